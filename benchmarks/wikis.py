@@ -43,6 +43,10 @@ class Wiki:
     def page(self, number: int) -> UUID:
         return self.id(1, number)
 
+    def proposal(self, number: int) -> UUID:
+        """The one of the page of that number, which is even."""
+        return self.id(14, number)
+
 
 def wiki(tenant: int, owner: int, pages: int, hub: int = 0) -> Wiki:
     """A wiki by its numbers: `owner` is unique over all tenants."""
@@ -106,6 +110,7 @@ class Author:
         ]
         for number in range(self.wiki.pages):
             self.page(number)
+            self.logged(number)
         self.hubness()
         for number in range(0, self.wiki.pages, 5):
             self.source(number)
@@ -114,6 +119,9 @@ class Author:
         for number in range(0, self.wiki.pages, 2):
             self.claim(number)
             self.contradiction(number)
+            self.lint_report(number)
+            self.proposal(number)
+            self.share_link(number)
         return self.tables
 
     def add(self, table: str, **values: Any) -> None:
@@ -268,6 +276,37 @@ class Author:
             author_kind="compiler",
             author_id="cairn",
         )
+
+    def lint_report(self, number: int) -> None:
+        counts = f'[{{"name": "orphans", "total": {number}, "muted": 0}}]'
+        self.add("lint_reports", id=self.wiki.id(15, number), trigger="schedule", found=number, muted=0, counts=counts,
+                 created_at=self.moment(number))  # fmt: skip
+
+    def proposal(self, number: int) -> None:
+        text = self.words(12)
+        self.add(
+            "proposals",
+            id=self.wiki.proposal(number),
+            page_id=self.wiki.page(number),
+            title=text,
+            base_version=1,
+            operation="update_page",
+            proposed_body=text,
+            significance="medium",
+            digest=hash_of(f"{number} {text}"),
+            status="declined" if number % 3 else "open",
+            author_kind="agent",
+            author_id="agent",
+        )
+
+    def logged(self, number: int) -> None:
+        self.add("activity", id=self.wiki.id(17, number), at=self.moment(number), action="page.created",
+                 page_id=self.wiki.page(number), actor_kind="agent", actor_id="agent")  # fmt: skip
+
+    def share_link(self, number: int) -> None:
+        self.add("share_links", id=self.wiki.id(16, number), page_id=self.wiki.page(number),
+                 token_hash=hash_of(str(self.wiki.id(16, number))), author_kind="agent", author_id="agent",
+                 created_at=self.moment(number), expires_at=self.moment(number))  # fmt: skip
 
     def mention(self, number: int) -> None:
         own, name = self.wiki.id(8, number), f"{self.words(1)} {number}"

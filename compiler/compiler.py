@@ -54,6 +54,8 @@ class Compiler:
     links_by_evidence: bool = True
     sweep_at: clock | None = None
     """From when on, in UTC, a worker sweeps the wikis of a day; None for never."""
+    keep_days: int = 0
+    """Workers delete ended jobs and lines of the activity log that are older; 0 for never."""
     told: Callable[[Metrics], None] = lambda metrics: None
     """Hears of each batch that is stored."""
     hiring: Hiring | None = None

@@ -20,6 +20,8 @@ from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 from resolvers.errors import CairnError, Unavailable
 from resolvers.jobs.queue import BUCKET, Job, advance, finish, follow_up
+from resolvers.knowledge.lint_reports import ask_after_sources
+from resolvers.proposals.gate import Held
 from resolvers.search.index import found_together
 from resolvers.sources.compile_requests import ask
 from resolvers.transactions.db_errors import translated_db_errors
@@ -34,9 +36,9 @@ from .plan.validation import fitting
 from .planner import Plan, SectionWriter
 from .read.evidence import StoredKnowledge
 from .read.source_texts import collected_later, reading_ahead
-from .read.stored import CITED_MAX, COMPILING, END, Batch, Cursor, find_batch, find_cursor, is_behind
+from .read.stored import CITED_MAX, COMPILING, END, RUN, Batch, Cursor, find_batch, find_cursor, is_behind
 from .write.page_changes import Composition, compose
-from .write.store import apply
+from .write.store import apply, hold, propose_pages
 from .write.tasks import TaskKey
 
 FORGETTING = statements("forgetting")
@@ -60,6 +62,10 @@ async def run_leaf_pass(database: Database, job: Job, compiler: Compiler) -> Met
     while not await run.step():
         pass
     return run.metrics
+
+
+class ToPropose(Exception):
+    """The pages are to be proposed, so nothing was stored."""
 
 
 class Outcome(Enum):
@@ -137,6 +143,7 @@ class Run:
             batch = await find_batch(reader, await find_cursor(reader), min(self.size, self.batch, room), self.until)
         if not batch.sources:
             return await self.end(unless_behind=True)
+        batch = batch.alike()
         with collected_later() if self.are_free else nullcontext():
             outcome = await self.compile(batch)
         if outcome is Outcome.STORED:
@@ -201,28 +208,67 @@ class Run:
                 self.judged[one.older, one.newer] = await judge.judge(one)
 
     async def store(self, batch: Batch, plan: Plan, texts: dict[TaskKey, str], began: float) -> Outcome:
-        """Store pages, evidence, cursor and what was done, all of it or nothing. Raises Stale and Lost."""
-        async with writing(self.database, self.scope) as writer:
-            if await find_cursor(writer) != batch.start:
-                return Outcome.MOVED
-            if await writer.value(FORGETTING["count_forgotten"], ids=[source.id for source in batch.sources]):
-                return Outcome.MOVED
-            composition = await self.composed(writer, plan, texts)
-            if composition.missing or composition.unjudged:
-                raise Stale
-            async with found_together(writer):
-                done = await apply(writer, batch, composition, links_by_evidence=self.compiler.links_by_evidence)
-                await self.aggregate(writer, composition, done)
-            if not self.compiler.links_by_evidence:
-                done.add("deterministic_linking_flag_suppressed")
-            await move_cursor(writer, batch.end)
-            done.add("seconds", round(time.monotonic() - began, 3))
-            total = self.metrics + done
-            await advance(writer, self.job, total.stored)
+        """Store pages, evidence, cursor and what was done, all of it or nothing. Raises Stale and Lost.
+
+        Where the write policy of the wiki wants a page reviewed, or a page comes from a run, all pages of the batch are
+        proposed instead.
+        """
+        composition = Composition({})
+        try:
+            async with writing(self.database, self.scope) as writer:
+                if await find_cursor(writer) != batch.start:
+                    return Outcome.MOVED
+                if await writer.value(FORGETTING["count_forgotten"], ids=[source.id for source in batch.sources]):
+                    return Outcome.MOVED
+                composition = await self.composed(writer, plan, texts)
+                if composition.missing or composition.unjudged:
+                    raise Stale
+                self.check_is_written(composition)
+                async with found_together(writer):
+                    done = await apply(writer, batch, composition, links_by_evidence=self.compiler.links_by_evidence)
+                    await self.aggregate(writer, composition, done)
+                if not self.compiler.links_by_evidence:
+                    done.add("deterministic_linking_flag_suppressed")
+                total = await self.keep_batch(writer, batch, done, began)
+        except (Held, ToPropose):
+            return await self.propose(batch, composition, began)
         self.metrics = total
         if (new := int(done.counts["pages_created"])) >= MEASURED_LEAST:
             with suppress(CairnError), translated_db_errors():
                 await measure(self.database, GROWN, self.scope.owner_id, new)
+        return Outcome.STORED
+
+    @property
+    def is_proposing(self) -> bool:
+        """Return whether the job was asked to propose all that it compiles."""
+        return bool(self.job.options.get("propose"))
+
+    def check_is_written(self, composition: Composition) -> None:
+        """Let pages be stored, unless they rest on notes of runs, or the job proposes all. Raises ToPropose."""
+        cited = {id for change in composition.changes for ids in change.cited.values() for id in ids}
+        if composition.changes and (self.is_proposing or any(composition.sources[id]["kind"] == RUN for id in cited)):
+            raise ToPropose
+
+    async def keep_batch(self, writer: Writer, batch: Batch, done: Metrics, began: float) -> Metrics:
+        """Move the cursor behind a batch, and store what was done so far."""
+        await move_cursor(writer, batch.end)
+        done.add("seconds", round(time.monotonic() - began, 3))
+        total = self.metrics + done
+        await advance(writer, self.job, total.stored)
+        return total
+
+    async def propose(self, batch: Batch, composition: Composition, began: float) -> Outcome:
+        """Propose the pages of a batch, and keep the names that it holds. What is proposed twice waits once."""
+        done = Metrics()
+        done.add("pages_proposed", await propose_pages(self.database, self.scope, composition))
+        async with writing(self.database, self.scope) as writer:
+            if await find_cursor(writer) != batch.start:
+                return Outcome.MOVED
+            await hold(writer, composition, done)
+            done.add("batches")
+            done.add("sources_read", len(batch.sources))
+            total = await self.keep_batch(writer, batch, done, began)
+        self.metrics = total
         return Outcome.STORED
 
     async def aggregate(self, writer: Writer, composition: Composition, done: Metrics) -> None:
@@ -247,7 +293,9 @@ class Run:
             if behind:
                 await follow_up(writer, self.job, after=self.stopped(stop) if stop else None)
             else:
-                await ask(writer)
+                await ask(writer, {"propose": True} if self.is_proposing else None)
+                if self.metrics.counts["sources_read"]:
+                    await ask_after_sources(writer)
             await finish(writer, self.job, self.metrics.stored)
         return True
 

@@ -63,6 +63,9 @@ class Knowledge(Protocol):
     async def pages(self, aliases: Collection[str]) -> Mapping[str, Sequence[PageCard]]:
         """Return the pages of each name, active before archived, the oldest first."""
 
+    async def names(self, most: int) -> Collection[str] | None:
+        """Return the names of all pages, archived ones too; None where there are more than `most`."""
+
     async def mentions(self, aliases: Collection[str]) -> Mapping[str, MentionCard]:
         """Return the mention of each, open, promoted or ignored."""
 
@@ -152,6 +155,12 @@ class Plan:
     read: int | None = None
 
 
+LEADING = ("overview", "summary")
+"""The sections that pages begin with, which say what the page is about."""
+EARLIER = {"recent": (*LEADING, "highlights"), **dict.fromkeys(LEADING, ())}
+"""The sections before one, where these are others than LEADING."""
+
+
 @dataclass(frozen=True, slots=True)
 class SectionTask:
     """One section to write: what it says now, and every source that it rests on, the new ones among them."""
@@ -167,6 +176,8 @@ class SectionTask:
     """(title, type, slug) of pages that the section may name."""
     page_id: UUID | None = None
     """Of a page that is there."""
+    earlier: tuple[tuple[str, tuple[SourceText, ...]], ...] = ()
+    """Sections before it, and the sources of each: what is said there need not be said again."""
     is_synthesis: bool = True
     """Whether the page cites enough sources for a text of its own; if not, the section quotes them."""
 

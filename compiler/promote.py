@@ -13,19 +13,23 @@ from db.database import Database, Row
 from db.sql import statements
 from resolvers.errors import Unavailable
 from resolvers.jobs.queue import Job, advance, finish, follow_up
+from resolvers.proposals.gate import Held
 from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer
 
 from .authors import Stop, section_text
 from .compiler import Compiler
 from .extraction.quoting import bullet, mark
-from .leaf_pass import BUSY, ROUNDS, Run, Stale
+from .extraction.tallies import has_earned
+from .leaf_pass import BUSY, ROUNDS, Run, Stale, ToPropose
+from .metrics import Metrics
 from .planner import MentionCard, NewPage, PageCard, PageUpdate, Plan, SectionProposal, SectionTask, SectionWriter
 from .read.stored import CITED_MAX, NOTHING_NEW, find_cards, find_mentions
-from .write.store import apply
+from .write.page_changes import Composition
+from .write.store import apply, propose_pages
 from .write.tasks import TaskKey
 
-SWEEPS = statements("sweeps")
+HELD_NAMES = statements("held_names")
 AT_ONCE = 10  # names of one transaction
 TYPE = "entity"  # of a name that nobody has a suggestion for
 WRITTEN = {"entity": ("overview", "notes"), "topic": ("summary", "highlights"), "decision": ("context",)}
@@ -51,7 +55,7 @@ class Promotion(Run):
         """Promote a few names; return true when there are none left, or enough was done."""
         async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
-            rows = await reader.all(SWEEPS["find_earned"], after=self.after, size=AT_ONCE)
+            rows = await reader.all(HELD_NAMES["find_earned"], after=self.after, size=AT_ONCE)
             aliases = [row["alias"] for row in rows]
             held, cards = await find_mentions(reader, aliases), await find_cards(reader, aliases=aliases)
         if not rows:
@@ -75,17 +79,27 @@ class Promotion(Run):
         raise Unavailable(BUSY)
 
     async def keep(self, plan: Plan, texts: Mapping[TaskKey, str], began: float) -> None:
-        """Store pages, evidence and promoted names, all of it or nothing. Raises Stale and Lost."""
-        async with writing(self.database, self.scope) as writer:
-            composition = await self.composed(writer, plan, texts)
-            if composition.missing:
-                raise Stale
-            linked = self.compiler.links_by_evidence
-            done = await apply(writer, NOTHING_NEW, composition, links_by_evidence=linked, edit_summary=EDIT_SUMMARY)
-            await self.aggregate(writer, composition, done)
-            done.add("seconds", round(time.monotonic() - began, 3))
-            total = self.metrics + done
-            await advance(writer, self.job, total.stored)
+        """Store pages, evidence and promoted names, or propose the pages: all or nothing. Raises Stale and Lost."""
+        composition = Composition({})
+        try:
+            async with writing(self.database, self.scope) as writer:
+                composition = await self.composed(writer, plan, texts)
+                if composition.missing:
+                    raise Stale
+                self.check_is_written(composition)
+                linked = self.compiler.links_by_evidence
+                done = await apply(
+                    writer, NOTHING_NEW, composition, links_by_evidence=linked, edit_summary=EDIT_SUMMARY
+                )
+                await self.aggregate(writer, composition, done)
+                done.add("seconds", round(time.monotonic() - began, 3))
+                total = self.metrics + done
+                await advance(writer, self.job, total.stored)
+        except (Held, ToPropose):
+            total = self.metrics + Metrics()
+            total.add("pages_proposed", await propose_pages(self.database, self.scope, composition))
+            async with writing(self.database, self.scope) as writer:
+                await advance(writer, self.job, total.stored)
         self.metrics = total
 
     async def end_with(self, stop: Stop | None = None, *, is_done: bool) -> bool:
@@ -101,7 +115,7 @@ def promotion_plan(rows: Sequence[Row], held: Mapping[str, MentionCard], cards: 
     new, updates = [], []
     for row in rows:
         mention = held[row["alias"]]
-        if mention.status != "open":
+        if mention.status != "open" or not has_earned(mention):
             continue
         wanted = row["suggested_type"] or TYPE
         page = page_of(row["alias"], wanted, cards)

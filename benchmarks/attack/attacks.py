@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 import uvloop
 
-from .wire import Target, connected, frame, post, upgraded
+from .wire import Target, answer_of, connected, frame, post, upgraded
 
 FAILURES = (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError)
 MARKS = "a" + "\u0301\u0316" * 100_000
@@ -22,6 +22,7 @@ TAGGED = "query ($v: String!) { wikiPages(filter: {tags: [$v]}) { nodes { id } }
 NAMED = "query ($v: String!) { wikiPages(filter: {titlePrefix: $v}) { nodes { id } } }"
 SEARCH = "query ($v: String!) { wikiSearchResults(query: $v) { totalCount edges { snippet { text } } } }"
 BODIES = '{ wikiPages(first: 40, filter: {titlePrefix: "Large"}) { nodes { bodyMd } } }'
+READ = "{ wikiPages(first: 20) { nodes { title summary tags } } }"
 WORDS = ("water", "river", "stone", "light", "north", "bread", "house", "garden")
 
 Work = Callable[[Target, int], Awaitable[object]]
@@ -115,6 +116,19 @@ async def ping_often(target: Target, n: int) -> object:
     return None
 
 
+async def hammer(target: Target, n: int) -> object:
+    """Asks for pages, and now and then writes one, as fast as it is answered, on one connection."""
+    async with connected(target) as (reader, writer):
+        for number in range(5):
+            asked: dict[str, Any] = {"query": READ}
+            if (number, n % 4) == (4, 0):  # one in twenty
+                asked = {"query": CREATE, "variables": page(n, "H")}
+            body = orjson.dumps(asked)
+            writer.write(target.head("/graphql", len(body)) + body)
+            await answer_of(reader)
+    return None
+
+
 async def make_large_pages(target: Target, n: int) -> object:
     for number in range(40):
         text = "\n\n".join(f"{word} " * 160 for word in WORDS * 125)
@@ -162,6 +176,7 @@ ATTACKS: dict[str, Attack] = {
         lambda n: {f"v{k}": "x" * 20 for k in range(900)}), 8),
     "documents": Attack("documents of 19 root fields, each another", raw(lambda n: orjson.dumps(
         {"query": "{" + " ".join(f"a{n}_{k}: viewer {{ role }}" for k in range(19)) + "}"})), 8),
+    "crowd": Attack("1,000 connections that ask as fast as they are answered", hammer, 1000),
     "slow-readers": Attack("answers of 40 MB that are read slowly", read_slowly, 10, make_large_pages, True),
     "slow-uploads": Attack("imports that trickle in", trickle, 8, None, True),
 }  # fmt: skip

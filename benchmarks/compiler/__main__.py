@@ -5,6 +5,7 @@ import sys
 import typer
 
 from .crashes import crashes
+from .judging import judged
 from .sizes import sizes
 from .storm import storm
 from .whole import whole
@@ -16,6 +17,7 @@ for command, example in (
     (whole, "whole --sources 2000"),
     (sizes, "sizes --pages 20000"),
     (crashes, "crashes --kills 200"),
+    (judged, "judged --half tune"),
     (storm, "storm --workers 8 --scopes 200 --sources 20000"),
 ):
     app.command(epilog=f"Example: python -m benchmarks.compiler {example}")(command)

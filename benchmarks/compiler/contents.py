@@ -20,10 +20,16 @@ NUMBERS = {
         WHERE {own} GROUP BY 1 ORDER BY 2 DESC""",
     "mentions": "SELECT status, count(*) FROM mentions WHERE {own} GROUP BY 1 ORDER BY 1",
 }
+# What rests on sources itself: lists rest on the pages in them, and trajectories on the claims that they list.
+OWN_TEXT = """{own} AND aggregation IS NULL AND NOT EXISTS (SELECT FROM pages AS p
+        WHERE p.tenant_id = s.tenant_id AND p.id = s.page_id AND jsonb_exists(p.metadata, 'trajectory_of'))"""
 FIGURES = {
-    "sections": "SELECT count(*) FROM sections WHERE {own} AND aggregation IS NULL",
-    "cited": """SELECT count(*) FROM sections AS s WHERE {own} AND aggregation IS NULL AND EXISTS (
+    "sections": f"SELECT count(*) FROM sections AS s WHERE {OWN_TEXT}",
+    "cited": f"""SELECT count(*) FROM sections AS s WHERE {OWN_TEXT} AND EXISTS (
         SELECT FROM section_sources AS c WHERE c.tenant_id = s.tenant_id AND c.section_id = s.id)""",
+    "claims": "SELECT count(*) FROM superseded_claims WHERE {own} AND withdrawn_at IS NULL",
+    "sourced_claims": """SELECT count(*) FROM superseded_claims WHERE {own} AND withdrawn_at IS NULL
+        AND overridden_by_id IS NOT NULL""",
     "rollups": "SELECT count(*) FROM sections WHERE {own} AND aggregation IS NOT NULL",
     "promoted": """SELECT count(*) FROM sections
         WHERE {own} AND aggregation IS NOT NULL AND promoted_page_id IS NOT NULL""",
@@ -50,6 +56,8 @@ class Contents:
         figures, found = self.figures, []
         if figures["cited"] < figures["sections"]:
             found.append(f"{figures['sections'] - figures['cited']} sections have no provenance")
+        if figures["sourced_claims"] < figures["claims"]:
+            found.append(f"{figures['claims'] - figures['sourced_claims']} superseded claims have no source")
         if figures["duplicates"]:
             found.append(f"{figures['duplicates']} pages share type and title with another")
         return found

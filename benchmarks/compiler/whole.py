@@ -102,6 +102,7 @@ def wiki_table(wiki: Contents) -> Table:
     table.add_row("links a page", ", ".join(f"{n / 100:.1f} {kind}" for kind, n in links.items()) or "none")
     table.add_row("reasons of links", listed(wiki.counts["reasons"]))
     table.add_row("sections with provenance", share(figures["cited"], figures["sections"]))
+    table.add_row("superseded claims with a source", share(figures["sourced_claims"], figures["claims"]))
     table.add_row("rollup sections, of them promoted", f"{figures['rollups']}, {figures['promoted']}")
     table.add_row("quotes that are verbatim", share(wiki.verbatim, wiki.quotes))
     table.add_row("pages twice by (type, title)", str(figures["duplicates"]))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from db.scope import Role
-from resolvers.auth.tokens import mint
+from resolvers.auth.credentials import mint
 
 from ..wikis import Wiki
 from .operations import Drawn

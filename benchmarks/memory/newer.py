@@ -21,7 +21,7 @@ BEGAN = datetime(2025, 1, 6, 9, tzinfo=UTC)
 APART = timedelta(days=40)
 EXAMPLES = 5
 STATED = 3  # the line of a session that holds the statement
-GOAL = 0.95
+GOAL, UNRELATED_MOST = 0.95, 0.1
 SMALL_TALK = (
     "How was your week?", "Busy, but good. The garden is coming along.", "We should meet for coffee soon.",
     "I finally finished that long book.", "The train was late again this morning.", "Have you tried the new bakery?",
@@ -49,7 +49,10 @@ def corrections(
     listed: Annotated[bool, typer.Option("--list", help="Print the cases as JSON lines, and ask nothing.")] = False,
     json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
 ) -> None:
-    """Retain generated statements of which half were corrected later, and ask for what holds."""
+    """Retain generated statements of which half were corrected later, and ask for what holds.
+
+    Measures how often the newer statement comes first: where it corrects the older one, and where it is unrelated.
+    """
     chosen = [one for one in cases(seed, count) if held_out or not one.held_out]
     if listed:
         for one in chosen:
@@ -58,20 +61,25 @@ def corrections(
     with running() as service:
         wiki = service.wiki("corrections")
         wiki.retain([session for one in cases(seed, count) for session in sessions(one)])
-        found = {one.number: placed(wiki, one) for one in chosen if one.outcome is Outcome.OVERRIDES}
+        found = {one.number: placed(wiki, one) for one in chosen if one.outcome is not Outcome.ADDS}
     figures = {
         name: interval([float(found[one.number].is_newer_first) for one in part]) for name, part in parts(chosen)
     }
     Console(width=WIDTH).print(table(figures, chosen, found))
     if json is not None:
-        missed = [one for one in chosen if one.number in found and not found[one.number].is_newer_first]
+        missed = [one for one in chosen if one.number in found and is_missed(one, found[one.number])]
         json.write_bytes(orjson.dumps({"newerFirst": figures, "missed": missed}, option=orjson.OPT_INDENT_2))
 
 
 def parts(chosen: Sequence[Case]) -> list[tuple[str, list[Case]]]:
-    """The overriding cases that rules may be fitted to, and those that are held out."""
-    over = [one for one in chosen if one.outcome is Outcome.OVERRIDES]
-    named = {"open": [one for one in over if not one.held_out], "held out": [one for one in over if one.held_out]}
+    """The cases that correct and those that are unrelated: those that rules may be fitted to, and those held out."""
+    named = {
+        f"{outcome.value}, {'held out' if held_out else 'open'}": [
+            one for one in chosen if one.outcome is outcome and one.held_out is held_out
+        ]
+        for outcome in (Outcome.OVERRIDES, Outcome.UNRELATED)
+        for held_out in (False, True)
+    }
     return [(name, part) for name, part in named.items() if part]
 
 
@@ -103,11 +111,18 @@ def place_of(hits: Sequence[Hit], ref: str) -> int | None:
     return next((place for place, hit in lines if hit.line_start <= STATED <= hit.line_end), None)
 
 
+def is_missed(case: Case, placed: Placed) -> bool:
+    """Return whether a correction does not come first, or something unrelated does."""
+    return placed.is_newer_first is not (case.outcome is Outcome.OVERRIDES)
+
+
 def table(figures: dict[str, Interval], chosen: Sequence[Case], found: Mapping[int, Placed]) -> Table:
     table = Table("cases", "n", "newer above older", "met", "newer not found", "examples of others")
     for name, part in parts(chosen):
         own, lost = figures[name], sum(found[one.number].later is None for one in part)
-        missed = [one.later for one in part if not found[one.number].is_newer_first][:EXAMPLES]
-        met = "yes" if own.mean >= GOAL else "NO"
-        table.add_row(name, str(own.count), f"{own} (≥ {GOAL:g})", met, str(lost), "\n".join(missed))
+        missed = [one.later for one in part if is_missed(one, found[one.number])][:EXAMPLES]
+        is_correcting = part[0].outcome is Outcome.OVERRIDES
+        goal = f"≥ {GOAL:g}" if is_correcting else f"≤ {UNRELATED_MOST:g}"
+        met = "yes" if (own.mean >= GOAL if is_correcting else own.mean <= UNRELATED_MOST) else "NO"
+        table.add_row(name, str(own.count), f"{own} ({goal})", met, str(lost), "\n".join(missed))
     return table

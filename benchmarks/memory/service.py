@@ -16,7 +16,7 @@ from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
 from db.scope import Scope
-from resolvers.auth.tokens import mint
+from resolvers.auth.credentials import mint
 from resolvers.sources.retain import BATCH_MAX
 
 from ..graphql.servers import SECRET, UNTHROTTLED

@@ -14,7 +14,7 @@ from app.server.serve import bind, config_of
 from app.settings import Settings
 from db.database import Database
 from db.scope import Scope
-from resolvers.auth.tokens import mint
+from resolvers.auth.credentials import mint
 from resolvers.import_export.files import export_path
 from resolvers.import_export.importing import import_path
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid5
 
 from compiler.planner import (
+    EARLIER,
+    LEADING,
     HeldName,
     MentionCard,
     NewPage,
@@ -18,8 +20,7 @@ from compiler.planner import (
     SectionWriter,
     SourceText,
 )
-from content.names import normalise
-from content.slugs import NoSlug, numbered, slugify
+from content.names import NoSlug, normalise, numbered, slugify
 
 NAMESPACE = UUID("6a5cbe2e-6f0b-4a58-9a3c-3f3f0b6f0f11")
 
@@ -55,9 +56,13 @@ class MemoryWiki:
         self.held: dict[str, MentionCard] = {}
         self.known: dict[UUID, SourceText] = {}
         self.links: dict[tuple[UUID, UUID], dict[UUID, None]] = {}
+        self.near: dict[UUID, dict[UUID, None]] = {}
 
     async def pages(self, aliases: Collection[str]) -> Mapping[str, Sequence[PageCard]]:
         return {one: [self.by_id[id].card for id in self.by_alias[one]] for one in aliases if one in self.by_alias}
+
+    async def names(self, most: int) -> Collection[str] | None:
+        return None if len(self.by_alias) > most else self.by_alias
 
     async def mentions(self, aliases: Collection[str]) -> Mapping[str, MentionCard]:
         return {alias: self.held[alias] for alias in aliases if alias in self.held}
@@ -80,7 +85,10 @@ class MemoryWiki:
             start, end = self._id(link.start), self._id(link.end)
             assert start != end
             self.links.setdefault((start, end), {}).update(dict.fromkeys(link.source_ids))
+            self.near.setdefault(start, {})[end] = None
         for page, sections in news:
+            for section in sections:
+                self._cite(page, section)
             for section in sections:
                 await self._write(page, section)
 
@@ -138,14 +146,24 @@ class MemoryWiki:
             page.card.id for page in self.by_id.values() if (page.card.type, page.card.title) == (name.type, name.title)
         )
 
-    async def _write(self, page: Page, proposal: SectionProposal) -> None:
+    @staticmethod
+    def _cite(page: Page, proposal: SectionProposal) -> None:
         section = page.sections.setdefault(proposal.slug, Section(proposal.heading or proposal.slug))
         section.source_ids.update(dict.fromkeys(proposal.source_ids))
-        near = [self.by_id[end].card for start, end in self.links if start == page.card.id]
+
+    async def _write(self, page: Page, proposal: SectionProposal) -> None:
+        section = page.sections[proposal.slug]
+        near = [self.by_id[end].card for end in self.near.get(page.card.id, ())]
         card = page.card
         task = SectionTask(
             card.type, card.title, card.aliases, proposal.slug, section.heading, section.body,
             tuple(self.known[id] for id in section.source_ids), tuple((one.title, one.type, one.slug) for one in near),
+            earlier=tuple(
+                (slug, tuple(self.known[id] for id in page.sections[slug].source_ids))
+                for slug in EARLIER.get(proposal.slug, LEADING) if slug in page.sections
+            ),
         )  # fmt: skip
         section.body = await self.writer.write(task)
+        if not section.body:
+            del page.sections[proposal.slug]
         page.card = replace(card, section_slugs=tuple(page.sections))

@@ -10,7 +10,7 @@ import asyncpg
 import uvloop
 
 from content.markdown.sections import parse
-from content.slugs import NoSlug, numbered, slugify
+from content.names import NoSlug, numbered, slugify
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.model.pages import Page

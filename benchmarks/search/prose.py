@@ -13,7 +13,7 @@ from math import sqrt
 from pathlib import Path
 
 from content.markdown.sections import Section, slugs
-from content.slugs import NoSlug, numbered, slugify
+from content.names import NoSlug, numbered, slugify
 from resolvers.model.pages import Page
 
 from ..wikis import START, TAGS, TYPES, Wiki

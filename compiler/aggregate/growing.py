@@ -7,7 +7,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from content.markdown.sections import Section, problem
-from content.slugs import section_slug
+from content.names import section_slug
 from lib.threads import read_in_thread
 from resolvers.errors import BadInput
 from resolvers.links.references import refresh_hubness

@@ -7,8 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from content.names import normalise
-from content.slugs import numbered_section
+from content.names import normalise, numbered_section
 from db.sql import statements
 from resolvers.model.pages import Page
 from resolvers.pages.update import save_all

@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple
 from uuid import UUID
 
-from content.names import normalise
-from content.slugs import NoSlug, slugify
+from content.names import NoSlug, normalise, slugify
 from db.ids import new_id
 from resolvers import validation
 from resolvers.errors import BadInput

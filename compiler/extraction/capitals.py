@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
 from .german_nouns import KIN, NO_ARTICLE, is_bare, is_sure, is_whole
-from .language import DATES, stops_of, word_set
+from .language import DATES, EVERYWHERE, stops_of, word_set
 from .text import WORD
 
 WITH = word_set(
@@ -79,8 +79,19 @@ PRESS = word_set(
     clique selecione toque pulsa pulse selecciona seleccione clic
     """
 )
+# With these a sentence of instructions begins, and no name does.
+IMPERATIVES = word_set(
+    """
+    add allow apply build change check close configure connect copy create define delete disable download drag edit
+    ensure export follow import install keep launch leave make manage open paste publish remove rename restart restore
+    return review save search send share show sort start stop switch sync test turn type update upload verify view wait
+    öffne öffnen schließe erstelle erstellen füge lösche ändere ouvrez créez ajoutez supprimez abre crie adicione
+    """
+)
 BETWEEN = word_set("on the in auf sie dann die den das in im unter sur le la les l' dans en em no na o a el then")
 REACH = 2  # words between
+BEFORE_MONTHS = word_set("in on since until till by for last next early late mid this of from im bis seit ab")
+GIVEN = word_set("jan jun may april june august mai")  # names of people that are those of months, too
 
 
 def is_label(words: Sequence[str], first: int) -> bool:
@@ -96,6 +107,7 @@ def is_label(words: Sequence[str], first: int) -> bool:
 
 WORDS_MAX = 6
 RUNS_MAX = 60  # names of one sentence: more are a list, and lists are cut
+ARTICLES = frozenset({"the", "our", "my"})
 PARTICLES = word_set("de do da dos das del della di du des van von der den of la le al el y e")
 HONORIFICS = word_set(
     """
@@ -135,7 +147,7 @@ def runs(sentence: str, language: str) -> Iterator[CapitalRun]:
         return
     parts = _parts(sentence)
     words = parts.words
-    if language != "de" and _is_heading(words):
+    if language != "de" and _is_heading(parts):
         return
     index = found = 0
     while index < len(words) and found < RUNS_MAX:
@@ -168,30 +180,47 @@ def _parts(sentence: str) -> Parts:
     return Parts(words, gaps)
 
 
-def _is_heading(words: list[str]) -> bool:
-    """Return whether all words have capitals, as in a heading: then these say nothing about any of them."""
-    long = [word for word in words if len(word) > 3]
-    return len(long) >= 5 and all(word[0].isupper() for word in long)
+def _is_heading(parts: Parts) -> bool:
+    """Return whether all words have capitals, as in a heading: then these say nothing about any of them.
+
+    In a list of names with commas between them they do.
+    """
+    long = [word for word in parts.words if len(word) > 3]
+    return len(long) >= 5 and all(word[0].isupper() for word in long) and not _is_list(parts)
+
+
+def _is_list(parts: Parts) -> bool:
+    """Return whether commas part the words into pieces of three at most: `Present: Ola Berg, Marcus Finch, Mira`."""
+    commas = sum(gap.startswith((",", "，", "、")) for gap in parts.gaps)
+    return commas > 1 and len(parts.words) <= 3 * (commas + 1) + 1
 
 
 def _end(parts: Parts, start: int) -> int:
     """Return the index after the name's last word: capitals, small particles between them, a number behind."""
-    words, gaps = parts
+    words = parts.words
     end = start + 1
     while end < len(words) and end - start < WORDS_MAX and not is_whole(words[end - 1]):
         ahead = end
         while ahead < min(end + 2, len(words)) and words[ahead] in PARTICLES and _joined(parts, ahead):
             ahead += 1
+        if words[end] == "of" and words[end - 1].isupper() and len(words[end - 1]) > 1:
+            break  # `the README of Linkfold`
         if ahead >= len(words) or not _joined(parts, ahead):
             break
         word = words[ahead]
         if word[0].isupper():
             end = ahead + 1
-        elif ahead == end and word.isdigit() and len(word) <= 4 and gaps[ahead + 1][:1] not in (":", "."):
+        elif ahead == end and word.isdigit() and len(word) <= 4 and not _is_counted(parts, ahead):
             return end + 1
         else:
             break
     return end
+
+
+def _is_counted(parts: Parts, at: int) -> bool:
+    """Return whether a number belongs to what follows: an hour or a day, `Otto 4. Mai`."""
+    after = parts.gaps[at + 1][:1]
+    return after == ":" or (after == "." and at + 1 < len(parts.words))
 
 
 def _joined(parts: Parts, index: int) -> bool:
@@ -206,7 +235,7 @@ def _run(parts: Parts, start: int, end: int, language: str) -> CapitalRun | None
     opens = before[-1] in OPENERS if before else start == 0
     first, last = start, end
     stops = stops_of(language)
-    while first < last and _is_small(words[first], stops):
+    while first < last and _is_small(words[first], stops) and not _is_kept(words, first, last):
         first, opens = first + 1, False
     if first == last:
         return None
@@ -218,6 +247,23 @@ def _run(parts: Parts, start: int, end: int, language: str) -> CapitalRun | None
     return _told(name, parts, first, last, opens=opens, language=language) if _can_be_name(name) else None
 
 
+def _is_kept(words: list[str], first: int, last: int) -> bool:
+    return _is_kept_day(words, first, last) or _is_given(words, first, last)
+
+
+def _is_kept_day(words: list[str], first: int, last: int) -> bool:
+    """Return whether a name may begin with this day: `the Tuesday Circle`, but not `on Tuesday Mara`."""
+    return first + 1 < last and first > 0 and words[first].lower() in DATES and words[first - 1].lower() in ARTICLES
+
+
+def _is_given(words: list[str], first: int, last: int) -> bool:
+    """Return whether a month is somebody's first name: `Jun Takeda`, but not `in May Mara`."""
+    if words[first].lower() not in GIVEN or last - first != 2 or _bare(words[first + 1]) in EVERYWHERE:
+        return False
+    before = words[first - 1].lower() if first else ""
+    return before not in BEFORE_MONTHS and (bool(before) or words[first].lower() != "may")
+
+
 def _is_small(word: str, stops: Set[str]) -> bool:
     """Return whether no name begins with this word."""
     return word.lower() in PARTICLES or _bare(word) in stops or word.isdigit()
@@ -226,9 +272,11 @@ def _is_small(word: str, stops: Set[str]) -> bool:
 def _shortened(words: list[str], first: int, last: int, *, opens: bool, language: str) -> tuple[int, int, bool]:
     """Trim what only stands beside a name of several words: what somebody did, days, stop words, German nouns."""
     honorific = next((at for at in range(first + 1, last - 1) if words[at].lower() in HONORIFICS), None)
-    if opens and (honorific or DONE.search(words[first])):
+    if opens and (honorific or (language != "de" and DONE.search(words[first]))):
         first, opens = honorific or first + 1, False
     stops = stops_of(language)
+    if words[last - 2].endswith(("'s", "’s")):  # `The Cartographer's Winter`
+        return first, last, opens
     while first < last and _bare(words[last - 1]) in DATES:
         last -= 1
     while first < last and _bare(words[last - 1]) in stops and not words[last - 1].isupper():

@@ -3,10 +3,11 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from ..planner import HeldName
-from .sightings import Reading, Sighting
-from .tallies import Tally, suggestion, tally_of, verdict
-from .text import SENTENCE_MAX, normalised
-from .variants import NUMBERED, KnownNames, city_names, other_number, short_forms
+from .decisions import decisions
+from .sightings import Reading, Sighting, first_name
+from .tallies import Tally, full_name, suggestion, tally_of, verdict
+from .text import SENTENCE_MAX, folded, normalised, padded
+from .variants import NUMBERED, KnownNames, city_names, introduced, other_number, other_spelling, short_forms
 
 COMPANIONS_MAX = 6  # of one source, for one name
 
@@ -18,9 +19,13 @@ class Counts:
         self.known = known
         self.tallies: dict[str, Tally] = {}
         self.sighted: dict[str, list[tuple[Reading, Sighting]]] = {}
+        self.shorter: dict[str, tuple[str, str]] = {}
+        """By short form the name that it stands for, and how the short form is written."""
 
     def add(self, readings: Sequence[Reading]) -> None:
         """Add each sighting of a name without a page to what was stored of it."""
+        for reading in readings:
+            self.shorter.update((short.key, (name, short.name)) for name, short in introduced(reading))
         for reading in readings:
             parts = {sighting.key: place for place, sighting in short_forms(reading)}
             for key, sighting in reading.sightings.items():
@@ -33,13 +38,48 @@ class Counts:
             for reading, sighting in seen:
                 versions = {reading.source.id, *reading.source.earlier_ids}
                 if counted.isdisjoint(versions):
-                    tally.add(sighting, reading.source, _companions(reading, key))
+                    tally.add(sighting, reading.source, _companions(reading, key), is_decided=is_decided(reading, key))
                     tally.forms.update(name for city, name in city_names(reading) if city == key and "," in name)
                 counted |= versions
 
     def verdict(self, key: str) -> str | None:
         """Return the type of the page that a name has earned; None as long as it is held."""
-        return verdict(key, self.tallies[key]) or ((both := self.both_numbers(key)) and verdict(key, both)) or None
+        if key in self.shorter and self.is_seen(self.shorter[key][0]):
+            return None
+        whole = (self.tallies[key], self.both_numbers(key), self.all_forms(key))
+        return next(filter(None, (verdict(key, tally) for tally in whole if tally)), None)
+
+    def is_seen(self, key: str) -> bool:
+        """Return whether there is a page or evidence of this name."""
+        return key in self.tallies or self.known.page(key) is not None
+
+    def forms_of(self, key: str) -> dict[str, str]:
+        """Return the other forms of a name that were seen, as they are written: its short forms and other spelling."""
+        found = {short: name for short, (long, name) in self.shorter.items() if long == key}
+        spelt = other_spelling(key)
+        if spelt and spelt != key and (spelt in self.tallies or spelt in self.known.held):
+            tally = self.tallies.get(spelt)
+            found[spelt] = next(iter(tally.forms), spelt) if tally else self.known.held[spelt].name
+        return {form: name for form, name in found.items() if not self.known.is_ignored(form)}
+
+    def all_forms(self, key: str) -> Tally | None:
+        """Return the sum of what was seen of all forms of a name; None where it has one."""
+        whole = None
+        for form in self.forms_of(key):
+            if form in self.tallies or form in self.known.held:
+                whole = whole or self.tallies[key].copy()
+                whole.merge(self.tallies[form] if form in self.tallies else tally_of(self.known.held[form]))
+        return whole
+
+    def short_of(self, key: str, name: str) -> str | None:
+        """Return the first word of a name where sources use that alone for it: as somebody's name, or for one thing."""
+        first = key.partition(" ")[0]
+        tally = self.tallies.get(first) or (tally_of(self.known.held[first]) if first in self.known.held else None)
+        if tally is None or first == key:
+            return None
+        full = full_name(first, tally)
+        is_short = normalised(full) == key if full else tally.is_person and first_name(name, key) == first
+        return first if is_short else None
 
     def may_be_person(self, key: str) -> bool:
         """Return whether the tally of a name says that it is a person's, or there is none."""
@@ -63,7 +103,7 @@ class Counts:
             card, tally = self.known.held.get(key), self.tallies[key]
             if key in drafted:
                 continue
-            type, cluster = suggestion(tally), tally.cluster()
+            type, cluster = suggestion(tally), tally.cluster(key)
             for reading, sighting in seen:
                 if card is None or reading.source.id not in card.source_ids:
                     quote = sighting.context[:SENTENCE_MAX]
@@ -71,6 +111,11 @@ class Counts:
                         (one for one in (sighting.name, sighting.name.split()[0]) if normalised(one) == key), key
                     )
                     yield HeldName(name, reading.source.id, quote, type, cluster)
+
+
+def is_decided(reading: Reading, key: str) -> bool:
+    """Return whether the source decides something about this name."""
+    return any(padded(key) in folded(one.title) for one in decisions(reading))
 
 
 def _companions(reading: Reading, key: str) -> list[str]:

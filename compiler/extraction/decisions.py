@@ -1,15 +1,24 @@
-"""Decisions: a sentence that says that one was taken, why, and what followed."""
+"""Decisions: a sentence in which the writer or the team says that something was decided, why, and what followed.
+
+A page is made of one whose object can be looked up again: it names something, or says a reason, and labels and
+headings like *Decision* stand for both. What others said, questions, conditions, habits and opinions are none.
+"""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from content.rollups import first_sentence
+from content.search.words import SPACELESS
 
+from .capitals import runs
+from .language import word_set
 from .sightings import Reading
-from .text import Sentence
+from .text import Sentence, folded, padded
 
 TITLE_MAX = 90
+UNSURE = frozenset({"open", "bold", "quote", "noun", "titled"})  # marks that alone make no name
 SENTENCE_MAX = 400
 
 TAKEN = re.compile(
@@ -17,42 +26,90 @@ TAKEN = re.compile(
     r"settled) (?:(?:to|on|for|that|against|not)\b|in favou?r)?"
     r"|\b(?:and i|and me|[A-Z]\w+ and i) (?:decided|chose|agreed)\b(?: to| on| that)?"
     r"|\b(?:we|i) (?:chose|picked)\b(?=.{3,60}\b(?:over|instead|rather|because|since)\b)|\bwe chose\b"
-    r"|\bdecision:|\bdecided:|\bentscheidung:|\bdécision ?:|\bdecisão:|\bdecisión:"
-    r"|\bwe(?:'ll| will) (?:not use|go with|never use|no longer)\b"
+    r"|^(?:decided|agreed|chose|opted|resolved|settled) (?:(?:to|on|for|that|against|not)\b|in favou?r)"
+    r"|\bdecision:|\bdecided:|\bentscheidung:|\bbeschluss:|\bdécision ?:|\bdecisão:|\bdecisión:|^决定[:：]"
+    r"|\bwe(?:'ll| will) (?:not use|go with|never use|no longer)\b|\bwe(?:['’]re| are)? (?:go|going) with\b"
     r"|\b(?:decidimos|resolvemos|optámos|optamos|escolhemos|combinámos|hemos decidido|elegimos|"
     r"acordamos)\b(?: que| por| não)?"
     r"|\b(?:nous avons|on a|j['’]ai|nous) (?:finalement |enfin |donc |tous )?(?:décidé|choisi|opté|"
     r"convenu|décidons)\b(?: de| pour| que|)"
-    r"|\b(?:wir|ich) haben? (?:uns |mich )?(?:beschlossen|entschieden|geeinigt)\b"
-    r"|\b(?:wir|ich) haben? (?:uns |mich )?(?=.{0,120}(?:entschieden|beschlossen|geeinigt))"
-    r"|\b(?:wir|ich) (?:entscheiden|entschieden|beschlossen|einigten|beschließen)\b(?: uns| mich)?"
+    r"|\b(?:wir|ich) haben? (?:uns |mich )?(?:beschlossen|entschieden|geeinigt|vereinbart)\b"
+    r"|\b(?:wir|ich) haben? (?:uns |mich )?(?=.{0,120}(?:entschieden|beschlossen|geeinigt|vereinbart))"
+    r"|\b(?:wir|ich) (?:entscheiden|entschieden|beschlossen|einigten|beschließen|vereinbarten)\b(?: uns| mich)?"
     r"|\babbiamo (?:deciso|scelto|optato)|\b(?:мы|я) (?:решили?|выбрали?)\b"
-    r"|(?:我们|我們|大家|我)(?:最后|最後|终于|終於|今天|一起|已经|已經)?(?:决定|決定|选择了|選擇了)|"
+    r"|(?:我们|我們|大家|我)(?:最后|最後|终于|終於|今天|一起|已经|已經)?(?:决定|決定|选择了|選擇了|选择用|選擇用|改用|选用|選用)|"
     r"(?:することにした|することにしました|ことにした|ことに決めた|に決めた|に決めました|ことにしました)"
     r"|(?:하|않|말)기로 (?:했|결정)[가-힣]*|(?:เรา|ผม|ฉัน)(?:ได้)?ตัดสินใจ",
     re.IGNORECASE,
 )
-# A part of every text that TAKEN finds, so that it need not be tried on the many others.
+# What a team did or does from now on: a decision where the sentence says what with, and why.
+DONE = re.compile(
+    r"\b[Ww]e(?: have|['’]ve| then| finally| therefore| now)? (?=(?:adopt|dropp|mov|migrat|switch|replac|retir|remov"
+    r"|deprecat|standardi[sz])ed\b|(?:rewrote|keep)\b)"
+    r"|\b[Ww]e(?: will|['’]ll) (?!(?:see|be|have|know|miss|need|ask|try|check|look|talk|discuss|decide|think|wait|find"
+    r"|meet|visit|go|come|call|get|probably|never)\b)"
+    r"|\b[Ww]ir (?=(?:beauftragen|verwenden|nutzen|wechseln|ersetzen|kündigen|behalten|stellen|führen|nehmen|werden)\b)"
+)
+# A heading, or a word before a colon, under which decisions are written down.
+HEADED = re.compile(
+    r"(?:\W|\d)*(?:decisions?|decided|resolution|beschl(?:uss|üsse)|entscheidung(?:en)?|décisions?|decisão|decisões|decisi"
+    r"(?:ón|ones)|decision[ei]|决定|決定|决策|決策|決定事項|решени[ея])(?: (?:made|taken|outcome))?\W*",
+    re.IGNORECASE,
+)
+LABELLED = re.compile(r":$|：$")
+# Under such a heading a sentence is one as soon as somebody does something in it.
+STATED = re.compile(
+    r"\b(?:we|wir|nous|on|nós|nosotros)\b|我们|我們|мы\b|^(?:use|adopt|keep|move|switch|replace|drop)\b",
+    re.IGNORECASE,
+)
+# A part of every text that TAKEN or DONE finds, so that they need not be tried on the many others.
 STEMS = (
     "decid", "decis", "chose", "opted", "agreed", "resolv", "settled", "picked", "not use", "go with", "never use",
     "no longer", "entsch", "beschl", "einigt", "décid", "décis", "choisi", "opté", "convenu", "optá", "optam", "optat",
-    "escolh", "combin", "elegim", "acorda", "scelt", "решил", "выбрал", "决定", "決定", "选择了", "選擇了", "ことにし",
-    "に決め", "하기로", "않기로", "말기로",
-    "ตัดสินใจ",
+    "escolh", "combin", "elegim", "acorda", "scelt", "решил", "выбрал", "决定", "決定", "选择", "選擇", "改用", "选用",
+    "選用", "ことにし", "に決め", "하기로", "않기로", "말기로", "ตัดสินใจ", "going with", "vereinbar", "we ", "wir ",
 )  # fmt: skip
 OPEN = re.compile(
-    r"[?？]\s*$|\b(?:not|never|n't|haven't|yet to|if|should|whether|until|before|jamais|pas encore|nicht|"
+    r"[?？][\"”’»」』]?\s*$|\b(?:not|never|n't|haven't|yet to|if|should|whether|until|before|jamais|pas encore|nicht|"
     r"noch nicht|não|no|ainda não|still) (?:\w+ ){0,2}"
     r"(?:decided|chose|décidé|entschieden|decidimos|decidido|resolvemos)|\b(?:noch|ainda|"
     r"encore)\b.{0,30}(?:nicht|não|pas).{0,60}(?:entschieden|decidi|décidé)"
+    r"|\bnicht (?:\w+ )?(?:entschieden|beschlossen),? (?:ob|wer|wann|wie|was|wo)\b"
     r"|(?:还没|還沒|没有|沒有|尚未|如果|要不要).{0,8}(?:决定|決定)|(?:かどうか|まだ).{0,20}決め"
-    r"|결정(?:했|한)다면|하기로 했다면",
+    r"|결정(?:했|한)다면|하기로 했다면|\b(?:to be decided|tbd|not accepted|postponed|undecided)\b",
     re.IGNORECASE,
 )
+# Before it: somebody else says it, it is a condition, or it happens again and again.
+SAID = re.compile(
+    r"(?<!\bi )(?<!\bwe )(?<!\band i )\b(?:says?|said|saying|tells?|told|asks?|asked|writes?|wrote|claims?|claimed|"
+    r"thinks?|thought|believes?|announced|explained|replied|quotes?|sagt|sagte|meint|meinte|erzählt|erzählte|schrieb|fragt|"
+    r"fragte|dit|disait|raconte|écrit|diz|disse|contou|dice|dijo|cuenta|ha detto|сказал[аи]?)\b[^.!?]{0,60}$"
+    r"|(?:说|說|表示|宣布|告诉我们|告訴我們|认为|言った|言って)[^。]{0,10}$",
+    re.IGNORECASE,
+)
+SUPPOSED = re.compile(
+    r"\b(?:if|whether|unless|suppose|imagine|wish|wenn|falls|ob|si|se|caso|every time|each time|whenever|usually|"
+    r"always|often|sometimes|immer wenn|jedes mal|manchmal|meistens|chaque fois|toujours|sempre|às vezes|siempre)\b"
+    r"[^,;]{0,50}$"
+    r"|(?:如果|假如|要是|每次|いつも|もし)[^，,。]{0,12}$",
+    re.IGNORECASE,
+)
+# Agreed that something is so: an opinion. Agreed that something will or should be: a decision.
+AGREED = re.compile(r"(?:agreed|settled|resolved|convenu|einig|geeinigt|combinámos)(?: that| que)?$", re.IGNORECASE)
+IS_SO = re.compile(
+    r"^(?:[^,;]{0,60}?)\b(?:was|were|is|are|had|has|felt|seems?|looks?|sounds?|makes?|took|war|ist|era|est|était|é)\b",
+    re.IGNORECASE,
+)
+TO_BE = re.compile(r"\b(?:should|must|will|would|shall|to|need|soll|sollen|muss|devra|deve|debe)\b", re.IGNORECASE)
+# What cannot be looked up again.
+POINTED = re.compile(r"\b(?:chose|picked) (?:that|this|those|these|it|them|him|her)\b", re.IGNORECASE)
+POINTERS = word_set(
+    "it that this them these those one ones so him her something anything nothing both either es das ça"
+)
 WHY = re.compile(
-    r"[,;，、]?\s*(?:\b(?:because|since|so that|porque|pois|já que|parce que|parce qu['’]|car (?=(?:il|"
+    r"[,;，、]?\s*(?:['’]cause\b|\b(?:because|since|so that|porque|pois|já que|parce que|parce qu['’]|car (?=(?:il|"
     r"elle|on|le|la|les|nous|je|un|une|tout|ça)\b|[cjl]['’])|puisque|weil|denn|damit|perché|porque|"
-    r"потому что)\b|因为|因為|为了|以便|เพราะ)",
+    r"потому что)\b|因为|因為|为了|以便|เพราะ)|,\s+as\b(?! (?:well|soon|long|far|if|much|many)\b)",
     re.IGNORECASE,
 )
 WHY_BEFORE = re.compile(r"^(?P<why>.{3,150}?(?:ので|から|ため|때문에|因此|所以))[、,，]?")
@@ -65,9 +122,12 @@ SO = re.compile(
 # The end of what TAKEN finds, where it says that something is not to be: a title without it would say the opposite.
 REFUSED = re.compile(r"\b(?:against|não)$", re.IGNORECASE)
 FOR_OR_AGAINST = re.compile(r"da(?:für|gegen)", re.IGNORECASE)
-LEADING = re.compile(r"^(?:to|that|on|por|que|de|d['’]|zu|di|pour|para|für|dass|了|要)\s*(?=\S)", re.IGNORECASE)
-GERMAN_END = re.compile(r",?\s*(?:entschieden|beschlossen|geeinigt)\b.*$", re.IGNORECASE)
+LEADING = re.compile(r"^(?:(?:to|that|on|por|que|de|zu|di|pour|para|für|dass)\s+|d['’]|了|要)(?=\S)", re.IGNORECASE)
+GERMAN_END = re.compile(r",?\s*(?:entschieden|beschlossen|geeinigt|vereinbart)\b.*$", re.IGNORECASE)
 JAPANESE_END = re.compile(r"(?:する|)(?:ことにした|ことにしました|ことに決めた|に決めた|に決めました)。?$")
+OPENS, CLOSES = "„“«「『", "”»」』"
+LATIN = re.compile("[A-Za-z]{2}")  # in a text of another script a name
+EDGES = " ,.;:。!！、…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,26 +139,53 @@ class Decision:
     why: str
     before: tuple[Sentence, ...]
     after: tuple[Sentence, ...]
+    has_page: bool = True
+    """False where nobody could look it up again: then it is a line of the page that it is about."""
+
+
+class Stated(NamedTuple):
+    """A decision's place in its sentence; `is_sure` without a name or a reason, `is_weak` where it has to have both."""
+
+    start: int
+    end: int
+    is_sure: bool = False
+    is_weak: bool = False
 
 
 def decisions(reading: Reading) -> tuple[Decision, ...]:
     """Return the decisions that a source says were taken, in order; questions and what is still open are none."""
+    return tuple(one for one in _all(reading) if one.has_page)
+
+
+def lesser(reading: Reading) -> tuple[Decision, ...]:
+    """Return the decisions without pages of their own."""
+    return tuple(one for one in _all(reading) if not one.has_page)
+
+
+def _all(reading: Reading) -> tuple[Decision, ...]:
     if reading.decisions is None:
         text = "\n".join(sentence.text for sentence in reading.sentences)
-        reading.decisions = tuple(_decisions(reading)) if may_decide(text) else ()
+        reading.decisions = tuple(_decisions(reading)) if may_decide(text) or _is_headed(reading) else ()
     found: tuple[Decision, ...] = reading.decisions
     return found
 
 
 def _decisions(reading: Reading) -> Iterator[Decision]:
     sentences = reading.sentences
-    for index, sentence in enumerate(sentences):
-        if len(sentence.text) <= SENTENCE_MAX and (found := _decision(sentence)):
-            title, why = found
+    index = -1
+    for line in reading.lines:
+        is_headed = HEADED.fullmatch(line.heading) is not None
+        for place, sentence in enumerate(line.sentences):
+            index += 1
+            stated = _stated(sentence.text, is_headed=is_headed and not place)
+            if stated is None or (found := _decision(sentence.text, stated)) is None:
+                continue
+            title, object, why = found
             later = sentences[index + 1 : index + 4]
             if not why and later and _gives_reason(later[0]):
                 why, later = later[0].text, later[1:]
-            yield Decision(title, sentence, why, sentences[max(0, index - 2) : index], tuple(filter(follows, later)))
+            before, after = sentences[max(0, index - 2) : index], tuple(filter(follows, later))
+            yield Decision(title, sentence, why, before, after, _stands(reading, stated, object, why))
 
 
 def follows(sentence: Sentence) -> bool:
@@ -112,31 +199,88 @@ def may_decide(text: str) -> bool:
     return any(stem in folded for stem in STEMS)
 
 
+def _is_headed(reading: Reading) -> bool:
+    return any(line.heading and HEADED.fullmatch(line.heading) for line in reading.lines)
+
+
 def _gives_reason(sentence: Sentence) -> bool:
     found = WHY.match(sentence.text)
     return found is not None
 
 
-def _decision(sentence: Sentence) -> tuple[str, str] | None:
-    text = sentence.text
-    taken = TAKEN.search(text) if may_decide(text) else None
-    if not taken or OPEN.search(text):
+def _stated(text: str, *, is_headed: bool) -> Stated | None:
+    """Return where the writer or the team decides something in this sentence; None where nobody does."""
+    if len(text) > SENTENCE_MAX or not (is_headed or may_decide(text)) or OPEN.search(text) or POINTED.search(text):
         return None
-    why = WHY.search(text, taken.end())
+    if taken := TAKEN.search(text):
+        found = Stated(*taken.span(), is_sure=is_headed or LABELLED.search(taken[0]) is not None)
+        if AGREED.search(taken[0].rstrip()) and _is_opinion(text[taken.end() :]):
+            return None
+    elif done := DONE.search(text):
+        found = Stated(*done.span(), is_sure=is_headed, is_weak=not is_headed)
+    elif is_headed and STATED.search(text):
+        found = Stated(0, 0, is_sure=True)
+    else:
+        return None
+    before = text[: found.start]
+    return None if SAID.search(before) or SUPPOSED.search(before) or _is_quoted(text, found.start) else found
+
+
+def _is_opinion(what: str) -> bool:
+    return IS_SO.match(what) is not None and not TO_BE.search(what)
+
+
+def _is_quoted(text: str, at: int) -> bool:
+    """Return whether this place is inside of quotation marks, also where they begin or end in another sentence."""
+    before, after = text[:at], text[at:]
+    if before.count('"') % 2 or text.count('"') % 2:
+        return True
+    opened = max(map(before.rfind, OPENS))
+    if before.rfind("“") > before.rfind("„") >= 0:  # German marks end as English ones begin
+        opened = -1
+    first = next((mark for mark in after if mark in OPENS + CLOSES), "")
+    return opened > max(map(before.rfind, CLOSES)) or first in tuple(CLOSES)
+
+
+def _decision(text: str, stated: Stated) -> tuple[str, str, str] | None:
+    """Return the title, what was decided, and the reason."""
+    why = WHY.search(text, stated.end)
     before = WHY_BEFORE.match(text) if not why and not text.isascii() else None
     reason = text[why.start() :].lstrip(" ,;，、") if why else before["why"] if before else ""
-    what = text[taken.end() : why.start() if why else len(text)]
+    taken = text[stated.start : stated.end]
+    what = text[stated.end : why.start() if why else len(text)]
     if len(what.strip(" .。!")) < 4:  # the verb stands at the end
         what = text[before.end() if before else 0 : why.start() if why else len(text)]
         what = JAPANESE_END.sub("", what)
-    elif refused := REFUSED.search(taken[0]):
-        what = text[taken.start() + refused.start() : why.start() if why else len(text)]
-    elif re.search(r"\b(?:not|never|no longer)\b", taken[0]):
-        what = text[taken.start() : why.start() if why else len(text)]
-    what = LEADING.sub("", GERMAN_END.sub("", what).strip(" ,.;:。!"), count=1).strip(" ,.;:。!、")
+    elif refused := REFUSED.search(taken):
+        what = text[stated.start + refused.start() : why.start() if why else len(text)]
+    elif re.search(r"\b(?:not|never|no longer)\b", taken):
+        what = text[stated.start : why.start() if why else len(text)]
+    what = LEADING.sub("", GERMAN_END.sub("", what).strip(EDGES), count=1).strip(EDGES)
     if not any(map(str.isalpha, what)):
         return None
+    object = what
     if (" " not in what and text.isascii()) or FOR_OR_AGAINST.fullmatch(what):  # one word says too little
-        what = text[: why.start() if why else len(text)].strip(" ,.;:。!、")
+        what = text[stated.start : why.start() if why else len(text)].strip(EDGES)
     title = first_sentence(what, TITLE_MAX)
-    return title[:1].upper() + title[1:], reason
+    return title[:1].upper() + title[1:], object, reason
+
+
+def _stands(reading: Reading, stated: Stated, object: str, why: str) -> bool:
+    """Return whether somebody could look the decision up again: it names something, or has a reason."""
+    if stated.is_sure:
+        return True
+    words, is_named = folded(object).split(), _names(reading, object)
+    if not words or words[-1] in POINTERS:
+        return False
+    return is_named and bool(why) if stated.is_weak else is_named or bool(why)
+
+
+def _names(reading: Reading, object: str) -> bool:
+    """Return whether the words name something that the source sees as a name."""
+    said = folded(object)
+    if any(padded(key) in said for key, one in reading.sightings.items() if one.marks - UNSURE):
+        return True
+    if reading.language == "de":
+        return any(run.is_sure or run.is_bare for run in runs(object, "de"))
+    return SPACELESS.search(object) is not None and LATIN.search(object) is not None

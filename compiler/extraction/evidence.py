@@ -5,7 +5,7 @@ puts the answers of all cited sources together.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -14,16 +14,21 @@ from content.search.words import SPACELESS
 
 from ..planner import SourceText
 from . import metadata
-from .decisions import Decision, decisions, follows
+from .decisions import Decision, decisions, follows, lesser
+from .language import stops_of
 from .quoting import bullet
 from .sightings import Reading
 from .text import Sentence, folded, padded
 
 QUOTE_MIN, QUOTE_GOOD = 12, (40, 220)
-QUOTES_MAX = 2
+QUOTES_MAX = 2  # sentences of one source, each a line of its own
+TELLING_MAX = 8  # words that say something: more make a sentence no better
+SHORT = 25  # characters of an exclamation
 DEFINITION = 3.0  # the score from which on a sentence says what something is
-UNNAMED = -1.0  # of a sentence that only stands in a note about it
+UNDEFINED = DEFINITION - 0.25  # at most, of one that does not
+NAME_FIRST = 6  # characters before a name with which a sentence begins
 HIGHLIGHT = 1.5
+UNNAMED = -1.0  # of a sentence that only stands in a note about it
 ABOUT_TAGS = 4
 
 COPULA = re.compile(
@@ -37,6 +42,32 @@ COPULA_SPACELESS = re.compile(
 )
 SPECIFIC = re.compile(
     r"\d|\b(?:best|worst|favou?rite|first|only|never|always|meilleur|beste|melhor|mejor)\b|最|一番|初めて|第一次",
+    re.IGNORECASE,
+)
+# What somebody says of him- or herself in a conversation, where the speaker's name stands before it.
+OF_ONESELF = re.compile(
+    r"^ (?:i'm|im|i am|i work as|ich bin|ich arbeite als|je suis|sou|eu sou|soy|yo soy|sono) "
+    r"(?:an?|the|one|ein|eine|une?|um|uma|una|il|la) "
+)
+STATE_OF_ONESELF = re.compile(
+    r"^ (?:(?:i'm|im|i am) (?:an?|the|in|at|from|now|currently|working|living|studying|learning)"
+    r"|i (?:have|live|work|love|like|want|need)|my \w+ (?:is|are|has)|ich (?:bin|habe|wohne|arbeite)"
+    r"|mein\w* \w+ (?:ist|hat)|je (?:suis|travaille|habite)|j'(?:ai|habite)|eu (?:sou|tenho|moro)"
+    r"|(?:yo )?(?:soy|tengo|vivo)) "
+)
+# What holds as long as nothing newer is said.
+STATE = re.compile(
+    r"^(?: \w+){0,3}? (?:is|are|has|have|lives|works|runs|costs|opens|closes|uses|owns|likes|loves|needs|wants|plans"
+    r"|moved|became|joined|left|switched|ist|sind|hat|wohnt|arbeitet|kostet|öffnet|gehört|heißt|est|sont|habite"
+    r"|travaille|coûte|é|tem|mora|trabalha|custa|tiene|vive|trabaja)\b"
+    r"| (?:now|currently|nowadays|no longer|these days|jetzt|inzwischen|mittlerweile|nicht mehr|désormais|maintenant"
+    r"|agora|ahora) |现在|目前|如今|已经是|今は|現在|いまは|今では"
+)
+GREETING = re.compile(
+    r"^\W*(?:(?:hey|hi|hello|thanks|thank you|thx|wow|congrats|congratulations|bye|goodbye|see you|take care|sounds"
+    r"|good (?:morning|night|luck|to)|great|nice|cool|awesome|yeah|yes|yep|no|ok|okay|sure|oh|haha|lol|woohoo|aww?"
+    r"|hallo|danke|tschüss|bis (?:bald|später|dann)|salut|merci|bonjour|oi|olá|obrigad[oa]|hola|gracias)\b"
+    r"|你好|您好|谢谢|謝謝|再见|哈哈|好的|こんにちは|ありがとう|おはよう|お疲れ)",
     re.IGNORECASE,
 )
 
@@ -57,10 +88,20 @@ def subject_of(type: str, title: str, names: frozenset[str]) -> Subject:
 
 
 class EvidenceLine:
-    """One line: what a source says, in quotes. Of two with the same words the better score stays; `key` is compared."""
+    """One line: what a source says, in quotes. `key` is compared with other lines; `is_now` says how something is."""
 
-    def __init__(self, source: SourceText, texts: tuple[str, ...], score: float, key: str, about: str = "") -> None:
+    def __init__(
+        self,
+        source: SourceText,
+        texts: tuple[str, ...],
+        score: float,
+        key: str,
+        about: str = "",
+        *,
+        is_now: bool = False,
+    ) -> None:
         self.source, self.texts, self.score, self.key, self.about = source, texts, score, key, about
+        self.is_now = is_now
 
     @cached_property
     def line(self) -> str:
@@ -100,7 +141,10 @@ def definition(sentence: Sentence, names: Iterable[str]) -> float:
         if at < 0:
             continue
         rest = sentence.words[at + len(wanted) - (0 if spaceless else 1) :]
-        defines = (COPULA_SPACELESS if spaceless else COPULA).match(rest) or (spaceless and COPULA.match(rest))
+        if at == 0 and normalise(sentence.speaker) == name:
+            defines = OF_ONESELF.match(rest)
+        else:
+            defines = (COPULA_SPACELESS if spaceless else COPULA).match(rest) or (spaceless and COPULA.match(rest))
         is_first = at < 6
         is_question = sentence.text.endswith(("?", "？"))
         best = max(
@@ -113,45 +157,116 @@ def definition(sentence: Sentence, names: Iterable[str]) -> float:
     return best
 
 
+def worth(sentence: Sentence, names: Iterable[str], language: str) -> float:
+    """Score how much a sentence says: greetings, questions and cries are below zero."""
+    text, words = sentence.text, sentence.words
+    if SPACELESS.search(text):
+        telling = len(text) // 3
+    else:
+        stops = stops_of(language).union(*(name.split() for name in names))
+        telling = sum(word not in stops for word in set(words.split()))
+    is_first = any(0 <= words.find(padded(name)) < NAME_FIRST for name in names)
+    named = sum(word[0].isupper() for word in text.split()[1:])
+    return (
+        min(telling, TELLING_MAX) / 4
+        + 0.5 * is_first
+        + 0.5 * (QUOTE_GOOD[0] <= len(text) <= QUOTE_GOOD[1])
+        + 0.25 * min(named, 2)
+        + 0.5 * bool(SPECIFIC.search(text))
+        - 2 * (text.endswith(("?", "？")) or (telling < TELLING_MAX and GREETING.match(text) is not None))
+        - (text.endswith(("!", "！")) and len(text) < SHORT)
+    )
+
+
 def found_decision(reading: Reading, subject: Subject) -> Decision | None:
     """Return the decision that the page is about."""
     return next((one for one in decisions(reading) if normalise(one.title) in subject.names), None)
 
 
 def _overview(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
-    found = [(definition(one, subject.names), one) for one in _quotable(naming(reading, subject.names))]
-    if not found and subject.type == "topic":
-        found = [(UNNAMED, one) for one in _quotable(reading.sentences)[:1]]
-    if not found:
+    """Return the sentence that says best what it is, and the last other one that says how it is."""
+    said = _quotable(naming(reading, subject.names))
+    scored = [(definition(one, subject.names), worth(one, subject.names, reading.language), one) for one in said]
+    if not scored and subject.type == "topic":
+        scored = [(UNNAMED, 0.0, one) for one in _quotable(reading.sentences)[:1]]
+    if not scored:
         return ()
-    score, sentence = max(found, key=lambda one: one[0])
-    return (EvidenceLine(reading.source, (sentence.text,), score, sentence.words),)
+    defines, tells, best = max(scored, key=lambda one: (one[0] >= DEFINITION, one[0] + one[1]))
+    lead = _line(reading, best, subject, defines if defines >= DEFINITION or defines < 0 else min(tells, UNDEFINED))
+    states = [one for _, tells, one in scored if one is not best and tells > 0 and _is_state(one, subject.names)]
+    now = [_line(reading, one, subject, UNDEFINED, is_now=True) for one in states[-1:]]
+    if defines < DEFINITION and _is_state(best, subject.names):
+        now.append(_line(reading, best, subject, UNDEFINED, is_now=True))
+    return (lead, *now)
+
+
+def _is_state(sentence: Sentence, names: Iterable[str]) -> bool:
+    """Return whether the sentence says how something is, rather than what happened."""
+    for name in names:
+        wanted = padded(name)
+        at = sentence.words.find(wanted)
+        rest = sentence.words[at + len(wanted) - wanted.endswith(" ") :]
+        is_own = at == 0 and normalise(sentence.speaker) == name
+        if 0 <= at < NAME_FIRST and (STATE_OF_ONESELF.match(rest) if is_own else STATE.search(rest)):
+            return True
+    return False
 
 
 def _notes(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     """Quote what a source says of the page, except for visits, which have a section of their own."""
     if subject.type == "entity" and is_tagged(reading, subject, "place"):
         return ()
-    return _quotes(reading, naming(reading, subject.names))
+    return (*(best := _best(reading, naming(reading, subject.names), subject)), *_decided(reading, subject, best))
+
+
+def _decided(reading: Reading, subject: Subject, quoted: Iterable[EvidenceLine]) -> Iterator[EvidenceLine]:
+    """Yield a whole sentence for each decision about the page that has none of its own, unless it is quoted."""
+    said, keys = naming(reading, subject.names), {line.key for line in quoted}
+    is_about = is_tagged(reading, subject, "title", "project", "person", "place")
+    for one in lesser(reading):
+        near = (*one.before[-1:], one.sentence)
+        if one.sentence.words not in keys and (is_about or any(sentence in said for sentence in near)):
+            yield _line(reading, one.sentence, subject, worth(one.sentence, subject.names, reading.language))
 
 
 def _visits(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     if not is_tagged(reading, subject, "place"):
         return ()
-    return _quotes(reading, reading.sentences, _circumstances(reading.source))
+    return _best(reading, reading.sentences, subject, _circumstances(reading.source))
 
 
 def _highlights(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
-    said = naming(reading, subject.names) or _tagged(reading, subject)
-    scored = [(_worth(one), one) for one in _quotable(said)]
-    score, best = max(scored, key=lambda one: one[0], default=(0.0, None))
-    return (EvidenceLine(reading.source, (best.text,), score, best.words),) if best and score >= HIGHLIGHT else ()
+    best = _best(reading, _about(reading, subject), subject)[:1]
+    return tuple(entry for entry in best if entry.score >= HIGHLIGHT)
 
 
 def _recent(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
-    said = naming(reading, subject.names) or _tagged(reading, subject)
     place = next(iter(metadata.texts(reading.source.metadata, "place")), "")
-    return _quotes(reading, said[:1], place)
+    return (*(best := _best(reading, _about(reading, subject), subject, place)), *_decided(reading, subject, best))
+
+
+def _about(reading: Reading, subject: Subject) -> Sequence[Sentence]:
+    return naming(reading, subject.names) or _tagged(reading, subject)
+
+
+def _best(reading: Reading, said: Iterable[Sentence], subject: Subject, about: str = "") -> tuple[EvidenceLine, ...]:
+    """Return the sentences that say most, the best first, each once."""
+    found = _quotable(said) or list(said)
+    scored = [(worth(one, subject.names, reading.language), -place, one) for place, one in enumerate(found)]
+    lines: dict[str, EvidenceLine] = {}
+    for score, _, one in sorted(scored, key=lambda one: one[:2], reverse=True):
+        if len(lines) < QUOTES_MAX and (score >= 0 or not lines):
+            lines.setdefault(one.words, _line(reading, one, subject, score, about))
+    return tuple(lines.values())
+
+
+def _line(
+    reading: Reading, sentence: Sentence, subject: Subject, score: float, about: str = "", *, is_now: bool = False
+) -> EvidenceLine:
+    """Return a line of one sentence; of a conversation with who says it, unless the page is theirs."""
+    speaker = sentence.speaker if normalise(sentence.speaker) not in subject.names else ""
+    about = about or speaker
+    return EvidenceLine(reading.source, (sentence.text,), score, sentence.words, about, is_now=is_now)
 
 
 def _context(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
@@ -178,11 +293,25 @@ def _consequences(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...
 
 def _quotes(reading: Reading, said: Iterable[Sentence], about: str = "") -> tuple[EvidenceLine, ...]:
     """Return one line with the first sentences."""
-    chosen = (_quotable(said) or list(said))[:QUOTES_MAX]
+    said = list(said)
+    chosen = (_quotable(said) or said)[:QUOTES_MAX]
     if not chosen:
         return ()
+    if about := chosen[0].speaker or about:  # one line quotes one speaker
+        chosen = [one for one in chosen if one.speaker == chosen[0].speaker]
     texts = tuple(one.text for one in chosen)
     return (EvidenceLine(reading.source, texts, 0.0, " ".join(one.words for one in chosen), about),)
+
+
+def formerly(slug: str, reading: Reading, subject: Subject) -> Iterator[str]:
+    """Yield the lines that former versions wrote, which quoted the first sentences of a source together."""
+    said: Sequence[Sentence] = naming(reading, subject.names)
+    about = ""
+    if slug == "visits":
+        said, about = reading.sentences, _circumstances(reading.source)
+    for chosen in (_quotable(said)[:QUOTES_MAX], _quotable(said)[:1]):
+        if chosen:
+            yield bullet(reading.source, tuple(one.text for one in chosen), about)
 
 
 def _quotable(said: Iterable[Sentence]) -> list[Sentence]:
@@ -193,13 +322,6 @@ def _tagged(reading: Reading, subject: Subject) -> Sequence[Sentence]:
     """Return the first sentence of a source tagged with the topic: a note that is about it need not say its name."""
     about = is_tagged(reading, subject, "tag", "city", "journal", "title", "project", "place")
     return reading.sentences[:1] if about else ()
-
-
-def _worth(sentence: Sentence) -> float:
-    text = sentence.text
-    names = sum(word[0].isupper() for word in text.split()[1:])
-    good = QUOTE_GOOD[0] <= len(text) <= QUOTE_GOOD[1] or not text.isascii()
-    return bool(good) + min(names, 2) * 0.5 + bool(SPECIFIC.search(text)) - 2 * text.endswith(("?", "？"))
 
 
 def _circumstances(source: SourceText) -> str:

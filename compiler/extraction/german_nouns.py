@@ -26,6 +26,12 @@ DETERMINERS = word_set(
 ABSTRACT = re.compile(
     r"(?:ung|heit|keit|schaft|tion|tät|nis|ismus|ling|chen|lein|ungen|eien|zeit|tag|abend|morgen|stunde)n?$"
 )
+# What has a name or a number of its own behind it: establishments, parts of land and buildings, bodies.
+KIND = re.compile(
+    r"(?:erei|hof|haus|markt|bank|werk|verlag|verein|schule|laden|studio|agentur|firma|stiftung|gemeinde|stadt|dorf|insel"
+    r"|platz|parzelle|gleis|raum|zimmer|halle|hütte|siedlung|familie|klinik|praxis|kanzlei|büro|gruppe|klub|club|verband"
+    r"|gesellschaft|genossenschaft|universität|hochschule|akademie|institut|apotheke|galerie|mühle|werft|reederei)$"
+)
 BARE = word_set("auf über mit von bei für ohne nach in aus gegen und zu an durch oder wie als dass")
 NO_ARTICLE = word_set(
     """
@@ -87,12 +93,17 @@ def is_sure(name: str, previous: str, *, opens: bool) -> bool:
 
 
 def _is_named_kind(name: str) -> bool:
-    """Return whether a noun after an article is a kind with its name: `im Café Merle`, `die Markthalle Neun`.
+    """Return whether a noun after an article is a kind with its name: `im Café Merle`, `die Parzelle 48`.
 
-    Of other nouns the second may explain the first.
+    Of nouns that are no kinds the second may explain the first.
     """
-    words = name.split()
-    return words[0].lower() in NAMED_KINDS and all(word[0].isupper() or word.isdigit() for word in words)
+    kind, *words = name.split()
+    if not all(word[0].isupper() or word.isdigit() for word in words):
+        return False
+    if kind.lower() in NAMED_KINDS:
+        return True
+    is_named = words[0].isdigit() or not (words[0].lower() in NO_ARTICLE or ABSTRACT.search(words[0].lower()))
+    return is_named and KIND.search(kind.lower()) is not None and kind.lower() not in NO_ARTICLE
 
 
 def is_bare(name: str, *, opens: bool) -> bool:

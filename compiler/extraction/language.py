@@ -32,7 +32,9 @@ STOPWORDS: dict[str, frozenset[str]] = {
             whom whose why will with within without won't would yes yesterday yet you you'll you're your yours
             called met visited saw told asked booked bought drove flew walked talked tried worked ran ate read
             heard found left arrived landed came rewrote fixed moved started finished wrote planned picked
-            joined note tip warning example dear
+            joined note tip warning example dear hey thank sorry oh ah aw wow haha hehe lol yeah yep yup nope
+            congrats congratulations bye goodbye cheers welcome gosh omg thx totally absolutely definitely awesome
+            amazing exactly hmm ugh yay guys btw
         """,
         "de": """
             aber alle allem allen aller alles als also am an andere anderen auch auf aus bei beim bin bis bist
@@ -119,7 +121,22 @@ TECHNICAL = word_set(
     ctrl cmd alt shift enter tab esc escape space backspace option command delete return maj entrée échap strg
     umschalt eingabe entf gb mb kb tb mo ko id ids url urls uri api apis os ui pdf pdfs hh mm yyyy-mm-dd td vat
     html css json xml yaml csv toml faq txt http https utf-8 usb cpu ram ssd tv step figure table chapter
+    sms mms gps wifi wlan lan vpn ip dns tcp udp ssh sftp ftp ssl tls sdk cli gui ide sql ci cd qa pr prs kpi kpis okr
+    okrs roi sla slas slo eta tbd tbc asap fyi rsvp n/a ceo cto cfo coo hr it dvd led lcd pc pcs phd vip diy atm pin
+    qr gif jpg jpeg png svg mp3 mp4 zip utc gmt adr adrs rfc rfcs poc mvp
     section part page version schritt abbildung tabelle kapitel étape
+    """
+)
+
+# Kinds of places and bodies, of which each has a name of its own.
+KINDS = word_set(
+    """
+    museum museu musee park parque parc market mercado marche markt cafe restaurant restaurante hotel bar pool club
+    theatre theater teatro kino cinema station bahnhof gare platz plaza praca place library biblioteca bibliothek
+    school hospital church kirche igreja eglise bridge ponte beach praia strand house casa haus maison tower torre
+    hall garden jardim jardin garten bakery books shop store gallery airport team group project port street lake
+    mount new north south west east old great saint sankt the office department university college institute chapter
+    part
     """
 )
 

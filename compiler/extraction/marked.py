@@ -7,6 +7,7 @@ from content.markdown.links import find_links
 
 WORDS_MAX = 5
 BOLD = re.compile(r"\*\*([^*\n]{2,60})\*\*|__([^_\n]{2,60})__")
+ITALIC = re.compile(r"(?<![*\w])\*([^*\s][^*\n]{1,60})\*(?![*\w])|(?<![_\w])_([^_\s][^_\n]{1,60})_(?![_\w])")
 QUOTE = re.compile(r"[“\"«「『《]([^“”\"«»「」『』《》\n]{2,50})[”\"»」』》]")
 CODE = re.compile(r"`[^`\n]{1,80}`")
 TAG = re.compile(r"(?<![\w#&/])#([^\W\d_][\w/-]{1,40})")
@@ -28,6 +29,8 @@ def marks(line: str) -> Iterator[tuple[str, str]]:
     line = CODE.sub(GAP, line)
     if "**" in line or "__" in line:
         yield from (("bold", match[1] or match[2]) for match in BOLD.finditer(line))
+    if "*" in line or "_" in line:
+        yield from (("quote", match[1] or match[2]) for match in ITALIC.finditer(line))
     for quote in QUOTE.finditer(line):
         yield "work" if quote[0][0] in TITLED else "quote", quote[1]
     line = ADDRESS.sub(GAP, LINK.sub(GAP, line))

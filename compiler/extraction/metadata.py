@@ -10,6 +10,7 @@ from ..planner import SourceText
 from .text import normalised
 
 NAMED = ("place", "city", "person", "project", "journal")
+TAGGED = ("tags", "tag", "categories", "category", "keywords")  # as generators of blogs call them
 TAGS_MAX = 20
 VALUES_MAX = 20
 ADDRESS_MAX = 500
@@ -94,9 +95,10 @@ def tags(source: SourceText) -> list[str]:
 
 
 def tags_in(metadata: Mapping[str, Any]) -> list[str]:
-    """Return the tags as they are written, each once; `a, b` is two."""
-    value = metadata.get("tags")
-    values = value.split(",") if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+    """Return the tags and categories as they are written, each once; `a, b` is two."""
+    given = (metadata.get(field) for field in TAGGED)
+    listed = (one.split(",") if isinstance(one, str) else one for one in given)
+    values = [one for some in listed if isinstance(some, list | tuple) for one in some]
     found = (one.strip().lstrip("#") for one in values[:TAGS_MAX] if isinstance(one, str))
     return list(dict.fromkeys(tag for tag in found if tag and len(tag) <= TAG.most and normalised(tag)))
 

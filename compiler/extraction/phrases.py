@@ -15,27 +15,52 @@ WORDS_MAX = 5
 SHORTEST, LONGEST = 2, 8  # characters without spaces
 LONGEST_THAI = 16
 POSSESSIVE = "'s"
-KEPT_MAX = 20_000  # characters of a text
 
 
 def phrases(reading: Reading) -> Set[str]:
-    """Return every possible name in the text, up to TOKENS_MAX words.
-
-    It is asked for twice; of long texts it is not cached.
-    """
-    if reading.phrases is not None:
-        return reading.phrases
+    """Return every possible name in the text, up to TOKENS_MAX words: many times as long as the text."""
     language = reading.language
-    found = frozenset(chain.from_iterable(_phrases(sentence, language) for sentence in _read(reading)))
-    if len(reading.source.content) <= KEPT_MAX:
-        reading.phrases = found
-    return found
+    return frozenset(chain.from_iterable(_phrases(sentence, language) for sentence in _read(reading)))
 
 
-def known(reading: Reading, names: Set[str]) -> dict[str, list[int]]:
+class NameIndex:
+    """Names by how they begin, so that those that a text says are found without trying each."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.by_word: dict[str, list[tuple[str, str]]] = {}
+        self.by_letters: dict[str, list[str]] = {}
+        for name in names:
+            if SPACELESS.search(name):
+                self.by_letters.setdefault(name[:SHORTEST], []).append(name)
+            elif words := padded(name).split(maxsplit=1):
+                self.by_word.setdefault(words[0], []).append((name, padded(name)))
+
+    def said_in(self, reading: Reading) -> set[str]:
+        """Return the names that are phrases of the text."""
+        text = "\n".join(sentence.words for sentence in _read(reading))
+        stops = stops_of(reading.language)
+        found = {
+            name
+            for start in self.by_word.keys() & set(text.split())
+            if start not in stops
+            for name, wanted in self.by_word[start]
+            if wanted in text and _is_phrase(wanted.split(), stops)
+        }
+        if self.by_letters and SPACELESS.search(text):
+            starts = self.by_letters.keys() & {text[at : at + SHORTEST] for at in range(len(text) - 1)}
+            found.update(name for start in starts for name in self.by_letters[start] if name in text)
+        return found
+
+
+def _is_phrase(words: list[str], stops: Set[str]) -> bool:
+    first, last = words[0], words[-1]
+    return len(words) <= WORDS_MAX and "'" not in (first[0], first[-1], last[-1]) and last not in stops
+
+
+def known(reading: Reading, names: NameIndex) -> dict[str, list[int]]:
     """Return by name the indexes of the sentences that say it: within a sentence the longest of overlapping names."""
     found: dict[str, list[int]] = {}
-    wanted = [(name, padded(name)) for name in names & phrases(reading)]
+    wanted = [(name, padded(name)) for name in names.said_in(reading)]
     for index, sentence in enumerate(_read(reading) if wanted else ()):
         words = sentence.words
         hits = [name for name, word in wanted if word in words]

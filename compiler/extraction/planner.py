@@ -5,7 +5,7 @@ What a source says of a name is decided by that source alone (`sightings`); what
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from content.names import normalise
@@ -17,13 +17,15 @@ from .decisions import decisions
 from .drafts import Draft
 from .evidence import says_capital
 from .linking import Named, links
-from .phrases import known, phrases
+from .phrases import NameIndex, known, phrases
 from .proposals import new_page, page_update
-from .sightings import Reading, first_name, keepable, reading_of
-from .tallies import title
+from .readings import keepable, reading_of
+from .sightings import Reading, first_name
+from .tallies import tally_of, title
 from .text import Sentence
-from .variants import KnownNames, city_names, other_number, short_forms
+from .variants import KnownNames, city_names, introduced, other_forms, other_number, short_forms
 
+NAMES_MAX = 100_000  # of pages, that texts are compared with
 ABOUT = ("place", "city", "person", "project", "journal", "tag", "title")
 
 
@@ -41,10 +43,7 @@ class ExtractivePlanner:
         await batch.earn()
         batch.decide()
         await batch.gather()
-        plan = await batch.plan()
-        for reading in readings:
-            reading.phrases = None
-        return plan
+        return await batch.plan()
 
     async def read_ahead(self, sources: Sequence[SourceText]) -> None:
         """Read as many of these sources as are cached until they are asked for."""
@@ -56,7 +55,6 @@ async def read(source: SourceText) -> Reading:
     """Read all that a plan asks of one source alone. It takes long, so others on the event loop get a turn after it."""
     reading = reading_of(source)
     _ = reading.sightings
-    phrases(reading)
     await asyncio.sleep(0)
     return reading
 
@@ -68,7 +66,7 @@ class SourceBatch:
         self.readings = {reading.source.id: reading for reading in readings}
         self.knowledge = knowledge
         self.known = KnownNames()
-        self.asked = {""}
+        self.own: NameIndex | None = None
         self.counts = Counts(self.known)
         self.drafts: list[Draft] = []
         self.by_page: dict[UUID, Draft] = {}
@@ -77,20 +75,38 @@ class SourceBatch:
         self.named: list[Named] = []
 
     async def look_up(self) -> None:
-        """Look up pages by every phrase of the texts, and mentions by what was sighted."""
+        """Look up pages by what the texts say and what was sighted, and mentions by the latter."""
         sighted = {key for reading in self.readings.values() for key in reading.sightings}
-        others = {other for key in sighted if (other := other_number(key))}
+        others = {other for key in sighted for other in other_forms(key)}
         titles = {normalise(one.title) for reading in self.readings.values() for one in decisions(reading)}
-        names = set().union(*map(phrases, self.readings.values()))
         firsts = {first for key in sighted if (first := key.split()[0]) != key}
-        names.update(sighted, others, titles, firsts)
-        await self._look_up_pages(names)
+        self.own = await self._own_names()
+        await self._look_up_said(self.readings.values(), sighted | others | titles | firsts)
         self.known.held = await self.knowledge.mentions(sighted | others | firsts)
+        forms = (tally_of(card).forms for card in self.known.held.values())
+        await self._look_up_pages({normalise(form) for some in forms for form in some})
+
+    async def _own_names(self) -> NameIndex | None:
+        """Return the names of all pages of the wiki; None where these are too many."""
+        names = await self.knowledge.names(NAMES_MAX)
+        return None if names is None else NameIndex(names)
+
+    async def _look_up_said(self, readings: Iterable[Reading], names: set[str]) -> None:
+        """Look up the pages of these names, and of all that the texts say.
+
+        Where the wiki has too many names to compare, it is asked for the phrases of the texts, some at a time.
+        """
+        for reading in readings:
+            names |= phrases(reading) if self.own is None else self.own.said_in(reading)
+            if len(names) > NAMES_MAX:
+                await self._look_up_pages(names)
+                names = set()
+            await asyncio.sleep(0)
+        await self._look_up_pages(names)
 
     async def _look_up_pages(self, names: set[str]) -> None:
-        """Look up the pages of those names that were not asked for yet."""
-        names -= self.asked
-        self.asked = names | self.asked if len(self.asked) > 1 else names
+        """Look up the pages of those names that are not known yet."""
+        names = {name for name in names if name and name not in self.known.pages}
         if names:
             self.known.add_pages(await self.knowledge.pages(names))
 
@@ -115,11 +131,14 @@ class SourceBatch:
         both = self.counts.both_numbers(key)
         tally = both or self.counts.tallies[key]
         name = title(key, tally)
-        first = first_name(name, key) if type == "entity" and tally.is_person else None
+        first = first_name(name, key) if type == "entity" and tally.is_person else self.counts.short_of(key, name)
         short = self.known.pages.get(first) if first else None
-        if short and short.type == "entity" and normalise(short.title) == first:
-            draft = self._draft_of(short)  # the first name alone had its page before
-            draft.add_alias(name)
+        long = self.known.pages.get(normalise(name)) if normalise(name) != key else None
+        if short and short.type == "entity" and normalise(short.title) != first:
+            short = None
+        if page := long or short:
+            draft = self._draft_of(page)  # the first name alone, or the full one, had its page before
+            draft.add_alias(key if long else name)
             self.by_name[key] = draft
             if key in self.known.held:
                 draft.promotes[key] = None
@@ -132,8 +151,10 @@ class SourceBatch:
         if normalise(name) != key:
             draft.add_alias(key)
             draft.aliases.setdefault(key)
-        if first and short is None and first not in self.by_name:
+        if first and first not in self.known.pages and first not in self.by_name:
             draft.add_alias(first)
+        for form in self.counts.forms_of(key).values():
+            draft.add_alias(form)
         self.drafts.append(draft)
         for known_name in sorted(draft.names):
             self.by_name.setdefault(known_name, draft)
@@ -179,14 +200,15 @@ class SourceBatch:
         earlier = {
             id: reading for draft in self.drafts for id, reading in draft.readings.items() if id not in self.readings
         }
-        await self._look_up_pages(set().union(*map(phrases, earlier.values())))
+        await self._look_up_said(earlier.values(), set())
         for page in self.known.pages.values():
             self._draft_of(page)
         for reading in self.readings.values():
             self._name(reading)
             self._full(reading)
+        names = NameIndex(self.by_name)
         for reading in (*self.readings.values(), *earlier.values()):
-            self.named.append(self._named(reading))
+            self.named.append(self._named(reading, names))
             await asyncio.sleep(0)
         for one in self.named:
             if one.reading.source.id in self.readings:
@@ -199,6 +221,8 @@ class SourceBatch:
             self._also(place, sighting.name)
         for city, name in city_names(reading):
             self._also(city, name)
+        for long, short in introduced(reading):
+            self._also(long, short.name)
 
     def _full(self, reading: Reading) -> None:
         """Add a full name to the page of a first name that has none yet."""
@@ -216,9 +240,9 @@ class SourceBatch:
             draft.add_alias(name)
             self.by_name[other] = draft
 
-    def _named(self, reading: Reading) -> Named:
+    def _named(self, reading: Reading, names: NameIndex) -> Named:
         named = Named(reading)
-        for name, indexes in known(reading, self.by_name.keys()).items():
+        for name, indexes in known(reading, names).items():
             draft = self.by_name[name]
             for index in indexes:
                 if _is_meant(draft, name, reading, index):

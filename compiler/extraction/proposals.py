@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Sequence, Set
+from typing import NamedTuple
 from uuid import UUID
 
 from content.names import normalise
@@ -10,12 +11,13 @@ from content.rollups import first_sentence
 from content.search.words import SPACELESS
 from content.templates import TEMPLATES
 
-from ..planner import NewPage, PageUpdate, SectionProposal
+from ..planner import LEADING, NewPage, PageUpdate, SectionProposal
 from . import metadata
 from .drafts import Draft
-from .evidence import DEFINITION, Subject, definition, entries, is_tagged, naming
+from .evidence import DEFINITION, EvidenceLine, Subject, definition, entries, is_tagged, naming, worth
+from .language import language_of
 from .text import Sentence, folded, padded
-from .writer import RELATED
+from .writer import RELATED, is_new, lead_of
 
 SUMMARY_MAX = 200
 NAMES_MAX = 3
@@ -31,20 +33,42 @@ def sentence_about(draft: Draft) -> str | None:
     if draft.type == "decision":
         return None if draft.card else _decided(draft)
     found = [
-        (definition(sentence, names), sentence.text)
+        (_rank(sentence, names), sentence)
         for reading in draft.oldest_first
         for sentence in naming(reading, names)
         if stands_alone(sentence, names)
     ]
-    score, text = max(found, key=lambda one: (one[0], one[1]), default=(0.0, ""))
-    if score < DEFINITION and (draft.card or not text or _given(draft)):
+    best, said = max(found, default=(NOTHING_SAID, None))
+    if best.definition < DEFINITION and (draft.card or said is None or _given(draft)):
         return None
-    if score < DEFINITION and draft.type == "topic":
-        text = max((text for _, text in found if _opens(text, names)), default="", key=len)
+    if best.definition < DEFINITION and draft.type == "topic":
+        said = max(
+            (one for _, one in found if _opens(one.text, names)),
+            key=lambda one: (len(one.text), one.text),
+            default=None,
+        )
     current = draft.card.summary if draft.card else None
-    if current and (definition(Sentence(current, folded(current)), names), current) >= (score, text):
+    if said is None or (current and _rank(Sentence(current, folded(current)), names) >= best):
         return None
-    return first_sentence(text, SUMMARY_MAX) or None
+    text = first_sentence(said.text, SUMMARY_MAX)
+    return (f"{said.speaker}: “{text}”" if said.speaker else text) or None
+
+
+class Rank(NamedTuple):
+    """The rank of a sentence as a summary: one that is a greeting or a question comes last."""
+
+    says_something: bool
+    definition: float
+    worth: float
+    text: str
+
+
+NOTHING_SAID = Rank(False, 0.0, 0.0, "")
+
+
+def _rank(sentence: Sentence, names: Set[str]) -> Rank:
+    tells = worth(sentence, names, language_of(sentence.text, sentence.words.split()))
+    return Rank(tells >= 0, definition(sentence, names), tells, sentence.text)
 
 
 def circumstances(draft: Draft) -> str | None:
@@ -146,7 +170,18 @@ def _sections(draft: Draft) -> tuple[SectionProposal, ...]:
         SectionProposal(slug, _sources(draft, subject, slug), HEADINGS[slug])
         for slug in SECTIONS.get(draft.type, ("notes",))
     )
-    return tuple(proposal for proposal in proposals if proposal.source_ids)
+    found = [proposal for proposal in proposals if proposal.source_ids]
+    if draft.card or not found or found[0].slug not in LEADING:
+        return tuple(found)
+    cited = [reading.source for reading in draft.oldest_first if reading.source.id in found[0].source_ids]
+    lead = lead_of(cited[::-1], subject)
+    return tuple(one for one in found if one.slug in (*RELATED, *LEADING) or _adds(draft, one, lead))
+
+
+def _adds(draft: Draft, proposal: SectionProposal, lead: Sequence[EvidenceLine]) -> bool:
+    """Return whether the section has a line that the page does not begin with."""
+    readings = (draft.readings[id] for id in proposal.source_ids)
+    return any(is_new(entry, lead) for one in readings for entry in entries(proposal.slug, one, draft.subject))
 
 
 def _sources(draft: Draft, subject: Subject, slug: str) -> tuple[UUID, ...]:
@@ -156,8 +191,10 @@ def _sources(draft: Draft, subject: Subject, slug: str) -> tuple[UUID, ...]:
     readings = draft.oldest_first
     if slug not in ("overview", "summary"):
         return tuple(reading.source.id for reading in readings if entries(slug, reading, subject))
-    scored = [(found[0].score, reading.source.id) for reading in readings if (found := entries(slug, reading, subject))]
-    defining = tuple(id for score, id in scored if score >= DEFINITION)
-    if defining or not scored or (draft.card and slug in draft.card.section_slugs):
-        return defining
-    return (max(scored, key=lambda one: one[0])[1],)
+    found = [(reading, entries(slug, reading, subject)) for reading in readings]
+    scored = [(said[0].score, reading.source.id) for reading, said in found if said]
+    now = [reading.source.id for reading, said in found if any(entry.is_now for entry in said)][-1:]
+    defining = [id for score, id in scored if score >= DEFINITION]
+    if not defining and scored and not (draft.card and slug in draft.card.section_slugs):
+        defining = [max(scored, key=lambda one: one[0])[1]]
+    return tuple(dict.fromkeys((*defining, *now)))

@@ -1,32 +1,65 @@
 """Sightings of names in one source: decided by that source alone, so that neither order nor batches can matter."""
 
 import re
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
-from uuid import UUID
 
 from content.normalization import INVISIBLE
+from content.search.words import SPACELESS
 
 from ..planner import SourceText
 from . import metadata
-from .capitals import HONORIFICS, PARTICLES, CapitalRun, runs
+from .capitals import HONORIFICS, IMPERATIVES, PARTICLES, PRESS, CapitalRun, runs
 from .german_nouns import has_inner_capitals
-from .language import DATES, EVERYWHERE, SAMPLE, STOPWORDS, language_of
+from .language import DATES, EVERYWHERE, KINDS, SAMPLE, STOPWORDS, language_of, word_set
+from .language import SPACELESS as SPACELESS_LANGUAGES
 from .marked import GAP, marks, without
 from .spaceless import found, without_politeness
+from .subjects import subjects
 from .text import WORD, Sentence, TextLine, clean, folded, lines, normalised, padded, split
 
 NAMES_MAX = 300  # of one source
 WORDS_MAX = 6
+OPENING_MIN = 4  # letters of a word that begins a sentence without doing anything in it
 LINKED_MIN = 3  # names that a source links by hand, from which on it does so with what matters
 CAPITALS = frozenset({"name", "first", "bare", "open"})
+CENTRAL = frozenset({"place", "city", "person", "project", "journal", "title", "titled", "subject"})
+FIRMS = word_set(
+    """
+    bank service services group gmbh ag kg se inc ltd llc plc corp corporation company labs lab studio studios airlines
+    insurance systems software technologies solutions consulting partners logistics foundation versicherung stiftung
+    """
+)
+# Somebody goes there or comes from there, and no more is said of it.
+PASSING = re.compile(
+    r"\b(?:go|goes|going|went|gone|come|comes|came|back|return(?:s|ed)?|travel(?:s|led|ed)?|dr(?:ive|ives|ove)|fl(?:y|ies|ew)"
+    r"|walk(?:s|ed)?|ride|rode|train|bus|flight|fahren|fährt|fuhren|fuhr|reise|flogen|flog|zurück)"
+    r" (?:\w+ )?(?:to|from|nach|aus) (?:the )?$",
+    re.IGNORECASE,
+)
+NAMING = frozenset({"name", "first"})
+SHORT_FORM_MIN = 4  # letters
+WEIGHTY = 3  # sentences of one source that say a name
+LISTED_MIN = 8  # names of one sentence that only lists them
 LETTERS = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff\uac00-\ud7af]")
+LATIN_EDGE = re.compile(r"(?<=[^\W\d_a-zA-Z])(?=[A-Za-z])|(?<=[A-Za-z\d])(?=[^\W\d_a-zA-ZÀ-ɏ])")  # `用Hugo写`
 MARKED = re.compile(r"[`*_\[#@]|://|www\.|mailto:")
+# Before the names of those who were there, in minutes.
+# Two names as one: the title of a work, where a source has that title.
+JOINED = re.compile(r"(?<!, )\b(?P<whole>(?P<left>[A-Z]\w+) (?:and|&|et|y|e) (?P<right>[A-Z]\w+))")
+ATTENDING = re.compile(
+    r"\W{0,4}(?:attend(?:ees|ing)|present|participants|anwesend|anwesende|teilnehmer(?:innen|\*innen)?|teilnehmende|"
+    r"gäste|présents?|participants?|presentes|participantes|asistentes|presenti|出席|出席者|参加者|与会者?|與會者?)\W{0,4}[:：]",
+    re.IGNORECASE,
+)
 COMPOUND = re.compile(r"-[a-z]{3,}$")  # `Unix-like`
 REGION = re.compile(r",\s")
+SMALL = re.compile(r"\b[a-zß-ÿ]{4}|[\u3040-\u9fff]")  # what a title holds in which capitals mean something
+SERIES = re.compile(r"^[^\W\d_]{2,20} ?[#№]?\d{1,5} ?[:.–—-] +")  # `ADR 12: `
+DOING = re.compile(r"^[A-Z]\w{2,}ing (?=[A-Z])")  # `Writing Linkfold`
+ARTICLE = re.compile(r"^(?:the|an?|der|die|das|le|la|les|el|los|las|os?|il|lo) (?=\S)")
 
 
 @dataclass(slots=True)
@@ -38,6 +71,23 @@ class Sighting:
     marks: set[str] = field(default_factory=set)
     is_person: bool = False
     context: str = ""
+    said: int = 0
+    """The number of sentences that say it as a name."""
+    listed: int = 0
+    """How many of them only list it among many."""
+    passed: int = 0
+    """How many of them only say that somebody or something came from there, or goes there."""
+
+    @property
+    def weight(self) -> float:
+        """Return how much the source says of it: 1 for a sentence, 2 where it is about it, less in passing."""
+        if self.said >= WEIGHTY or not CENTRAL.isdisjoint(self.marks):
+            return 2.0
+        if self.marks == {"noun"}:
+            return 0.5
+        if self.said == self.passed == 1 and self.marks == {"name"} and not self.is_person:
+            return 0.75
+        return 0.5 if 0 < self.said == self.listed and self.marks <= CAPITALS | {"aside"} else 1.0
 
 
 class Reading:
@@ -46,8 +96,6 @@ class Reading:
     def __init__(self, source: SourceText) -> None:
         self.source = source
         self.lines: tuple[TextLine, ...] = lines(source.content)
-        self.phrases: frozenset[str] | None = None
-        """Kept for `phrases`."""
         self.entries: dict[Any, Any] = {}
         self.decisions: Any = None
         """Kept for `evidence` and `decisions`."""
@@ -114,40 +162,107 @@ class Reading:
         seen: dict[str, Sighting] = {}
         for kind, name in self.named:
             _see(seen, name, kind, context=metadata.short(self.source.title) or "")
+        self._read_titles(seen)
         for line in self.lines:
             if len(seen) > NAMES_MAX:
                 break
             self._read(line, seen)
+        _know_people(seen)
         for sighting in list(seen.values()):
-            if sighting.is_person and (first := first_name(sighting.name, sighting.key)):
-                _see(seen, sighting.name, "part", key=first, context=sighting.context, is_person=True)
+            if (sighting.is_person or _may_be_person(sighting)) and (first := first_name(sighting.name, sighting.key)):
+                _see(seen, sighting.name, "part", key=first, context=sighting.context, is_person=sighting.is_person)
         self.__dict__.pop("_written", None)  # no longer needed
-        if sum("link" in sighting.marks for sighting in seen.values()) >= LINKED_MIN:
+        linked = sum("link" in sighting.marks for sighting in seen.values())
+        if linked >= LINKED_MIN:
             _put_aside(seen.values())
+        if not linked:
+            for short, sighting in _short_forms(seen):
+                if part := _see(seen, sighting.name, "part", key=short, context=sighting.context):
+                    part.marks.add("short")
+            marked = "\n".join(key for key, sighting in seen.items() if sighting.marks & {"work", "name", "quote"})
+            for name, context, is_about in subjects(self):
+                if name in seen or not (SPACELESS.search(name) and name in marked):
+                    _see(seen, name, "subject" if is_about else "noun", context=context)
+        titles = "\n".join(map(folded, self._titles))
+        for key, sighting in seen.items() if titles else ():
+            if padded(key) in titles and not sighting.marks <= {"title", "noun"}:
+                sighting.marks.add("titled")
         return seen
+
+    @cached_property
+    def _titles(self) -> tuple[str, ...]:
+        """Return its title and the heading above all text, without the number that it has in a series."""
+        heading = self.lines[0].heading if self.lines else ""
+        found = filter(None, (metadata.short(self.source.title), clean(heading)))
+        return tuple(dict.fromkeys(SERIES.sub("", title) for title in found))
 
     def _read(self, line: TextLine, seen: dict[str, Sighting]) -> None:
         sentences = tuple(sentence.text for sentence in line.sentences)
+        if speaker := line.sentences[0].speaker:
+            _see(seen, speaker, "person", context=sentences[0], is_person=True)
         for kind, name in marks(line.raw):
             if len(name.split()) <= WORDS_MAX and LETTERS.search(name):
                 _see(seen, clean(name).strip(" :;,.-–—"), kind, context=_holding(sentences, name))
         if MARKED.search(line.raw):
             sentences = tuple(split(clean(without(line.raw))))
-        for written in sentences:
-            self._read_sentence(written if written.isascii() else INVISIBLE.sub("", written), seen)
+        are_people = ATTENDING.match(line.raw) is not None
+        for at, written in enumerate(sentences):
+            text = written if written.isascii() else INVISIBLE.sub("", written)
+            self._read_sentence(text, seen, are_people=are_people and at == 0)
 
-    def _read_sentence(self, sentence: str, seen: dict[str, Sighting]) -> None:
+    def _read_titles(self, seen: dict[str, Sighting]) -> None:
+        """See the names in the title and in a heading above all text, unless each of its words has a capital."""
+        for title in self._titles:
+            whole = key_of(title, "title")
+            for name, is_person, is_sure in found(title, self.language):
+                if key_of(name, "name") != whole:
+                    _see(seen, name, "name" if is_sure else "open", context=title, is_person=is_person)
+            if not SMALL.search(title):
+                continue
+            if JOINED.fullmatch(title):
+                continue
+            for run in self._runs(DOING.sub("", title)):
+                if (kind := self._kind(run)) and key_of(run.name, kind) != whole:
+                    _see(seen, run.name, kind, context=title, is_person=run.is_person)
+
+    def _read_sentence(self, sentence: str, seen: dict[str, Sighting], *, are_people: bool) -> None:
         context = sentence.replace(GAP, "…")
-        for run in runs(sentence, self.language):
-            if kind := self._kind(run):
-                is_person = run.is_person and run.name.split()[0].lower() not in self._small
-                _see(seen, run.name, kind, context=context, is_person=is_person)
-        for name, is_person in found(sentence, self.language):
-            _see(seen, name, "name", context=context, is_person=is_person)
+        named = [
+            (run.name, kind, (are_people or run.is_person) and run.name.split()[0].lower() not in self._small)
+            for run in self._runs(sentence)
+            if (kind := self._kind(run))
+        ]
+        named = self._joined(sentence, named) if len(named) > 1 else named
+        said = found(sentence, self.language)
+        named += [(name, "name" if is_sure else "open", is_person) for name, is_person, is_sure in said]
+        for name, kind, is_person in named:
+            if sighting := _see(seen, name, kind, context=context, is_person=is_person):
+                sighting.said += 1
+                sighting.passed += PASSING.search(sentence.partition(name)[0][-40:]) is not None
+                sighting.listed += len(named) >= LISTED_MIN and not are_people
+
+    def _runs(self, text: str) -> Iterator[CapitalRun]:
+        """Yield names by their capitals; in scripts without any a word in Latin letters is one wherever it stands."""
+        if self.language not in SPACELESS_LANGUAGES:
+            yield from runs(text, self.language)
+        else:
+            yield from (run._replace(opens=False) for run in runs(LATIN_EDGE.sub(" ", text), self.language))
+
+    @staticmethod
+    def _joined(sentence: str, named: list[tuple[str, str, bool]]) -> list[tuple[str, str, bool]]:
+        """Add two names that `and` joins as one, which counts where a source has that title, and the two for less."""
+        things = {name for name, _, is_person in named if not is_person}
+        names = {name for name, _, _ in named}
+        joined = [one for one in JOINED.finditer(sentence) if one["left"] in things and one["right"] in names]
+        inside = {name for one in joined for name in (one["left"], one["right"]) if sentence.count(name) == 1}
+        lesser = [
+            (name, "inside", False) if name in inside else (name, kind, is_person) for name, kind, is_person in named
+        ]
+        return lesser + [(one["whole"], "joined", False) for one in joined]
 
     def _kind(self, run: CapitalRun) -> str | None:
         """Return `name` where a capital says that it is one, `open` where it may only begin a sentence."""
-        name, opens, is_sure, acts = run.name, run.opens, run.is_sure, run.acts
+        name, opens, is_sure = run.name, run.opens, run.is_sure
         is_one = " " not in name
         if is_one and (
             name.lower() in self._small or (name.lower() in STOPWORDS.get(self.language, ()) and not name.isupper())
@@ -160,8 +275,14 @@ class Reading:
         has_inner = has_inner_capitals(name)
         if opens and not has_inner:
             is_titled = name.split()[0].lower().rstrip(".") in HONORIFICS
-            return ("name" if is_titled else "first") if not is_one else "open" if acts else None
+            return ("name" if is_titled else "first") if not is_one else self._opening(run)
         return "bare" if run.is_bare else "name" if not opens or has_inner else "first"
+
+    @staticmethod
+    def _opening(run: CapitalRun) -> str | None:
+        """Return `open` for one word that begins a sentence: evidence of a name that others write as one."""
+        is_likely = len(run.name) >= OPENING_MIN and run.name.lower() not in PRESS | IMPERATIVES
+        return "open" if run.acts or is_likely else None
 
     @cached_property
     def _small(self) -> frozenset[str]:
@@ -175,9 +296,11 @@ class Reading:
 
 
 def key_of(name: str, kind: str) -> str:
-    """Return the name that it is held under; a city's is without its region, a Japanese person's without `さん`."""
+    """Return the name that it is held under: a city's without its region, a title without its article, no `さん`."""
     if kind == "person":
         return normalised(without_politeness(name))
+    if kind in ("title", "work"):
+        return ARTICLE.sub("", normalised(name))
     return normalised(REGION.split(name, maxsplit=1)[0] if kind == "city" else name)
 
 
@@ -195,16 +318,49 @@ def first_name(name: str, key: str) -> str | None:
 
 def _see(
     seen: dict[str, Sighting], name: str, kind: str, *, key: str = "", context: str = "", is_person: bool = False
-) -> None:
+) -> Sighting | None:
     key = key or key_of(name, kind)
     if not key or key in DATES or key.isdigit() or (kind not in metadata.NAMED and key in EVERYWHERE):
-        return
+        return None
     sighting = seen.setdefault(key, Sighting(key, name))
     if kind == "part":
         sighting.name = name
     sighting.marks.add(kind)
     sighting.is_person = sighting.is_person or is_person or kind == "person"
     sighting.context = sighting.context or context
+    return sighting
+
+
+def _know_people(seen: Mapping[str, Sighting]) -> None:
+    """Mark full names as those of people whose first names the source uses so: `Nadia Brandt … Nadia wrote`."""
+    for sighting in seen.values():
+        if not sighting.is_person and (first := first_name(sighting.name, sighting.key)):
+            sighting.is_person = first in seen and seen[first].is_person
+
+
+def _may_be_person(sighting: Sighting) -> bool:
+    """Return whether other sources may say that the first word of this name is somebody."""
+    words = sighting.key.split()
+    return len(words) == 2 and bool(sighting.marks & NAMING) and KINDS.isdisjoint(words) and FIRMS.isdisjoint(words)
+
+
+def _short_forms(seen: Mapping[str, Sighting]) -> list[tuple[str, Sighting]]:
+    """Return the first words that stand for the only longer name with them: `Corvina Bank …, and Corvina will pay`.
+
+    Those of firms do so in any source: people leave out what kind of firm it is.
+    """
+    found: dict[str, list[Sighting]] = {}
+    for sighting in seen.values():
+        first, _, rest = sighting.key.partition(" ")
+        if rest and len(first) >= SHORT_FORM_MIN and sighting.marks & NAMING and not sighting.is_person:
+            found.setdefault(first, []).append(sighting)
+    return [
+        (first, longer[0])
+        for first, longer in found.items()
+        if len(longer) == 1
+        and first not in KINDS
+        and (longer[0].key.partition(" ")[2] in FIRMS or (first in seen and "name" in seen[first].marks))
+    ]
 
 
 def _put_aside(sightings: Iterable[Sighting]) -> None:
@@ -216,51 +372,3 @@ def _put_aside(sightings: Iterable[Sighting]) -> None:
 
 def _holding(sentences: tuple[str, ...], name: str) -> str:
     return next((text for text in sentences if name in text), sentences[0] if sentences else "")
-
-
-KEPT_MAX = 2_000_000  # characters of all sources whose readings are kept; a reading takes some hundred bytes for each
-SHORT_MAX = 50_000  # characters of one
-
-
-class Readings:
-    """A cache of the last readings, of any wiki: a source has one text, and nothing else is in them."""
-
-    def __init__(self) -> None:
-        self.kept: OrderedDict[UUID, Reading] = OrderedDict()
-        self.size = 0
-
-    def of(self, source: SourceText) -> Reading:
-        kept = self.kept.get(source.id)
-        if kept is not None and (kept.source is source or kept.source == source):
-            self.kept.move_to_end(source.id)
-            return kept
-        reading = Reading(source)
-        if len(source.content) <= SHORT_MAX:
-            self.keep(reading)
-        return reading
-
-    def keep(self, reading: Reading) -> None:
-        self.forget(reading.source.id)
-        self.kept[reading.source.id] = reading
-        self.size += len(reading.source.content)
-        while self.size > KEPT_MAX:
-            self.forget(next(iter(self.kept)))
-
-    def forget(self, source_id: UUID) -> None:
-        if former := self.kept.pop(source_id, None):
-            self.size -= len(former.source.content)
-
-
-def keepable(sources: Iterable[SourceText]) -> Iterator[SourceText]:
-    """Yield the first of these sources, while their readings take no more than half of the room."""
-    size = 0
-    for source in sources:
-        if len(source.content) <= SHORT_MAX:
-            size += len(source.content)
-            if size > KEPT_MAX // 2:
-                return
-            yield source
-
-
-KEPT = Readings()
-reading_of = KEPT.of

@@ -11,10 +11,18 @@ SURNAMES = (
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
     "張劉陳楊黃趙吳孫馬鄭謝許韓馮鄧葉蘇盧鍾"
 )
+# A Chinese character that belongs to the grammar of a sentence, or counts something.
+ZH_STOPS = (
+    "的了在是我你您他她它们和与跟不也就都很有这那个一上下来去到说要会能着过吧吗呢啊么什之为以及其中所被把让给从对向"
+    "但而或如则因由于还又再才刚只没最更太真好多少每次些里后前时候年月日天号点分二两三四五六七八九十百千万几第想看做"
+    "用可得地等当将已经并且虽然果今昨明早晚這個們來說會過嗎為對從還沒經後裡時點兩"
+)
+
 ZH_TITLE = "老师|医生|先生|女士|阿姨|叔叔|师傅|经理|教授|姐|哥|奶奶|爷爷|老板|老闆|大夫|教练"
 ZH_SAYS = (
     "说|說|告诉|觉得|推荐|认为|问|带|来|送|做|讲|给|建议|喜欢|想|要|在|教|请|打电话|第一次|也|又|还|和|"
     "跟|的|很|把|用|已经|提醒|笑|负责|写|寫|吃|打|走|聊|买|買|拿|陪|接|帮|幫|听|聽|学|學|练|練|唱|画|畫|拍|寄|约|約|煮|烤|搬|"
+    "借|改|修|换|換|译|譯|编|編|演|养|養|种|種|骑|騎|赢|贏|输|輸|"
     "刚|剛|答应|答應|同意|回家|回来|回來|一起|去|到|看|坐|见|見|"
     "逛|住|找|，|。|、|；"
 )
@@ -24,11 +32,31 @@ ZH_PLACE = (
     "夜市|老街|路|街|巷|塔|宫|桥|海滩|山庄|剧院|体育馆|小学|中学|公園|餐廳|書店|咖啡館|大學|醫院|博物館|"
     "夜市|車站|機場|廣場|火锅|面包店|菜场|菜市场|码头|酒吧|酒馆|花园|花園|体育场|體育場|游泳馆|健身房|小区|胡同|水库|峡谷|"
     "森林|农场|農場|俱乐部|工作室|诊所|診所|食堂|书院|書院|包子铺|豆浆店|花店|超市|商场|商場|大厦|大廈|教堂|书屋|民宿|客栈|"
-    "瀑布|溪|轩|軒|阁|閣|斋|坊"
+    "瀑布|溪|湾|灣|港|岛|島|镇|鎮|村|峰|轩|軒|阁|閣|斋|坊"
+)
+# The ends of names of firms, systems and what people use, and what is none with such an end: `操作系统`.
+ZH_MADE = (
+    "系统|数据库|平台|物流|科技|集团|银行|输入法|引擎|框架|软件|协议|出版社|杂志|基金会|实验室|研究所|事务所|学院|工厂|客户端|浏览器|"
+    "编辑器|播放器|论坛|电台|乐队|乐团|剧团|球队|联盟|協會|协会|俱樂部|系統|數據庫|資料庫|軟體|輸入法|實驗室|銀行|雜誌"
+)
+ZH_KINDS = word_set(
+    """
+    操作 管理 生产 测试 内部 外部 登录 登陆 报表 后台 前端 后端 分布式 关系 关系型 开源 移动
+    手机 电脑 网络 文件 评论 博客 公司 我司 团队 项目 搜索 推荐 支付 订单 监控 日志 缓存 消息
+    通信 网页 桌面 免费 商业 第三方 自己 我们 他们 家庭 生态 神经 免疫 消化 交通 教育 中文 英文
+    拼音 默认 视频 音频 音乐 图片 应用 工具 模板 渲染 游戏 社交 云 老 新 旧 大 小 整个 全部
+    该 各 本 某 那家 这家 相关 国家 国内 国外 地方 当地 高等 重点 传统 现代 商学 办公 杀毒
+    嵌入式 操作 主流 流行 时尚 文学 线上 线下 在线 数字 信息 高新
+    """
+)
+# Who or what stands before a name, and what is done with it.
+ZH_BEFORE = (
+    "客户|对接|使用|采用|选用|改用|换成|换了|换回|安装|部署|配置|迁移|升级|接入|试用|推荐|供应商|合作方|甲方|乙方|作者|朋友|同事|同学|"
+    "开发|维护|运维|一款|一个|一种|一家|这款|这个|那个|名叫|叫做|名为|关于|加入|参加|参观|离职|入职|就职于|来自|基于|通过|联系|介绍"
 )
 # What a place cannot begin with, and what stands before its name.
 ZH_CUT = (
-    "(?:今天|昨天|明天|早上|上午|中午|下午|晚上|周末|周[一二三四五六日]|我们|他们|她们|大家|一起|终于|"
+    f"(?:{ZH_BEFORE}|今天|昨天|明天|早上|上午|中午|下午|晚上|周末|周[一二三四五六日]|我们|他们|她们|大家|一起|终于|"
     "第一次|又一次|附近|旁边|离开|经过|路过|参观|回到|来到|走到|带我|喜欢|就是|还是|"
     "[在去到从從来來逛回于於往过過的和跟与與是我你他她它了着坐住把被让給给对叫有找爱最就都再又很])"
 )
@@ -70,18 +98,39 @@ TH_CUT = (
 )
 
 ZH_PERSON = re.compile(
-    rf"(?:(?<=[和跟与與同給给找请請叫到见見着为為让、，。！])|^|(?<![{HAN}]))((?:[小老阿][{HAN}])|"
+    rf"(?:(?<=[和跟与與同給给找请請叫到见見着为為让是、，。！])|(?<=作者|朋友|同事|同学|作家|导演|歌手|编辑|译者|读者|师弟|师兄|室友)"
+    rf"|^|(?<![{HAN}]))((?:[小老阿][{HAN}])|"
     rf"[{SURNAMES}][{HAN}]{{1,2}}?)(?={ZH_SAYS})"
     rf"|([{SURNAMES}小老阿][{HAN}]{{0,2}}?(?:{ZH_TITLE}))|((?<![大从很最较多太古])[小老][{SURNAMES}])"
+)
+# Begins as people's names do, behind a word of grammar and before one or what people do: a name where others say so.
+ZH_MAYBE = re.compile(
+    rf"(?:(?<![{HAN}])|(?<=[{ZH_STOPS}]))([{SURNAMES}](?:(?![{ZH_STOPS}])[{HAN}]){{1,2}}?)(?=[{ZH_STOPS}]|{ZH_SAYS}|[^{HAN}]|$)"
 )
 ZH_PLACES = re.compile(
     rf"(?:^|(?<![{HAN}])|{ZH_CUT})([{HAN}]{{1,6}}?(?:{ZH_PLACE}))(?!{ZH_PLACE}|[径徑由过過上线線边邊程口])"
 )
+ZH_MADES = re.compile(rf"(?:^|(?<![{HAN}])|{ZH_CUT})([{HAN}]{{1,6}}?(?:{ZH_MADE}))(?!{ZH_MADE})")
+ZH_STEM = 2  # characters that most such names have before their end
+ZH_LONG = word_set(
+    "银行 銀行 集团 出版社 杂志 雜誌 基金会 实验室 實驗室 研究所 事务所 学院 乐团 剧团 协会 協會 联盟 科技"
+)
+ZH_VERBS = frozenset(
+    "装裝换換买買看做写寫学學开開跑试試搭建修查改删刪连連调調测測接选選投卖賣租办辦设設造需等叫谈談听聽给給配"
+)
+ZH_GRAMMAR = re.compile("[的了是把用和跟与與被将將让讓给給也就都很在到从從向说說]")
+ZH_MADE_END = re.compile(f"(?:{ZH_MADE})$")
+# Common words that begin as names of people do: `方案`, `金额`.
 ZH_FALSE = re.compile(
-    "^(?:小[时朋吃心雨雪孩狗猫说組组路声]|老[师板家人街是公婆]|阿[姨]|和[他她我]|于是|高[兴]|马[上路]|"
-    "方[便]|任[何]|向[来]|白[天色]|何[时况]|许[多]|万[一]|金[色]|黄[色昏]|石[头]|江[边]|叶[子]|程[序]|"
-    "周[末一二三四五六日围]|余[下]|钱[包]|田[里]|雷[雨]|龙[虾]|毛[巾病]|武[器]|汤[很]|高[铁]|单|高级|"
-    "许可|小于|小写|任务|管理|方法|安全|应用|于此|文件|万能|石油|金额|时间|史|程式|马|温)"
+    "^(?:小[时朋吃心雨雪孩狗猫说組组路声于写]|老[师板家人街是公婆]|阿[姨]|和[他她我]|于[是此]|"
+    "高[兴铁级度中低峰潮手速尚考原效血烧大层温等端价质跟]|马[上路桶车力尾克]|马$|"
+    "方[便案法面式向程针块才形言位]|任[何务意凭由职性命]|向[来往上下前右左]|"
+    "白[天色菜酒领板云白费纸银]|何[时况必等]|许[多可]|万[一能里分]|金[色融属额钱牌鱼字子]|黄[色昏瓜豆油酒金]|"
+    "石[头油材器窟块板]|江[边湖河南西苏水]|叶[子片酸绿]|程[序度式]|周[末一二三四五六日围边期年]|余[下额地生热震]|"
+    "钱[包]|田[里野园径地]|雷[雨达电声]|龙[虾头]|毛[巾病衣笔孔]|武[器术力]|汤[很匙圆]|单|管理|安全|应用|文件|时间|"
+    "史[料诗学前上]?$|式|温|张[开力贴]|陈[列述旧]|胡[子同萝椒须乱说]|林[业木区子]|罗[列马汉]|郑重|谢[谢意]|宋[代朝词体]|"
+    "唐[代朝诗突]|韩[国语文剧]|曾经|董事|杜绝|苏[打醒]|丁[香点字]|姜[汤茶]|钟[头表点声]|陆[地续军]|范[围例文畴式]|"
+    "夏[天季日令]|付[出款费钱]|熊猫|段[落子时]|陶[瓷醉器艺]|黎明|贺卡|顾[客虑问]|严[重格肃密]|莫[名非]|孔[子雀]|徐徐|孙[子女])"
 )
 JA_PERSON = re.compile(
     rf"((?:[{HAN}]{{1,4}}|[\u30a1-\u30fc]{{2,10}}|"
@@ -133,10 +182,11 @@ TH_NAMES = re.compile(rf"({TH_HEAD})([\u0e01-\u0e4e]{{2,24}}?)(?={TH_CUT}|[^\u0e
 
 
 class SpacelessName(NamedTuple):
-    """A name, and whether it is somebody's."""
+    """A name, and whether it is somebody's. One that is not sure is a name where other sources say so."""
 
     name: str
     is_person: bool
+    is_sure: bool = True
 
 
 def found(sentence: str, language: str) -> Iterator[SpacelessName]:
@@ -152,14 +202,34 @@ def without_politeness(name: str) -> str:
 
 
 def _chinese(sentence: str) -> Iterator[SpacelessName]:
+    people = set()
     for match in ZH_PERSON.finditer(sentence):
         name = match[1] or match[2] or match[3]
         if not ZH_FALSE.match(name) and len(name) > 1:
+            people.add(name)
             yield SpacelessName(name, is_person=True)
+    for match in ZH_MAYBE.finditer(sentence):
+        if match[1] not in people and not ZH_FALSE.match(match[1]):
+            yield SpacelessName(match[1], is_person=True, is_sure=False)
     for match in ZH_PLACES.finditer(sentence):
         name = _shorn(match[1])
         if len(name) > 2 and not ZH_NOT.match(name):
             yield SpacelessName(name, is_person=False)
+    for match in ZH_MADES.finditer(sentence):
+        name = _made(_shorn(ZH_GRAMMAR.split(match[1])[-1]))
+        if name and not ZH_NOT.match(name):
+            yield SpacelessName(name, is_person=False)
+
+
+def _made(name: str) -> str | None:
+    """Return the name of a firm or a system without the verb before it; None where it is a kind of such."""
+    end = ZH_MADE_END.search(name)
+    kind = name[: end.start()] if end else ""
+    while len(kind) > ZH_STEM and kind[0] in ZH_VERBS:
+        kind = kind[1:]
+    if end and end[0] not in ZH_LONG and len(kind) > ZH_STEM + 1:
+        kind = kind[-ZH_STEM:]
+    return f"{kind}{end[0]}" if end and kind and kind not in ZH_KINDS else None
 
 
 def _shorn(name: str) -> str:

@@ -1,54 +1,87 @@
 """The tally that is stored with a mention, and when that has earned a page.
 
 A tally is a sum over sources, and the verdict only ever turns from no to yes as it grows: so the same sources earn the
-same names their pages, in any order and in batches of any size.
+same names their pages, in any order, in batches of any size and over any number of years.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from content.names import normalise
 
 from ..planner import MentionCard, SourceText
 from . import metadata
-from .sightings import Sighting
+from .sightings import ARTICLE, Sighting
 
-SEEN_MIN = 3
-WINDOW_DAYS = 30
-DAYS_MAX = 100  # no three of them in one window: so years
+SEEN_MIN = 3  # sources, and what they weigh together
+ABOUT_MIN = 2  # sources about a thing, from which on others that only say its noun count
+DOMINANT = 3  # times as often as any other
 FORMS_MAX, TAGS_MAX, COMPANIONS_MAX = 6, 8, 12
 # Marks that leave it open whether there is a name at all, unless it has several words.
 LOOSE = frozenset({"bold", "quote"})
 
 
+# Marks of a word that a source is about, rather than of a name that it says.
+ABOUT = frozenset({"tag", "link", "subject"})
+# Marks that say more of a sighting, and are none themselves.
+NOT_SAID = frozenset({"about", "titled", "decided", "short"})
+
+
 @dataclass(slots=True)
 class Tally:
-    """The number of sources that saw a name, marked how and on which days; `days` are ordinals."""
+    """The sum of the sources that say a name: `weight` is how much they say of it, `marks` how it is marked.
+
+    `read` are all of them, `sources` those that surely mean a name or a thing.
+    """
 
     marks: Counter[str] = field(default_factory=Counter)
-    days: list[int] = field(default_factory=list)
+    sources: int = 0
+    weight: float = 0.0
+    read: int = 0
     forms: Counter[str] = field(default_factory=Counter)
     people: int = 0
     tags: Counter[str] = field(default_factory=Counter)
     companions: Counter[str] = field(default_factory=Counter)
 
-    def add(self, sighting: Sighting, source: SourceText, companions: Iterable[str] = ()) -> None:
-        """Add one more source."""
+    def add(
+        self, sighting: Sighting, source: SourceText, companions: Iterable[str] = (), *, is_decided: bool = False
+    ) -> None:
+        """Add one more source. `is_decided` says that a decision in it is about the name."""
         self.marks.update(sighting.marks)
+        if is_decided:
+            self.marks["decided"] += 1
+        if is_decided or not ABOUT.isdisjoint(sighting.marks):
+            self.marks["about"] += 1
+        self.read += 1
         if sighting.marks - LOOSE or " " in sighting.key:
-            self.days = sorted([*self.days, source.captured_at.toordinal()])[-DAYS_MAX:]
+            self.sources += 1
+            self.weight += 2.0 if is_decided else sighting.weight
         self.forms[sighting.name] += 1
         self.people += sighting.is_person
         if sighting.marks & {"place", "person", "project", "title"}:
             self.tags.update(metadata.tags(source))
         self.companions.update(companions)
 
+    def add_said(self, count: int) -> None:
+        """Add sources of which somebody recorded that they say the name."""
+        if count > 0:
+            self.marks["said"] += count
+            self.sources += count
+            self.weight += count
+            self.read += count
+
+    def copy(self) -> "Tally":
+        copied = Tally()
+        copied.merge(self)
+        return copied
+
     def merge(self, other: "Tally") -> None:
         self.marks += other.marks
-        self.days = sorted(self.days + other.days)[-DAYS_MAX:]
+        self.sources += other.sources
+        self.weight += other.weight
+        self.read += other.read
         self.forms += other.forms
         self.people += other.people
         self.tags += other.tags
@@ -62,11 +95,16 @@ class Tally:
         """
         return 3 * self.people >= sum(self.forms.values()) > 0
 
-    def cluster(self) -> dict[str, Any]:
-        """Return the tally as it is stored with the mention."""
+    def cluster(self, key: str) -> dict[str, Any]:
+        """Return the tally as it is stored with the mention, and how far it is from a page."""
+        standing = standing_of(key, self)
         return {
             "marks": dict(sorted(self.marks.items())),
-            "days": [date.fromordinal(day).isoformat() for day in self.days],
+            "sources": self.sources,
+            "weight": self.weight,
+            "read": self.read,
+            "evidence": standing.evidence,
+            "lacks": standing.lacks,
             "forms": _most(self.forms, FORMS_MAX),
             "people": self.people,
             "observed_tags": _most(self.tags, TAGS_MAX),
@@ -75,37 +113,76 @@ class Tally:
 
 
 def tally_of(card: MentionCard | None) -> Tally:
-    """Return the stored tally.
-
-    A name that somebody recorded by hand, without a cluster, was said in each of its sources.
-    """
+    """Return the stored tally, with the sources of which somebody recorded by hand that they say the name."""
     if card is None:
         return Tally()
     kept = card.cluster
     if not isinstance(kept.get("marks"), Mapping):
-        days = sorted(day.toordinal() for day in card.seen_at)[-DAYS_MAX:]
-        return Tally(Counter({"said": len(card.source_ids)}), days, Counter({card.name: 1}))
-    return Tally(
+        tally = Tally(forms=Counter({card.name: 1}))
+        tally.add_said(len(card.source_ids))
+        return tally
+    days = kept.get("days")
+    sources = _number(kept, "sources", len(days) if isinstance(days, list) else 0)  # former versions kept the days
+    tally = Tally(
         _counter(kept, "marks"),
-        sorted(filter(None, map(_ordinal, kept.get("days") or ())))[-DAYS_MAX:],
+        int(sources),
+        _number(kept, "weight", sources),
+        int(_number(kept, "read", len(card.source_ids))),
         _counter(kept, "forms"),
-        people if isinstance(people := kept.get("people"), int) else 0,
+        int(_number(kept, "people", 0)),
         _counter(kept, "observed_tags"),
         _counter(kept, "co_mentions"),
     )
+    tally.add_said(len(card.source_ids) - tally.read)
+    return tally
+
+
+class Standing(NamedTuple):
+    """The standing of a name: it has its page with evidence of 3, and `lacks` says what is missing."""
+
+    type: str | None
+    evidence: float
+    lacks: str | None
 
 
 def verdict(key: str, tally: Tally) -> str | None:
     """Return the type of the page that the name has earned; None as long as it is held."""
-    marks, has_words = tally.marks, " " in key
+    return standing_of(key, tally).type
+
+
+def has_earned(card: MentionCard) -> bool:
+    """Return whether a mention has earned a page by what was kept with it."""
+    return verdict(card.alias, tally_of(card)) is not None
+
+
+def standing_of(key: str, tally: Tally) -> Standing:
+    """Weigh the evidence: three sources that say something of a name, one of them beyond doubt that it is one."""
+    marks = tally.marks
     if marks["city"] + marks["journal"] >= 2:
-        return "topic"
+        return Standing("topic", SEEN_MIN, None)
     if marks["place"] or marks["person"] + marks["project"] >= 2:
-        return "entity"
-    if not _often(tally.days):
-        return None
+        return Standing("entity", SEEN_MIN, None)
+    # Where one is about it by its title or by what it decides, another that says it is enough.
+    is_central = marks["titled"] + marks["title"] + marks["decided"] > 0 == marks["link"]
+    spared = 1 if tally.sources > 1 and is_central else 0
+    routes = _routes(key, tally, spared)
+    seen = min(tally.sources + spared, tally.weight, SEEN_MIN)
+    reached = max(routes.values(), default=0)
+    evidence = float(min(seen, reached))
+    if evidence >= SEEN_MIN:
+        return Standing(next(type for type in ("entity", "topic") if routes.get(type, 0) >= SEEN_MIN), SEEN_MIN, None)
+    return Standing(None, evidence, "sources" if reached else "naming")
+
+
+def _routes(key: str, tally: Tally, spared: int) -> dict[str, int]:
+    """Return by type how many sources speak for a page of it; where one is enough to be sure, it counts as three.
+
+    Nouns of short notes count as soon as two sources are about the thing.
+    """
+    marks, has_words = tally.marks, " " in key
     part = marks["part"] if full_name(key, tally) else 0
-    names = marks["name"] + marks["bare"] + marks["first"] + marks["open"] + marks["said"] + part + marks["aside"] // 3
+    loose = marks["first"] + marks["open"] + marks["inside"]
+    names = marks["name"] + marks["bare"] + loose + marks["said"] + part + marks["aside"] // 3
     is_name = (
         marks["name"]
         or marks["said"]
@@ -114,26 +191,34 @@ def verdict(key: str, tally: Tally) -> str | None:
         or (marks["bare"] and marks["open"])
         or (has_words and tally.people)
     )
-    if (is_name and names >= SEEN_MIN) or marks["at"] >= 2 or marks["person"] or marks["project"]:
-        return "entity"
+    is_certain = marks["at"] >= 2 or marks["person"] or marks["project"]
+    entity = SEEN_MIN if is_certain else names + spared if is_name else 0
+    about = marks["about"] + (marks["noun"] if marks["about"] >= ABOUT_MIN else 0)
+    topic = max(about, marks["tag"], marks["work"] + spared if marks["work"] else 0)
+    said = sum(count for mark, count in marks.items() if mark not in NOT_SAID)
     if (
-        marks["tag"] >= SEEN_MIN
-        or marks["work"] >= SEEN_MIN
-        or (marks["title"] and sum(marks.values()) > marks["title"])
+        marks["link"]
+        or (marks["subject"] and marks["titled"] >= ABOUT_MIN)
+        or (marks["title"] and said > marks["title"])
     ):
-        return "entity" if marks["name"] >= 2 else "topic"
-    if marks["link"]:
-        return "entity" if marks["name"] >= 2 else "topic"
-    return None
+        topic = SEEN_MIN
+    return {"entity": max(entity, topic), "topic": 0} if marks["name"] >= 2 else {"entity": entity, "topic": topic}
 
 
 def full_name(key: str, tally: Tally) -> str | None:
-    """Return the one name of several words that this first name is part of; None if there is none, or several."""
+    """Return the one name of several words that this first name is part of; None if there is none, or several.
+
+    One that is written three times as often as every other is the one: the others are what only stood beside it.
+    """
+    is_part = tally.marks["part"] and (tally.is_person or tally.marks["short"])
     fulls: dict[str, list[str]] = {}
-    for form in tally.forms if tally.marks["part"] and tally.is_person else ():
+    for form in tally.forms if is_part else ():
         if (normal := normalise(form)) != key:
             fulls.setdefault(normal, []).append(form)
-    return max(next(iter(fulls.values())), key=lambda form: (tally.forms[form], form)) if len(fulls) == 1 else None
+    counts = sorted((sum(tally.forms[form] for form in forms), full) for full, forms in fulls.items())
+    if not counts or (len(counts) > 1 and counts[-1][0] < DOMINANT * counts[-2][0]):
+        return None
+    return max(fulls[counts[-1][1]], key=lambda form: (tally.forms[form], form))
 
 
 def suggestion(tally: Tally) -> str:
@@ -149,22 +234,26 @@ def suggestion(tally: Tally) -> str:
 def title(key: str, tally: Tally) -> str:
     """Return the form that most sources write; of equals the one with more capitals, then the longer, then by alphabet.
 
-    A city's name with its region comes before the bare one.
+    A city's name with its region comes before the bare one, a title with its article, and what was written for readers
+    before what was written for machines.
     """
 
     def rank(form: str) -> tuple[object, ...]:
         with_region = bool(tally.marks["city"]) and "," in form
-        return with_region, tally.forms[form], sum(map(str.isupper, form)), len(form), form
+        with_article = bool(tally.marks["title"] or tally.marks["work"]) and ARTICLE.match(form.lower()) is not None
+        return (
+            with_region,
+            "_" not in form,
+            with_article,
+            tally.forms[form],
+            sum(map(str.isupper, form)),
+            len(form),
+            form,
+        )
 
     forms = [form for form in tally.forms if normalise(form) == key or not tally.marks["part"]]
     best = full_name(key, tally) or max(forms or tally.forms, key=rank)
     return best[:1].upper() + best[1:]
-
-
-def _often(days: list[int]) -> bool:
-    """Return whether there were three sources within thirty days, in any window."""
-    later = days[SEEN_MIN - 1 :]
-    return any(last - first < WINDOW_DAYS for first, last in zip(days, later, strict=False))
 
 
 def _most(counts: Counter[str], limit: int) -> dict[str, int]:
@@ -178,8 +267,7 @@ def _counter(kept: Mapping[str, Any], name: str) -> Counter[str]:
     return Counter({str(key): count for key, count in pairs if isinstance(count, int)})
 
 
-def _ordinal(day: object) -> int | None:
-    try:
-        return date.fromisoformat(str(day)).toordinal()
-    except ValueError:
-        return None
+def _number(kept: Mapping[str, Any], name: str, default: float) -> float:
+    """Return a stored number that is none below zero."""
+    number = kept.get(name)
+    return number if isinstance(number, int | float) and number >= 0 else default

@@ -4,7 +4,8 @@ Every pattern looks ahead a bounded way: a hostile note costs no more than an ho
 """
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Set
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -13,8 +14,11 @@ from content.markdown.plain import EMPHASIS, LINE_MARK, plain
 from content.names import normalise
 from content.normalization import INVISIBLE
 from content.rollups import ABBREVIATION
+from content.search.passages import turn_of
 from content.search.snippets import CONTROL
 from content.search.words import LETTER, SPACELESS
+
+from .language import word_set
 
 CUT = "\ue002"  # where an image or a comment was: no quote reaches across
 # What could be taken for a mark, and what stands for it as long as marks are looked for.
@@ -37,7 +41,15 @@ CALLOUT = re.compile(r"\[![\w-]{1,20}\][+-]?")
 CHECKBOX = re.compile(r"^[ \t]*[-*+][ \t]+\[[ xX]\][ \t]+")
 EMBED = re.compile(r"!\[\[[^\[\]\n]{0,300}\]\]|!\[[^\[\]\n]{0,300}\](?:\([^()\n]{0,500}\)|\[[^\[\]\n]{0,60}\])")
 COMMENT = re.compile(r"<!--[^<>]{0,500}-->|%%[^%\n]{0,500}%%")
-CUTS = ((CALLOUT, CUT), (CHECKBOX, "- "), (EMBED, CUT), (COMMENT, CUT))
+# Files, references, templates and switches of MediaWiki; shortcodes of Hugo, tags of Liquid, attributes of kramdown.
+MEDIA = re.compile(r"\[\[(?:File|Image|Media|Datei|Bild|Fichier|Archivo|Ficheiro|文件|ファイル):[^\n]{0,500}?\]\]")
+FOOTNOTE = re.compile(r"<ref[^<>\n]{0,200}/>|<ref[^<>\n]{0,200}>[^\n]{0,500}?</ref>")
+SWITCH = re.compile(r"__(?:NO|FORCE)?(?:TOC|INDEX|EDITSECTION|GALLERY)__")
+TEMPLATE = re.compile(r"\{\{[^{}\n]{0,500}\}\}|\{%[^{}\n]{0,500}%\}|\{[:#.][^{}\n]{1,200}\}")
+CUTS = ((CALLOUT, CUT), (CHECKBOX, "- "), (MEDIA, CUT), (EMBED, CUT), (COMMENT, CUT), (FOOTNOTE, CUT), (SWITCH, CUT),
+        (TEMPLATE, CUT))  # fmt: skip
+WIKI_EMPHASIS = re.compile("'{2,5}")
+INDENTED = re.compile(r"^[ \t]{0,8}[:;]{1,8}[ \t]+")
 
 
 def without_cuts(line: str) -> str:
@@ -60,7 +72,9 @@ def shown(line: str) -> str:
     Each kind of mark is looked for once, before the kinds that it can stand in: what is left of one is never taken for
     another.
     """
-    line = LINE_MARK.sub("", line)
+    line = LINE_MARK.sub("", INDENTED.sub("", line))
+    if "''" in line:
+        line = WIKI_EMPHASIS.sub("", line)
     if "<" in line:
         line = ANGLED.sub(_address, line)
     if "[" in line:
@@ -109,13 +123,61 @@ SHORT_MAX, LONG_MAX = 2_000, 50_000  # characters: the sentences of short texts 
 # Left open, a direction would turn around what stands after a quote.
 UNREAD = re.compile(f"[\u202a-\u202e\u2066-\u2069{OWN}]")
 # A line that begins otherwise is prose, and one without a mark, too, is as it stands.
-CAREFUL = frozenset(("", *" \t\x0b\x0c`~#|<%$[:=-!"))
-LISTED = frozenset(" \t-+>0123456789")
+CAREFUL = frozenset(("", *" \t\x0b\x0c`~#|<%$[:;=-!{'*"))
+LISTED = frozenset(" \t-+>0123456789:;")
+CODE_OF_MDX = re.compile(
+    r"import\s[^\n]{0,200}['\"][\w@./-]+['\"];?\s*$|export\s+(?:const|default|function|let|async)\b"
+)
 
 FENCE = re.compile(r"[ \t]{0,8}(```|~~~)")
 NO_PROSE = re.compile(r"[ \t]*(?:\||<[A-Za-z/!]|%%|\$\$|\[\^?[^\[\]\n]{1,80}\]:|:::|={3,}|-{3,}|!\[)")
-HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]")
-MARK = re.compile(r"[`*_\[\]<>~#\\]")
+PROPERTY = re.compile(r"[ \t]*(?:[-*][ \t]+)?[\w-]{1,40}::(?:[ \t]|$)")  # of Logseq and Dataview
+HEADING = re.compile(
+    r"[ \t]{0,3}(?:#{1,6}[ \t]+(?P<text>.*?)[ \t#]*$|(?P<marks>={1,6})(?P<wiki>[^=\n]+)(?P=marks)[ \t]*$)"
+)
+HEADING_MAX = 200
+# What reaches over several lines and is no prose, by how it begins and ends.
+OPENING = re.compile(
+    r"[ \t]{0,8}(?:(?P<liquid>\{%-?\s*(?:highlight|raw|comment)\b)|(?P<hugo>\{\{[<%]\s*(?:highlight|code|mermaid)\b)"
+    r"|(?P<table>\{\|)|(?P<template>\{\{(?![<%]))|(?P<comment><!--)|(?P<script><(?:script|style|svg|pre)\b)"
+    r"|(?P<tag><[A-Za-z][\w.-]{0,60}(?=[\s]|$)))"
+)
+CLOSING = {
+    "liquid": re.compile(r"\{%-?\s*end(?:highlight|raw|comment)\b"),
+    "hugo": re.compile(r"\{\{[<%]\s*/\s*(?:highlight|code|mermaid)\b"),
+    "table": re.compile(r"^[ \t]{0,8}\|\}"),
+    "template": re.compile(r"\}\}"),
+    "comment": re.compile("-->"),
+    "script": re.compile("</(?:script|style|svg|pre)>"),
+    "tag": re.compile(">"),
+}
+BLOCK_LINES_MAX = 200  # lines that such a thing has: what is longer was no such thing, or is left for good
+HEADER = re.compile(r"\ufeff?(?P<marks>---|\+\+\+)[ \t]*$")
+HEADER_LINE = re.compile(r"\s*(?:[\w\"'. -]{1,80}\s?[:=]|[-#\]}]|\[)|\s+\S|$")
+# What a messenger writes into the export of a chat in place of what somebody said.
+NOTICE = re.compile(
+    r"\W*(?:<[^<>]{0,60}>|(?:image|video|audio|sticker|gif|document|contact card|media) omitted"
+    r"|(?:this message was|you) deleted(?: this message)?|missed (?:voice|video) call\b.{0,60}"
+    r"|waiting for this message\b.{0,60}|messages and calls are end-to-end encrypted\b.{0,200}"
+    r"|(?:bild|video|audio|sticker|medien) (?:weggelassen|ausgeschlossen)|diese nachricht wurde gelöscht"
+    r"|nachrichten und anrufe sind ende-zu-ende-verschlüsselt\b.{0,200}|null"
+    r"|\S{1,40} (?:created|left|joined)(?: this| the)? group\b.{0,60})\W*",
+    re.IGNORECASE,
+)
+TURNS_MIN = 3
+TIMED = frozenset("[0123456789")  # a line with a time before the speaker begins so
+# Who speaks for no person, and what stands before a colon without speaking.
+NO_SPEAKERS = word_set(
+    """
+    assistant user system human ai bot chatgpt claude model tool question answer date time title status author note
+    notes todo tags source url ps edit update context summary
+    """
+)
+OWN_WORDS = re.compile(
+    " (?:i|i'm|i've|i'd|i'll|im|my|me|we|we're|our|us|ich|mein|meine|meinen|meiner|mir|mich|wir|unser|unsere|je|j'|mon"
+    "|ma|mes|nous|notre|yo|mi|mis|eu|meu|minha|nos|io|mio|mia) |我|私|僕|俺"
+)
+MARK = re.compile(r"[`*_\[\]<>~#\\{]|''")
 END = re.compile(r"[.!?…؟۔]+[\"'”’»)\]]*(?=\s+[^\sa-zа-яα-ω])|[。！？।॥]+[」』”’）]*")
 WORD = re.compile(rf"{LETTER}+(?:['’\-]{LETTER}+)*")
 PLAIN_WORD = re.compile(r"[a-z0-9]+(?:['\-][a-z0-9]+)*")  # of a text in ASCII and small letters, as it is normalised
@@ -124,17 +186,22 @@ ABBREVIATED = re.compile(r"(?:^|[\s(])(?:Hr|Fr|Sra?|Dra|Mme|Mlle|bzw|usw|evtl|e\
 
 
 class Sentence(NamedTuple):
-    """One sentence as it may be quoted; `words` are its normalised words between spaces, for looking up names."""
+    """One sentence as it may be quoted; `words` are its normalised words between spaces, for looking up names.
+
+    In a conversation it has a speaker, whose name is among the words where it speaks of the speaker.
+    """
 
     text: str
     words: str
+    speaker: str = ""
 
 
 class TextLine(NamedTuple):
-    """One line of prose: as written less what is no prose, and its sentences."""
+    """One line of prose: as written less what is no prose, its sentences, and the heading above it."""
 
     raw: str
     sentences: tuple[Sentence, ...]
+    heading: str = ""
 
 
 def lines(text: str) -> tuple[TextLine, ...]:
@@ -179,7 +246,7 @@ def clean(line: str) -> str:
 
 
 def _unmarked(line: str) -> str:
-    return plain(line) if line[:1] in LISTED else " ".join(line.split())
+    return plain(INDENTED.sub("", line)) if line[:1] in LISTED else " ".join(line.split())
 
 
 @lru_cache(maxsize=4_000)
@@ -195,30 +262,102 @@ def _long(text: str) -> tuple[TextLine, ...]:
 def _lines(text: str) -> tuple[TextLine, ...]:
     text = CONTROL.sub(" ", text[:READ_MAX])
     text = text if text.isascii() else UNREAD.sub("", text)
-    return tuple(line for line in map(_line, _prose_lines(text)) if line.sentences)
+    speakers = _speakers(text)
+    found = (_turn(line, heading, speakers) if speakers else _line(line, heading) for line, heading in _prose(text))
+    return tuple(line for line in found if line.sentences)
 
 
-def _prose_lines(text: str) -> Iterator[str]:
-    fence = None
-    for line in text.splitlines():
+def _prose(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of prose, each with the heading above it."""
+    fence, heading = None, ""
+    written = _outside(text.splitlines())
+    for line in written:
         if line[:1] not in CAREFUL and fence is None:
-            yield line
+            if not (line.startswith(("import ", "export ")) and CODE_OF_MDX.match(line)) and not PROPERTY.match(line):
+                yield line, heading
             continue
         mark = FENCE.match(line)
         if mark:
             fence = None if fence == mark[1] else fence or mark[1]
-        elif fence is None and line.strip() and not HEADING.match(line) and not NO_PROSE.match(line):
+        elif fence is None and (found := HEADING.match(line)):
+            heading = (found["text"] or found["wiki"] or "").strip()[:HEADING_MAX]
+        elif fence is None and line.strip() and not NO_PROSE.match(line) and not PROPERTY.match(line):
+            yield line, heading
+
+
+def _outside(written: list[str]) -> Iterator[str]:
+    """Yield the lines that are no part of a header or of what reaches over several lines and is no prose."""
+    at = _after_header(written)
+    while at < len(written):
+        line = written[at]
+        opening = OPENING.match(line) if line[:1] in "{< \t" else None
+        end = _end_of(written, at, CLOSING[opening.lastgroup], opening.end()) if opening and opening.lastgroup else None
+        if end is None:
             yield line
+        at = at + 1 if end is None else end + 1
 
 
-def _line(line: str) -> TextLine:
+def _end_of(written: list[str], at: int, closing: re.Pattern[str], start: int) -> int | None:
+    """Return the line that ends what begins in a line; None where that line ends it itself, or none does."""
+    if closing.search(written[at], start):
+        return None
+    near = range(at + 1, min(at + BLOCK_LINES_MAX, len(written)))
+    return next((line for line in near if closing.search(written[line])), None)
+
+
+def _after_header(written: list[str]) -> int:
+    """Return the number of lines of the header that the text begins with, in YAML or TOML."""
+    opening = HEADER.match(written[0]) if written else None
+    for number, line in enumerate(written[1:BLOCK_LINES_MAX] if opening else (), 1):
+        if opening and line.rstrip() == opening["marks"]:
+            return number + 1
+        if not HEADER_LINE.match(line):
+            break
+    return 0
+
+
+def _speakers(text: str) -> frozenset[str]:
+    """Return who speaks in a conversation: most of its lines are turns, with times or of somebody who speaks again."""
+    if ":" not in text[:SHORT_MAX]:
+        return frozenset()
+    written = [line for line in text.splitlines() if line.strip() and not HEADING.match(line)]
+    turns = Counter(turn.speaker for line in written if (turn := turn_of(line)) and _may_speak(turn.speaker))
+    again = turns and (max(turns.values()) > 1 or sum(line.lstrip()[:1] in TIMED for line in written) >= TURNS_MIN)
+    are_enough = again and sum(turns.values()) >= TURNS_MIN
+    return frozenset(turns) if are_enough and 2 * sum(turns.values()) >= len(written) else frozenset()
+
+
+def _may_speak(name: str) -> bool:
+    is_written = name[:1].isupper() or not name[:1].isascii()
+    return is_written and len(name) > 1 and name.lower() not in NO_SPEAKERS and not name.lower().startswith("speaker ")
+
+
+def _turn(line: str, heading: str, speakers: Set[str]) -> TextLine:
+    """Return a line of a conversation without the speaker's name before it, which its sentences know."""
+    turn = turn_of(line)
+    if turn is None or turn.speaker not in speakers:
+        return _line(line, heading)
+    said = line[turn.length :]
+    if NOTICE.fullmatch(said):
+        return TextLine("", ())
+    found = _line(said, heading)
+    name = folded(turn.speaker).rstrip()
+    return found._replace(
+        sentences=tuple(
+            Sentence(one.text, f"{name}{one.words}" if OWN_WORDS.search(one.words) else one.words, turn.speaker)
+            for one in found.sentences
+        )
+    )
+
+
+def _line(line: str, heading: str) -> TextLine:
     if not MARK.search(line):
-        return TextLine(line, _sentences(_unmarked(line)))
+        return TextLine(line, _sentences(_unmarked(line)), heading)
     raw, line = without_cuts(line), hidden(line)
     text = shown(without_cuts(line))
     if CUT not in text:
-        return TextLine(raw, _sentences(text))
-    return TextLine(raw, tuple(chain.from_iterable(_sentences(part.strip()) for part in text.split(CUT))))
+        return TextLine(raw, _sentences(text), heading)
+    return TextLine(raw, tuple(chain.from_iterable(_sentences(part.strip()) for part in text.split(CUT))), heading)
 
 
 def _sentences(text: str) -> tuple[Sentence, ...]:

@@ -8,21 +8,13 @@ from content.names import normalise
 
 from ..planner import MentionCard, PageCard
 from . import metadata
-from .language import word_set
+from .language import KINDS, word_set
 from .sightings import Reading, Sighting
 
 PLURAL_MIN = 4  # letters of a word that has a plural
 NUMBERED = frozenset(
     {"link", "title", "tag", "bold", "work"}
 )  # names marked so are words of the language; people's are not
-GENERIC = word_set(
-    """
-    museum museu musee park parque parc market mercado marche markt cafe restaurant restaurante hotel bar pool
-    club theatre theater teatro kino cinema station bahnhof gare platz plaza praca place library biblioteca
-    bibliothek school hospital church kirche igreja eglise bridge ponte beach praia strand house casa haus
-    maison tower torre hall garden jardim jardin garten bakery books shop store gallery airport
-    """
-)
 # Of the United States: people write a city's first letter before them.
 STATES = word_set(
     """
@@ -53,6 +45,57 @@ def other_number(key: str) -> str | None:
     return f"{head} {other}".strip() if other else None
 
 
+def other_spelling(key: str) -> str | None:
+    """Return the name with hyphens in place of its spaces, or the other way round: `refactoring-english`."""
+    if "-" in key and " " not in key:
+        return key.replace("-", " ")
+    return key.replace(" ", "-") if " " in key and "-" not in key and "'" not in key else None
+
+
+def other_forms(key: str) -> list[str]:
+    """Return the other number and the other spelling of a name, where it has such."""
+    return [form for form in (other_number(key), other_spelling(key)) if form]
+
+
+SHORT = re.compile(r" \(([^\W\d_][\w.+-]{1,11})\)")
+BEFORE_SHORT = re.compile(r"[^\W\d_][\w.+-]*(?: [\w.+-]+){0,5}$")
+BEFORE_MAX = 100  # characters before a short form that may say its long one
+NICKNAME_MIN = 2  # letters of a short form of a first name
+
+
+def introduced(reading: Reading) -> Iterator[tuple[str, Sighting]]:
+    """Yield (name, sighting of a shorter form of it) where the source says that both are one.
+
+    `JavaScript (JS)` introduces a short form, and who talks with Deborah calls her `Deb`.
+    """
+    sightings = reading.sightings
+    for sentence in reading.sentences if "(" in reading.source.content else ():
+        for found in SHORT.finditer(sentence.text):
+            short = sightings.get(normalise(found[1]))
+            before = BEFORE_SHORT.search(sentence.text[max(0, found.start() - BEFORE_MAX) : found.start()])
+            long = _long_form(before[0].split(), found[1]) if before and short else None
+            if long and short and normalise(long) != short.key:
+                yield normalise(long), short
+    speakers = {normalise(sentence.speaker) for sentence in reading.sentences if sentence.speaker}
+    firsts = {speaker: speaker.split()[0] for speaker in speakers if speaker}
+    for key, sighting in sightings.items() if firsts else ():
+        if len(key) >= NICKNAME_MIN and " " not in key and key not in firsts.values():
+            meant = [speaker for speaker, first in firsts.items() if first.startswith(key)]
+            if len(meant) == 1:
+                yield meant[0], sighting
+
+
+def _long_form(words: Sequence[str], short: str) -> str | None:
+    """Return the words before a short form that it stands for: by their first letters, or by letters of the last."""
+    letters = [letter for letter in short.lower() if letter.isalnum()]
+    last = words[-len(letters) :]
+    if len(letters) > 1 and [word[0].lower() for word in last] == letters:
+        return " ".join(last)
+    rest = iter(words[-1].lower())
+    is_within = words[-1][0].lower() == letters[0] and all(letter in rest for letter in letters)
+    return words[-1] if is_within and words[-1][0].isupper() and len(words[-1]) > len(short) else None
+
+
 def short_forms(reading: Reading) -> Iterator[tuple[str, Sighting]]:
     """Yield (place, sighting of a part of its name) where a source about a place calls it by that part alone."""
     others = reading.metadata.get("city", set()) | reading.metadata.get("person", set())
@@ -64,7 +107,7 @@ def short_forms(reading: Reading) -> Iterator[tuple[str, Sighting]]:
 
 def _is_part(sighting: Sighting, place: str) -> bool:
     key = sighting.key
-    if key == place or not sighting.marks & {"name", "bare", "first", "open"} or key in GENERIC or len(key) < 3:
+    if key == place or not sighting.marks & {"name", "bare", "first", "open"} or key in KINDS or len(key) < 3:
         return False
     return place.startswith(f"{key} ") or (" " in key and place.endswith(f" {key}"))
 
@@ -110,11 +153,12 @@ class KnownNames:
                 self.pages[alias] = page
 
     def page(self, key: str) -> PageCard | None:
-        """Return the page of the name, or of its singular or plural where that page is about a word."""
+        """Return the page of the name in either spelling, or of its other number where that page is about a word."""
         page = self.pages.get(key)
         other = other_number(key) if page is None else None
         found = self.pages.get(other) if other else None
-        return page or (found if found and found.type != "entity" else None)
+        spelt = other_spelling(key) if page is None else None
+        return page or (found if found and found.type != "entity" else self.pages.get(spelt) if spelt else None)
 
     def is_ignored(self, key: str) -> bool:
         card = self.held.get(key)

@@ -10,17 +10,17 @@ from operator import attrgetter
 
 from rapidfuzz import fuzz
 
-from ..planner import SectionTask, SourceText
-from .evidence import DEFINITION, EvidenceLine, Subject, entries, subject_of
+from ..planner import LEADING, SectionTask, SourceText
+from .evidence import DEFINITION, EvidenceLine, Subject, entries, formerly, subject_of
 from .quoting import MARK, bounded, kept_label, mark, marked_refs
-from .sightings import reading_of
+from .readings import reading_of
 from .text import folded_name
 
 ALIKE = 90  # per cent of the letters: the same said again
 CHANGED = 60  # per cent: the same line, edited
-COMPARED = 24  # lines that a new one is compared with
-SHOWN = {"overview": 3, "summary": 3, "highlights": 6, "recent": 6}
-SHOWN_OTHERWISE = 12
+DEFINITIONS_MAX = 2
+SHOWN = {"highlights": 6, "recent": 6}
+SHOWN_OTHERWISE = 16
 READ_MAX = 120  # sources read for one section: the newest
 RELATED_MAX = 8
 RELATED = frozenset({"related", "related_entities"})
@@ -45,7 +45,7 @@ class ExtractiveWriter:
             return task.body
         sources = _newest_first(task.sources)
         subject = subject_of(task.page_type, task.page_title, task.page_aliases)
-        written = _related(task, sources) if task.slug in RELATED else _lines(task.slug, sources, subject)
+        written = _related(task, sources) if task.slug in RELATED else _lines(task, sources, subject)
         theirs = _theirs(task, sources, subject)
         ours = [line for line in written if not _is_replaced(line, theirs)] if theirs else written
         return "\n\n".join(filter(None, ["\n".join(theirs).strip("\n"), "\n".join(bounded(ours))]))
@@ -57,41 +57,66 @@ def _newest_first(sources: Iterable[SourceText]) -> list[SourceText]:
     return sorted(map(unique.__getitem__, sorted(unique)), key=CAPTURED, reverse=True)
 
 
-def _lines(slug: str, sources: Sequence[SourceText], subject: Subject) -> list[str]:
-    """Return the chosen lines; what there is no room for is counted."""
+def _lines(task: SectionTask, sources: Sequence[SourceText], subject: Subject) -> list[str]:
+    """Return the chosen lines, none of which says what stands before; what there is no room for is counted."""
+    said: list[EvidenceLine] = []
+    for slug, earlier in task.earlier:
+        said += _chosen(slug, _newest_first(earlier), subject, said)[0]
+    chosen, left = _chosen(task.slug, sources, subject, said)
+    return [*(entry.line for entry in chosen), *([f"- … (+{left})"] if left else [])]
+
+
+def _chosen(
+    slug: str, sources: Sequence[SourceText], subject: Subject, said: Sequence[EvidenceLine]
+) -> tuple[list[EvidenceLine], int]:
+    """Return the lines of a section, and the number of sources for which there is no room."""
+    if slug in LEADING:
+        return lead_of(sources, subject), 0
     limit = SHOWN.get(slug, SHOWN_OTHERWISE)
-    if slug in ("overview", "summary"):
-        return _definitions(sources, subject, limit)
+    found = [entries(slug, reading_of(source), subject) for source in sources[:READ_MAX]]
+    if slug in ("notes", "visits") and any(entry.score >= 0 for lines in found for entry in lines):
+        found = [tuple(entry for entry in lines if entry.score >= 0) for lines in found]
     chosen: list[EvidenceLine] = []
-    for count, source in enumerate(sources[:READ_MAX]):
+    left = len(sources[READ_MAX:])
+    for lines in found:
+        new = [entry for entry in lines if is_new(entry, [*said, *chosen])]
         if len(chosen) >= limit and slug != "highlights":
-            return [*(entry.line for entry in chosen), f"- … (+{len(sources) - count})"]
-        chosen += [entry for entry in entries(slug, reading_of(source), subject) if _is_new(entry, chosen)]
+            left += bool(new)
+        else:
+            chosen += new if slug == "highlights" else new[: limit - len(chosen)]
     if slug == "highlights":
         best = sorted(chosen, key=lambda entry: -entry.score)[:limit]
-        chosen = [entry for entry in chosen if entry in best]
+        return [entry for entry in chosen if entry in best], 0
     if slug in ("decision", "context", "rationale"):
         chosen.reverse()
-    return [entry.line for entry in chosen]
+    return chosen, left
 
 
-def _definitions(sources: Sequence[SourceText], subject: Subject, limit: int) -> list[str]:
-    """Return the sentences that say what it is, the best first; the best other one where none does."""
-    chosen: list[EvidenceLine] = []
+def lead_of(sources: Sequence[SourceText], subject: Subject) -> list[EvidenceLine]:
+    """Return what says what it is, the best and of equals the newest first, and then how it is now.
+
+    Where nothing defines it, the sentence stands first that says most.
+    """
     found = [entry for source in sources[:READ_MAX] for entry in entries("overview", reading_of(source), subject)]
-    found.reverse()
-    for entry in sorted(found, key=lambda entry: -entry.score):
-        if (entry.score >= DEFINITION or not chosen) and _is_new(entry, chosen):
+    chosen: list[EvidenceLine] = []
+    for entry in sorted(found, key=lambda entry: -int(2 * entry.score)):
+        is_lead = entry.score >= DEFINITION if chosen else not entry.is_now or len(found) == 1
+        if is_lead and len(chosen) < DEFINITIONS_MAX and is_new(entry, chosen):
             chosen.append(entry)
-    return [entry.line for entry in chosen[:limit]]
+    now = next((entry for entry in found if entry.is_now and is_new(entry, chosen)), None)
+    return [*chosen, now] if now else chosen
 
 
-def _is_new(entry: EvidenceLine, chosen: list[EvidenceLine]) -> bool:
+def is_new(entry: EvidenceLine, chosen: Sequence[EvidenceLine]) -> bool:
     """Return whether no chosen line said much the same before. A line with other numbers is another one."""
-    return not any(
-        fuzz.ratio(entry.key, other.key, score_cutoff=ALIKE) and NUMBER.findall(entry.key) == NUMBER.findall(other.key)
-        for other in chosen[-COMPARED:]
-    )
+    return not any(_is_same(entry.key, other.key) for other in chosen)
+
+
+def _is_same(key: str, other: str) -> bool:
+    shorter, longer = sorted((key, other), key=len)
+    if shorter in longer and 2 * len(shorter) > len(longer):
+        return True
+    return bool(fuzz.ratio(key, other, score_cutoff=ALIKE)) and NUMBER.findall(key) == NUMBER.findall(other)
 
 
 def _related(task: SectionTask, sources: Sequence[SourceText]) -> list[str]:
@@ -131,10 +156,13 @@ def _theirs(task: SectionTask, sources: Iterable[SourceText], subject: Subject) 
     lines = [line for line in task.body.splitlines() if not _is_form(line, task.slug)]
     cited = set(MARK.findall("\n".join(lines)))
     own = {
-        entry.line
+        line
         for source in sources
         if cited and kept_label(source) in cited
-        for entry in entries(task.slug, reading_of(source), subject)
+        for line in (
+            *(entry.line for entry in entries(task.slug, reading_of(source), subject)),
+            *formerly(task.slug, reading_of(source), subject),
+        )
     }
     return [line for line in lines if line not in own] if any(map(str.strip, lines)) else []
 

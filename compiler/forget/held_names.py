@@ -85,6 +85,9 @@ class Unheld:
     async def pages(self, aliases: Collection[str]) -> Mapping[str, Sequence[PageCard]]:
         return await self.knowledge.pages(aliases)
 
+    async def names(self, most: int) -> Collection[str] | None:
+        return await self.knowledge.names(most)
+
     async def mentions(self, aliases: Collection[str]) -> Mapping[str, MentionCard]:
         return await self.knowledge.mentions([alias for alias in aliases if alias not in self.aliases])
 

@@ -8,15 +8,17 @@ import time
 from collections.abc import Sequence
 from uuid import UUID
 
+from db.database import Database
 from db.sql import statements
 from lib.threads import read_in_thread
 from resolvers.errors import Unavailable
-from resolvers.jobs.queue import advance, finish
+from resolvers.jobs.queue import Job, advance, finish
 from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer
 
 from ..authors import Authors
-from ..extraction.sightings import KEPT
+from ..compiler import Compiler
+from ..extraction.readings import KEPT
 from ..leaf_pass import BUSY, ROUNDS, Run, Stale
 from ..metrics import Metrics
 from ..rebuild.pages import Drafts, remake
@@ -38,6 +40,10 @@ class Forgetting(Run):
 
     wanted: ForgetRequest | None = None
     scanned = FIRST
+
+    def __init__(self, database: Database, job: Job, compiler: Compiler) -> None:
+        super().__init__(database, job, compiler)
+        self.scope = self.scope.upkeep()
 
     async def step(self) -> bool:
         """Do a part of what is left; return true when nothing is.

@@ -116,6 +116,7 @@ async def erase_traces(writer: Writer, wanted: ForgetRequest, done: Metrics) -> 
         await erase_states(writer, page, wanted.since, done)
     unsaid = await forget_vocabulary(writer, wanted.gone.words)
     await clear_log(writer, wanted, unsaid)
+    await drop_mutes(writer, wanted, unsaid)
     await writer.run(FORGETTING["erase_job_errors"])
     await writer.run(FORGETTING["drop_answers"], since=wanted.since, needles=needles(wanted, unsaid))
 
@@ -147,3 +148,17 @@ async def clear_log(writer: Writer, wanted: ForgetRequest, unsaid: frozenset[str
     logged = await writer.all(FORGETTING["find_logged_names"], since=wanted.since)
     ids = [row["id"] for row in logged if not unsaid.isdisjoint(words(SLUGGED.sub(" ", str(row["detail"]))))]
     await writer.run(FORGETTING["clear_log"], ids=ids)
+
+
+async def drop_mutes(writer: Writer, wanted: ForgetRequest, unsaid: frozenset[str]) -> None:
+    """Remove mutes of lint that quote a forgotten source, or hold a word which nothing says any more."""
+    rows = await writer.all(FORGETTING["find_mutes_since"], since=wanted.since)
+    texts = ["\n".join(filter(None, (row["name"], row["reason"]))) for row in rows]
+    quoting = await read_in_thread(sum(map(len, texts)), list[bool], map(wanted.is_repeated_in, texts))
+    dropped = [
+        row
+        for row, text, quotes in zip(rows, texts, quoting, strict=True)
+        if quotes or not unsaid.isdisjoint(words(text))
+    ]
+    given = {"check_names": [row["check_name"] for row in dropped], "subjects": [row["subject"] for row in dropped]}
+    await writer.run(FORGETTING["drop_mutes"], **given)

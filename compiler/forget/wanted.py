@@ -18,8 +18,12 @@ from ..read.evidence import Gone
 RUN = 5  # words in a row that are a quotation
 TOKEN = re.compile(r"\w+")
 NEEDLES_MAX = 500
-CLAIMED = {"claims": ("fact", "replacement"), "contradictions": ("older_claim", "newer_claim", "reason")}
-"""The texts of what is recorded of claims."""
+CLAIMED = {
+    "claims": ("fact", "replacement"),
+    "contradictions": ("older_claim", "newer_claim", "reason"),
+    "proposals": ("title", "said", "proposed_body", "why", "reason"),
+}
+"""The texts of what is recorded of claims, and of what was proposed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,20 +6,28 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
-from datetime import UTC, date, datetime
+from contextlib import AbstractContextManager, nullcontext, suppress
+from datetime import UTC, date, datetime, timedelta
 from datetime import time as clock
+from typing import Any
 from uuid import UUID
 
 from db.database import Database
+from db.ids import first_id
+from db.sql import statements
+from observability.trace import record_error
 from resolvers.embeddings import vectors
 from resolvers.embeddings.embedder import Embedder
-from resolvers.errors import CairnError
+from resolvers.errors import CairnError, Forbidden
 from resolvers.jobs import queue
 from resolvers.jobs.queue import ATTEMPTS_MAX, Job, Lost, beat, claim, fail, release
+from resolvers.knowledge.lint import lint
+from resolvers.knowledge.lint_reports import SCHEDULE, lint_all, write_report
+from resolvers.proposals.decisions import expire_proposals
 from resolvers.search.passages import finish_passages, read_sources
 from resolvers.search.reindexing import FIRST, begin, finish, read_batch
 from resolvers.sources.compile_requests import sweep_all
+from resolvers.tenants.tenants import list_tenants
 from resolvers.transactions.db_errors import REFUSED, refusal
 from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer
@@ -111,8 +119,22 @@ class Embedding(Run):
         return False
 
 
+class Linting(Run):
+    """One attempt at a job that lints a wiki: it keeps a report, and changes no page."""
+
+    async def step(self) -> bool:
+        """Run every check, and store the report with the end of the job."""
+        reports = await lint(self.database, self.scope, most=1)
+        self.metrics.add("findings", sum(one.total for one in reports))
+        async with writing(self.database, self.scope) as writer:
+            await write_report(writer, reports, str(self.job.options.get("trigger", SCHEDULE)))
+            await queue.finish(writer, self.job, self.metrics.stored)
+        return True
+
+
 RUNNERS: Mapping[str, type[Run]] = {
-    "embed": Embedding, "forget": Forgetting, "rebuild": Rebuilding, "reindex": Reindexing, "sweep": Promotion
+    "embed": Embedding, "forget": Forgetting, "lint": Linting, "rebuild": Rebuilding, "reindex": Reindexing,
+    "sweep": Promotion,
 }  # fmt: skip
 
 
@@ -133,11 +155,11 @@ class Nights:
         self.last: date | None = None
 
     async def look(self, database: Database) -> None:
-        """Sweep, if the hour has come and nobody of this process has on this day."""
+        """Sweep, and lint what is due, if the hour has come and nobody of this process has on this day."""
         moment = self.now()
         if self.at is None or self.last == moment.date() or moment.time() < self.at:
             return
-        if await sweep_all(database, moment.date()):
+        if await sweep_all(database, moment.date()) and await lint_all(database):
             self.last = moment.date()
 
 
@@ -154,8 +176,48 @@ class Meanings:
         await vectors.ask_where_lacking(database, self.embedder)
 
 
+class Pruning:
+    """Deletes what is older than so many days, now and then: lines of the activity log, and jobs that are over."""
+
+    def __init__(self, keep_days: int, every: float) -> None:
+        self.keep, self.every, self.next = timedelta(days=keep_days), every, 0.0
+
+    async def look(self, database: Database) -> None:
+        if not self.keep or time.monotonic() < self.next:
+            return
+        self.next = time.monotonic() + self.every
+        ended_before = now() - self.keep
+        for tenant in await list_tenants(database):
+            own = {"tenant_id": tenant.id, "before": first_id(ended_before), "size": PRUNED_AT_ONCE}
+            await self.prune(database, "prune_activity", own)
+            await self.prune(database, "prune_jobs", own | {"ended_before": ended_before})
+
+    async def prune(self, database: Database, statement: str, values: dict[str, Any]) -> None:
+        """Delete batch after batch, each in a transaction of its own, until one was not full."""
+        gone = PRUNED_AT_ONCE
+        while gone == PRUNED_AT_ONCE:
+            async with database.connection() as connection:
+                gone = await connection.run(PRUNINGS[statement], **values)
+
+
+class Expiries:
+    """Looks now and then for proposals whose time is over."""
+
+    def __init__(self) -> None:
+        self.next = 0.0
+
+    async def look(self, database: Database) -> None:
+        if time.monotonic() >= self.next:
+            self.next = time.monotonic() + EXPIRED_EVERY
+            await expire_proposals(database)
+
+
 log = logging.getLogger(__name__)
 
+PRUNINGS = statements("pruning")
+PRUNED_AT_ONCE = 1_000  # rows
+PRUNED_EVERY = 3600.0  # seconds
+EXPIRED_EVERY = 60.0  # seconds between two looks for proposals whose time is over
 EMBEDDED_MOST = 2_000  # texts of one job
 LOOKED_EVERY = 5.0  # seconds between two looks for what has no vector
 BEAT = 30.0  # seconds between two signs of life
@@ -168,27 +230,39 @@ def worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-async def work(database: Database, compiler: Compiler, *, idle: float = IDLE) -> None:
+Observe = Callable[[str, UUID], AbstractContextManager[object]]
+"""Watches one attempt at a job of this trigger and id. The trace of it tells by an error that it failed or was lost."""
+
+
+async def work(
+    database: Database, compiler: Compiler, *, idle: float = IDLE, observe: Observe = lambda *_: nullcontext()
+) -> None:
     """Work until cancelled. The job at work is then left to others, after the last batch that was stored."""
     name, nights = worker_name(), Nights(compiler.sweep_at)
-    meanings = Meanings(compiler.embedder, LOOKED_EVERY)
+    meanings, expiries = Meanings(compiler.embedder, LOOKED_EVERY), Expiries()
+    pruning = Pruning(compiler.keep_days, PRUNED_EVERY)
     while True:
         try:
             await nights.look(database)
             await meanings.look(database)
-            if not await work_once(database, compiler, name):
+            await pruning.look(database)
+            await expiries.look(database)
+            if not await work_once(database, compiler, name, observe):
                 await asyncio.sleep(idle)
         except Exception as error:
             log.warning("No job could be taken: %s", str(error) or type(error).__name__)
             await asyncio.sleep(TROUBLE)
 
 
-async def work_once(database: Database, compiler: Compiler, name: str) -> bool:
+async def work_once(
+    database: Database, compiler: Compiler, name: str, observe: Observe = lambda *_: nullcontext()
+) -> bool:
     """Run one job, and return whether there was any."""
     job = await claim(database, name)
     if job is None:
         return False
-    await run(database, job, compiler)
+    with observe(job.trigger, job.id):
+        await run(database, job, compiler)
     return True
 
 
@@ -213,12 +287,14 @@ async def run_attempt(database: Database, job: Job, attempt: Run) -> None:
                 pass
             beats.cancel()
     except* Lost:
+        record_error("JOB_LOST")
         log.warning("The job %s was lost: it was cancelled, or given to another worker.", job.id)
     except* Exception as errors:
         first = next(leaves(errors))
+        record_error("JOB_FAILED")
         log.warning("The job %s failed: %s", job.id, reason(first), exc_info=first)
         with suppress(Lost):
-            hopeless = isinstance(first, ModelRefused)
+            hopeless = isinstance(first, ModelRefused | Forbidden)
             await fail(database, job, reason(first), attempt.metrics.stored, is_hopeless=hopeless)
 
 

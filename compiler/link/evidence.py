@@ -10,7 +10,7 @@ import orjson
 from content.names import normalise
 from db.database import Row
 from db.sql import statements
-from resolvers.links.references import Reference
+from resolvers.links.references import CO_MENTION, Reference
 from resolvers.transactions.writer import Writer
 
 from ..extraction.metadata import cities, texts
@@ -18,7 +18,6 @@ from ..read.stored import COMPILING
 from ..write.page_changes import PageChange
 
 IMPORTS = statements("imports")
-CO_MENTION = "co_mention:"
 SOURCES_LEAST = 2  # of a page, that name the same place
 PAIRS_MAX = 5  # of one source: ten directed links
 Pair = tuple[UUID, UUID]

@@ -1,16 +1,17 @@
-"""A model's statements made into the text of a section: each cites sources of the section, or is not there.
+"""A model's statements made into the text of a section: each cites sources that it was shown, or is not there.
 
 Nothing in a statement is alive but titles in bold that the section may name: links, images, HTML and footnotes are
 shown as they are written, so no source can have a page call out or forge a citation.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from rapidfuzz import fuzz
 
 from ..extraction.quoting import MARKUP, mark, quoted
-from ..planner import SourceText
+from ..extraction.text import folded, padded
+from ..planner import SectionTask, SourceText
 from .answers import SectionTextAnswer, StatementAnswer, is_verbatim, quotations
 from .fencing import CONTROL, one_line
 
@@ -70,3 +71,46 @@ def pieces(text: str, titles: Collection[str]) -> Iterator[str]:
 def plain_words(line: str) -> str:
     """Return a line without its marks and citations, for comparing."""
     return " ".join(re.sub(r"\[\^[^\]\s]*\]|[*\\]|^- ", "", line).split())
+
+
+SHOWN_MAX = 40_000  # characters of all sources
+SOURCE_MAX = 6_000  # of one
+READ_MAX = 200_000
+GAP = "[…]"
+
+
+def shown(task: SectionTask) -> list[tuple[SourceText, str]]:
+    """Return the newest sources first, as many as there is room for; at least one."""
+    newest = sorted(task.sources, key=lambda source: (source.captured_at, str(source.id)), reverse=True)
+    found: list[tuple[SourceText, str]] = []
+    left = SHOWN_MAX
+    for source in newest:
+        text = passages(source.content[:READ_MAX], (task.page_title, *sorted(task.page_aliases)))
+        left -= len(text)
+        if found and left < 0:
+            break
+        found.append((source, text))
+    return found
+
+
+def passages(text: str, names: Iterable[str]) -> str:
+    """Return a long text's beginning and the lines that say one of the names, each with its neighbours."""
+    if len(text) <= SOURCE_MAX:
+        return text
+    lines = text.splitlines()
+    wanted = [padded(folded(name).strip()) for name in names if folded(name).strip()]
+    saying = [n for n, line in enumerate(lines) if any(name in folded(line) for name in wanted)]
+    near = {0} | {n + step for n in saying for step in (-1, 0, 1)}
+    return "\n".join(shortened(lines, sorted(near)))
+
+
+def shortened(lines: Sequence[str], wanted: Sequence[int]) -> Iterator[str]:
+    """Yield these lines, with a mark where some are left out, up to the bound."""
+    left, last = SOURCE_MAX, -1
+    for n in wanted:
+        if not 0 <= n < len(lines) or left <= 0:
+            continue
+        if n != last + 1:
+            yield GAP
+        yield lines[n][:left]
+        left, last = left - len(lines[n]), n

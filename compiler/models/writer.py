@@ -13,9 +13,8 @@ from .answers import SectionTextAnswer
 from .asking import Asker, Malformed, ModelQuestion
 from .authorship import Authorship, key_of
 from .fencing import Fence, one_line
-from .passages import shown
 from .prompts import prompt
-from .statements import PROSE, lines_of
+from .statements import PROSE, lines_of, shown
 
 RELATED_MAX = 40
 TITLE_MAX = 120

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from content.limits import HEADING, QUOTE
-from content.names import normalise
-from content.slugs import NoSlug, section_slug, slugify
+from content.names import NoSlug, normalise, section_slug, slugify
 from db.tables import PAGE_TYPES
 from resolvers import validation
 from resolvers.errors import BadInput

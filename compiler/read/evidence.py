@@ -16,11 +16,12 @@ from resolvers.transactions.writer import Writer
 
 from ..extraction.quoting import marked_refs
 from ..plan.pages import Work
-from ..planner import MentionCard, PageCard, SectionTask, SourceText
+from ..planner import EARLIER, LEADING, MentionCard, PageCard, SectionTask, SourceText
 from ..write.tasks import RELATED_MAX
 from .source_texts import Facts
 from .stored import (
     COMPILING,
+    find_all_names,
     find_cards,
     find_citations,
     find_mentions,
@@ -90,6 +91,11 @@ class Evidence:
             body="",
             sources=in_time(self.sources[id] for id in self.cited[page.id, slug]),
             related=tuple(self.related.get(page.id, ())),
+            earlier=tuple(
+                (one, in_time(self.sources[id] for id in self.cited[page.id, one]))
+                for one in EARLIER.get(slug, LEADING)
+                if (page.id, one) in self.cited
+            ),
             is_synthesis=page.id in self.synthesised,
         )
 
@@ -165,6 +171,10 @@ class StoredKnowledge:
             for alias in card.aliases & names:
                 found[alias].append(card)
         return dict(found)
+
+    async def names(self, most: int) -> Collection[str] | None:
+        async with read_connection(self.database) as connection:
+            return await find_all_names(Writer(connection, self.scope), most)
 
     async def mentions(self, aliases: Collection[str]) -> Mapping[str, MentionCard]:
         async with read_connection(self.database) as connection:

@@ -13,6 +13,8 @@ from ..planner import MentionCard, PageCard, SourceText
 
 AGGREGATION = statements("aggregation")
 COMPILING = statements("compiling")
+RUN = "run"
+"""The kind of sources that are the notes of an agent's run."""
 CITED_MAX = 200  # sources of one section that its writer is given, the newest
 
 
@@ -40,6 +42,11 @@ class Batch(NamedTuple):
 
     def first(self, number: int) -> "Batch":
         return Batch(self.start, self.places[:number], self.sources[:number])
+
+    def alike(self) -> "Batch":
+        """Return the first of them that come from runs, or that do not: what runs say is proposed, the rest written."""
+        from_runs = [source.kind == RUN for source in self.sources]
+        return self.first(next((n for n, one in enumerate(from_runs) if one != from_runs[0]), len(from_runs)))
 
 
 NOTHING_NEW = Batch(BEGINNING, (), ())
@@ -112,8 +119,14 @@ async def names_among(reader: Writer, aliases: frozenset[str]) -> frozenset[str]
     A wiki that has fewer is asked for its own, which are compared here. A batch says tens of thousands, and for each
     Postgres would walk through an index.
     """
-    own = await reader.value(COMPILING["find_names"], most=len(aliases)) if aliases else []
-    return aliases if len(own) >= len(aliases) else aliases.intersection(own)
+    own = await find_all_names(reader, len(aliases)) if aliases else []
+    return aliases if own is None else aliases.intersection(own)
+
+
+async def find_all_names(reader: Writer, most: int) -> list[str] | None:
+    """Return the names of all pages of the wiki; None where there are more."""
+    own: list[str] = await reader.value(COMPILING["find_names"], most=most + 1)
+    return None if len(own) > most else own
 
 
 async def find_mentions(reader: Writer, aliases: Collection[str]) -> dict[str, MentionCard]:

@@ -78,6 +78,9 @@ class Unsummed:
     def shown(self, card: PageCard) -> PageCard:
         return replace(card, summary=None) if card.id == self.page_id else card
 
+    async def names(self, most: int) -> Collection[str] | None:
+        return await self.knowledge.names(most)
+
     async def mentions(self, aliases: Collection[str]) -> Any:
         return await self.knowledge.mentions(aliases)
 

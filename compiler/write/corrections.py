@@ -7,9 +7,10 @@ has are taken out of every text that is written for it.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -25,7 +26,7 @@ from lib.threads import read_in_thread
 from resolvers.transactions.writer import Writer
 
 from ..extraction.quoting import bullet, label_of
-from ..extraction.sightings import reading_of
+from ..extraction.readings import reading_of
 from ..planner import Disputed, SourceText
 
 CLAIMS = statements("claims")
@@ -159,16 +160,20 @@ async def corrected(
     digests = {claim.digest for claim in known}
     found: list[dict[str, Any]] = []
     cited: dict[str, tuple[UUID, ...]] = defaultdict(tuple)
+    captured_at, read = times_of(labelled), cache(quoted)
     for candidate in candidates:
-        source = candidate.source
+        source, wanted = candidate.source, set(words(candidate.text))
         for place, section in enumerate(sections):
             await asyncio.sleep(0)
             body = section.body
-            while said := overridden(body, candidate, names, digests, labelled, verdicts):
+            while said := overridden(
+                compared(read(body), candidate, wanted, captured_at), candidate, names, digests, verdicts
+            ):
                 digest = digest_of(said, source)
                 if all(row["digest"] != digest for row in found):
                     found.append(row_of(page_id, section, said, candidate, digest, labelled))
-                is_told = claims.says(claims.unescaped(body), candidate.text)
+                said_now = (body, *(other.body for other in sections if other.slug != section.slug))
+                is_told = any(claims.says(claims.unescaped(text), candidate.text) for text in said_now)
                 instead = None if is_told else bullet(source, (candidate.text,))
                 body = claims.without_statement(body, said, instead)
                 cited[section.slug] = tuple(dict.fromkeys((*cited[section.slug], source.id)))
@@ -177,15 +182,14 @@ async def corrected(
 
 
 def overridden(
-    body: str,
+    statements: Iterable[Statement],
     by: Correction,
     names: Collection[str],
     known: Collection[bytes],
-    labelled: Mapping[str, Row],
     verdicts: Verdicts,
 ) -> Statement | None:
-    """Return the first statement of a section that the candidate overrides, and of which that is not known yet."""
-    for said in compared(body, by, labelled):
+    """Return the first statement that the candidate overrides, and of which that is not known yet."""
+    for said in statements:
         if digest_of(said, by.source) in known:
             continue
         if verdicts.of(said.text, by.text, names) is Verdict.OVERRIDES:
@@ -197,15 +201,27 @@ def digest_of(said: Statement, by: SourceText) -> bytes:
     return claims.digest(said.text, by.kind, by.ref)
 
 
-def compared(body: str, candidate: Correction, labelled: Mapping[str, Row]) -> list[Statement]:
-    """Return what a section quotes from older sources alone, that which shares most words with the candidate first."""
-    wanted, captured_at = set(words(candidate.text)), times_of(labelled)
-    older = [
-        said
-        for said in claims.statements(body)
-        if said.text != candidate.text and is_older(said, candidate.source.captured_at, captured_at)
+class Quoted(NamedTuple):
+    """A statement of a section, and the words in it."""
+
+    said: Statement
+    words: frozenset[str]
+
+
+def quoted(body: str) -> list[Quoted]:
+    """Return what a section quotes."""
+    return [Quoted(said, frozenset(words(said.text))) for said in claims.statements(body)]
+
+
+def compared(
+    quotes: Iterable[Quoted], candidate: Correction, wanted: Set[str], captured_at: Mapping[str, datetime]
+) -> list[Statement]:
+    """Return what is quoted from older sources alone, that which shares most of the candidate's words first."""
+    shared = [
+        (len(wanted & one.words), one.said)
+        for one in quotes
+        if one.said.text != candidate.text and is_older(one.said, candidate.source.captured_at, captured_at)
     ]
-    shared = [(len(wanted.intersection(words(said.text))), said) for said in older]
     return [said for count, said in sorted(shared, key=lambda one: -one[0])[:COMPARED_MAX] if count]
 
 

@@ -24,11 +24,12 @@ from resolvers.model.drafts import SectionDraft
 from resolvers.model.pages import Page
 from resolvers.transactions.writer import Writer
 
+from ..extraction.quoting import marked_refs
 from ..link.texts import PageLinks
 from ..metrics import Metrics
 from ..plan.pages import Work, assign, leave_lists, leave_thin_themes
 from ..plan.validation import Guard
-from ..planner import Disputed, HeldName, NewPage, PageName, PageUpdate, Plan, SectionTask
+from ..planner import EARLIER, Disputed, HeldName, NewPage, PageName, PageUpdate, Plan, SectionTask
 from ..read.evidence import with_standing
 from ..read.source_texts import TEXTS, find_facts
 from ..read.stored import CITED_MAX, find_cards, find_citations, find_compiled_summaries, find_synthesised
@@ -102,7 +103,9 @@ async def compose(
     await leave_lists(reader, work, guard)
     await leave_thin_themes(reader, work, guard)
     cited = await find_citations(
-        reader, [(one.page.id, slug) for one in work.values() for slug in one.sections], sources_max
+        reader,
+        [(one.page.id, slug) for one in work.values() for slug in {*one.sections, *EARLIER["recent"]}],
+        sources_max,
     )
     facts |= await find_facts(reader, {id for ids in cited.values() for id in ids} - facts.keys())
     if reads_again:
@@ -284,7 +287,9 @@ def in_order(page_type: str, slugs: Collection[str]) -> list[str]:
 
 
 def differs(before: str, after: str) -> bool:
-    """Return whether two texts differ by at least a twentieth, whatever the whitespace."""
+    """Return whether two texts name other sources, or differ by at least a twentieth, whatever the whitespace."""
+    if set(marked_refs(before)) != set(marked_refs(after)):
+        return True
     one, other = " ".join(before.split()), " ".join(after.split())
     return Levenshtein.normalized_distance(one, other, score_cutoff=CHANGE_LEAST) >= CHANGE_LEAST
 

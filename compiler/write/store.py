@@ -4,21 +4,30 @@ So many statements for a batch, whatever it holds.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
+from db.database import Database
 from db.ids import new_id
-from resolvers.links.references import Reference, assert_references
-from resolvers.pages.claims import write_claims
+from db.scope import Scope, Terms
+from resolvers.errors import BadInput
+from resolvers.links.references import CO_MENTION, Reference, assert_references
+from resolvers.model.drafts import PageDraft
+from resolvers.model.pages import Saved
+from resolvers.pages.claims import close_contradictions, write_claims
 from resolvers.pages.contradictions import write_contradictions
+from resolvers.pages.stubs import write_cited
 from resolvers.pages.trajectory import keep_trajectory
 from resolvers.pages.update import save_all
+from resolvers.proposals.decisions import propose_change
+from resolvers.proposals.gate import EVIDENCE_MAX
 from resolvers.sources.grounding import ground
 from resolvers.sources.mentions import Sighted, sight_all
 from resolvers.transactions.writer import Writer, record, record_each
 
-from ..link.evidence import CO_MENTION, evident_references
+from ..link.evidence import evident_references
 from ..metrics import Metrics
 from ..read.stored import COMPILING, Batch
 from .page_changes import Composition, PageChange
@@ -52,6 +61,36 @@ async def apply(
     metrics.add("sources_read", len(batch.sources))
     await record(writer, "wiki.compiled", sources=len(batch.sources), pages=len(composition.changes))
     return metrics
+
+
+async def propose_pages(database: Database, scope: Scope, composition: Composition) -> int:
+    """Propose each page of a composition as it would be written; how many differ from those that there are."""
+    proposed = 0
+    for change in composition.changes:
+        page, cited = change.after, [(slug, id) for slug, ids in change.cited.items() for id in ids]
+        draft = PageDraft(
+            page.type,
+            page.title,
+            page.slug,
+            page.summary,
+            page.body,
+            aliases=change.aliases,
+            tags=page.tags,
+            metadata=page.metadata,
+            alias_source="compiler",
+            section_slugs=[section.slug for section in page.sections],
+        )
+        sources = {id: composition.sources[id] for _, id in cited}
+        evidence = [f"{row['kind']}:{row['ref']}" for row in sources.values()][:EVIDENCE_MAX]
+        terms = Terms(f"Compiled from {len(sources)} source{'s' * (len(sources) != 1)}", tuple(evidence))
+
+        async def write(scope: Scope, draft: PageDraft = draft, cited: list[tuple[str, UUID]] = cited) -> Saved:
+            return await write_cited(database, scope, draft, cited)
+
+        with suppress(BadInput):  # the page says all of it already
+            await propose_change(database, scope, terms, write)
+            proposed += 1
+    return proposed
 
 
 async def store(writer: Writer, changes: Sequence[PageChange], metrics: Metrics, edit_summary: str) -> None:
@@ -115,6 +154,8 @@ async def supersede(writer: Writer, composition: Composition) -> None:
         await write_contradictions(writer, composition.contradictions)
         for row in composition.contradictions:
             await record(writer, "contradiction.recorded", row["page_id"], contradictionId=row["id"])
+    if composition.claims:
+        await close_contradictions(writer, composition.claims)
 
 
 async def hold(writer: Writer, composition: Composition, metrics: Metrics) -> None:

@@ -184,6 +184,15 @@ CHANGED_WORDS = (
 )
 CHANGED_BARE = r"现在|現在|改(?:成|为|為|用|到|在)|换成|換成|而不是|代替|今は|変更|代わりに|ではなく"
 
+# What is the case, said beside the announcement that something else is not: `the owner is Mara`, `should read Kafka`.
+STATED = (
+    r"is|are|it's|they're|he's|she's|becomes?|became|remains?|should (?:read|be|have been)|"
+    r"(?:has|have) been \w+ed (?:to|by|with)|(?:has|have) become|changed to|makes? it",
+    r"ist|sind|heißt|lautet|wird|wurde|est|sont|devient|c'est|es|son|está|están|será|passa a|é|são|è|sono|diventa|"
+    r"zijn|wordt|heet|это|теперь|стал[аои]?",
+)
+STATED_BARE = r"是|为|為|です|になりました|に変更"
+
 
 def whole_words(parts: tuple[str, ...], bare: str) -> re.Pattern[str]:
     """Return a pattern of any of the parts as whole words, and of `bare`, which has no spaces around its words."""
@@ -196,6 +205,7 @@ CONDITIONAL = re.compile(
 )
 TAKES_BACK = whole_words(ANNOUNCED, ANNOUNCED_BARE)
 SAYS_CHANGE = whole_words(CHANGED_WORDS, CHANGED_BARE)
+HOLDS_NOW = whole_words(STATED, STATED_BARE)
 
 
 # What stands between the former name of a thing and its present one.

@@ -17,6 +17,7 @@ from .correction_forms import (
     CONDITIONAL,
     ENDED_FORMS,
     FROM_TO_FORMS,
+    HOLDS_NOW,
     OPEN,
     PAST,
     SAYS_CHANGE,
@@ -107,6 +108,17 @@ def may_correct(text: str) -> bool:
 def takes_back(sentence: str) -> bool:
     """Return whether a sentence says by itself that something that was said before does not hold."""
     return TAKES_BACK.search(sentence) is not None and not CONDITIONAL.search(sentence)
+
+
+def holds_now(sentence: str) -> bool:
+    """Return whether a sentence says in plain words what is the case."""
+    return HOLDS_NOW.search(sentence) is not None and not CONDITIONAL.search(sentence)
+
+
+def says_instead(sentence: str) -> bool:
+    """Return whether a sentence takes something back and then says what is the case: `my mistake, it is Kafka`."""
+    announced = TAKES_BACK.search(sentence)
+    return announced is not None and holds_now(sentence[announced.start() :])
 
 
 def says_change(sentence: str) -> bool:

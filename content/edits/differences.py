@@ -1,13 +1,61 @@
 """Differences between two texts: removed and added lines, and the changed words of lines that were rewritten."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
 
-from ..markdown.blocks import lines
-from .sequences import SequenceChange, changes, common_head
+from rapidfuzz.distance import Indel
+
+from ..markdown.prose import lines
+
+# What is compared keeps a table of as many bits as the product of the lengths. Beyond this the whole is one change.
+CELLS_MAX = 200_000_000
+
+
+class SequenceChange(NamedTuple):
+    """A change by which `old[old_start:old_end]` became `new[new_start:new_end]`; either may be empty."""
+
+    old_start: int
+    old_end: int
+    new_start: int
+    new_end: int
+
+
+def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[SequenceChange]:
+    """Return the changes in order, none touching the next. What lies between two of them is the same in both."""
+    head = common_head(old, new)
+    tail = common_head(old[: head - 1 if head else None : -1], new[: head - 1 if head else None : -1])
+    rows, columns = len(old) - head - tail, len(new) - head - tail
+    if not rows and not columns:
+        return []
+    if rows * columns > CELLS_MAX:
+        return [SequenceChange(head, len(old) - tail, head, len(new) - tail)]
+    return joined(old[head : head + rows], new[head : head + columns], head)
+
+
+def common_head(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
+    """Return how many elements both begin with."""
+    shorter = min(len(old), len(new))
+    return next((n for n in range(shorter) if old[n] != new[n]), shorter)
+
+
+def joined(old: Sequence[Hashable], new: Sequence[Hashable], offset: int) -> list[SequenceChange]:
+    """Return the changes, an insertion beside a deletion as one."""
+    numbers: dict[Hashable, int] = {}
+    left, right = ([numbers.setdefault(one, len(numbers)) for one in each] for each in (old, new))
+    found: list[SequenceChange] = []
+    for code in Indel.opcodes(left, right):
+        if code.tag == "equal":
+            continue
+        ends = code.src_start, code.src_end, code.dest_start, code.dest_end
+        change = SequenceChange(*(end + offset for end in ends))
+        if found and (found[-1].old_end, found[-1].new_end) == (change.old_start, change.new_start):
+            change = SequenceChange(found[-1].old_start, change.old_end, found.pop().new_start, change.new_end)
+        found.append(change)
+    return found
+
 
 CONTEXT = 3
 LINES_MAX = 5_000  # that are shown; what comes after is counted only
@@ -71,6 +119,9 @@ def difference(old: str, new: str) -> Difference:
     removed = sum(change.old_end - change.old_start for change in found)
     added = sum(change.new_end - change.new_start for change in found)
     return Difference(tuple(hunks), removed, added, is_truncated=len(hunks) < len(groups))
+
+
+SIGNS = {"context": " ", "removed": "-", "added": "+"}
 
 
 def unified(found: Difference, old_name: str, new_name: str) -> str:
@@ -152,8 +203,29 @@ def bare(text: str) -> str:
 
 def written(hunk: Hunk) -> str:
     head = f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@\n"
-    signs = {"context": " ", "removed": "-", "added": "+"}
-    return head + "".join(f"{signs[one.kind]}{one.text}\n{'' if one.is_ended else UNENDED}" for one in hunk.lines)
+    return head + "".join(f"{SIGNS[one.kind]}{one.text}\n{'' if one.is_ended else UNENDED}" for one in hunk.lines)
+
+
+def worded(found: Difference) -> str:
+    """Return the difference as `unified` does, without names, each changed word marked: `[-went-]`, `{+came+}`."""
+    return "".join(
+        f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@\n"
+        + "".join(f"{SIGNS[line.kind]}{marked(line)}\n" for line in hunk.lines)
+        for hunk in found.hunks
+    )
+
+
+def marked(line: DiffLine) -> str:
+    """Return a line with marks around what changed in it: all of it where its counterpart is another line."""
+    if line.kind == "context" or not line.text:
+        return line.text
+    opening, closing = ("[-", "-]") if line.kind == "removed" else ("{+", "+}")
+    pieces, end = [], 0
+    for part in line.parts or (DiffPart(0, len(line.text)),):
+        until = part.start + part.length
+        pieces += [line.text[end : part.start], opening, line.text[part.start : until], closing]
+        end = until
+    return "".join([*pieces, line.text[end:]])
 
 
 PIECES_MAX = 200

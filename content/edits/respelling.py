@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from .sequences import SequenceChange, changes
+from .differences import SequenceChange, changes
 
 WORD = re.compile(r"\S+")
 CONTENT = re.compile(r"\S(?:[^\r\n]*\S)?")  # of a line that is not blank

@@ -17,8 +17,8 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from .comments import uncommented
 from .links import Target, linked_page, wiki_link_at
+from .plain import uncommented
 
 LONGEST = 200_000  # characters whose markdown is read; longer texts are shown as paragraphs
 MARKS_MAX = 20_000  # characters that may be markup: each costs the parser as much as many others

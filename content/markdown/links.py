@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from ..limits import LINK, LINK_TEXT
-from ..names import normalise
-from ..slugs import NoSlug, is_slug, slugify
+from ..names import NoSlug, is_slug, normalise, slugify
 from ..templates import TEMPLATES
 from .prose import HIDDEN, Span, hide, prose
 
@@ -96,7 +95,21 @@ def rewrite_links(text: str, is_target: Callable[[Target], bool], new_slug: str)
     parts, position = [], 0
     for link in _written(text):
         if is_target(link.target):
-            parts += [text[position : link.target.start], _respelled(text, link, new_slug)]
+            spelled = f"{link.target.space}:{new_slug}" if link.target.space else new_slug
+            parts += [text[position : link.target.start], _respelled(text, link, spelled)]
+            position = link.target.end
+    return "".join(parts) + text[position:]
+
+
+def readdress_links(text: str, address_of: Callable[[Target], str | None]) -> str:
+    """Return the text with links to `slug` or `space:slug`, whichever `address_of` answers; None leaves one as it is.
+
+    Their heading and visible text stay. A link with a type loses it, because no address has both a space and a type.
+    """
+    parts, position = [], 0
+    for link in _written(text):
+        if (address := address_of(link.target)) is not None:
+            parts += [text[position : link.target.start], _respelled(text, link, address)]
             position = link.target.end
     return "".join(parts) + text[position:]
 
@@ -240,10 +253,11 @@ def _is_file(name: str, *, embedded: bool) -> bool:
     return ending is not None and ending[1].lower() != "md" and (embedded or ending[1].lower() in FILES)
 
 
-def _respelled(text: str, link: WrittenLink, new_slug: str) -> str:
+def _respelled(text: str, link: WrittenLink, spelled: str) -> str:
     target, (start, end) = link.target, link.match.span("name")
     before, after = text[target.start : start], text[end : target.end]
-    spelled = f"{target.space}:{new_slug}" if target.space else new_slug
+    if target.type is not None and ":" in spelled:
+        before = f"{text[target.start : link.match.start()]}](wiki:"
     if _shows_its_name(link):
         bar = r"\|" if _in_table(text, target.start) else "|"
         after = f"{after.removesuffix(']]')}{bar}{target.text}]]"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ..limits import HEADING, quoted
-from ..slugs import numbered_section, section_slug
-from .blocks import blocks, lines
+from ..names import numbered_section, section_slug
+from .prose import blocks, lines
 
 BLANK = " \t\r\n"
 # Code, HTML, and what may belong to a list: without them headings are found line by line, a hundred times as fast.

@@ -5,7 +5,9 @@ YAML 1.2, where `no` and `on` are words. What JSON would write differently stays
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, time
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -101,6 +103,14 @@ VALUES_LEAST = 20_000  # that a header may mean: more only as many as it has cha
 OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\r|\n)")
 CLOSING = re.compile(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\r|\n|\Z)")
 BLANK = re.compile(r"[ \t]*(?:\r\n|\r|\n)")
+# Hexo's header needs no opening line: keys and items of lists up to the closing one.
+BOM = "\ufeff"
+BARE = re.compile(
+    r"\ufeff?(?=(?:.{0,1000}\n){0,30}?(?:title|date)[ \t]*:)"
+    r"(?:(?:[a-zA-Z_]{2,40}[ \t]*:|[ \t]*- |[ \t]*#)[^\n]{0,1000}\n){1,60}---[ \t]*(?:\r?\n|\Z)"
+)
+TOML_OPENING = re.compile(r"\ufeff?\+\+\+[ \t]*\r?\n")
+TOML_CLOSING = re.compile(r"(?<=\n)\+\+\+[ \t]*(?:\r?\n|\Z)")
 # YAML writes these as escapes alone, or takes them for line ends.
 UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 KEY_MAX = 1_000  # characters of a key that may stand before its colon
@@ -123,6 +133,34 @@ def split(text: str) -> tuple[dict[str, Any], str]:
         raise BadFrontmatter(f"line 1: the frontmatter is longer than {HEADER_MAX:,} characters: shorten it")
     blank = BLANK.match(text, closing.end())
     return _read(header), text[blank.end() if blank else closing.end() :]
+
+
+def split_any(text: str) -> tuple[dict[str, Any], str]:
+    """Split off a header as `split` does, or one as Hugo and Hexo write it: of TOML, or without an opening line."""
+    if BARE.match(text):
+        try:
+            return split(f"---\n{text.removeprefix(BOM)}")
+        except BadFrontmatter:
+            return {}, text
+    opening = TOML_OPENING.match(text)
+    closing = TOML_CLOSING.search(text, opening.end(), opening.end() + HEADER_MAX) if opening else None
+    if not opening or not closing:
+        return split(text)
+    try:
+        values = dict(jsonable(_as_texts(tomllib.loads(text[opening.end() : closing.start()].replace("\r\n", "\n")))))
+    except (tomllib.TOMLDecodeError, BadText, RecursionError) as error:
+        raise BadFrontmatter(f"line 1: the frontmatter is not TOML: {error}") from error
+    blank = BLANK.match(text, closing.end())
+    return values, text[blank.end() if blank else closing.end() :]
+
+
+def _as_texts(value: Any) -> Any:
+    """Return the value with dates and times as the texts that they are written as."""
+    if isinstance(value, dict):
+        return {key: _as_texts(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_as_texts(one) for one in value]
+    return value.isoformat() if isinstance(value, date | time) else value
 
 
 def join(metadata: Mapping[str, Any], body: str) -> str:

@@ -92,6 +92,8 @@ def exact(note: Note, found: Note) -> dict[str, Any]:
         told["sections"] = list(note.section_slugs)
     if note.reasons:
         told["reasons"] = {link: list(reasons) for link, reasons in note.reasons.items()}
+    if note.merged_into:
+        told["merged_into"] = note.merged_into
     metadata = {key: note.metadata[key] for key in sorted(note.metadata) if key == EXACT or key not in found.metadata}
     return told | ({"metadata": metadata} if metadata else {})
 

@@ -16,7 +16,7 @@ from ..markdown.citations import (
     contradictions,
     superseded,
 )
-from ..slugs import is_slug
+from ..names import is_slug
 from ..templates import TEMPLATES
 from ..values import BadNote, Fields, jsonable, moment
 from .frontmatter import BadFrontmatter, split
@@ -58,6 +58,8 @@ class Note:
     contradictions: tuple[ContradictionMark, ...] = ()
     reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Why it is related to the page of that link, where that is not said by the note itself."""
+    merged_into: str | None = None
+    """The page that it became a part of."""
 
 
 def from_markdown(stem: str, text: str) -> Note:
@@ -159,6 +161,7 @@ def _corrected(note: Note, exact: Fields) -> Note:
         **said,
         section_slugs=_exact_texts("sections", given.get("sections", [])),
         reasons=_reasons(given.get("reasons", {})),
+        merged_into=_exact_text("merged_into", given.get("merged_into")),
         metadata=note.metadata | metadata,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from ..slugs import NoSlug, slugify
+from ..names import NoSlug, slugify
 from .notes import Note, from_fields
 
 ID = re.compile(r"(?:\A|[ -])(?P<id>[0-9a-f]{32})\Z")

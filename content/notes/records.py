@@ -1,12 +1,22 @@
 """Lines of a JSONL export: versions of pages, mentions and sources."""
 
+from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from hashlib import sha256
+from typing import Any, NamedTuple
 
 from ..limits import ALIAS, ALIASES, AUTHOR, BODY, EDIT_SUMMARY, SLUG, SUMMARY, TAG, TAGS, TITLE, BadText
 from ..values import BadNote, jsonable, moment
+
+
+class OriginalRecord(NamedTuple):
+    """The file that a source of an export was read from."""
+
+    data: bytes
+    media_type: str
+    address: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +30,14 @@ class SourceRecord:
     captured_at: datetime | None = None
     metadata: dict[str, Any] | None = None
     version: int | None = None
+    original: OriginalRecord | None = None
 
 
 def source_from_record(record: object) -> SourceRecord:
-    """Read a source from `{kind, ref, content, title, captured_at, metadata, version}`, the first three required."""
+    """Read a source from `{kind, ref, content, title, captured_at, metadata, version, original}`.
+
+    The first three are required.
+    """
     if not isinstance(record, Mapping):
         raise BadNote("the source is not a JSON object: write {kind, ref, content, …}")
     try:
@@ -41,7 +55,23 @@ def source_from_record(record: object) -> SourceRecord:
         captured_at=moment_of(values.get("captured_at"), "captured_at"),
         metadata=metadata,
         version=version_of(values.get("version")),
+        original=original_of(values.get("original")),
     )
+
+
+def original_of(value: object) -> OriginalRecord | None:
+    """Read a file from `{media_type, address, sha256, data}`, its bytes in base64."""
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise BadNote("original is not an object: write {media_type, address, sha256, data}")
+    try:
+        data = b64decode(text_of(value, "data"), validate=True)
+    except ValueError:
+        raise BadNote("the data of the original is not base64") from None
+    if value.get("sha256") not in (None, sha256(data).hexdigest()):
+        raise BadNote("the original is not the one that was exported: its SHA-256 differs")
+    return OriginalRecord(data, text_of(value, "media_type"), text_of(value, "address"))
 
 
 def text_of(values: Mapping[str, Any], name: str) -> str:
@@ -157,7 +187,8 @@ def _texts(values: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
     return tuple(value)
 
 
-STATUSES = ("open", "ignored")
+PROMOTED = "promoted"
+STATUSES = ("open", "ignored", PROMOTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +203,11 @@ class SightingRecord:
 
 @dataclass(frozen=True, slots=True)
 class MentionRecord:
-    """A mention of an export. What is not given is None or empty."""
+    """A mention of an export. What is not given is None or empty; a promoted one has its page, by its address."""
 
     name: str
     status: str = "open"
+    page: str | None = None
     suggested_type: str | None = None
     first_seen_at: datetime | None = None
     last_seen_at: datetime | None = None
@@ -185,8 +217,8 @@ class MentionRecord:
 def mention_from_record(record: object) -> MentionRecord:
     """Read a mention from a record.
 
-    It is `{name, status, suggested_type, first_seen_at, last_seen_at, sightings: [{kind, ref, version, quote}]}`; the
-    name must be there.
+    It is `{name, status, page, suggested_type, first_seen_at, last_seen_at, sightings: [{kind, ref, version,
+    quote}]}`; the name must be there.
     """
     if not isinstance(record, Mapping):
         raise BadNote("the mention is not a JSON object: write {name, sightings, …}")
@@ -197,12 +229,16 @@ def mention_from_record(record: object) -> MentionRecord:
     status = values.get("status") or "open"
     if status not in STATUSES:
         raise BadNote(f"status is none of {', '.join(STATUSES)}")
+    page = optional_text(values, "page")
+    if status == PROMOTED and page is None:
+        raise BadNote("a promoted mention needs its page: write {name, status, page: /wiki/topic/travel}")
     sightings = values.get("sightings") or []
     if not isinstance(sightings, list):
         raise BadNote("sightings are not a list")
     return MentionRecord(
         name=text_of(values, "name"),
         status=status,
+        page=page if status == PROMOTED else None,
         suggested_type=optional_text(values, "suggested_type"),
         first_seen_at=moment_of(values.get("first_seen_at"), "first_seen_at"),
         last_seen_at=moment_of(values.get("last_seen_at"), "last_seen_at"),

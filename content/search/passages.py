@@ -17,9 +17,11 @@ LABEL_MAX = 200  # characters of a heading that are kept
 HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>[^\n]*?)[ \t]*#*[ \t]*$")
 ITEM = re.compile(r"[ \t]{0,20}(?:[-*+•]|\d{1,9}[.)])[ \t]+\S")
 FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})")
-# A time may stand before the name, and emphasis around it: `[10:32] Mara: hello`, `**Mara:** hello`.
+# A time may stand before the name, and emphasis around it: `[10:32] Mara: hello`, `3/9/23, 10:32 - Mara: hello`,
+# `**Mara:** hello`.
 TURN = re.compile(
-    r"[ \t]{0,20}(?:\[[^\[\]\n]{1,40}\][ \t]*|\d{1,2}[:.]\d\d(?:[:.]\d\d)?[ \t]+(?:[-–][ \t]*)?)?(?:\*\*|__)?"
+    r"[ \t]{0,20}(?:\[[^\[\]\n]{1,40}\][ \t]*|\d{1,4}[./-]\d{1,2}[./-]\d{2,4},?[ \t]\d{1,2}:\d\d(?::\d\d)?"
+    r"(?:[ \t\u202f]?[AaPp]\.?[Mm]\.?)?[ \t][-–][ \t]|\d{1,2}[:.]\d\d(?:[:.]\d\d)?[ \t]+(?:[-–][ \t]*)?)?(?:\*\*|__)?"
     r"(?P<name>[^\W\d_][^\n:*|<>\[\](){}/\\\"“”]{0,39})(?:\*\*|__)?:(?:\*\*|__)?[ \t]+\S"
 )
 NAME_WORDS = 4  # that the name of a speaker has at most

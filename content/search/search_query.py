@@ -28,8 +28,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ..limits import UNSTORABLE
+from ..names import is_slug
 from ..normalization import fold
-from ..slugs import is_slug
 from ..templates import TEMPLATES
 from .words import words
 

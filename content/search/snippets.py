@@ -13,8 +13,7 @@ from itertools import islice
 from math import fsum
 from typing import NamedTuple
 
-from ..markdown.comments import uncommented
-from ..markdown.plain import plain
+from ..markdown.plain import plain, uncommented
 from .words import RUN, analysed, apart, spans, words
 
 LENGTH = 240

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.memory import compiled
 from benchmarks.memory.conversations import read, read_all, together
 from benchmarks.memory.corrections import OVERRIDES, Outcome, cases
 from benchmarks.memory.newer import STATED, place_of, sessions
@@ -84,6 +85,13 @@ def test_an_interval_holds_its_mean_and_stays_a_share(values: list[float]) -> No
     found = interval(values)
     assert 0 <= found.low <= found.mean + 1e-9
     assert found.mean - 1e-9 <= found.high <= 1
+
+
+def test_what_pages_keep_is_a_share_of_what_raw_search_finds() -> None:
+    some = [compiled.Answer("any", 4, 2, 3, 1, 5, 10, 4, 100), compiled.Answer("any", 1, 0, 1, 0, 1, 30, 4, 100)]
+    found = compiled.figures_of(some)
+    assert (found.kept.mean, found.kept.count, found.raw.mean, found.cited.mean) == (0.5, 1, 0.25, 0.875)
+    assert (found.sources, found.ratio) == (3, 0.2)
 
 
 def test_a_hit_is_the_turn_that_its_lines_belong_to() -> None:

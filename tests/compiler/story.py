@@ -149,10 +149,15 @@ async def retain(wiki: Wiki, *texts: str, start: int = 0, **metadata: Any) -> li
 
 
 async def compile_all(wiki: Wiki, compiler: Compiler | None = None) -> list[dict[str, Any]]:
-    """Run every job there is; the ledger afterwards, oldest first."""
+    """Run every job there is; the ledger of the compiles afterwards, oldest first."""
     while await work_once(wiki.database, compiler or story(), "test"):
         pass
-    return await wiki.rows("compile_jobs", "created_at, id")
+    return await compiles(wiki)
+
+
+async def compiles(wiki: Wiki) -> list[dict[str, Any]]:
+    """Return the jobs that compile, without those that lint what came of it."""
+    return [job for job in await wiki.rows("compile_jobs", "created_at, id") if job["trigger"] != "lint"]
 
 
 async def pages(wiki: Wiki) -> dict[str, dict[str, Any]]:

@@ -47,6 +47,18 @@ async def test_it_is_recorded_once_however_often_it_is_read(wiki: Wiki) -> None:
     assert await wiki.rows("contradictions") == before
 
 
+async def test_it_closes_in_the_batch_in_which_a_source_supersedes_one_of_its_claims(wiki: Wiki) -> None:
+    await keep(wiki, *BEFORE, OTHERWISE)
+    await compile_all(wiki, rules())
+    await keep(wiki, "Ana Ruiz moved from Porto to Faro.", start=20)
+    await compile_all(wiki, rules())
+    (claim,) = await wiki.rows("superseded_claims")
+    (row,) = await wiki.rows("contradictions")
+    assert (claim["fact"], row["status"], row["resolution"]) == (row["older_claim"], "resolved", "keep_newer")
+    assert row["reason"] == "The older claim was superseded: Ana Ruiz moved from Porto to Faro."
+    assert (row["resolver_kind"], row["resolved_at"] is None) == ("compiler", False)
+
+
 @pytest.mark.parametrize(
     ("resolution", "left", "gone"), [("keep_newer", "Lisbon", "Porto"), ("keep_older", "Porto", "Lisbon")]
 )

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -20,6 +21,7 @@ from tests.compiler.test_leaf_pass import word
 from tests.listening import ListeningDatabase
 from tests.wiki import Wiki, check
 
+START = datetime(2026, 4, 1, 9, tzinfo=UTC)
 EVIDENCE = ("planner", "co_mention", "deterministic")
 
 
@@ -71,6 +73,28 @@ async def test_order_and_size_of_batches_change_no_page_and_few_links(dsn: str) 
         assert len(one ^ two) <= 0.1 * len(one | two)
 
 
+async def test_an_old_journal_gets_the_pages_of_one_that_was_compiled_day_by_day(dsn: str) -> None:
+    """Neither the dates of sources nor the moment of compiling matter to which names have pages."""
+    database, found = await opened(dsn), []
+    try:
+        for name, stretch, live in (("live", 1, True), ("backfill", 30, False), ("backwards", -30, False)):
+            scope = await new_wiki(database, f"dates-{name}", "mara")
+            drafts = [
+                replace(draft, captured_at=START + stretch * (draft.captured_at - START))
+                for draft in notes(45, 4, languages=("en",))
+                if draft.captured_at
+            ]
+            for part in [[draft] for draft in drafts] if live else [drafts]:
+                await retain(database, scope, part)
+                await compiled(database, usual())
+            found.append({(row[0], row[2]) for row in (await rows(dsn, scope))["pages"]})
+    finally:
+        await database.close()
+    live, *later = found
+    assert len(live) > 10
+    assert later == [live, live]
+
+
 def by_evidence(found: Rows) -> set[tuple[str, str, str]]:
     """(from, to, kind of reason) of the links that do not follow from the text of a section."""
     kinds = ((row[1], row[3], reason.partition(":")[0]) for row in found["links"] for reason in row[5])
@@ -93,7 +117,7 @@ async def test_a_batch_takes_as_many_statements_whatever_it_holds(wiki: Wiki, li
 
     await batch(0, 8)  # types, and the first page of a wiki
     await batch(60, 8)  # names that were seen twice, so that both of those that follow ask for a sweep
-    few, many = await batch(10, 4), await batch(20, 40)
+    few, many = await batch(10, 6), await batch(20, 40)
     assert len(many) <= len(few), sorted(set(many) - set(few))
     await database.close()
 

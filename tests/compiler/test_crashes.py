@@ -10,7 +10,7 @@ from compiler.jobs.worker import run, work
 from db.database import Database
 from resolvers.jobs.queue import claim
 from tests.compiler.crashes import CAPS, RECLAIM, RUNS, keep, killed, rows, tale, undisturbed
-from tests.compiler.story import Scribe, Story, compile_all, story
+from tests.compiler.story import Scribe, Story, compile_all, compiles, story
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 
@@ -126,7 +126,7 @@ async def test_workers_at_once_compile_each_wiki_alone_and_lose_nothing(dsn: str
     for database in databases:
         await database.close()
     for one in wikis:
-        jobs = await one.rows("compile_jobs")
+        jobs = await compiles(one)
         assert [job["status"] for job in jobs] == ["succeeded"]
         assert jobs[0]["metrics"]["sources_read"] == 6
         assert jobs[0]["attempt"] == 1

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.markdown.comments import uncommented
+from content.markdown.plain import uncommented
 
 PIECES = ["a", " ", "\n", "\n\n", "<!--", "-->", "%%", "`", "```\n", "    ", "# ", "- ", "> ", "\\", "<pre>"]
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from content.edits import sequences
-from content.edits.differences import LINES_MAX, delta, difference, restored, unified
-from content.edits.sequences import SequenceChange, changes
+from content.edits import differences as sequences
+from content.edits.differences import LINES_MAX, SequenceChange, changes, delta, difference, restored, unified
 
 PIECES = st.lists(st.sampled_from(["alpha", "é日本", "🐘", "\n", "\r\n", "\r", " beta", "\n\n"]), max_size=40).map(
     "".join

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.notes.frontmatter import BadFrontmatter, join, split
+from content.notes.frontmatter import BadFrontmatter, join, split, split_any
 from tests.content.strategies import JSON, TEXTS
 
 METADATA = st.dictionaries(TEXTS, JSON, max_size=5)
@@ -122,3 +122,14 @@ Text."""
 
 def test_a_body_that_looks_like_a_header_is_kept_apart() -> None:
     assert split(join({}, "---\na: b\n---\n")) == ({}, "---\na: b\n---\n")
+
+
+def test_hexo_leaves_out_the_opening_line() -> None:
+    assert split_any("title: 开张\ntags:\n- 跑步\n---\n\nText\n") == ({"title": "开张", "tags": ["跑步"]}, "Text\n")
+    for text in (
+        "title: [a\n---\nText\n",
+        "Hello: you\n---\nText\n",
+        "title: a\nText\n---\n",
+        "Words\ntitle: a\n---\n",
+    ):
+        assert split_any(text) == ({}, text)

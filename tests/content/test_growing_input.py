@@ -66,6 +66,7 @@ READERS = readers() | {
     "notes.from_markdown": lambda text: notes.from_markdown("stem", text),
     "links.linkify": lambda text: links.linkify(text, lambda title: None),
     "links.rewrite_links": lambda text: links.rewrite_links(text, lambda link: True, "new"),
+    "links.readdress_links": lambda text: links.readdress_links(text, lambda link: "team:new"),
     "snippets.choose": lambda text: snippets.choose([("h", text)], {"a": 1.0}, is_a),
     "edits.exactly": lambda text: edits.PASSES["exact"](text, text[:200] or "a"),
 }

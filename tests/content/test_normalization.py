@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from content import normalization
 from content.markdown.links import find_links
-from content.names import normalise
+from content.names import normalise, section_slug, slugify
 from content.normalization import MARKS_MAX, bounded, fold, fold_letters, normalize
 from content.search.search_query import understand
 from content.search.words import words
-from content.slugs import section_slug, slugify
 from resolvers.import_export import names
 from resolvers.search.lexemes import tag_mark
 from tests.growth import assert_grows_like_the_text

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content.limits import SLUG
-from content.slugs import NoSlug, is_slug, numbered, numbered_section, section_slug, slugify
+from content.names import NoSlug, is_slug, numbered, numbered_section, section_slug, slugify
 
 
 @pytest.mark.parametrize(

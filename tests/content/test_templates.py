@@ -1,6 +1,6 @@
 """Every type of page has sections to begin with."""
 
-from content.slugs import section_slug
+from content.names import section_slug
 from content.templates import TEMPLATES
 from db.tables import PAGE_TYPES
 

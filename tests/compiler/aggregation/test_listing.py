@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from compiler.aggregate.density import Aggregation
 from compiler.aggregate.listing import Child, Listing, listing, shortened
-from content.slugs import slugify
+from content.names import slugify
 from db.ids import new_id
 
 

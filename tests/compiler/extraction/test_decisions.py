@@ -63,8 +63,11 @@ def test_a_decision_against_something_keeps_its_sense(text: str, title: str) -> 
 
 
 def test_a_decision_and_its_opposite_are_two_pages() -> None:
-    wiki = compiled([note(0, "We decided to drop the shop."), note(1, "We decided against dropping the shop.")])
-    assert set(titles(wiki, "decision")) == {"Drop the shop", "Against dropping the shop"}
+    why = "because the rent is dear."
+    wiki = compiled(
+        [note(0, f"We decided to drop the shop {why}"), note(1, f"We decided against dropping it all {why}")]
+    )
+    assert set(titles(wiki, "decision")) == {"Drop the shop", "Against dropping it all"}
 
 
 @pytest.mark.parametrize(
@@ -81,6 +84,64 @@ def test_a_decision_and_its_opposite_are_two_pages() -> None:
     ],
 )
 def test_what_is_open_is_no_decision(text: str) -> None:
+    assert read(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'She said: "I decided to leave the Opera because of Karl."',
+        "Nora told me that we decided to leave the Opera because of Karl.",
+        "“We decided to leave the Opera,” said Karl, because he had to.",
+        "He smiled. „Ich habe mich für Berlin entschieden, weil es groß ist.“",
+        "张总说：“我们决定不再用纸质单据，因为太慢。”",
+        "If we decided to leave the Opera, Karl would cry because he loves it.",
+        "Whenever I decided to call Karl, he was out because of work.",
+        "I agreed that the Opera was dull, because it was.",
+        "Everybody agreed that March was hard.",
+        "I chose the blue one in the end.",
+        "I chose not to answer.",
+        "I picked that spot because it was quiet.",
+        "I chose them 'cause they help.",
+        "I agreed to sit in from October.",
+        "We will see Karl on Monday because he is back.",
+        "We moved the sofa.",
+        "Did we decide on the Opera, because Karl asked?",
+        "To be decided. We will ask Karl, because he knows.",
+        "The dog decided to stay at Karl's because of the rain.",
+    ],
+)
+def test_what_others_said_or_nobody_could_look_up_is_no_decision(text: str) -> None:
+    assert read(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("- Decided to freeze deploys of the Billing Service, so that finance can close.",
+         "Freeze deploys of the Billing Service"),
+        ("Agreed to retire Alpen Pay because nobody uses it.", "Retire Alpen Pay"),
+        ("We moved the queue to Postgres, because it has transactions.", "Moved the queue to Postgres"),
+        ("We will keep events in Kafka, as four teams read them.", "Keep events in Kafka"),
+        ("I compared them: we go with Nordwerk, since it is quiet.", "We go with Nordwerk"),
+        ("Wir haben vereinbart, den Vertrag mit Holz-Petersen abzuschließen, weil er gut ist.",
+         "Den Vertrag mit Holz-Petersen abzuschließen"),
+        ("我们选择用消息队列青鸟，因为对方的接口常常超时。", "消息队列青鸟"),
+        ("## Decision\n\nWe use Flutter for the app.\n", "We use Flutter for the app"),
+        ("## Beschlüsse\n\n- Wir beauftragen Holz mit dem Steg.\n", "Beauftragen Holz mit dem Steg"),
+        ("== Decisions ==\n* We will drop the old path.\n", "Drop the old path"),
+        ("Mira: Hi!\nNora: Hello!\nMira: We decided to run the Harbor Half, because it is near.",
+         "Run the Harbor Half"),
+    ],
+)  # fmt: skip
+def test_minutes_records_and_teams_say_decisions_in_their_own_ways(text: str, title: str) -> None:
+    assert [one for one, _ in read(text)] == [title]
+
+
+@pytest.mark.parametrize(
+    "text", ["## Decision\n\nNot accepted.\n", "## Decision\n\nTo be decided.\n", "## Decisions\n\nNone.\n"]
+)
+def test_a_heading_alone_decides_nothing(text: str) -> None:
     assert read(text) == []
 
 

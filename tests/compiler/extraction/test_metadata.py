@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.extraction.metadata import cities, town_in
+from compiler.extraction.metadata import cities, tags_in, town_in
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,15 @@ def test_a_city_is_read_wherever_it_is_said(metadata: dict[str, Any], found: lis
 def test_any_text_may_stand_for_an_address(address: str) -> None:
     town = town_in(address)
     assert town is None or town in " ".join(address.split())
+
+
+@pytest.mark.parametrize(
+    ("metadata", "found"),
+    [
+        ({"tags": ["maps", "#sea"]}, ["maps", "sea"]),
+        ({"categories": ["compilers"], "tags": "maps, sea"}, ["maps", "sea", "compilers"]),
+        ({"category": "读书", "keywords": ["读书", 7]}, ["读书"]),
+    ],
+)
+def test_categories_are_tags_by_another_name(metadata: dict[str, Any], found: list[str]) -> None:
+    assert tags_in(metadata) == found

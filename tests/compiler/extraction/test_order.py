@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from benchmarks.planner.memory import MemoryWiki
 from benchmarks.planner.scopes import JOURNALS, journal
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from compiler.extraction.sightings import KEPT
+from compiler.extraction.readings import KEPT
 from compiler.planner import Knowledge, Plan, SectionTask, SourceText
 from tests.compiler.extraction.stories import TRIP, compiled, leading_names, note
 
@@ -35,6 +35,16 @@ def test_shuffled_and_cut_differently(texts: list[tuple[list[str], int]], chance
     expected = leading_names(compiled(sources))
     shuffled = chance.sample(sources, len(sources))
     assert leading_names(compiled(shuffled, batch)) == expected
+
+
+@settings(max_examples=40, deadline=None)
+@given(STORIES, st.lists(st.integers(-4000, 4000), min_size=12, max_size=12))
+def test_a_journal_read_late_has_the_pages_of_one_read_day_by_day(
+    texts: list[tuple[list[str], int]], days: list[int]
+) -> None:
+    live = [note(n, " ".join(pieces), day=n) for n, (pieces, _) in enumerate(texts)]
+    old = [note(n, " ".join(pieces), day=days[n]) for n, (pieces, _) in enumerate(texts)]
+    assert leading_names(compiled(old)) == leading_names(compiled(live, 1))
 
 
 def test_a_trip_in_any_order() -> None:

@@ -11,7 +11,7 @@ from compiler.extraction.quoting import mark, marked_refs
 from compiler.planner import SectionTask, SourceText
 from content.markdown.links import find_links, linkify
 from content.markdown.sections import Section, parse, problem
-from tests.compiler.extraction.stories import note
+from tests.compiler.extraction.stories import body, compiled, note, page, story, titles
 
 
 def written(sources: Sequence[SourceText], slug: str = "notes", body: str = "", related: Sequence[str] = ()) -> str:
@@ -47,10 +47,14 @@ def test_the_last_ones_stand_and_the_rest_is_counted() -> None:
         "snow",
         "tea",
         "x",
+        "rain",
+        "wind",
+        "fog",
+        "hail",
     ]
     sources = [note(n, f"Uchi for the {day * 3} time, and {day * 4} dishes.") for n, day in enumerate(days)]
     text = written(sources)
-    assert text.count("“") == 12
+    assert text.count("“") == 16
     assert text.endswith("\n- … (+3)")
 
 
@@ -133,3 +137,79 @@ def test_any_text_makes_a_section_that_can_stand(texts: list[str], slug: str) ->
         assert [one.body for one in parse(f"## Notes\n\n{text}")] == [text]
     assert len(text) < 8_000
     assert find_links(text) == []
+
+
+def test_a_page_says_first_what_it_is_then_how_it_is_now_and_each_thing_once() -> None:
+    wiki = compiled(
+        [
+            note(0, "Met Priya Raman at the market. We talked until the stalls closed, and it rained on all of us."),
+            note(1, "Priya Raman is a potter from Porto. Priya Raman lives above the bakery."),
+            note(2, "Thanks, Priya Raman! Then Priya Raman fired twelve bowls in the new kiln."),
+            note(3, "Priya Raman now lives in Lisbon. What did Priya Raman say?"),
+        ]
+    )
+    potter = page(wiki, "Priya Raman")
+    assert potter.sections["overview"].body.splitlines() == [
+        "- 2026-04-02: “Priya Raman is a potter from Porto.” [^n1]",
+        "- 2026-04-04: “Priya Raman now lives in Lisbon.” [^n3]",
+    ]
+    assert potter.sections["notes"].body.splitlines() == [
+        "- 2026-04-03: “Then Priya Raman fired twelve bowls in the new kiln.” [^n2]",
+        "- 2026-04-02: “Priya Raman lives above the bakery.” [^n1]",
+        "- 2026-04-01: “Met Priya Raman at the market.” [^n0]",
+    ]
+
+
+def test_greetings_and_questions_stand_only_where_nothing_else_is_said() -> None:
+    greetings = [note(0, "Hey Uchi!"), note(1, "Thanks, Uchi!")]
+    assert written(greetings).count("“") == 2
+    assert written([*greetings, note(2, "Uchi serves twelve kinds of soup.")]).count("“") == 1
+
+
+def test_a_line_of_a_former_version_is_our_own() -> None:
+    sources = [note(0, "Dinner at Uchi with Eric. Then Uchi closed for the winter, said Eric.")]
+    former = "- 2026-04-01: “Dinner at Uchi with Eric.” “Then Uchi closed for the winter, said Eric.” [^n0]"
+    assert written(sources, body=f"Mine.\n\n{former}") == f"Mine.\n\n{written(sources)}"
+
+
+SAID = st.sampled_from(
+    ["Uchi is a bar.", "Uchi is a tiny bar in Porto.", "Uchi was full.", "We like Uchi, and Uchi likes us.",
+     "Hey Uchi!", "Uchi now opens at nine.", "Uchi costs 12 euros.", "Uchi costs 14 euros.", "Was Uchi open?",
+     "It rained on the whole street.", "Ana: I'm a cook at Uchi.", "Uchi ist eine Bar in Porto.", "Uchi 是一家小酒吧。"]
+)  # fmt: skip
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    st.lists(st.lists(SAID, min_size=1, max_size=5), min_size=3, max_size=12),
+    st.sampled_from([{}, {"tags": ["uchi"]}, {"place": "Uchi", "city": "Porto"}]),
+    st.integers(1, 5),
+)
+def test_no_line_of_a_page_says_what_another_says_and_each_is_cited(
+    texts: list[list[str]], about: dict[str, object], batch: int
+) -> None:
+    wiki = compiled([note(n, "\n".join(said), **about) for n, said in enumerate(texts)], batch)
+    for one in wiki.all:
+        lines = [
+            line
+            for slug, section in one.sections.items()
+            if slug not in ("related", "related_entities")
+            for line in section.body.splitlines()
+            if not line.startswith("- … (+")
+        ]
+        quotes = [line.split("“", 1)[1].rsplit("”", 1)[0].casefold() for line in lines]
+        assert len(set(quotes)) == len(quotes), (one.card.title, lines)
+        known = {mark(source) for source in wiki.known.values()}
+        assert all(line.rpartition(" ")[2] in known for line in lines)
+
+
+def test_a_decision_without_a_page_is_a_line_of_the_page_that_it_is_about() -> None:
+    first = (
+        "Ran the Kestrel out to the island and back before breakfast with the new sails. "
+        "In the harbour the Kestrel got a second coat of varnish, and three neighbours came to look. "
+        "Then back to the Kestrel. "
+        "We agreed not to paint it this year."
+    )
+    wiki = compiled(story(first, "Slept on the Kestrel.", "Sold the Kestrel."))
+    assert titles(wiki, "decision") == []
+    assert body(wiki, "Kestrel", "notes").count("“We agreed not to paint it this year.”") == 1

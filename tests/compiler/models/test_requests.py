@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler.models.fencing import Fence
-from compiler.models.passages import SHOWN_MAX, SOURCE_MAX, passages, shown
 from compiler.models.plans import READ_MAX, REQUEST_MAX, SOURCES_MAX, groups
+from compiler.models.statements import SHOWN_MAX, SOURCE_MAX, passages, shown
 from compiler.planner import SectionTask, SourceText
 
 DAY = datetime(2026, 4, 1, tzinfo=UTC)

@@ -1,0 +1,101 @@
+"""Small wikis of notes as people keep them, with the names in them that a reader would or would not look up.
+
+All were written for this benchmark. `notes/<kind>_<a or b>.txt` holds the files of one wiki, each below a line
+`=== path`; `labels.tsv` says of every candidate whether it is wanted as a page, and why. Of the two wikis of a kind
+one is held out: which one, a seed decides.
+"""
+
+import csv
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from compiler.extraction.text import folded
+from content.names import normalise
+
+HERE = Path(__file__).parent
+SEED = 19
+HALVES = ("tune", "held")
+FILE = "=== "
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A candidate: the names that it goes by, the first of them usual, and whether a reader would want its page."""
+
+    is_wanted: bool
+    type: str
+    names: tuple[str, ...]
+    reason: str
+
+    def is_name(self, name: str) -> bool:
+        return normalise(name) in map(normalise, self.names)
+
+    def is_decided(self, title: str) -> bool:
+        """Return whether a decision of this title says all words of one of the names."""
+        words = folded(title)
+        return any(all(word in words for word in folded(name).split()) for name in self.names)
+
+
+@dataclass(frozen=True)
+class JudgedWiki:
+    """The files of a wiki by their paths, in the order of writing, and its candidates."""
+
+    name: str
+    files: dict[str, str]
+    labels: tuple[Label, ...]
+
+    @property
+    def kind(self) -> str:
+        return self.name.rpartition("_")[0]
+
+    @cached_property
+    def names(self) -> tuple[Label, ...]:
+        """Return the candidates for entities and topics."""
+        return tuple(label for label in self.labels if label.type != "decision")
+
+    @cached_property
+    def decisions(self) -> tuple[Label, ...]:
+        return tuple(label for label in self.labels if label.type == "decision")
+
+    def write(self, folder: Path) -> None:
+        """Write the files into a folder."""
+        for path, text in self.files.items():
+            file = folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+
+
+def wikis(half: str | None = None, seed: int = SEED) -> list[JudgedWiki]:
+    """Return all wikis, or those of one half."""
+    labels = read_labels()
+    found = [
+        JudgedWiki(path.stem, dict(files(path)), tuple(labels[path.stem]))
+        for path in sorted((HERE / "notes").glob("*.txt"))
+    ]
+    held = held_out({wiki.kind for wiki in found}, seed)
+    return [wiki for wiki in found if half is None or (wiki.name in held) == (half == "held")]
+
+
+def held_out(kinds: set[str], seed: int = SEED) -> set[str]:
+    """Return the names of the wikis that are held out, one of each kind."""
+    chance = random.Random(seed)
+    return {f"{kind}_{chance.choice('ab')}" for kind in sorted(kinds)}
+
+
+def files(path: Path) -> Iterator[tuple[str, str]]:
+    for part in path.read_text(encoding="utf-8").removeprefix(FILE).split(f"\n{FILE}"):
+        name, _, text = part.partition("\n")
+        yield name, text
+
+
+def read_labels() -> dict[str, list[Label]]:
+    """Return the candidates by wiki."""
+    found: dict[str, list[Label]] = {}
+    with (HERE / "labels.tsv").open(encoding="utf-8", newline="") as rows:
+        for row in csv.DictReader(rows, delimiter="\t", quoting=csv.QUOTE_NONE):
+            label = Label(row["wanted"] == "yes", row["type"], tuple(row["names"].split("|")), row["reason"])
+            found.setdefault(row["wiki"], []).append(label)
+    return found

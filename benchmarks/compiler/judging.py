@@ -1,0 +1,201 @@
+"""Compiles the judged wikis and compares their pages with what a reader would want."""
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import asyncpg
+import orjson
+import typer
+import uvloop
+from rich.console import Console
+from rich.table import Table
+
+from compiler.compiler import CAPS, Compiler
+from compiler.extraction import ExtractivePlanner, ExtractiveWriter
+from compiler.models.models import Models
+from content.names import normalise
+from db.scope import Scope
+from resolvers.import_export.source_files import source_files
+from resolvers.sources.sources import SourceDraft
+
+from ..memory.scores import Interval, interval
+from .costs import compiled
+from .database import another_wiki, new_wiki, opened, retain, served
+from .judged import HALVES, JudgedWiki, Label, held_out, wikis
+
+WIDTH = 150
+MEASURES = {"pages": "P pages", "decisions": "P decisions", "recall": "R names", "decided": "R decisions"}
+GOALS = {"pages": 0.85, "decisions": 0.75, "recall": 0.70}
+PAGES = """
+    SELECT p.type, p.title, array_agg(a.alias) FILTER (WHERE a.alias IS NOT NULL) AS aliases FROM pages p
+    LEFT JOIN aliases a ON a.tenant_id = $1 AND a.page_id = p.id
+    WHERE p.tenant_id = $1 AND p.owner_id = $2 AND p.status = 'active' GROUP BY p.id, 1, 2 ORDER BY 1, 2"""
+
+
+class PageMade(NamedTuple):
+    """A page as far as it is judged; `aliases` are normalised."""
+
+    type: str
+    title: str
+    aliases: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Judged:
+    """What was made of some wikis. A page that nobody labelled counts as one that nobody wants."""
+
+    name: str
+    pages: list[bool] = field(default_factory=list)
+    decisions: list[bool] = field(default_factory=list)
+    recall: list[bool] = field(default_factory=list)
+    decided: list[bool] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    unwanted: list[str] = field(default_factory=list)
+    duplicates: list[str] = field(default_factory=list)
+
+    def add(self, other: "Judged") -> None:
+        for name in (*MEASURES, "missing", "unwanted", "duplicates"):
+            getattr(self, name).extend(getattr(other, name))
+
+    def share(self, measure: str) -> Interval:
+        return interval([float(one) for one in getattr(self, measure)])
+
+
+def judge(wiki: JudgedWiki, pages: Iterable[PageMade]) -> Judged:
+    """Compare the pages of a wiki with its labels: each wanted name has one page at most."""
+    result = Judged(wiki.name)
+    found: set[Label] = set()
+    spelt: set[str] = set()
+    for page in pages:
+        label = labelled(wiki, page)
+        is_decision = page.type == "decision"
+        is_right = label is not None and label.is_wanted and label not in found
+        (result.decisions if is_decision else result.pages).append(is_right)
+        spelling = "".join(filter(str.isalnum, normalise(page.title)))
+        if (label is not None and label in found) or spelling in spelt:
+            result.duplicates.append(f"{wiki.name}: {page.title}")
+        elif not is_right:
+            result.unwanted.append(f"{wiki.name}: {page.title} ({page.type}{'' if label else ', not labelled'})")
+        spelt.add(spelling)
+        found.update({label} if label else ())
+    for label in wiki.labels:
+        if label.is_wanted:
+            (result.decided if label.type == "decision" else result.recall).append(label in found)
+            if label not in found:
+                result.missing.append(f"{wiki.name}: {label.names[0]} ({label.type})")
+    return result
+
+
+def labelled(wiki: JudgedWiki, page: PageMade) -> Label | None:
+    """Return the label of a page: that of its title, else that of another name of it."""
+    if page.type == "decision":
+        return next((one for one in by_wish(wiki.decisions) if one.is_decided(page.title)), None)
+    titled = (one for one in wiki.names if one.is_name(page.title))
+    named = (one for one in by_wish(wiki.names) if not page.aliases.isdisjoint(map(normalise, one.names)))
+    return next(titled, None) or next(named, None)
+
+
+def by_wish(labels: Sequence[Label]) -> list[Label]:
+    """Return the wanted ones first, of these the one that says most."""
+    return sorted(labels, key=lambda one: (not one.is_wanted, -len(one.names[0])))
+
+
+def judged(
+    half: Annotated[str | None, typer.Option(help="Only this half: tune or held.")] = None,
+    kind: Annotated[str | None, typer.Option(help="Only this kind of notes, such as chat.")] = None,
+    model: Annotated[str | None, typer.Option(help="A model to compile with, such as openai:…; else rules.")] = None,
+    batch: Annotated[int, typer.Option(min=1, help="Sources of a batch.")] = CAPS.batch,
+    json: Annotated[bool, typer.Option("--json", help="Figures as JSON, with what was missed and too much.")] = False,
+) -> None:
+    """Compile labelled notes and report how many pages a reader would want, and how many of those are there."""
+    if half not in (None, *HALVES):
+        raise typer.BadParameter(f"{half} is neither {HALVES[0]} nor {HALVES[1]}.", param_hint="--half")
+    chosen = [wiki for wiki in wikis(half) if kind in (None, wiki.kind)]
+    if not chosen:
+        raise typer.BadParameter(f"There are no notes of the kind {kind}.", param_hint="--kind")
+    with served() as dsn:
+        results = uvloop.run(measured(dsn, chosen, compiler_of(model, batch)))
+    report = summed(results)
+    if json:
+        print(orjson.dumps([as_json(one) for one in (*results, *report)], option=orjson.OPT_INDENT_2).decode())
+    else:
+        Console(width=max(WIDTH, Console().width)).print(table(report))
+
+
+def compiler_of(model: str | None, batch: int) -> Compiler:
+    """Return the product's compiler: by rules, or with a model, which the rules then check."""
+    planner, writer, caps = ExtractivePlanner(), ExtractiveWriter(), CAPS._replace(batch=batch)
+    hiring = Models(model, (), planner, writer) if model else None
+    return Compiler(planner, writer, caps, hiring=hiring)
+
+
+async def measured(dsn: str, chosen: Sequence[JudgedWiki], compiler: Compiler) -> list[Judged]:
+    """Retain the files of each wiki as `cairn retain` reads them, and compile them."""
+    database = await opened(dsn)
+    try:
+        first = await new_wiki(database, "bench", "first")
+        scopes = {wiki.name: await another_wiki(database, first, wiki.name.replace("_", "-")) for wiki in chosen}
+        for wiki in chosen:
+            await retain(database, scopes[wiki.name], drafts(wiki))
+        await compiled(database, compiler)
+        return [judge(wiki, await pages_of(dsn, scopes[wiki.name])) for wiki in chosen]
+    finally:
+        await database.close()
+
+
+def drafts(wiki: JudgedWiki) -> list[SourceDraft]:
+    with tempfile.TemporaryDirectory() as folder:
+        wiki.write(Path(folder))
+        found = list(source_files(Path(folder)))
+    problems = [one for one in found if not isinstance(one, SourceDraft)]
+    assert not problems, problems
+    return [one for one in found if isinstance(one, SourceDraft)]
+
+
+async def pages_of(dsn: str, scope: Scope) -> list[PageMade]:
+    connection = await asyncpg.connect(dsn)
+    try:
+        rows = await connection.fetch(PAGES, scope.tenant_id, scope.owner_id)
+    finally:
+        await connection.close()
+    return [PageMade(row["type"], row["title"], frozenset(row["aliases"] or ())) for row in rows]
+
+
+def summed(results: Sequence[Judged]) -> list[Judged]:
+    """Return the sums: of each kind, of each half, and of all."""
+    kinds = list(dict.fromkeys(one.name.rpartition("_")[0] for one in results))
+    held = held_out({wiki.kind for wiki in wikis()})
+    parts = {kind: [one for one in results if one.name.rpartition("_")[0] == kind] for kind in kinds}
+    parts |= {half: [one for one in results if (one.name in held) == (half == "held")] for half in HALVES}
+    sums = []
+    for name, part in (parts | {"all": list(results)}).items():
+        total = Judged(name)
+        for one in part:
+            total.add(one)
+        if part:
+            sums.append(total)
+    return sums
+
+
+def table(report: Sequence[Judged]) -> Table:
+    shown = Table("notes", *MEASURES.values(), "duplicates", title="with Wilson's 95 % intervals")
+    for one in report:
+        cells = [f"{share} of {share.count}" if (share := one.share(name)).count else "–" for name in MEASURES]
+        shown.add_row(one.name, *cells, str(len(one.duplicates)))
+    goals = (f"at least {GOALS[name]:.2f}" if name in GOALS else "" for name in MEASURES)
+    shown.add_row("goal", *goals, "0")
+    return shown
+
+
+def as_json(one: Judged) -> dict[str, Any]:
+    shares = {name: one.share(name) for name in MEASURES}
+    figures = {
+        name: {"share": share.mean, "low": share.low, "high": share.high, "count": share.count}
+        for name, share in shares.items()
+    }
+    return {"name": one.name, **figures, "duplicates": one.duplicates} | (
+        {} if "_" not in one.name else {"missing": one.missing, "unwanted": one.unwanted}
+    )

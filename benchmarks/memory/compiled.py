@@ -1,0 +1,168 @@
+"""Measures what pages keep of the evidence: the sources that the best sections cite, and how much there is to read."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated
+
+import orjson
+import typer
+import uvloop
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from content.context_pack import tokens
+from db.database import Database
+
+from ..compiler.costs import compiled as compile_all
+from ..compiler.costs import usual
+from ..search.quality import names
+from .conversations import Conversation, read_all
+from .recall import ENOUGH, Data
+from .scores import Interval, interval
+from .service import Wiki, running, say
+
+SECTIONS = 10
+KEPT_GOAL, TOKENS_GOAL = 0.90, 0.1
+WIDTH = 130
+ALL = "all"
+SEARCH = """query ($query: String!, $first: Int!) {
+  wikiSearchResults(query: $query, first: $first) {
+    edges { section { bodyMd sources(first: 100) { nodes { ref } } } }
+  }
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Counts for one question: sessions judged to be evidence, those of them that raw search finds, and that are cited.
+
+    `sources` are all sessions that the sections cite. Tokens are those of the sections, of the first passages of raw
+    search, and of its sessions.
+    """
+
+    kind: str
+    judged: int
+    raw: int
+    cited: int
+    kept: int
+    sources: int
+    section_tokens: int
+    passage_tokens: int
+    session_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """`kept` is the share of what raw search finds that is cited, `raw` and `cited` are shares of what was judged."""
+
+    kept: Interval
+    raw: Interval
+    cited: Interval
+    sources: float
+    section_tokens: float
+    passage_tokens: float
+    session_tokens: float
+
+    @property
+    def ratio(self) -> float:
+        return self.section_tokens / self.session_tokens
+
+
+def compiled(
+    data: Data = None,
+    conversations: Annotated[str, typer.Option(help="Names with commas between; all if none.")] = "",
+    json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
+) -> None:
+    """Compile conversations by rules, and ask their questions of the pages and of the sources.
+
+    Measures how much of the evidence among the first ten sessions of raw search the ten best sections cite.
+    """
+    chosen = read_all(data, names(conversations))
+    found: list[Answer] = []
+    pages: dict[str, int] = {}
+    with running() as service, Progress(console=say, disable=not say.is_terminal) as bars:
+        task = bars.add_task("", total=sum(len(one.queries) for one in chosen))
+        for one in chosen:
+            bars.update(task, description=one.name)
+            wiki = service.wiki(f"compiled-{one.name}".replace("_", "-"))
+            wiki.retain(one.sources)
+            uvloop.run(compile_wiki(service.dsn))
+            pages[one.name] = wiki.ask("{ wikiPages { totalCount } }")["wikiPages"]["totalCount"]
+            for answer in answers(wiki, one):
+                found.append(answer)
+                bars.advance(task)
+    kinds = [ALL, *dict.fromkeys(one.kind for one in found)]
+    figures = {kind: figures_of([one for one in found if kind in (ALL, one.kind)]) for kind in kinds}
+    Console(width=WIDTH).print(table(figures, pages), verdict(figures[ALL]))
+    if json is not None:
+        rows = {kind: asdict(own) | {"ratio": own.ratio} for kind, own in figures.items()}
+        json.write_bytes(orjson.dumps({"pages": pages, "figures": rows}, option=orjson.OPT_INDENT_2))
+
+
+async def compile_wiki(dsn: str) -> None:
+    database = Database(dsn, size=2)
+    await database.open()
+    try:
+        await compile_all(database, usual())
+    finally:
+        await database.close()
+
+
+def answers(wiki: Wiki, conversation: Conversation) -> list[Answer]:
+    texts = {source.ref: source.content for source in conversation.sources}
+    lines = {ref: text.split("\n") for ref, text in texts.items()}
+    found = []
+    for query in conversation.queries:
+        judged = set(conversation.sessions.judged[query.id])
+        hits = wiki.search(query.text, lambda hits: len({hit.ref for hit in hits}) >= ENOUGH)
+        sessions = list(dict.fromkeys(hit.ref for hit in hits))[:ENOUGH]
+        passages = ["\n".join(lines[hit.ref][hit.line_start - 1 : hit.line_end]) for hit in hits[:SECTIONS]]
+        edges = wiki.ask(SEARCH, query=query.text, first=SECTIONS)["wikiSearchResults"]["edges"]
+        sections = [edge["section"] for edge in edges if edge["section"]]
+        cited = {node["ref"] for section in sections for node in section["sources"]["nodes"]}
+        raw = judged & set(sessions)
+        found.append(
+            Answer(
+                query.kind, len(judged), len(raw), len(judged & cited), len(raw & cited), len(cited),
+                sum(tokens(section["bodyMd"]) for section in sections), sum(map(tokens, passages)),
+                sum(tokens(texts[ref]) for ref in sessions),
+            )
+        )  # fmt: skip
+    return found
+
+
+def figures_of(some: Sequence[Answer]) -> Figures:
+    return Figures(
+        kept=interval([one.kept / one.raw for one in some if one.raw]),
+        raw=interval([one.raw / one.judged for one in some]),
+        cited=interval([one.cited / one.judged for one in some]),
+        sources=fmean(one.sources for one in some),
+        section_tokens=fmean(one.section_tokens for one in some),
+        passage_tokens=fmean(one.passage_tokens for one in some),
+        session_tokens=fmean(one.session_tokens for one in some),
+    )
+
+
+def table(figures: dict[str, Figures], pages: dict[str, int]) -> Table:
+    made = ", ".join(f"{name} {count}" for name, count in pages.items())
+    table = Table(
+        "kind", "n", "kept of what raw search finds", "raw R@10", "cited", "sources", "tokens: sections", "passages",
+        "sessions",
+        title=f"pages by conversation: {made}",
+    )  # fmt: skip
+    for kind, own in figures.items():
+        counts = (f"{count:,.0f}" for count in (own.section_tokens, own.passage_tokens, own.session_tokens))
+        table.add_row(
+            kind, str(own.raw.count), str(own.kept), str(own.raw), str(own.cited), f"{own.sources:.1f}", *counts
+        )
+    return table
+
+
+def verdict(own: Figures) -> str:
+    met = "met" if own.kept.mean >= KEPT_GOAL and own.ratio <= TOKENS_GOAL else "NOT met"
+    return (
+        f"{own.kept.mean:.3f} kept at {own.ratio:.3f} of the tokens; {KEPT_GOAL} at {TOKENS_GOAL} is the goal: {met}."
+    )

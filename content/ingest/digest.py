@@ -1,0 +1,131 @@
+"""The text of a page about a file: its first paragraphs, and a sentence for each heading, in the file's own words.
+
+Nobody's instructions are followed and nothing is made up: sentences are chosen, and those addressed to agents left out.
+"""
+
+import re
+from typing import NamedTuple
+
+from ..claims.claims import escaped
+from ..markdown.plain import plain
+from ..rollups import first_sentence
+from .flags import is_addressed
+
+SUMMARY_MAX = 1_200  # characters
+POINTS_MAX = 12
+POINT_MAX = 240  # characters
+TITLE_MAX = 200
+HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>[^\n]*?)[ \t]*#*[ \t]*$")
+FRONTMATTER = ("---", "+++")
+FRONTMATTER_MAX = 500  # lines
+FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
+SENTENCE = re.compile(r"[^.!?。！？]+(?:[.!?。！？]+[\"'”’»)\]]*|$)")
+
+
+class Lines(NamedTuple):
+    """A part of a page with the lines of the source that it was taken from, from 1, both included."""
+
+    text: str
+    start: int
+    end: int
+
+
+class Digest(NamedTuple):
+    """The first paragraphs of a text, a sentence for each of its headings, and its first heading as its title."""
+
+    title: str | None
+    summary: Lines
+    points: Lines | None
+
+
+class Block(NamedTuple):
+    """A paragraph, and the heading above it."""
+
+    heading: str
+    text: str
+    start: int
+    end: int
+
+
+def digest(text: str) -> Digest:
+    """Return what a page says of a text, which is not empty."""
+    found = blocks(text)
+    title = next((block.heading for block in found if block.heading), None)
+    summary = summarised(found)
+    points: list[tuple[str, Block]] = []
+    seen = {title or "", *(block.heading for block in found if block.end <= summary.end)}
+    for block in found:
+        if block.heading not in seen and (sentence := first_sentence(kept(block.text), POINT_MAX)):
+            seen.add(block.heading)
+            points.append((f"- {block.heading}: {sentence}", block))
+    if not points:
+        return Digest(title, summary, None)
+    chosen = points[:POINTS_MAX]
+    said = "\n".join(point for point, _ in chosen)
+    return Digest(title, summary, Lines(said, chosen[0][1].start, chosen[-1][1].end))
+
+
+def summarised(found: list[Block]) -> Lines:
+    """Return the first paragraphs, as far as there is room."""
+    taken: list[tuple[str, Block]] = []
+    room = SUMMARY_MAX
+    for block in found:
+        if said := kept(block.text):
+            if taken and len(said) > room:
+                break
+            taken.append((first_words(said, room), block))
+            room -= len(said)
+            if room <= 0:
+                break
+    if not taken:
+        return Lines("", 1, 1)
+    return Lines("\n\n".join(said for said, _ in taken), taken[0][1].start, taken[-1][1].end)
+
+
+def first_words(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most].rpartition(" ")[0].rstrip(" ,;:—–-") + "…"
+
+
+def kept(text: str) -> str:
+    """Return a paragraph as plain text on one line, without the sentences that are addressed to agents."""
+    said = " ".join(plain(text).split())
+    return escaped("".join(one for one in SENTENCE.findall(said) if not is_addressed(one)).strip())
+
+
+def blocks(text: str) -> list[Block]:
+    """Return the paragraphs of a text, without code."""
+    found: list[Block] = []
+    heading, lines, start, is_code = "", list[str](), 0, False
+
+    def close(end: int) -> None:
+        if lines:
+            found.append(Block(heading, "\n".join(lines), start, end))
+            lines.clear()
+
+    lines_of_text = text.rstrip("\n").split("\n")
+    behind = behind_frontmatter(lines_of_text)
+    for number, line in enumerate(lines_of_text[behind:], start=behind + 1):
+        if FENCE.match(line):
+            close(number - 1)
+            is_code = not is_code
+        elif is_code:
+            continue
+        elif match := HEADING.match(line):
+            close(number - 1)
+            words = " ".join(plain(match["text"]).split())[:TITLE_MAX]
+            heading = "" if is_addressed(words) else escaped(words)
+        elif not line.strip():
+            close(number - 1)
+        else:
+            start = start if lines else number
+            lines.append(line)
+    close(len(lines_of_text))
+    return found
+
+
+def behind_frontmatter(lines: list[str]) -> int:
+    """Return the place of the first line that is not of the frontmatter, which a text may begin with."""
+    if lines[0].rstrip() not in FRONTMATTER:
+        return 0
+    ends = (place for place, line in enumerate(lines[1:FRONTMATTER_MAX], start=1) if line.rstrip() == lines[0].rstrip())
+    return next(ends, -1) + 1

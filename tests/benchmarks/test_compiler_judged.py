@@ -1,0 +1,72 @@
+"""The labelled wikis, and how their pages are judged."""
+
+from collections import Counter
+
+from benchmarks.compiler.judged import HALVES, JudgedWiki, Label, held_out, wikis
+from benchmarks.compiler.judging import GOALS, PageMade, drafts, judge, summed
+from content.names import normalise
+
+
+def test_there_are_four_hundred_candidates_of_eight_kinds_each_with_a_reason() -> None:
+    found = wikis()
+    labels = [label for wiki in found for label in wiki.labels]
+    assert len({wiki.kind for wiki in found}) == 8
+    assert len(labels) >= 400
+    assert all(label.reason and label.names[0] for label in labels)
+    assert {label.type for label in labels} == {"entity", "topic", "decision"}
+    assert 0.25 < sum(label.is_wanted for label in labels) / len(labels) < 0.5
+
+
+def test_one_wiki_of_each_kind_is_held_out_and_a_seed_decides_which() -> None:
+    halves = [{wiki.name for wiki in wikis(half)} for half in HALVES]
+    assert halves[0].isdisjoint(halves[1])
+    assert [Counter(name.rpartition("_")[0] for name in half) for half in halves] == [
+        Counter({wiki.kind: 1 for wiki in wikis()})
+    ] * 2
+    kinds = {wiki.kind for wiki in wikis()}
+    assert len({frozenset(held_out(kinds, seed)) for seed in range(9)}) > 1
+
+
+def test_every_file_is_a_source_with_a_day_and_no_candidate_is_wanted_twice() -> None:
+    for wiki in wikis():
+        made = drafts(wiki)
+        assert len(made) == len(wiki.files)
+        assert all(draft.captured_at for draft in made), wiki.name
+        wanted = [normalise(name) for label in wiki.names if label.is_wanted for name in label.names]
+        assert all(count < 3 for count in Counter(wanted).values())
+        text = "".join((*wiki.files, *wiki.files.values())).casefold()
+        for label in wiki.names:
+            if label.is_wanted:
+                assert any(name.casefold() in text for name in label.names), (wiki.name, label)
+
+
+LABELS = (
+    Label(True, "entity", ("Deborah", "Deb"), "speaks"),
+    Label(False, "entity", ("Hey Deb",), "greeting"),
+    Label(True, "topic", ("pottery",), "her hobby"),
+    Label(True, "decision", ("harbor half",), "agreed"),
+    Label(False, "decision", ("blue glaze",), "a colour"),
+)
+WIKI = JudgedWiki("chat_x", {}, LABELS)
+
+
+def test_pages_are_right_once_and_everything_else_is_too_much() -> None:
+    made = [
+        PageMade("entity", "Deborah", frozenset({"deborah", "deb"})),
+        PageMade("entity", "Deb", frozenset({"deb"})),
+        PageMade("entity", "Hey Deb", frozenset({"hey deb", "deb"})),
+        PageMade("entity", "Netflix", frozenset({"netflix"})),
+        PageMade("decision", "Run the Harbor Half in October"),
+        PageMade("decision", "The blue glaze"),
+    ]
+    result = judge(WIKI, made)
+    assert result.pages == [True, False, False, False]
+    assert result.decisions == [True, False]
+    assert (result.recall, result.decided) == ([True, False], [True])
+    assert result.duplicates == ["chat_x: Deb"]
+    assert result.missing == ["chat_x: pottery (topic)"]
+    assert len(result.unwanted) == 3
+    (kind, *_, total) = summed([result])
+    assert (kind.name, total.name) == ("chat", "all")
+    assert total.share("pages").mean == 0.25
+    assert set(GOALS) == {"pages", "decisions", "recall"}

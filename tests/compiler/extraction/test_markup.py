@@ -1,0 +1,132 @@
+"""Markup of generators, wikis and messengers is read as what it is, and never quoted."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.planner.verbatim import is_verbatim
+from compiler.extraction.sightings import Reading
+from tests.compiler.extraction.stories import compiled, note
+
+
+def said(text: str) -> list[str]:
+    return [sentence.text for sentence in Reading(note(0, text)).sentences]
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '{{< figure src="/a.png" caption="Queue depth" width="600px" >}}',
+        "{{% notice tip %}}",
+        "{% include toc.html %}",
+        "{% highlight rust %}\nfn next() -> Token\n{% endhighlight %}",
+        "{: .note}",
+        "import Callout from '../components/Callout'",
+        "import { Demo } from '../components/Demo';",
+        "export const meta = { hero: 'cover.png' }",
+        '<Demo\n  title="Heads up"\n  source="fib.plv"\n/>',
+        "[[File:Org.png|thumb|600px|caption=Org chart]]",
+        '{| class="wikitable"\n! Goal !! Due\n|-\n| Learn || May\n|}',
+        "{{Infobox\n| status = Accepted\n}}",
+        "{{Infobox decision|status=Accepted}}",
+        "__NOTOC__",
+        '<ref name="un">See the directory.</ref>',
+        "status:: Accepted",
+        "<!-- a\nlong comment -->",
+        "== Heading ==",
+        '![Our rack, 600px](rack.png "Caption: rack")',
+    ],
+)
+def test_markup_is_no_sentence(markup: str) -> None:
+    assert said(f"Before it.\n\n{markup}\n\nAfter it.") == ["Before it.", "After it."]
+
+
+@pytest.mark.parametrize(
+    "header", ["---\ntitle: Left\ntags:\n  - a\n---\n", '+++\ntitle = "Left"\n[params]\nx = 1\n+++\n', "---\n---\n"]
+)
+def test_a_header_in_the_text_is_no_sentence(header: str) -> None:
+    assert said(f"{header}Only this.") == ["Only this."]
+
+
+def test_what_only_begins_like_a_header_or_a_block_is_read() -> None:
+    assert said("---\nA rule stands above this sentence.\n---\nAnd below.")[0] == "A rule stands above this sentence."
+    assert said("{{ is never closed.\nStill read.")[-1] == "Still read."
+
+
+def test_emphasis_and_lists_of_wikis_are_read_as_text() -> None:
+    assert said("'''Present:''' Ola Berg\n; Today\n: Ola pairs with [[Theresa Quist|Theresa]].") == [
+        "Present: Ola Berg",
+        "Today",
+        "Ola pairs with Theresa.",
+    ]
+
+
+CHAT = """[03/09/2023, 18:04:11] Tomás Lind: Messages and calls are end-to-end encrypted.
+[03/09/2023, 18:06:02] Priya Nair: My floor is worse than in the pictures.
+[03/09/2023, 18:09:15] Ken Oduya: <Media omitted>
+[03/09/2023, 18:12:00] Tomás Lind: Hey Ken! Look at the floor.
+"""
+
+
+def test_a_turn_knows_its_speaker_and_notices_of_the_messenger_are_nobodys() -> None:
+    sentences = Reading(note(0, CHAT)).sentences
+    assert [(one.speaker, one.text) for one in sentences] == [
+        ("Priya Nair", "My floor is worse than in the pictures."),
+        ("Tomás Lind", "Hey Ken!"),
+        ("Tomás Lind", "Look at the floor."),
+    ]
+    assert "priya nair" in sentences[0].words, "who speaks of herself is named"
+    assert "lind" not in sentences[2].words
+
+
+def test_speakers_are_people_and_greetings_are_no_names() -> None:
+    seen = Reading(note(0, CHAT)).sightings
+    assert seen["tomas lind"].is_person
+    assert "person" in seen["priya nair"].marks
+    assert not {"hey ken", "hey", "media", "messages", "look"} & {
+        key for key, one in seen.items() if one.marks - {"open"}
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Date: 2024-01-01\nStatus: Accepted\nAuthor: Mara",
+        "- Rosalind: the fix is live.\n- Jun: ship it.\n- Jun: test it.",
+        "User: hello\nAssistant: hi\nUser: bye",
+    ],
+)
+def test_labels_lists_and_roles_are_no_speakers(text: str) -> None:
+    assert not any(sentence.speaker for sentence in Reading(note(0, text)).sentences)
+
+
+def test_a_quote_on_the_page_of_something_else_says_who_said_it() -> None:
+    texts = [CHAT.replace("My floor is worse", f"The floor of Alder Street is worse ({day})") for day in range(3)]
+    wiki = compiled([note(day, text) for day, text in enumerate(texts)])
+    (page,) = [page for page in wiki.all if page.card.title == "Alder Street"]
+    assert "Priya Nair: “The floor of Alder Street is worse (2) than in the pictures.”" in page.markdown()
+
+
+OPENINGS = (
+    "{{<",
+    "{%",
+    "{|",
+    "{{",
+    "<!--",
+    "<pre",
+    "<Demo",
+    "---",
+    "+++",
+    "[[File:",
+    "Mara: ",
+    "`" * 3,
+    "# ",
+    "word ",
+    "|}",
+)
+
+
+@given(st.lists(st.sampled_from((*OPENINGS, "}}", "%}", "-->", ">", "\n", "Then Bo spoke. ")), max_size=80))
+def test_every_quote_of_any_mixture_of_marks_is_verbatim(parts: list[str]) -> None:
+    text = "".join(parts)
+    assert [one for one in said(text) if not is_verbatim(one, text)] == []

@@ -1,0 +1,92 @@
+"""Topics come from what notes say again and again, with or without capitals, in any script."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compiler.extraction.sightings import Reading
+from compiler.extraction.subjects import subjects
+from tests.compiler.extraction.stories import compiled, note, story, titles
+
+ENGLISH = [
+    "# On the heat pump\n\nWe priced a heat pump. The neighbours hear nothing of the heat pump.",
+    "The installer came for the heat pump. He drew the cellar with the heat pump. ",
+    "Cold night. We slept beside the heat pump. Then we called about the heat pump.",
+]
+GERMAN = [
+    "Heute am Hochbeet gebaut. Das Hochbeet ist fertig.",
+    "Erde für das Hochbeet geholt. Im Hochbeet wächst Salat.",
+    "Schnecken im Hochbeet! Wir decken das Hochbeet ab.",
+]
+CHINESE = [
+    "今天装了松鼠输入法。松鼠输入法很快。我喜欢松鼠输入法。",
+    "松鼠输入法的词库。怎么配置松鼠输入法？松鼠输入法可以同步。",
+    "又换回松鼠输入法。松鼠输入法开源，松鼠输入法免费。",
+]
+JAPANESE = [
+    "自家製酵母を育てた。自家製酵母は元気だ。",
+    "自家製酵母でパンを焼いた。自家製酵母の香り。",
+    "自家製酵母が弱った。自家製酵母に粉を足した。",
+]
+
+
+@pytest.mark.parametrize(
+    ("texts", "topic"),
+    [(ENGLISH, "Heat pump"), (GERMAN, "Hochbeet"), (CHINESE, "松鼠输入法"), (JAPANESE, "自家製酵母")],
+)
+def test_what_three_notes_say_again_and_again_is_a_topic(texts: list[str], topic: str) -> None:
+    assert topic in titles(compiled(story(*texts)))
+    assert topic not in titles(compiled(story(*texts[:2])))
+
+
+def test_a_chinese_word_that_is_tagged_twice_counts_where_a_short_note_lists_it() -> None:
+    def made(tag: str, *others: str) -> list[str]:
+        written = [note(0, "写了一张大字。", tags=[tag]), note(1, "新买的毛笔很软。", tags=[tag])]
+        return titles(compiled([*written, *(note(number, text) for number, text in enumerate(others, 2))]))
+
+    assert made("书法", "每天是陶艺、书法和木工。", "又是书法。") == ["书法"]
+    assert made("书法", "每天是陶艺和木工。", "又是木工。") == []
+    assert made("照片", "每天是陶艺、照片和木工。", "又是照片。") == [], "a common word"
+
+
+SHORT_ENGLISH = [
+    "Cold. The courier app crashes on old phones. Nobody knows why.",
+    "Long day. We chose Flutter for the courier app, since it is small.",
+    "The courier app now starts in a second. Good.",
+]
+SHORT_GERMAN = [
+    "Nebel am Morgen. Die Laube ist schief. Wir lachten.",
+    "Henrike hat sofort die Laube ausgemessen. Danach Suppe.",
+    "Die Laube steht wieder gerade. Gefeiert bis zehn.",
+]
+
+
+@pytest.mark.parametrize(("texts", "topic"), [(SHORT_ENGLISH, "Courier app"), (SHORT_GERMAN, "Laube")])
+def test_what_short_notes_are_about_needs_no_second_sentence(texts: list[str], topic: str) -> None:
+    assert titles(compiled(story(*texts)), "topic") == [topic]
+    passing = "Later in the courier app. Später in der Laube."  # two say it, and none is about it
+    assert topic not in titles(compiled(story(texts[1], passing, passing)), "topic")
+
+
+def test_what_every_text_says_is_no_topic() -> None:
+    texts = ["We had a meeting about the plan. The plan was good, and the meeting was long. It was a good time."] * 4
+    assert titles(compiled(story(*texts))) == []
+
+
+def test_notes_that_link_say_themselves_what_matters() -> None:
+    linked = [f"{text} See [[Radiators]]." for text in ENGLISH]
+    assert titles(compiled(story(*linked))) == ["Radiators"]
+
+
+def test_the_text_of_a_link_to_another_note_names_a_subject() -> None:
+    text = "Read [tide tables](tides.md) first. In winter the tide tables are wrong."
+    assert [name for name, *_ in subjects(Reading(note(0, text)))] == ["tide tables"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(st.sampled_from("ab 的松鼠輸入,.#[](]\n\"'Ää酵"), max_size=300))
+def test_a_subject_is_said_by_the_sentence_that_comes_with_it(text: str) -> None:
+    reading = Reading(note(0, text))
+    for name, said, _ in subjects(reading):
+        assert name
+        assert any(said == sentence.text for sentence in reading.sentences)

@@ -1,0 +1,136 @@
+"""One thing has one page, whatever it is called."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compiler.extraction.sightings import Reading
+from compiler.extraction.variants import introduced, other_forms
+from compiler.planner import SourceText
+from tests.compiler.extraction.stories import compiled, note, page, story, titles
+
+
+def written(*texts: str) -> list[SourceText]:
+    return [note(day, text) for day, text in enumerate(texts)]
+
+
+def pages(*texts: str, batch: int = 50) -> dict[str, frozenset[str]]:
+    """Return the names by title of all pages but decisions."""
+    return {
+        page.card.title: page.card.aliases
+        for page in compiled(written(*texts), batch=batch).all
+        if page.card.type != "decision"
+    }
+
+
+@pytest.mark.parametrize("batch", [1, 2, 50])
+def test_hyphens_underscores_and_case_make_no_second_page(batch: int) -> None:
+    made = pages(
+        "I read Refactoring English on the train.",
+        "A colleague borrowed Refactoring-English for a week.",
+        "The talk about Refactoring_English was full.",
+        "They print Refactoring-English again.",
+        batch=batch,
+    )
+    assert list(made) == ["Refactoring English"]
+    assert "refactoring-english" in made["Refactoring English"]
+
+
+def test_a_short_form_that_its_long_form_introduces_is_a_name_of_it() -> None:
+    made = pages(
+        "The library was plain JavaScript (JS) for years.",
+        "Most of it is JavaScript now.",
+        "Everybody likes JavaScript here.",
+        "Only the old JS stays.",
+        "Then JS went.",
+        "There is more JS there.",
+    )
+    assert list(made) == ["JavaScript"]
+    assert "js" in made["JavaScript"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("It runs on WebAssembly (Wasm) today.", [("webassembly", "wasm")]),
+        ("She works for the Port of Tallinn Authority (PTA) now.", []),
+        ("We use Amazon Web Services (AWS) here.", [("amazon web services", "aws")]),
+        ("I met Karl (Berlin) there.", []),
+    ],
+)
+def test_only_what_the_letters_say_is_a_short_form(text: str, found: list[tuple[str, str]]) -> None:
+    assert [(long, short.key) for long, short in introduced(Reading(note(0, text)))] == found
+
+
+CHAT = "Mira: Hey Deb! How was the move to {place}?\nDeborah: I like it here.\nMira: Then come to my place, Deb!\n"
+
+
+@pytest.mark.parametrize("batch", [1, 50])
+def test_a_short_form_of_a_speakers_name_is_the_speakers(batch: int) -> None:
+    made = pages(*(CHAT.format(place=place) for place in ("Ulm", "Bonn", "Kiel", "Jena")), batch=batch)
+    assert set(made) == {"Deborah", "Mira"}
+    assert "deb" in made["Deborah"]
+
+
+def test_a_short_form_that_two_speakers_could_have_is_nobodys() -> None:
+    text = "Mira: Hey Dan, and hello!\nDaniel: Hi.\nDaniela: Hi!\nMira: So Dan, how are you?\n"
+    assert list(introduced(Reading(note(0, text)))) == []
+
+
+@pytest.mark.parametrize("batch", [1, 50])
+def test_a_first_name_in_minutes_is_the_attendees(batch: int) -> None:
+    text = "**Attendees:** Theresa Quist, Ola Berg\n\n- Theresa wrote the parser.\n- With Theresa in {place}.\n"
+    made = pages(*(text.format(place=place) for place in ("Ulm", "Bonn", "Kiel", "Jena")), batch=batch)
+    assert set(made) == {"Theresa Quist", "Ola Berg"}
+
+
+@pytest.mark.parametrize("label", ["**Attendees:**", "Attendees:", "- **Present**:", "**Teilnehmer:**"])
+def test_who_attended_is_somebody_and_has_one_page(label: str) -> None:
+    first = f"{label} Ola Berg, Theresa\n\n- Theresa: two letters for Ulm.\n"
+    later = f"{label} Ola Berg, Theresa Quist\n\n- {{text}}\n"
+    texts = (later.format(text=f"Theresa: the letter of {place} is done.") for place in ("Bonn", "Kiel", "Jena"))
+    assert set(pages(first, *texts)) == {"Theresa Quist", "Ola Berg"}
+
+
+def test_a_title_is_found_with_and_without_its_article() -> None:
+    sources = [note(0, "Letters that nobody posts.")]
+    sources = [SourceText(one.id, one.kind, one.ref, one.content, one.captured_at, "The Unsent") for one in sources]
+    sources += [
+        SourceText(one.id, one.kind, one.ref, one.content, one.captured_at + timedelta(days=1))
+        for one in written("", "Better than The Unsent, she says.", "I lent The Unsent to Colm.")[1:]
+    ]
+    (page,) = [page for page in compiled(sources).all if "unsent" in page.card.aliases]
+    assert page.card.title == "The Unsent"
+
+
+@given(st.from_regex(r"[a-z]{2,8}([ -][a-z]{2,8}){0,2}", fullmatch=True))
+@settings(max_examples=200)
+def test_another_form_of_a_name_leads_back_to_it(name: str) -> None:
+    for form in other_forms(name):
+        assert form != name
+        if "-" in form and "-" not in name:
+            assert name in other_forms(form)
+
+
+def test_a_firm_and_its_short_name_share_a_page() -> None:
+    texts = [
+        "Corvina Bank wants a report.",
+        "We waited for Corvina all day.",
+        "The contract with Corvina Bank is signed.",
+        "Then Corvina paid. We like Corvina.",
+    ]
+    for batch in (1, 50):
+        wiki = compiled(story(*texts), batch)
+        assert titles(wiki) == ["Corvina Bank"]
+        assert page(wiki, "Corvina Bank").card.aliases >= {"corvina", "corvina bank"}
+
+
+@pytest.mark.parametrize("batch", [1, 50])
+def test_who_is_seldom_seen_to_be_a_person_has_one_page(batch: int) -> None:
+    full = [f"{when} Samira Haddad joined the call." for when in ("Then", "Later", "Today")]
+    first = ["We asked Samira for fewer alerts.", "We met Samira.", "Today Samira said no."]
+    for texts in ([*full, *first], [*first, *full]):
+        (page,) = compiled(story(*texts), batch).all
+        assert page.card.aliases == {"samira", "samira haddad"}

@@ -1,0 +1,87 @@
+"""What the compiler proposes where its writes are reviewed, and what is left alone where they are refused."""
+
+import orjson
+import pytest
+
+from db.scope import Role
+from resolvers.jobs.queue import ask_for_compile
+from resolvers.proposals.decisions import accept_proposal
+from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
+from resolvers.sources.retain import retain_sources
+from resolvers.sources.sources import SourceDraft
+from tests.compiler.story import compile_all
+from tests.compiler.test_corrections import BEFORE, body, keep, rules
+from tests.wiki import Wiki
+
+
+async def set_policy(wiki: Wiki, policy: Policy) -> None:
+    kept = checked_rules([PolicyRule(WriterRole.COMPILER, policy)])
+    await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(kept).decode())
+
+
+async def test_pages_of_new_sources_wait_for_a_reviewer_and_cite_them_once_accepted(wiki: Wiki) -> None:
+    await set_policy(wiki, Policy.REVIEW)
+    await keep(wiki, *BEFORE)
+    await compile_all(wiki, rules())
+    assert await wiki.rows("pages") == []
+    waiting = await wiki.rows("proposals")
+    assert waiting
+    assert {(row["author_kind"], row["operation"], row["status"]) for row in waiting} == {
+        ("compiler", "write_cited", "open")
+    }
+    await compile_all(wiki, rules())
+    assert await wiki.rows("proposals") == waiting, "the sources were read"
+    (ana,) = (row for row in waiting if row["title"] == "Ana Ruiz")
+    done = await accept_proposal(wiki.database, wiki.scope, ana["id"])
+    assert "lives in Porto" in await body(wiki)
+    cited = await wiki.rows("section_sources")
+    assert {row["page_id"] for row in cited} == {done.page_id}
+    (revision,) = await wiki.rows("revisions")
+    assert revision["author_kind"] == "compiler"
+
+
+async def test_a_wiki_that_is_closed_to_the_compiler_is_left_alone(wiki: Wiki) -> None:
+    await set_policy(wiki, Policy.CLOSED)
+    await keep(wiki, *BEFORE)
+    await compile_all(wiki, rules())
+    assert await wiki.rows("pages") == await wiki.rows("proposals") == []
+
+
+def runs(*texts: str) -> list[SourceDraft]:
+    return [SourceDraft("run", f"run-{n}", text, metadata={"person": "Bo Lind"}) for n, text in enumerate(texts)]
+
+
+async def test_what_runs_say_is_proposed_and_the_rest_is_written(wiki: Wiki) -> None:
+    said = [text.replace("Ana Ruiz", "Bo Lind") for text in BEFORE]
+    await retain_sources(wiki.database, wiki.scope, runs(*said[:2]))
+    await keep(wiki, *BEFORE)
+    await retain_sources(wiki.database, wiki.scope, runs(*said)[2:])
+    await compile_all(wiki, rules())
+    assert {row["title"] for row in await wiki.rows("pages")} == {"Ana Ruiz"}
+    waiting = await wiki.rows("proposals", status="open")
+    assert {row["title"] for row in waiting} == {"Bo Lind"}
+    assert {ref for row in waiting for ref in row["evidence"]} <= {f"run:run-{n}" for n in range(3)}
+    done = await accept_proposal(wiki.database, wiki.scope, waiting[-1]["id"])
+    assert done.page_id
+    cited = {row["source_id"] for row in await wiki.rows("section_sources", page_id=done.page_id)}
+    assert cited <= {row["id"] for row in await wiki.rows("sources", kind="run")}
+
+
+async def test_a_name_that_runs_alone_have_said_is_promoted_by_a_proposal(wiki: Wiki) -> None:
+    for text in BEFORE:
+        await retain_sources(wiki.database, wiki.scope, runs(text.replace("Ana Ruiz", "Bo Lind"))[:1])
+        await compile_all(wiki, rules())
+    assert await wiki.rows("pages") == []
+
+
+@pytest.mark.parametrize("is_asked_before", [False, True])
+async def test_a_compile_that_proposes_writes_no_page_of_any_source(wiki: Wiki, is_asked_before: bool) -> None:
+    if not is_asked_before:
+        await wiki.look.execute("""UPDATE tenants SET settings = '{"compiling": false}'""")
+    await keep(wiki, *BEFORE)
+    await ask_for_compile(wiki.database, wiki.acting(Role.ADMIN).scope, options={"propose": True})
+    await compile_all(wiki, rules())
+    assert await wiki.rows("pages") == []
+    assert {row["title"] for row in await wiki.rows("proposals")} == {"Ana Ruiz"}
+    (job, *_) = await wiki.rows("compile_jobs", "created_at")
+    assert job["metrics"]["pages_proposed"] == 1

@@ -1,0 +1,64 @@
+"""The day that a note is from."""
+
+from datetime import UTC, date, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from content.notes.dates import date_of
+
+
+def day(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("values", "path", "text", "expected"),
+    [
+        ({"date": "2021-02-11T09:00:00Z"}, "post.md", "", "2021-02-11T09:00:00"),
+        ({"date": "2021-02-11 09:00:00 +0100"}, "post.md", "", "2021-02-11T08:00:00"),
+        ({"title": "x", "publishDate": "2021-02-11"}, "2019-01-01.md", "", "2021-02-11"),
+        ({"datum": "6. 9. 2023"}, "protokoll.md", "", "2023-09-06"),
+        ({"Date": "January 5, 2024"}, "a.md", "", "2024-01-05"),
+        ({"created": "5th Jan 2024"}, "a.md", "", "2024-01-05"),
+        ({"date": "2024年1月5日"}, "a.md", "", "2024-01-05"),
+        ({"date": "soon"}, "20240105.md", "", "2024-01-05"),
+        ({"date": 7}, "_posts/2020-05-14-hello.md", "", "2020-05-14"),
+        ({}, "journals/2024_01_05.md", "", "2024-01-05"),
+        ({}, "2023/11/05/rain.md", "", "2023-11-05"),
+        ({}, "Chat 2023-09.txt", "", "2023-09-01"),
+        ({}, "export-20240105T123000.md", "", "2024-01-05"),
+        ({}, "adr-7.md", "# ADR 7\n\nStatus: Accepted\n**Date:** 2024-01-05\n", "2024-01-05"),
+        ({}, "1on1.wiki", "== 1:1 ==\n'''Date:''' 2024-01-05\n", "2024-01-05"),
+    ],
+)
+def test_a_header_says_it_then_the_name_of_the_file_then_a_line_at_the_top(
+    values: dict[str, object], path: str, text: str, expected: str
+) -> None:
+    assert date_of(values, path, text) == day(expected)
+
+
+@pytest.mark.parametrize(
+    ("values", "path", "text"),
+    [
+        ({}, "notes.md", "We met on 2024-01-05."),
+        ({}, "2024-13-45.md", ""),
+        ({}, "v2.10.3-build-99123456.md", ""),
+        ({"date": None, "created": ["x"]}, "a.md", ""),
+        ({"date": "0001-01-01"}, "a.md", ""),
+    ],
+)
+def test_what_is_no_date_of_the_note_says_nothing(values: dict[str, object], path: str, text: str) -> None:
+    assert date_of(values, path, text) is None
+
+
+@given(st.dates(min_value=date(1900, 1, 1), max_value=date(2099, 12, 31)), st.sampled_from(("-", "_", ".", "/", "")))
+def test_every_day_is_read_from_the_name_of_a_file(one: date, mark: str) -> None:
+    assert date_of({}, f"notes/{one:%Y{mark}%m{mark}%d} something.md") == day(one.isoformat())
+
+
+@given(st.text(max_size=500), st.text(max_size=500))
+def test_no_text_is_too_much(path: str, text: str) -> None:
+    found = date_of({"date": text}, path, text)
+    assert found is None or found.tzinfo is UTC

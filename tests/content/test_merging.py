@@ -1,0 +1,55 @@
+"""Two texts that were both made of a third one: what both say stands in the merged one, or there is a conflict."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from content.edits.merging import merge_texts
+from content.markdown.sections import Section, parse, render
+
+WORDS = st.sampled_from(["Low at six.", "Low at seven.", "Three boats.", "- A list\n- of two", "*Fine.*"])
+NAMES = ("Tides", "Boats", "People", "Lights")
+BODIES = st.dictionaries(st.sampled_from(NAMES), WORDS).map(
+    lambda texts: render(Section(name.lower(), name, text) for name, text in texts.items())
+)
+
+
+def texts(body: str) -> dict[str, str]:
+    return {section.slug: section.body for section in parse(body)}
+
+
+@given(base=BODIES, own=BODIES, other=BODIES)
+def test_a_section_says_what_whoever_changed_it_says(base: str, own: str, other: str) -> None:
+    merged = merge_texts(base, own, other)
+    was, mine, theirs, found = map(texts, (base, own, other, merged.body))
+    for slug in {*was, *mine, *theirs, *found}:
+        if slug in merged.conflicts:
+            assert was.get(slug) != mine.get(slug) != theirs.get(slug) != was.get(slug)
+        elif mine.get(slug) == was.get(slug):
+            assert found.get(slug) == theirs.get(slug)
+        else:
+            assert found.get(slug) == mine.get(slug)
+
+
+@given(base=BODIES, own=BODIES)
+def test_what_only_one_changed_is_taken_as_it_is(base: str, own: str) -> None:
+    assert merge_texts(base, own, base).body == own
+    assert merge_texts(base, base, own).body == own
+    assert merge_texts(base, own, own).body == own
+    assert merge_texts(base, own, own).conflicts == ()
+
+
+@given(base=BODIES, own=BODIES, other=BODIES)
+def test_conflicts_are_the_same_from_both_sides(base: str, own: str, other: str) -> None:
+    assert set(merge_texts(base, own, other).conflicts) == set(merge_texts(base, other, own).conflicts)
+
+
+def test_a_new_section_comes_where_it_was_put() -> None:
+    base = "Lead.\n\n## A\n\na\n\n## B\n\nb"
+    own, other = base.replace("b", "bb"), base.replace("## B", "## New\n\nn\n\n## B")
+    assert merge_texts(base, own, other).body == "Lead.\n\n## A\n\na\n\n## New\n\nn\n\n## B\n\nbb"
+    assert merge_texts(base, other, own).body == "Lead.\n\n## A\n\na\n\n## New\n\nn\n\n## B\n\nbb"
+
+
+def test_a_lead_that_only_one_has_stands_first() -> None:
+    base = "## A\n\na"
+    assert merge_texts(base, "## A\n\nb", "Lead.\n\n## A\n\na").body == "Lead.\n\n## A\n\nb"
