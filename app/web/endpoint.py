@@ -1,0 +1,331 @@
+"""The endpoint of the reader: it signs people in, keeps other sites' forms out, and answers errors as pages."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
+
+import structlog
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from db.database import Database
+from db.scope import Scope as Wiki
+from observability.trace import record_error, record_path
+from resolvers.auth.credentials import Credentials
+from resolvers.errors import CairnError, Forbidden, NoCredential, Unauthenticated
+from resolvers.rate_limits.limiter import Account, Throttled
+from resolvers.transactions.db_errors import explained
+from schema.errors import masked
+
+from ..http.limits import Bounds
+from ..http.request import Bodies, GraphQLRequest, Refused, header
+from ..http.responses import delivered
+from ..rest.problems import STATUSES
+from ..stored_queries import run_stored_query, stored_query
+from ..subscriptions.operations import Credential
+from ..subscriptions.sse import EventStream
+from ..subscriptions.streams import Streams
+from .rendering import render
+
+log = structlog.get_logger()
+# Scripts, styles and requests of this service alone, and no way from text to markup in a script.
+POLICY = "; ".join(
+    (
+        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
+        "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)  # fmt: skip
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host")
+COOKIE = "cairn"
+COOKIE_MAX = 3_800  # characters: browsers drop cookies of more than 4096
+COOKIE_AGE = 30 * 86_400  # seconds
+HTML = "text/html; charset=utf-8"
+WORDS = {
+    404: "Nothing is at this address. Search for what you are looking for, or start at the first page.",
+    405: "This address does not take what was sent. Open the page again, and use its buttons.",
+}
+
+
+@dataclass(frozen=True)
+class Web:
+    """The objects and limits that requests share. `local_token` signs in browsers on this machine; `compress_over` in
+    bytes, 0 for never."""
+
+    database: Database
+    credentials: Credentials
+    bounds: Bounds
+    bodies: Bodies
+    compress_over: int
+    streams: Streams
+    local_token: str | None = None
+
+
+class Proposed(CairnError):
+    """The write was not done: it waits as a proposal."""
+
+    code = "REVIEW_REQUIRED"
+
+    def __init__(self, message: str, owner: str, id: str) -> None:
+        super().__init__(message)
+        self.path = path_to("proposal", owner, id, made="1")
+
+
+@dataclass
+class Visit:
+    """A request of a person who is signed in. `owner` is the slug of the wiki that the address names, if it does."""
+
+    web: Web
+    request: Request
+    wiki: Wiki
+    account: Account
+    form: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def owner(self) -> str | None:
+        return self.request.path_params.get("owner")
+
+    def asked(self, name: str) -> str:
+        """Return a parameter of the query string without blanks around it; empty if there is none."""
+        return self.request.query_params.get(name, "").strip()
+
+    def entered(self, name: str) -> str:
+        """Return a field of the form with line ends as markdown has them; empty if there is none."""
+        return self.form.get(name, "").replace("\r\n", "\n")
+
+    async def ask(self, document: str, operation: str | None = None, **variables: Any) -> Any:
+        """Return the data of queries/<document>.graphql for this person's credential."""
+        context = self.web.bounds.context(self.web.database, self.wiki, self.account)
+        given = {"tenantId": str(self.wiki.tenant_id), "owner": self.owner} | variables
+        return await run_stored_query(with_shell(document), operation, given, self.web.bounds, context)
+
+    async def do(self, document: str, operation: str, **variables: Any) -> dict[str, Any]:
+        """Return the payload of a mutation. Raises Proposed where it waits for a reviewer instead."""
+        done: dict[str, Any] = (await self.ask(document, operation, **variables))["done"]
+        for error in done["userErrors"]:
+            if error["proposalId"]:
+                raise Proposed(error["message"], self.owner or "", error["proposalId"])
+        return done
+
+    async def show(self, template: str, status: int = 200, **values: Any) -> Response:
+        """Return a page of the reader. `viewer` is needed among the values."""
+        return await answer(self.web, self.request, template, status, owner_slug=self.owner, **values)
+
+
+@cache
+def with_shell(document: str) -> str:
+    """Return a document, with the fragment of what every page shows where it asks for that."""
+    text = stored_query("web", document)
+    return text + (stored_query("web", "shell") if "...Shell" in text else "")
+
+
+async def answer(web: Web, request: Request, template: str, status: int, **values: Any) -> Response:
+    """Return a template as the answer to a request, compressed and revalidated as any other."""
+    here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    body = render(template, here=here, **values).encode()
+    found = await delivered(request.scope, status, body, web.compress_over)
+    headers = {name.decode(): value.decode() for name, value in found.headers}
+    headers["vary"] = "Cookie, Accept-Encoding"
+    return Response(found.body, found.status, headers | {"content-security-policy": POLICY}, HTML)
+
+
+Handle = Callable[[Visit], Awaitable[Response]]
+Limits = Callable[[], Web]
+
+
+def page_route(web: Web, path: str, handle: Handle, method: str = "GET") -> Route:
+    """Return the route of a page, which only a person who is signed in sees."""
+
+    async def endpoint(request: Request) -> Response:
+        record_path(path)
+        try:
+            return await visited(web, request, handle)
+        except Exception as error:
+            return await error_page(web, request, error)
+
+    return Route(path, endpoint, methods=[method])
+
+
+class Following:
+    """The route by which an open page hears that it was changed, as the subscription to it says."""
+
+    def __init__(self, web: Web) -> None:
+        self.web = web
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope)
+
+        def shown() -> Credential:
+            check_same_origin(request)
+            return self.web.streams.credential(f"Bearer {credential(self.web, request)}", None)
+
+        async def asked(wiki: Wiki) -> GraphQLRequest:
+            given = {"tenantId": str(wiki.tenant_id), "id": request.path_params["id"]}
+            return GraphQLRequest(stored_query("web", "follow"), given, None)
+
+        await EventStream(self.web.streams, scope, receive, send).follow(shown, asked)
+
+
+async def visited(web: Web, request: Request, handle: Handle) -> Response:
+    """Answer a request whose credential holds. A form must come from a page of this service."""
+    form: Mapping[str, str] = {}
+    if request.method == "POST":
+        check_same_origin(request)
+        form = await read_form(web, request)
+    wiki = await web.credentials.scope(f"Bearer {credential(web, request)}")
+
+    def work(account: Account) -> Awaitable[Response]:
+        return handle(Visit(web, request, wiki, account, form))
+
+    return await web.bounds.admit(wiki, work)
+
+
+async def read_form(web: Web, request: Request) -> dict[str, str]:
+    """Return the fields of a form that was sent: the last of each name."""
+    kind = (header(request.scope, b"content-type") or "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        raise Refused(415, "Send the form as application/x-www-form-urlencoded.", "UNSUPPORTED_MEDIA_TYPE")
+    body = await web.bodies.read(request.scope, request.receive)
+    try:
+        found = parse_qs(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=1_000)
+    except ValueError:
+        raise Refused(400, "The form is not valid UTF-8, or has more than 1,000 fields.") from None
+    return {name: values[-1] for name, values in found.items()}
+
+
+# -- who it is
+
+
+def cookie_name(request: Request) -> str | None:
+    """Return the name of the cookie: bound to the host over HTTPS, plain on this machine, none over any other HTTP."""
+    if request.url.scheme == "https":
+        return f"__Host-{COOKIE}"
+    return f"{COOKIE}-{request.url.port or 80}" if request.url.hostname in LOOPBACK else None
+
+
+def credential(web: Web, request: Request) -> str:
+    """Return the token or API key of the browser. Raises NoCredential where it has none."""
+    name = cookie_name(request)
+    if name and (shown := request.cookies.get(name)):
+        return shown
+    if web.local_token and is_on_this_machine(request):
+        return web.local_token
+    raise NoCredential("Sign in first.")
+
+
+def is_on_this_machine(request: Request) -> bool:
+    """Return whether a browser on this machine asks for a loopback name, past no proxy and by no other name."""
+    if request.client is None or any(header(request.scope, name) for name in FORWARDED):
+        return False
+    try:
+        is_near = ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False
+    return is_near and request.url.hostname in LOOPBACK
+
+
+def sign_in(request: Request, response: Response, token: str) -> None:
+    """Keep the credential in a cookie that no script reads. Raises Forbidden over plain HTTP from another machine."""
+    name = cookie_name(request)
+    if name is None:
+        raise Forbidden(
+            "Sign in over HTTPS, or at http://127.0.0.1 on the machine itself: over plain HTTP anybody on the way could"
+            " read the credential."
+        )
+    if len(token) > COOKIE_MAX:
+        raise Forbidden(f"A browser keeps {COOKIE_MAX:,} characters at most, and this token is longer. Use an API key.")
+    response.set_cookie(
+        name, token, max_age=COOKIE_AGE, httponly=True, samesite="lax", secure=request.url.scheme == "https"
+    )
+
+
+def sign_out(request: Request, response: Response) -> None:
+    if name := cookie_name(request):
+        response.delete_cookie(name, httponly=True, samesite="lax", secure=request.url.scheme == "https")
+
+
+def check_same_origin(request: Request) -> None:
+    """Refuse a form of another site: browsers say where a request comes from, and no page can change it."""
+    site = header(request.scope, b"sec-fetch-site")
+    origin = header(request.scope, b"origin")
+    own = f"{request.url.scheme}://{request.url.netloc}"
+    if site == "same-origin" or (site is None and origin == own):
+        return
+    raise Forbidden("This form was not sent by a page of this service. Open the page here, and send it again.")
+
+
+def local_path(given: str) -> str:
+    """Return where to go after signing in: a path of this service and nothing else."""
+    parts = urlsplit(given)
+    is_ours = given.startswith("/") and not given.startswith(("//", "/\\")) and not (parts.scheme or parts.netloc)
+    return given if is_ours and given.isprintable() else "/"
+
+
+def moved(path: str, status: int = 303) -> Response:
+    """Redirect to a path of this service."""
+    return RedirectResponse(path, status_code=status, headers={"cache-control": "no-store"})
+
+
+def path_to(*parts: str, anchor: str = "", **query: str) -> str:
+    """Return a path of this service from its parts."""
+    asked = urlencode({name: value for name, value in query.items() if value})
+    path = "/" + "/".join(quote(part, safe="") for part in parts)
+    return path + (f"?{asked}" if asked else "") + (f"#{quote(anchor)}" if anchor else "")
+
+
+# -- errors
+
+
+async def error_page(web: Web, request: Request, error: Exception) -> Response:
+    """Return a page that says what is wrong and what to do; to sign in, where nobody is."""
+    error = explained(error)
+    if isinstance(error, Proposed):
+        return moved(error.path)
+    if isinstance(error, Unauthenticated):
+        return to_sign_in(request, error)
+    status, code, message, headers = described(error)
+    record_error(code)
+    response = await answer(web, request, "error.html", status, code=code, message=message, viewer=None)
+    response.headers.update(headers)
+    return response
+
+
+def described(error: Exception) -> tuple[int, str, str, dict[str, str]]:
+    """Return the status, the code, the message and the headers of an error."""
+    match error:
+        case Refused():
+            return error.status, error.code, error.message, {}
+        case Throttled():
+            return 429, error.code, error.message, {"retry-after": str(error.retry_after)}
+        case CairnError():
+            return STATUSES.get(error.code, 400), error.code, error.message, {}
+        case HTTPException():
+            code = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}.get(error.status_code, "BAD_REQUEST")
+            return error.status_code, code, WORDS.get(error.status_code, str(error.detail)), dict(error.headers or {})
+    log.error("internal error", exc_info=error)
+    shown = masked()
+    return 500, shown["extensions"]["code"], shown["message"], {}
+
+
+def to_sign_in(request: Request, error: Unauthenticated) -> Response:
+    """Redirect to the sign-in page; a credential that no longer holds is dropped."""
+    here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    is_new = isinstance(error, NoCredential)
+    response = moved(path_to("sign-in", next=here if request.method == "GET" else "", ended="" if is_new else "1"))
+    if not is_new:
+        sign_out(request, response)
+    return response
+
+
+def is_for_a_person(request: Request) -> bool:
+    """Return whether a browser asks for a page, and not a program for an answer of an API."""
+    path = request.url.path
+    is_api = any(path == root or path.startswith(f"{root}/") for root in ("/api", "/graphql", "/mcp", "/metrics"))
+    return not is_api and "text/html" in (header(request.scope, b"accept") or "")

@@ -1,0 +1,120 @@
+"""Evidence: the sources of a wiki, what rests on each, adding and forgetting."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.responses import Response
+
+from content.names import NoSlug, slugify
+from resolvers.errors import BadInput, NotFound
+from schema.enums import WikiSourceKind
+
+from ..endpoint import Visit, moved, path_to
+from .find import QUERY_MAX
+from .read import may_write
+from .write import check_may_write, refuse_errors
+
+KINDS = tuple(sorted(WikiSourceKind.__members__))
+SHOWN_MAX = 40_000  # characters of a source on one page
+NO_SOURCE = "There is no such source. The list of sources shows those that there are."
+
+
+async def sources(visit: Visit) -> Response:
+    """Show the sources, newest first; or the passages that a search finds in them."""
+    query, kind, after = visit.asked("q")[:QUERY_MAX], visit.asked("kind").upper(), visit.asked("after") or None
+    chosen = {"q": query, "kind": kind if kind in KINDS else ""}
+    if query:
+        found = await visit.ask("sources", "Passages", query=query, after=after)
+    else:
+        found = await visit.ask("sources", "Sources", kinds=[kind] if chosen["kind"] else None, after=after)
+    values: dict[str, Any] = {"chosen": chosen, "kinds": KINDS, "may_write": may_write(visit, found["viewer"])}
+    return await visit.show("sources.html", **values, **found)
+
+
+async def source(visit: Visit) -> Response:
+    """Show one source by its lines, with the pages that cite it. A long one is shown in parts."""
+    found = await visit.ask("sources", "Source", id=visit.request.path_params["id"])
+    lines = existing_source(found)["content"].splitlines()
+    parts = parts_of(lines)
+    asked = visit.asked("part")
+    part = min(int(asked), len(parts)) if asked.isascii() and asked.isdecimal() and 0 < len(asked) < 7 else 1
+    start, end = parts[max(part, 1) - 1]
+    used = {line for cited in found["source"]["citations"]["nodes"] for line in lines_of(cited)}
+    shown = [(number, line, number in used) for number, line in enumerate(lines[start:end], start + 1)]
+    values: dict[str, Any] = {"lines": shown, "part": max(part, 1), "parts": len(parts)}
+    return await visit.show("source.html", may_write=may_write(visit, found["viewer"]), **values, **found)
+
+
+def parts_of(lines: list[str]) -> list[tuple[int, int]]:
+    """Cut a source into stretches of lines that fit a page each; a line that is longer than that is one by itself."""
+    parts, start, size = [], 0, 0
+    for index, line in enumerate(lines):
+        if size and size + len(line) > SHOWN_MAX:
+            parts.append((start, index))
+            start, size = index, 0
+        size += len(line) + 1
+    return [*parts, (start, len(lines))]
+
+
+def lines_of(citation: dict[str, Any]) -> range:
+    first = citation["lineStart"]
+    return range(first, citation["lineEnd"] + 1) if first else range(0)
+
+
+async def source_form(visit: Visit) -> Response:
+    found = await visit.ask("search", "Nothing")
+    check_may_write(visit, found["viewer"])
+    given = {"title": "", "kind": "DOCUMENT", "day": "", "content": ""}
+    return await visit.show("add_source.html", given=given, kinds=KINDS, errors=[], **found)
+
+
+async def add_source(visit: Visit) -> Response:
+    """Retain a text as a source, for the compiler to read."""
+    given = {name: visit.entered(name).strip() for name in ("title", "kind", "day", "content")}
+    if given["kind"] not in KINDS:
+        raise BadInput("Choose one of the kinds.", "kind")
+    source = {
+        "kind": given["kind"],
+        "ref": ref_of(given["title"]),
+        "title": given["title"] or None,
+        "content": given["content"],
+        "capturedAt": f"{given['day']}T00:00:00Z" if given["day"] else None,
+    }
+    done = await visit.do("sources", "Add", input={"owner": visit.owner, "sources": [source]})
+    if done["userErrors"]:
+        found = await visit.ask("search", "Nothing")
+        values = {"given": given, "kinds": KINDS, "errors": done["userErrors"]}
+        return await visit.show("add_source.html", 422, **values, **found)
+    return moved(path_to("source", visit.owner or "", done["sources"][0]["id"]))
+
+
+def ref_of(title: str) -> str:
+    """Return a name of a source that somebody typed in: the moment, and its title."""
+    moment = f"{datetime.now(UTC):%Y-%m-%d-%H%M%S}"
+    try:
+        return f"{moment}-{slugify(title)}"
+    except NoSlug:
+        return moment
+
+
+async def forget_form(visit: Visit) -> Response:
+    """Show all that goes with a source."""
+    found = await visit.ask("sources", "Radius", id=visit.request.path_params["id"])
+    existing_source(found)
+    check_may_write(visit, found["viewer"])
+    return await visit.show("forget.html", **found)
+
+
+async def forget(visit: Visit) -> Response:
+    """Erase the source. What was written from it is rewritten by a job."""
+    reason = visit.entered("reason").strip() or None
+    given = {"sourceId": visit.request.path_params["id"], "reason": reason}
+    refuse_errors(await visit.do("sources", "Forget", input=given))
+    return moved(path_to("source", visit.owner or "", visit.request.path_params["id"]))
+
+
+def existing_source(found: dict[str, Any]) -> dict[str, Any]:
+    source: dict[str, Any] | None = found["source"]
+    if not source or "ref" not in source:
+        raise NotFound(NO_SOURCE)
+    return source

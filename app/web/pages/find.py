@@ -1,0 +1,32 @@
+"""Finding: the results page, and what appears while somebody types."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from content.templates import TEMPLATES
+
+from ..endpoint import Visit
+
+QUERY_MAX = 500  # characters
+
+
+async def results(visit: Visit) -> Response:
+    """Show what a search finds, with how many there are of each type and tag."""
+    query, type, tag = visit.asked("q")[:QUERY_MAX], visit.asked("type").lower(), visit.asked("tag")
+    wanted = {"types": [type.upper()] if type in TEMPLATES else None, "tags": [tag] if tag else None}
+    chosen = {"q": query, "type": type if wanted["types"] else "", "tag": tag}
+    if not query:
+        return await visit.show("search.html", chosen=chosen, found=None, **await visit.ask("search", "Nothing"))
+    found = await visit.ask("search", "Search", query=query, filter=wanted, after=visit.asked("after") or None)
+    return await visit.show("search.html", chosen=chosen, **found)
+
+
+async def suggest(visit: Visit) -> Response:
+    """Show the pages that a query may mean, as options of a list: by name first, then by what they say."""
+    query = visit.asked("q")[:QUERY_MAX]
+    found = await visit.ask("search", "Suggest", query=query) if query else {"named": [], "found": []}
+    hits: dict[tuple[str, str], dict[str, Any]] = {}
+    for hit in [*found["named"], *found["found"]]:
+        hits.setdefault((hit["page"]["type"], hit["page"]["slug"]), {"snippet": None, "matchedAlias": None} | hit)
+    return await visit.show("suggestions.html", viewer=None, query=query, hits=list(hits.values())[:8])

@@ -1,0 +1,33 @@
+"""The first page of a wiki, and the list of its pages."""
+
+from starlette.responses import Response
+
+from content.templates import TEMPLATES
+from resolvers.errors import NotFound
+
+from ..endpoint import Visit
+
+ORDERS = ("updated", "title", "created", "hubness")
+
+
+async def home(visit: Visit) -> Response:
+    """Show what changed last, the greatest hubs, the types and the tags."""
+    found = await visit.ask("home", "Home")
+    if found["wiki"] is None:
+        raise NotFound("There is no such wiki, or it is not yours to read. The menu at the top of a page lists yours.")
+    return await visit.show("home.html", **found)
+
+
+async def listed(visit: Visit) -> Response:
+    """Show pages of a type or with a tag, or every page."""
+    type, tag, order = visit.asked("type").lower(), visit.asked("tag"), visit.asked("order").lower()
+    order = order if order in ORDERS else "title"
+    wanted = {
+        "types": [type.upper()] if type in TEMPLATES else None,
+        "tags": [tag] if tag else None,
+        "status": "ARCHIVED" if visit.asked("status") == "archived" else "ACTIVE",
+    }
+    after = visit.asked("after") or None
+    found = await visit.ask("pages", "Pages", filter=wanted, order=order.upper(), after=after)
+    chosen = {"type": type if wanted["types"] else "", "tag": tag, "order": order, "status": visit.asked("status")}
+    return await visit.show("pages.html", chosen=chosen, **found)

@@ -1,0 +1,120 @@
+"""Reading a page: with its evidence, what it used to say, and what is around it."""
+
+from math import cos, pi, sin
+from typing import Any
+
+from starlette.responses import PlainTextResponse, Response
+
+from content.names import is_slug
+from content.templates import TEMPLATES
+from resolvers.errors import NotFound
+from resolvers.transactions.transaction import NO_PAGE
+
+from ..endpoint import Visit, moved, path_to
+
+WRITERS = ("MEMBER", "SERVICE", "ADMIN")
+AROUND_MOST = 16  # pages of the small drawing beside a text
+
+
+async def read_page(visit: Visit) -> Response:
+    """Show a page; redirect from a former slug, and from a page that was merged into another."""
+    found = await visit.ask("read", "Read", **named(visit))
+    page = existing(found["page"])
+    if page["mergedInto"] or page["redirectedFrom"]:
+        return moved_to(visit, page["mergedInto"] or page)
+    number_evidence(page)
+    drawing = star(page)
+    return await visit.show("read.html", may_write=may_write(visit, found["viewer"]), drawing=drawing, **found)
+
+
+async def read_markdown(visit: Visit) -> Response:
+    """Return the page as markdown."""
+    page = existing((await visit.ask("read", "Markdown", **named(visit)))["page"])
+    parts = [f"# {page['title']}", page["summary"] or "", page["bodyMd"]]
+    text = "\n\n".join(filter(None, parts)) + "\n"
+    return PlainTextResponse(text, media_type="text/markdown", headers={"cache-control": "private, no-cache"})
+
+
+async def preview(visit: Visit) -> Response:
+    """Show the card of a page that a link leads to."""
+    page = existing((await visit.ask("read", "Preview", **named(visit)))["page"])
+    return await visit.show("preview.html", page=page, viewer=None)
+
+
+async def shorter(visit: Visit) -> Response:
+    """Redirect from the address of a page that other programs know, without its wiki, to the full one."""
+    owner = visit.asked("owner") or (await visit.ask("home", "Own"))["viewer"]["owner"]["slug"]
+    return moved(path_to("wiki", owner, visit.request.path_params["type"], visit.request.path_params["slug"]), 301)
+
+
+async def show_graph(visit: Visit) -> Response:
+    """Show the pages around one: a drawing, and the same as a list."""
+    depth = 2 if visit.asked("depth") == "2" else 1
+    found = await visit.ask("read", "Graph", id=visit.request.path_params["id"], depth=depth)
+    if found["around"] is None or found["around"]["page"]["owner"]["slug"] != visit.owner:
+        raise NotFound(NO_PAGE)
+    drawing = drawn(found["around"])
+    return await visit.show("graph.html", drawing=drawing, depth=depth, **found)
+
+
+def named(visit: Visit) -> dict[str, str]:
+    """Return the type and slug of the address. Raises NotFound where they can be those of no page."""
+    type, slug = visit.request.path_params["type"], visit.request.path_params["slug"]
+    if type not in TEMPLATES or not is_slug(slug):
+        raise NotFound(NO_PAGE)
+    return {"type": type.upper(), "slug": slug}
+
+
+def existing(page: dict[str, Any] | None) -> dict[str, Any]:
+    if page is None:
+        raise NotFound(NO_PAGE)
+    return page
+
+
+def moved_to(visit: Visit, page: dict[str, Any]) -> Response:
+    return moved(path_to("wiki", visit.owner or "", page["type"].lower(), page["slug"]), 301)
+
+
+def may_write(visit: Visit, viewer: dict[str, Any]) -> bool:
+    """Return whether this person writes in the wiki that the address names."""
+    return any(space["slug"] == visit.owner and space["role"] in WRITERS for space in viewer["scopes"]["nodes"])
+
+
+def number_evidence(page: dict[str, Any]) -> None:
+    """Number the footnotes of a page from 1, and name the first one of each source for the text to lead to."""
+    number, seen = 0, set[str]()
+    for section in page["sections"]:
+        for citation in section["citations"]["nodes"]:
+            number += 1
+            ref = citation["source"]["ref"]
+            citation["number"], citation["anchor"] = number, None if ref in seen else f"citation-{ref}"
+            seen.add(ref)
+
+
+def star(page: dict[str, Any]) -> dict[str, str]:
+    """Return a small drawing of how many pages are around one: the paths of its rays and of the dots at their ends."""
+    linked = [link["toPage"]["id"] for link in page["links"]["nodes"]] + [
+        one["id"] for one in page["backlinks"]["nodes"]
+    ]
+    number = min(len({*linked} - {page["id"]}), AROUND_MOST)
+    angles = (2 * pi * index / number - pi / 2 for index in range(number))
+    ends = [f"{80 * cos(angle):.0f} {80 * sin(angle):.0f}" for angle in angles]
+    return {"lines": "".join(f"M0 0L{end}" for end in ends), "dots": "".join(f"M{end}h0" for end in ends)}
+
+
+def drawn(around: dict[str, Any]) -> dict[str, Any]:
+    """Place the pages on rings around the middle, in order: the first ring holds 16, the next ones what is left."""
+    radius, middle, nodes = 240.0, around["page"]["id"], around["nodes"]
+    others = [node for node in nodes if node["id"] != middle]
+    places: dict[str, tuple[float, float]] = {middle: (0.0, 0.0)}
+    for ring, start in enumerate(range(0, len(others), AROUND_MOST)):
+        members = others[start : start + AROUND_MOST]
+        for index, node in enumerate(members):
+            angle = 2 * pi * (index + ring / 2) / len(members) - pi / 2
+            far = radius * (1 + ring * 0.6)
+            places[node["id"]] = (round(far * cos(angle), 1), round(far * sin(angle), 1))
+    shown = [node | {"x": places[node["id"]][0], "y": places[node["id"]][1]} for node in nodes if node["id"] in places]
+    lines = {tuple(sorted((edge["source"], edge["target"]))) for edge in around["edges"]}
+    drawn_lines = sorted([*places[a], *places[b]] for a, b in lines if a in places and b in places)
+    size = radius * (1 + 0.6 * max(0, (len(others) - 1) // AROUND_MOST))
+    return {"nodes": shown, "lines": drawn_lines, "size": size, "middle": middle}

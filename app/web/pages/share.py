@@ -1,0 +1,86 @@
+"""Sharing a page by a link, and the page as whoever has the link reads it: its text, and no way to anything else."""
+
+from collections.abc import Awaitable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from observability.trace import record_path
+from resolvers.errors import BadInput, NotFound
+from resolvers.pages.sharing import ENDED, find_shared
+from resolvers.rate_limits.limiter import Account
+
+from ..endpoint import Visit, Web, answer, error_page, moved, path_to
+from ..prose import alone
+from .read import existing, named
+from .work import is_admin
+from .write import check_may_write, refuse_errors
+
+SHARED = "/shared/{token}"
+DAYS = (1, 7, 30, 90, 365)
+
+
+def shared_route(web: Web) -> Route:
+    """Return the route of shared pages, the only ones of a wiki that need no credential."""
+    return Route(SHARED, partial(read_shared, web), methods=["GET"])
+
+
+async def read_shared(web: Web, request: Request) -> Response:
+    record_path(SHARED)
+    try:
+        wiki, page_id = await find_shared(web.database, request.path_params["token"])
+
+        def work(account: Account) -> Awaitable[Response]:
+            return show_shared(Visit(web, request, wiki, account), str(page_id))
+
+        response = await web.bounds.admit(wiki, work)
+    except Exception as error:
+        response = await error_page(web, request, error)
+    response.headers.update({"cache-control": "no-store", "referrer-policy": "no-referrer", "x-robots-tag": "noindex"})
+    return response
+
+
+async def show_shared(visit: Visit, page_id: str) -> Response:
+    page = (await visit.ask("share", "Shared", id=page_id))["page"]
+    if page is None or page["status"] != "ACTIVE":
+        raise NotFound(ENDED)
+    sections = [section | {"html": alone(section["bodyHtml"])} for section in page["sections"]]
+    values: dict[str, Any] = {"viewer": None, "page": page, "sections": sections}
+    return await answer(visit.web, visit.request, "shared.html", 200, owner_slug=None, **values)
+
+
+async def share_form(visit: Visit) -> Response:
+    return await share_page(visit)
+
+
+async def share_page(visit: Visit, path: str | None = None) -> Response:
+    """Show the links of a page, and the one that was just made: nobody can read it again."""
+    id = existing((await visit.ask("share", "Page", **named(visit)))["page"])["id"]
+    found = await visit.ask("share", "Links", **named(visit), id=id)
+    existing(found["page"])
+    check_may_write(visit, found["viewer"])
+    link = path and f"{visit.request.url.scheme}://{visit.request.url.netloc}{path}"
+    values: dict[str, Any] = {"may_share": is_admin(visit, found["viewer"]), "made": link, "days": DAYS}
+    return await visit.show("share.html", **values, **found)
+
+
+async def share(visit: Visit) -> Response:
+    """Make a link that ends after so many days."""
+    days = visit.entered("days")
+    if days not in map(str, DAYS):
+        raise BadInput("Choose one of the times.", "days")
+    ends = datetime.now(UTC) + timedelta(days=int(days))
+    given = {"pageId": visit.entered("id"), "expiresAt": ends.isoformat()}
+    done = await visit.do("share", "Share", input=given)
+    refuse_errors(done)
+    return await share_page(visit, done["path"])
+
+
+async def withdraw(visit: Visit) -> Response:
+    refuse_errors(await visit.do("share", "Withdraw", input={"shareLinkId": visit.entered("link")}))
+    type, slug = visit.request.path_params["type"], visit.request.path_params["slug"]
+    return moved(path_to("share", visit.owner or "", type, slug))

@@ -1,0 +1,164 @@
+"""The work on a wiki: proposals, contradictions, names without a page, findings, and the jobs of the compiler."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+from starlette.responses import Response
+
+from content.edits.differences import difference
+from content.edits.merging import merge_texts
+from db.scope import Role
+from lib.threads import read_in_thread
+from resolvers.errors import BadInput, NotFound
+from resolvers.proposals.decisions import NO_PROPOSAL
+from schema.enums import WikiContradictionResolution, WikiProposalStatus
+
+from ..endpoint import Visit, moved, path_to
+from .read import may_write
+from .write import number, path_of, pieces, refuse_errors
+
+RESOLUTIONS = tuple(WikiContradictionResolution.__members__)
+STATUSES = tuple(WikiProposalStatus.__members__)
+
+
+async def work(visit: Visit) -> Response:
+    """Show what waits, the most pressing first."""
+    found = await visit.ask("work", "Work", isAdmin=visit.wiki.role is Role.ADMIN)
+    return await visit.show("work.html", may_write=may_write(visit, found["viewer"]), **found)
+
+
+async def resolve(visit: Visit) -> Response:
+    """Decide a contradiction."""
+    if visit.entered("resolution") not in RESOLUTIONS:
+        raise BadInput("Choose which claim is to stay.", "resolution")
+    given = {
+        "contradictionId": visit.entered("id"),
+        "resolution": visit.entered("resolution"),
+        "reason": visit.entered("reason").strip(),
+    }
+    refuse_errors(await visit.do("work", "Resolve", input=given))
+    return moved(path_to("work", visit.owner or ""))
+
+
+async def ignore(visit: Visit) -> Response:
+    """Take a name from the list: no page is ever made of it."""
+    refuse_errors(await visit.do("work", "Ignore", id=visit.entered("id")))
+    return moved(path_to("work", visit.owner or "", anchor="mentions"))
+
+
+# -- proposals
+
+
+async def proposals(visit: Visit) -> Response:
+    """Show the proposals that are open, or that came to another end."""
+    asked = visit.asked("status").upper()
+    status = asked if asked in STATUSES else "OPEN"
+    found = await visit.ask("work", "Proposals", status=status, after=visit.asked("after") or None)
+    return await visit.show("proposals.html", chosen=status, statuses=STATUSES, **found)
+
+
+async def proposal(visit: Visit) -> Response:
+    return await proposal_page(visit)
+
+
+async def proposal_page(visit: Visit, status: int = 200, errors: tuple[Any, ...] = ()) -> Response:
+    """Show a proposal: what would change, why, and what speaks against it today."""
+    found = await visit.ask("work", "Proposal", id=visit.request.path_params["id"])
+    shown: dict[str, Any] | None = found["proposal"]
+    if shown is None or (shown["page"] and shown["page"]["owner"]["slug"] != visit.owner):
+        raise NotFound(NO_PROPOSAL)
+    viewer = found["viewer"]
+    is_open = shown["status"] == "OPEN"
+    is_own = (shown["authorKind"], shown["authorId"]) == (viewer["actorKind"], viewer["actorId"])
+    values: dict[str, Any] = {
+        "hunks": await read_in_thread(len(shown["diff"]), compared, shown["diff"]),
+        "arguments": orjson.dumps(shown["arguments"], option=orjson.OPT_INDENT_2).decode(),
+        "may_decide": is_open and is_admin(visit, viewer),
+        "may_withdraw": is_open and is_own,
+        "amendment": await amendment(visit, shown) if is_open and shown["proposedBodyMd"] is not None else None,
+        "is_made": visit.asked("made") == "1",
+    }
+    evidence = [(ref, urlsplit(ref).scheme in ("http", "https")) for ref in shown["evidence"]]
+    return await visit.show("proposal.html", status, errors=errors, evidence=evidence, **values, **found)
+
+
+def is_admin(visit: Visit, viewer: dict[str, Any]) -> bool:
+    """Return whether this person decides what is written in the wiki that the address names."""
+    return any(space["slug"] == visit.owner and space["role"] == "ADMIN" for space in viewer["scopes"]["nodes"])
+
+
+async def amendment(visit: Visit, shown: dict[str, Any]) -> dict[str, Any]:
+    """Return the text that a reviewer may amend, and the version of the page that it is made of.
+
+    Where the page has changed in the same sections, that is today's text with what was proposed for these sections.
+    """
+    body, page, version = shown["proposedBodyMd"], shown["page"], shown["baseVersion"]
+    if shown["conflicts"]:
+        base = (await visit.ask("work", "Base", id=page["id"], version=version))["page"]["revision"]["bodyMd"]
+        texts = base, body, page["bodyMd"]
+        merged = await read_in_thread(sum(map(len, texts)), merge_texts, *texts)
+        body, version = merged.body, page["version"]
+    return {"body": body, "version": version}
+
+
+def compared(unified: str) -> list[list[dict[str, Any]]]:
+    """Return the hunks of a difference by their lines, each cut into what changed in it and what did not."""
+    hunks: list[tuple[list[str], list[str]]] = []
+    for line in unified.split("\n"):
+        sign, text = line[:1], line[1:] + "\n"
+        if sign == "@":
+            hunks.append(([], []))
+        elif hunks and sign in (" ", "-", "+"):
+            old, new = hunks[-1]
+            for side in (old, new) if sign == " " else (old,) if sign == "-" else (new,):
+                side.append(text)
+    return [
+        [
+            {"kind": line.kind.upper(), "pieces": pieces(line.text, [part._asdict() for part in line.parts])}
+            for hunk in difference("".join(old), "".join(new)).hunks
+            for line in hunk.lines
+        ]
+        for old, new in hunks
+    ]
+
+
+async def accept(visit: Visit) -> Response:
+    """Do what was proposed, with the reviewer's own words where the form has any."""
+    given: dict[str, Any] = {"reason": visit.entered("reason").strip() or None}
+    if "body" in visit.form:
+        given |= changed_words(visit)
+    return await decided(visit, "Accept", given)
+
+
+def changed_words(visit: Visit) -> dict[str, Any]:
+    """Return the words of the form that the reviewer has changed. The text is given always: it may solve a conflict."""
+    given: dict[str, Any] = {"bodyMd": visit.entered("body")}
+    if visit.entered("version"):
+        given["bodyVersion"] = number(visit.entered("version"))
+    if visit.entered("title") != visit.entered("title_before"):
+        given["title"] = visit.entered("title").strip()
+    if visit.entered("summary") != visit.entered("summary_before"):
+        given["summary"] = visit.entered("summary").strip() or None
+    return given
+
+
+async def decline(visit: Visit) -> Response:
+    return await decided(visit, "Decline", {"reason": visit.entered("reason").strip()})
+
+
+async def withdraw(visit: Visit) -> Response:
+    return await decided(visit, "Withdraw", {"reason": visit.entered("reason").strip() or None})
+
+
+async def decided(visit: Visit, operation: str, given: dict[str, Any]) -> Response:
+    """Decide the proposal; where that is not possible, show it again with the reason."""
+    id = visit.request.path_params["id"]
+    done = await visit.do("work", operation, input={"proposalId": id} | given)
+    if done["conflict"]:
+        return await proposal_page(visit, 409, (done["conflict"],))
+    if done["userErrors"]:
+        return await proposal_page(visit, 422, tuple(done["userErrors"]))
+    if operation == "Accept" and done["page"]:
+        return moved(path_of(visit, done["page"]))
+    return moved(path_to("proposal", visit.owner or "", id))

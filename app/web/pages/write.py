@@ -1,0 +1,318 @@
+"""Writing: making, editing, renaming, merging, moving and archiving pages. Edits of different sections are merged."""
+
+import re
+from contextlib import suppress
+from typing import Any
+
+from starlette.responses import Response
+
+from content.edits.merging import merge_texts
+from content.markdown.html import html
+from content.markdown.sections import parse, render
+from content.names import NoSlug, slugify
+from content.templates import TEMPLATES
+from resolvers.errors import BadInput, Conflict, Forbidden
+
+from ..endpoint import Visit, moved, path_to
+from ..prose import dressed
+from .read import existing, may_write, named
+
+PREVIEWED_MAX = 200_000  # characters
+TITLE_MAX = 500  # characters
+NO_LINK = re.compile(r"wiki-link wiki-link-broken")
+
+
+# -- making a page
+
+
+async def new_page(visit: Visit) -> Response:
+    """Show the form of a new page; its title may be given, as by a link that leads nowhere."""
+    found = await visit.ask("search", "Nothing")
+    check_may_write(visit, found["viewer"])
+    type = visit.asked("type") if visit.asked("type") in TEMPLATES else "topic"
+    given = {"type": type, "title": visit.asked("title"), "slug": "", "summary": "", "tags": "", "body": template(type)}
+    return await visit.show("new.html", given=given, errors=[], templates=page_templates(), **found)
+
+
+async def create(visit: Visit) -> Response:
+    """Make the page that the form describes; show the form again with what is wrong."""
+    names = ("type", "title", "slug", "summary", "tags", "body")
+    given = {name: visit.entered(name) for name in names}
+    if given["type"] not in TEMPLATES:
+        raise BadInput("Choose one of the types.", "type")
+    page = {
+        "owner": visit.owner,
+        "type": given["type"].upper(),
+        "title": given["title"].strip(),
+        "slug": given["slug"].strip() or None,
+        "summary": given["summary"].strip() or None,
+        "tags": tags_of(given["tags"]),
+        "bodyMd": without_empty_sections(given["body"]),
+    }
+    done = await visit.do("write", "Create", input=page)
+    if done["userErrors"]:
+        found = await visit.ask("search", "Nothing")
+        values = {"given": given, "errors": done["userErrors"], "templates": page_templates()}
+        return await visit.show("new.html", 422, **values, **found)
+    return moved(path_of(visit, done["page"]))
+
+
+def template(type: str) -> str:
+    """Return the headings that a page of a type begins with."""
+    return "\n\n".join(f"## {heading}\n" for _, heading in TEMPLATES[type])
+
+
+def page_templates() -> dict[str, str]:
+    return {type: template(type) for type in TEMPLATES}
+
+
+def without_empty_sections(body: str) -> str:
+    """Return the text without headings under which nothing was written."""
+    return render(section for section in parse(body) if section.body)
+
+
+# -- editing
+
+
+async def edit_page(visit: Visit) -> Response:
+    """Show a page, or the section that the address names, in an editor."""
+    section = visit.asked("section")
+    found = await visit.ask("write", "Edit", **named(visit), section=section or "-", isSection=bool(section))
+    page = existing(found["page"])
+    check_may_write(visit, found["viewer"])
+    if section and page["section"] is None:
+        raise Conflict("The page has no such section any more. Edit the whole page, or look at its history.")
+    body = page["section"]["bodyMd"] if section else page["bodyMd"]
+    heading = page["section"]["heading"] if section else ""
+    given = {"body": body, "heading": heading, "summary": page["summary"] or "", "tags": ", ".join(page["tags"])}
+    return await visit.show("edit.html", given=given | {"edit_summary": ""}, section=section, errors=[], **found)
+
+
+async def save(visit: Visit) -> Response:
+    """Save what was edited. Where somebody else saved first, merge, or show both texts and what they began with."""
+    page_id, section, body = visit.entered("id"), visit.entered("section"), visit.entered("body")
+    version = number(visit.entered("version"))
+    done = await save_text(visit, page_id, version, section, body)
+    if done["conflict"]:
+        found = await visit.ask("write", "Base", id=page_id, version=version)
+        page = existing(found["page"])
+        base = page["base"]["bodyMd"] if page["base"] else ""
+        merged = merge_section(base, body, page["bodyMd"], section) if section else merge(base, body, page["bodyMd"])
+        if merged is not None:
+            done = await save_text(visit, page_id, page["version"], section, merged)
+        if done["conflict"]:
+            theirs = text_of(page["bodyMd"], section) if section else page["bodyMd"]
+            texts = {"base": text_of(base, section) if section else base, "yours": body, "theirs": theirs or ""}
+            return await visit.show("conflict.html", 409, texts=texts, section=section, form=visit.form, **found)
+    if done["userErrors"]:
+        found = await visit.ask("write", "Edit", **named(visit), section=section or "-", isSection=bool(section))
+        names = ("body", "heading", "summary", "tags", "edit_summary")
+        given = {name: visit.entered(name) for name in names}
+        return await visit.show("edit.html", 422, given=given, section=section, errors=done["userErrors"], **found)
+    anchor = section or ""
+    return moved(path_of(visit, done["page"], anchor))
+
+
+async def save_text(visit: Visit, page_id: str, version: int, section: str, body: str) -> dict[str, Any]:
+    """Save a section, or the whole page with its summary and tags where those were changed."""
+    change: dict[str, Any] = {
+        "pageId": page_id,
+        "expectedVersion": version,
+        "bodyMd": body,
+        "editSummary": visit.entered("edit_summary").strip() or None,
+    }
+    if section:
+        heading = visit.entered("heading").strip()
+        given = change | {"sectionSlug": section} | ({"heading": heading} if heading else {})
+        patched: dict[str, Any] = await visit.do("write", "Patch", input=given)
+        return patched
+    if visit.entered("summary") != visit.entered("summary_before"):
+        change["summary"] = visit.entered("summary").strip() or None
+    if visit.entered("tags") != visit.entered("tags_before"):
+        change["tags"] = tags_of(visit.entered("tags"))
+    updated: dict[str, Any] = await visit.do("write", "Update", input=change)
+    return updated
+
+
+def merge(base: str, yours: str, theirs: str) -> str | None:
+    """Merge two texts that began as one, section by section; None where both changed the same section."""
+    merged = merge_texts(base, yours, theirs)
+    return None if merged.conflicts else merged.body
+
+
+def merge_section(base: str, yours: str, theirs: str, section: str) -> str | None:
+    """Return the text of a section to save where others changed other sections; None where they changed this one."""
+    return yours if text_of(base, section) == text_of(theirs, section) is not None else None
+
+
+def text_of(body: str, section: str) -> str | None:
+    """Return the text of one section of a body; None where it has no such section."""
+    return next((found.body for found in parse(body) if found.slug == section), None)
+
+
+async def preview_text(visit: Visit) -> Response:
+    """Show what markdown will look like. Links are not looked up."""
+    shown = NO_LINK.sub("wiki-link", html(visit.entered("body")[:PREVIEWED_MAX], {}))
+    return await visit.show("rendered.html", html=dressed(shown, visit.owner or ""), viewer=None)
+
+
+# -- renaming and archiving
+
+
+async def rename_form(visit: Visit) -> Response:
+    return await asked_about(visit, "rename.html")
+
+
+async def rename(visit: Visit) -> Response:
+    """Rename the page, also in the texts that link to it."""
+    title, slug = visit.entered("title").strip(), visit.entered("slug").strip()
+    change = {"pageId": visit.entered("id"), "title": title, "expectedVersion": number(visit.entered("version"))}
+    with suppress(NoSlug):  # a title without letters keeps the slug
+        change["slug"] = slug or slugify(title)
+    done = await visit.do("write", "Rename", input=change)
+    if done["userErrors"] or done["conflict"]:
+        return await asked_about(visit, "rename.html", 422, done["userErrors"] or [done["conflict"]])
+    return moved(path_of(visit, done["page"]))
+
+
+async def archive_form(visit: Visit) -> Response:
+    return await asked_about(visit, "archive.html")
+
+
+async def archive(visit: Visit) -> Response:
+    return await changed(visit, "Archive")
+
+
+async def unarchive(visit: Visit) -> Response:
+    return await changed(visit, "Unarchive")
+
+
+async def asked_about(visit: Visit, template: str, status: int = 200, errors: list[Any] | None = None) -> Response:
+    """Show a form about a whole page."""
+    found = await visit.ask("write", "Edit", **named(visit), section="-", isSection=True)
+    existing(found["page"])
+    check_may_write(visit, found["viewer"])
+    return await visit.show(template, status, errors=errors or [], form=visit.form, **found)
+
+
+async def changed(visit: Visit, operation: str) -> Response:
+    done = await visit.do("write", operation, id=visit.entered("id"))
+    refuse_errors(done)
+    return moved(path_of(visit, done["page"]))
+
+
+# -- merging and moving: the other page is named first, then chosen
+
+
+async def merge_form(visit: Visit) -> Response:
+    return await choose(visit, "merge", visit.request.path_params["type"].upper())
+
+
+async def merge_pages(visit: Visit) -> Response:
+    """Put the page into another one of its type."""
+    given = {"fromPageId": visit.entered("id"), "intoPageId": chosen(visit)}
+    return await arranged(visit, "Merge", given)
+
+
+async def move_form(visit: Visit) -> Response:
+    return await choose(visit, "move", None)
+
+
+async def move_page(visit: Visit) -> Response:
+    """Hang the page under another one, or under none."""
+    parent = None if visit.entered("to") == "none" else chosen(visit)
+    return await arranged(visit, "Move", {"pageId": visit.entered("id"), "parentId": parent})
+
+
+def chosen(visit: Visit) -> str:
+    if not visit.entered("to"):
+        raise BadInput("Choose a page first.", "to")
+    return visit.entered("to")
+
+
+async def choose(visit: Visit, action: str, type: str | None) -> Response:
+    """Show the form of an action that needs a second page, with the pages that answer to the name given."""
+    name = visit.asked("name")[:TITLE_MAX]
+    found = await visit.ask("write", "Choose", **named(visit), name=name, isNamed=bool(name), namedType=type)
+    page = existing(found["page"])
+    check_may_write(visit, found["viewer"])
+    answering = {hit["page"]["id"]: hit["page"] for hit in found.pop("named", [])}
+    others = [other for id, other in answering.items() if id != page["id"]]
+    return await visit.show("choose.html", action=action, name=name, others=others, **found)
+
+
+async def arranged(visit: Visit, operation: str, given: dict[str, Any]) -> Response:
+    done = await visit.do("write", operation, input=given)
+    if done["conflict"]:
+        raise Conflict(done["conflict"]["message"])
+    refuse_errors(done)
+    return moved(path_of(visit, done["page"]))
+
+
+# -- history
+
+
+async def history(visit: Visit) -> Response:
+    """Show the versions of a page."""
+    found = await visit.ask("history", "History", **named(visit), after=visit.asked("after") or None)
+    existing(found["page"])
+    return await visit.show("history.html", may_write=may_write(visit, found["viewer"]), **found)
+
+
+async def diff(visit: Visit) -> Response:
+    """Show what changed between two versions, word by word."""
+    first, last = sorted((number(visit.asked("from")), number(visit.asked("to"))))
+    found = await visit.ask("history", "Diff", id=visit.request.path_params["id"], **{"from": first, "to": last})
+    existing(found["diff"])
+    for hunk in found["diff"]["hunks"]:
+        for line in hunk["lines"]:
+            line["pieces"] = pieces(line["text"], line["parts"])
+    page = found["diff"]["toRevision"]["page"]
+    return await visit.show("diff.html", page=page, may_write=may_write(visit, found["viewer"]), **found)
+
+
+async def restore(visit: Visit) -> Response:
+    """Make a new version that says what an earlier one said."""
+    change = {"pageId": visit.entered("id"), "version": number(visit.entered("version"))}
+    done = await visit.do("write", "Restore", input=change)
+    refuse_errors(done)
+    return moved(path_of(visit, done["page"]))
+
+
+def pieces(text: str, parts: list[dict[str, int]]) -> list[tuple[str, bool]]:
+    """Cut a line into its pieces, and say which of them are in the other version too and which are not."""
+    found, at = [], 0
+    for part in parts:
+        start, end = part["start"], part["start"] + part["length"]
+        found += [(text[at:start], False), (text[start:end], True)]
+        at = end
+    return [piece for piece in [*found, (text[at:], False)] if piece[0]]
+
+
+# -- what they share
+
+
+def path_of(visit: Visit, page: dict[str, Any], anchor: str = "") -> str:
+    return path_to("wiki", visit.owner or "", page["type"].lower(), page["slug"], anchor=anchor)
+
+
+def tags_of(text: str) -> list[str]:
+    """Return the tags of a field, which stand there by commas."""
+    return [tag for part in text.split(",") if (tag := part.strip().removeprefix("#"))]
+
+
+def number(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise BadInput("Give the number of a version, such as 3.", "version")
+    return int(text)
+
+
+def check_may_write(visit: Visit, viewer: dict[str, Any]) -> None:
+    if not may_write(visit, viewer):
+        raise Forbidden("You may read this wiki and not write in it. Ask an admin of the wiki for a grant.")
+
+
+def refuse_errors(done: dict[str, Any]) -> None:
+    """Raise the first error that a mutation tells of."""
+    for error in done["userErrors"]:
+        raise BadInput(error["message"])

@@ -1,0 +1,102 @@
+"""The HTML of a section as the reader shows it: links inside the wiki, highlighted code, nothing from elsewhere.
+
+It begins with the HTML of `content.markdown.html`, in which every text is escaped: patterns meet markup alone.
+"""
+
+import re
+from functools import lru_cache
+from html import escape, unescape
+from urllib.parse import quote, unquote, urlsplit
+
+from markupsafe import Markup
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+from content.names import section_slug
+
+LINK = re.compile(
+    r'<a class="wiki-link" href="/wiki/(?P<type>[a-z]+)/(?P<slug>[^"?#]*)(?:\?owner=(?P<space>[^"#]*))?'
+    r'(?:#(?P<anchor>[^"]*))?" data-page-id="[^"]*"'
+)
+BROKEN = re.compile(r'<a class="wiki-link wiki-link-broken">(.*?)</a>', re.DOTALL)
+INSIDE = re.compile(r'<a (?:class="wiki-(?:link|citation)[^>]*|href="[#/](?!/)[^>]*)>(.*?)</a>', re.DOTALL)
+IMAGE = re.compile(r'<img src="(?P<source>[^"]*)" alt="(?P<shown>[^"]*)">')
+CODE = re.compile(r'<pre><code class="language-(?P<language>[^"]*)">(?P<text>.*?)</code></pre>', re.DOTALL)
+TASK = re.compile(r"<li>(<p>)?\[([ xX])\] ")
+HEADING = re.compile(r"<(/?)h([1-6])>")
+TAG = re.compile(r"<[^>]*>")
+HIGHLIGHTED_MAX = 20_000  # characters of code that are coloured
+FORMATTER = HtmlFormatter(nowrap=True)
+
+
+def dressed(html: str, owner: str, may_write: bool = False) -> Markup:
+    """Return safe HTML with the addresses and marks of the reader. `owner` is the wiki whose text it is."""
+
+    def link(match: re.Match[str]) -> str:
+        space = match["space"] or quote(owner)
+        anchor = f"#{quote(section_slug(unquote(match['anchor'])))}" if match["anchor"] else ""
+        return f'<a class="wiki-link" href="/wiki/{space}/{match["type"]}/{match["slug"]}{anchor}"'
+
+    def broken(match: re.Match[str]) -> str:
+        title = unescape(TAG.sub("", match[1]))
+        if not may_write:
+            return f'<span class="broken" title="No page answers to this name">{match[1]}</span>'
+        address = f"/new/{quote(owner)}?title={quote(title, safe='')}"
+        return f'<a class="broken" href="{address}" title="No page answers to this name: write it">{match[1]}</a>'
+
+    if "<a class=" in html:
+        html = BROKEN.sub(broken, LINK.sub(link, html))
+    if "<img" in html:
+        html = IMAGE.sub(outside_image, html)
+    if "<pre>" in html:
+        html = CODE.sub(coloured, html).replace("<pre>", '<pre tabindex="0">')
+    if "<table>" in html:
+        html = html.replace("<table>", '<div class="table" role="region" aria-label="Table" tabindex="0"><table>')
+        html = html.replace("</table>", "</table></div>")
+    if "[" in html:
+        html = TASK.sub(task, html)
+    return Markup(HEADING.sub(lowered, html))  # noqa: S704  # every text in it is escaped
+
+
+def alone(html: str) -> Markup:
+    """Return the HTML of a text that is shown by itself: names of other pages are words, and nothing leads to them."""
+    return dressed(INSIDE.sub(r"\1", html), "")
+
+
+def outside_image(match: re.Match[str]) -> str:
+    """Return a link in place of an image of another site: a page loads nothing from elsewhere."""
+    host = escape(urlsplit(unescape(match["source"])).hostname or "")
+    shown = match["shown"] or "Image"
+    return (
+        f'<a class="outside-image" href="{match["source"]}" rel="nofollow noopener noreferrer">{shown}'
+        f" <small>({host})</small></a>"
+    )
+
+
+def task(match: re.Match[str]) -> str:
+    is_done = match[2] != " "
+    mark, label = ("☑", "Done") if is_done else ("☐", "Open")
+    return f'<li class="task">{match[1] or ""}<span role="img" aria-label="{label}">{mark}</span> '
+
+
+def lowered(match: re.Match[str]) -> str:
+    """Return a heading inside of a section, below the section's own."""
+    return f"<{match[1]}h{max(3, int(match[2]))}>"
+
+
+def coloured(match: re.Match[str]) -> str:
+    if len(match["text"]) > HIGHLIGHTED_MAX:
+        return match[0]
+    return f'<pre><code class="code">{highlighted(match["language"], unescape(match["text"]))}</code></pre>'
+
+
+@lru_cache(512)
+def highlighted(language: str, text: str) -> str:
+    """Return code with a class on each kind of word; as it is where the language is not known."""
+    try:
+        lexer = get_lexer_by_name(language, stripnl=False)
+    except ClassNotFound:
+        return escape(text, quote=False)
+    return str(highlight(text, lexer, FORMATTER))

@@ -1,0 +1,72 @@
+"""The routes of the reader. Each address begins with a word of its own, so no wiki can be called like another path.
+
+A page is at /wiki/OWNER/TYPE/SLUG. The text of pages, and programs, know it as /wiki/TYPE/SLUG too.
+"""
+
+from starlette.routing import BaseRoute, Route
+
+from .endpoint import Following, Handle, Web, page_route
+from .pages import evidence, find, home, read, share, work, write
+from .pages.sign_in import sign_in_routes
+from .rendering import FOLDER, send_static
+
+PAGE = "{owner}/{type}/{slug}"
+READING: dict[str, Handle] = {
+    "/": home.home,
+    "/wiki/{owner}": home.home,
+    "/pages/{owner}": home.listed,
+    f"/wiki/{PAGE}.md": read.read_markdown,
+    f"/wiki/{PAGE}": read.read_page,
+    "/wiki/{type}/{slug}": read.shorter,
+    f"/preview/{PAGE}": read.preview,
+    "/graph/{owner}/{id}": read.show_graph,
+    "/search/{owner}": find.results,
+    "/suggest/{owner}": find.suggest,
+    "/new/{owner}": write.new_page,
+    f"/edit/{PAGE}": write.edit_page,
+    f"/rename/{PAGE}": write.rename_form,
+    f"/archive/{PAGE}": write.archive_form,
+    f"/merge/{PAGE}": write.merge_form,
+    f"/move/{PAGE}": write.move_form,
+    f"/share/{PAGE}": share.share_form,
+    f"/history/{PAGE}": write.history,
+    "/diff/{owner}/{id}": write.diff,
+    "/sources/{owner}": evidence.sources,
+    "/source/{owner}/{id}": evidence.source,
+    "/add-source/{owner}": evidence.source_form,
+    "/forget/{owner}/{id}": evidence.forget_form,
+    "/work/{owner}": work.work,
+    "/proposals/{owner}": work.proposals,
+    "/proposal/{owner}/{id}": work.proposal,
+}
+WRITING: dict[str, Handle] = {
+    "/new/{owner}": write.create,
+    "/render/{owner}": write.preview_text,
+    f"/edit/{PAGE}": write.save,
+    f"/rename/{PAGE}": write.rename,
+    f"/archive/{PAGE}": write.archive,
+    f"/merge/{PAGE}": write.merge_pages,
+    f"/move/{PAGE}": write.move_page,
+    f"/share/{PAGE}": share.share,
+    f"/withdraw-share/{PAGE}": share.withdraw,
+    f"/unarchive/{PAGE}": write.unarchive,
+    "/restore/{owner}/{id}": write.restore,
+    "/add-source/{owner}": evidence.add_source,
+    "/forget/{owner}/{id}": evidence.forget,
+    "/resolve/{owner}": work.resolve,
+    "/ignore/{owner}": work.ignore,
+    "/accept/{owner}/{id}": work.accept,
+    "/decline/{owner}/{id}": work.decline,
+    "/withdraw/{owner}/{id}": work.withdraw,
+}
+
+
+def web_routes(web: Web) -> list[BaseRoute]:
+    return [
+        Route(f"{FOLDER}/{{name}}", send_static),
+        *sign_in_routes(web),
+        share.shared_route(web),
+        Route("/follow/{id}", Following(web), methods=["GET"]),
+        *(page_route(web, path, handle) for path, handle in READING.items()),
+        *(page_route(web, path, handle, "POST") for path, handle in WRITING.items()),
+    ]

@@ -1,0 +1,121 @@
+// The editor of texts: a live preview, drafts that survive a reload, and names of pages after [[.
+
+const PAUSE = 300; // milliseconds after the last key
+const DRAFTS_MAX = 50; // that are kept in this browser
+const { fetchDocument } = window.cairn;
+const form = document.querySelector("form[data-draft-key]");
+const area = form.querySelector("textarea");
+const editor = form.querySelector("[data-editor]");
+
+// -- the preview
+
+const preview = editor.querySelector(".preview");
+const shown = preview.querySelector(".prose");
+let timer, asked;
+async function show() {
+  asked?.abort();
+  asked = new AbortController();
+  const { signal } = asked;
+  const body = new URLSearchParams({ body: area.value }).toString();
+  const found = await fetchDocument(editor.dataset.render, { body, signal });
+  if (!found || signal.aborted) return;
+  shown.replaceChildren(...document.importNode(found.body, true).childNodes);
+  preview.hidden = false;
+}
+
+// -- drafts
+
+const key = `cairn:draft:${form.dataset.draftKey}`;
+const saved = area.value;
+const told = form.querySelector("[data-draft]");
+const draft = localStorage.getItem(key);
+if (draft !== null && draft !== saved) {
+  area.value = draft;
+  told.hidden = false;
+}
+told.querySelector("button").addEventListener("click", () => {
+  localStorage.removeItem(key);
+  area.value = saved;
+  told.hidden = true;
+  show();
+});
+function keep() {
+  if (area.value === saved) return localStorage.removeItem(key);
+  const drafts = Object.keys(localStorage).filter((name) => name.startsWith("cairn:draft:"));
+  if (drafts.length >= DRAFTS_MAX && !drafts.includes(key)) localStorage.removeItem(drafts[0]);
+  localStorage.setItem(key, area.value);
+}
+form.addEventListener("submit", () => localStorage.removeItem(key));
+
+// -- the headings of a type, until something is written
+
+const type = form.querySelector("select[name=type]");
+let template = saved;
+type?.addEventListener("change", () => {
+  if (area.value !== template) return;
+  template = type.selectedOptions[0].dataset.template;
+  area.value = template;
+  show();
+});
+
+// -- names of pages after [[
+
+const list = editor.querySelector(".completing");
+let chosen = 0;
+const options = () => [...list.querySelectorAll("[role=option]")];
+function open() {
+  const before = area.value.slice(0, area.selectionStart);
+  const start = before.lastIndexOf("[[");
+  const name = before.slice(start + 2);
+  return start < 0 || /[\]\n|]/.test(name) ? null : { start: start + 2, name };
+}
+async function complete() {
+  const at = open();
+  if (!at?.name.trim()) return (list.hidden = true);
+  const found = await fetchDocument(`${editor.dataset.suggest}?q=${encodeURIComponent(at.name)}`);
+  if (!found || open()?.name !== at.name) return;
+  list.replaceChildren(...document.importNode(found.body, true).childNodes);
+  list.hidden = !options().length;
+  choose(0);
+}
+function choose(index) {
+  const all = options();
+  chosen = all.length ? (index + all.length) % all.length : 0;
+  all.forEach((option, at) => option.setAttribute("aria-selected", String(at === chosen)));
+}
+function take(option) {
+  const at = open();
+  list.hidden = true;
+  if (!at || !option) return;
+  const closed = area.value.slice(area.selectionStart).startsWith("]]") ? "" : "]]";
+  area.setRangeText(option.dataset.name + closed, at.start, area.selectionStart, "end");
+  area.focus();
+  area.dispatchEvent(new Event("input"));
+}
+list.addEventListener("mousedown", (event) => {
+  event.preventDefault();
+  take(event.target.closest("[role=option]"));
+});
+area.addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && (event.key === "s" || event.key === "Enter")) {
+    event.preventDefault();
+    return form.requestSubmit();
+  }
+  if (list.hidden) return;
+  const moves = { ArrowDown: 1, ArrowUp: -1 };
+  if (event.key in moves) choose(chosen + moves[event.key]);
+  else if (event.key === "Enter" || event.key === "Tab") take(options()[chosen]);
+  else if (event.key === "Escape") list.hidden = true;
+  else return;
+  event.preventDefault();
+});
+
+area.addEventListener("input", () => {
+  keep();
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    show();
+    complete();
+  }, PAUSE);
+});
+show();

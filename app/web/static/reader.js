@@ -1,0 +1,197 @@
+// What every page does beyond its HTML: suggestions while somebody types, cards of links, dates in the reader's zone.
+// Markup comes from this service as parsed documents, never as text: the policy of the pages forbids that.
+
+/** Fetches an HTML document of this service; null where it answers with an error. */
+function fetchDocument(address, { body, signal } = {}) {
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    request.open(body ? "POST" : "GET", address);
+    request.responseType = "document";
+    if (body) request.setRequestHeader("Content-Type", "application/x-www-form-urlencoded");
+    request.onloadend = () => resolve(request.status === 200 ? request.response : null);
+    signal?.addEventListener("abort", () => request.abort());
+    request.send(body);
+  });
+}
+window.cairn = { fetchDocument };
+
+// -- search as you type
+
+const PAUSE = 90; // milliseconds after the last key
+
+function suggestIn(form) {
+  const input = form.querySelector("input");
+  const list = form.querySelector(".suggestions");
+  const status = form.querySelector("[role=status]");
+  let timer, asked, chosen = -1;
+  const options = () => [...list.querySelectorAll("[role=option]")];
+  Object.entries({ role: "combobox", "aria-expanded": "false", "aria-controls": "suggestions", "aria-autocomplete": "list" })
+    .forEach(([name, value]) => input.setAttribute(name, value));
+  list.id = "suggestions";
+
+  function close() {
+    list.hidden = true;
+    chosen = -1;
+    input.setAttribute("aria-expanded", "false");
+    input.removeAttribute("aria-activedescendant");
+  }
+  function choose(index) {
+    const all = options();
+    chosen = all.length ? (index + all.length) % all.length : -1;
+    all.forEach((option, at) => option.setAttribute("aria-selected", String(at === chosen)));
+    if (chosen < 0) return;
+    input.setAttribute("aria-activedescendant", all[chosen].id);
+    all[chosen].scrollIntoView({ block: "nearest" });
+  }
+  async function suggest() {
+    asked?.abort();
+    const query = input.value.trim();
+    if (!query) return close();
+    asked = new AbortController();
+    const { signal } = asked;
+    const found = await fetchDocument(`${form.dataset.suggest}?q=${encodeURIComponent(query)}`, { signal });
+    if (signal.aborted || !found) return;
+    list.replaceChildren(...document.importNode(found.body, true).childNodes);
+    list.hidden = false;
+    chosen = -1;
+    input.setAttribute("aria-expanded", "true");
+    status.textContent = found.title;
+  }
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(suggest, PAUSE);
+  });
+  input.addEventListener("keydown", (event) => {
+    if (list.hidden) return;
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      choose(event.key === "ArrowDown" ? chosen + 1 : chosen < 0 ? -1 : chosen - 1);
+    } else if (event.key === "Escape") {
+      event.preventDefault();
+      close();
+    } else if (event.key === "Enter" && chosen >= 0) {
+      event.preventDefault();
+      location.assign(options()[chosen].dataset.href);
+    }
+  });
+  list.addEventListener("mousedown", (event) => {
+    const option = event.target.closest("[role=option]");
+    if (option) location.assign(option.dataset.href);
+  });
+  input.addEventListener("blur", () => setTimeout(close, 150));
+}
+document.querySelectorAll("form[data-suggest]").forEach(suggestIn);
+for (const input of document.querySelectorAll("input[data-names]")) {
+  let timer;
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      const found = await fetchDocument(`${input.dataset.names}?q=${encodeURIComponent(input.value.trim())}`);
+      const names = [...(found?.querySelectorAll("[data-name]") ?? [])].map((option) => option.dataset.name);
+      input.list.replaceChildren(...names.map((name) => new Option(name, name)));
+    }, PAUSE);
+  });
+}
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, textarea, select");
+  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    document.querySelector(".find input")?.focus();
+  }
+});
+
+// -- cards of links
+
+const cards = new Map();
+let card, timer;
+
+function hideCard() {
+  clearTimeout(timer);
+  card?.remove();
+  card = undefined;
+}
+async function showCard(link) {
+  const path = new URL(link.href).pathname.replace("/wiki/", "/preview/");
+  if (!cards.has(path)) cards.set(path, await fetchDocument(path));
+  const found = cards.get(path)?.querySelector(".card");
+  if (!found || !link.matches(":hover, :focus-visible")) return;
+  hideCard();
+  card = document.importNode(found, true);
+  card.setAttribute("aria-hidden", "true");
+  document.body.append(card);
+  const at = link.getBoundingClientRect();
+  const below = at.bottom + card.offsetHeight + 12 < innerHeight;
+  card.style.left = `${Math.max(8, Math.min(at.left, innerWidth - card.offsetWidth - 8)) + scrollX}px`;
+  card.style.top = `${(below ? at.bottom + 6 : at.top - card.offsetHeight - 6) + scrollY}px`;
+}
+for (const link of document.querySelectorAll("a.wiki-link")) {
+  const soon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(showCard, 250, link);
+  };
+  link.addEventListener("mouseenter", soon);
+  link.addEventListener("focus", soon);
+  link.addEventListener("mouseleave", hideCard);
+  link.addEventListener("blur", hideCard);
+}
+document.addEventListener("keydown", (event) => event.key === "Escape" && hideCard());
+
+// -- dates in the reader's zone, footnotes that open, what is new
+
+const days = new Intl.DateTimeFormat(document.documentElement.lang, { day: "numeric", month: "long", year: "numeric" });
+const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "short" });
+for (const time of document.querySelectorAll("time[datetime]")) {
+  const moment = new Date(time.dateTime);
+  const parts = Object.fromEntries(days.formatToParts(moment).map(({ type, value }) => [type, value]));
+  time.textContent = `${parts.day} ${parts.month} ${parts.year}`;
+  time.title = moments.format(moment);
+}
+function openFootnote() {
+  const note = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  note?.querySelector?.("details")?.setAttribute("open", "");
+}
+addEventListener("hashchange", openFootnote);
+openFootnote();
+addEventListener("beforeprint", () => document.querySelectorAll(".evidence details").forEach((note) => (note.open = true)));
+
+const reading = document.querySelector(".reading[data-page]");
+if (reading) {
+  const key = `cairn:read:${reading.dataset.page}`;
+  const before = Number(localStorage.getItem(key) ?? reading.dataset.version);
+  const since = document.getElementById("changed-since");
+  since.hidden = before >= Number(reading.dataset.version);
+  since.querySelector("a").search = `?from=${before}&to=${reading.dataset.version}`;
+  localStorage.setItem(key, reading.dataset.version);
+  const links = new Map([...document.querySelectorAll(".toc a")].map((link) => [link.hash.slice(1), link]));
+  const seen = new IntersectionObserver(
+    (entries) => {
+      const first = entries.find((entry) => entry.isIntersecting);
+      if (!first) return;
+      links.forEach((link) => link.removeAttribute("aria-current"));
+      links.get(encodeURIComponent(first.target.id))?.setAttribute("aria-current", "true");
+    },
+    { rootMargin: "0px 0px -75% 0px" },
+  );
+  document.querySelectorAll(".part > h2[id]").forEach((heading) => seen.observe(heading));
+
+  // Tabs in the background hold no connection: what they missed is told when somebody looks at them again.
+  const told = document.getElementById("changed-now");
+  let events;
+  const follow = () => {
+    events?.close();
+    if (document.hidden || !told.hidden) return;
+    events = new EventSource(`/follow/${reading.dataset.page}`);
+    events.addEventListener("complete", () => events.close());
+    events.addEventListener("next", (event) => {
+      const page = JSON.parse(event.data).data?.change?.page;
+      if (!page || page.version <= Number(reading.dataset.version)) return;
+      const by = told.querySelector("span");
+      told.hidden = false;
+      by.textContent = by.dataset.by.replace("{name}", page.revisions.nodes[0]?.authorName ?? "Somebody");
+      events.close();
+    });
+  };
+  document.addEventListener("visibilitychange", follow);
+  addEventListener("pagehide", () => events?.close());
+  follow();
+}

@@ -1,0 +1,249 @@
+"""The reader over HTTP: signing in, reading, finding, and what keeps other sites out. None of it needs a script."""
+
+import gzip
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from app.web.endpoint import local_path
+from db.scope import Role
+from resolvers.pages.renaming import rename_page
+from tests.app.service import Service, serving
+from tests.app.web_client import SAME, signed_in, written
+from tests.wiki import Wiki
+
+POLICY = "content-security-policy"
+
+
+# -- signing in
+
+
+async def test_who_is_not_signed_in_is_asked_to_and_comes_back_to_the_page(service: Service, token: str) -> None:
+    async with httpx.AsyncClient(base_url=service.url) as browser:
+        asked = await browser.get("/pages/mara?tag=x")
+        assert (asked.status_code, asked.headers["location"]) == (303, "/sign-in?next=%2Fpages%2Fmara%3Ftag%3Dx")
+        form = await browser.get(asked.headers["location"])
+        assert 'name="next" value="/pages/mara?tag=x"' in form.text
+        given = {"token": f" Bearer {token} ", "next": "/pages/mara?tag=x"}
+        answer = await browser.post("/sign-in", data=given, headers=SAME)
+        assert answer.headers["location"] == "/pages/mara?tag=x"
+
+
+async def test_the_cookie_is_for_this_host_and_not_for_scripts(service: Service, token: str) -> None:
+    async with httpx.AsyncClient(base_url=service.url) as browser:
+        answer = await browser.post("/sign-in", data={"token": token}, headers=SAME)
+    [cookie] = answer.headers.get_list("set-cookie")
+    assert cookie.startswith(f"cairn-{urlsplit(service.url).port}=")
+    assert {"HttpOnly", "Path=/", "SameSite=lax"} <= set(cookie.split("; "))
+
+
+async def test_over_https_the_cookie_is_bound_to_the_host(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path, forwarded_allow_ips="127.0.0.1") as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        headers = SAME | {"x-forwarded-proto": "https", "host": "wiki.example.org"}
+        answer = await service.http.post("/sign-in", data={"token": token}, headers=headers)
+    [cookie] = answer.headers.get_list("set-cookie")
+    assert cookie.startswith("__Host-cairn=")
+    assert {"HttpOnly", "Secure", "Path=/", "SameSite=lax"} <= set(cookie.split("; "))
+    assert "domain" not in cookie.lower()
+
+
+async def test_over_plain_http_from_elsewhere_no_credential_is_kept(service: Service, token: str) -> None:
+    headers = SAME | {"host": "wiki.example.org"}
+    answer = await service.http.post("/sign-in", data={"token": token}, headers=headers)
+    assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
+    assert "Sign in over HTTPS" in answer.text
+
+
+async def test_a_wrong_token_is_told_what_is_wrong(service: Service) -> None:
+    answer = await service.http.post("/sign-in", data={"token": "abc"}, headers=SAME)
+    assert (answer.status_code, "The token is malformed." in answer.text) == (401, True)
+
+
+async def test_a_credential_that_has_ended_is_dropped(service: Service) -> None:
+    port = urlsplit(service.url).port
+    answer = await service.http.get("/", headers={"cookie": f"cairn-{port}=ended"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=%2F&ended=1")
+    assert "Max-Age=0" in answer.headers["set-cookie"]
+
+
+@pytest.mark.parametrize(
+    "next", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", ""]
+)
+def test_signing_in_leads_nowhere_else(next: str) -> None:
+    assert local_path(next) == "/"
+
+
+async def test_a_form_of_another_site_is_refused(person: httpx.AsyncClient, service: Service) -> None:
+    for headers in ({}, {"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}, {"origin": "null"},
+                    {"origin": "https://evil.example"}, {"sec-fetch-site": "none", "origin": service.url}):  # fmt: skip
+        assert (await person.post("/sign-out", headers=headers)).status_code == 403
+    assert (await person.get("/")).status_code == 200
+    assert (await person.post("/sign-out", headers={"origin": service.url})).status_code == 303
+    assert (await person.get("/")).status_code == 303
+
+
+async def test_the_api_takes_no_cookie(person: httpx.AsyncClient) -> None:
+    for path in ("/graphql?query={viewer{role}}", "/api/wiki/pages", "/mcp"):
+        answer = await person.get(path)
+        assert answer.status_code in (401, 405, 406)
+        assert "html" not in answer.headers["content-type"]
+
+
+# -- the demo signs in by itself
+
+
+async def test_a_local_token_signs_in_browsers_on_this_machine_alone(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path) as first:
+        token = first.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+    async with serving(dsn, tmp_path, local_token=token) as service:
+        assert (await service.http.get("/")).status_code == 200
+        for headers in (
+            {"host": "rebound.example"},
+            {"x-forwarded-for": "203.0.113.9"},
+            {"forwarded": "for=203.0.113.9"},
+        ):
+            assert (await service.http.get("/", headers=headers)).status_code == 303
+
+
+# -- reading
+
+
+async def test_a_page_shows_its_text_links_and_evidence(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+    await written(wiki, "Barton Springs", "Cold.", summary="A pool.")
+    slug = await written(
+        wiki, "Austin", "Hot & dry.\n\n## Water\n\nSee [[Barton Springs]] and [[Nowhere]].\n\n- [x] swim"
+    )
+    shown = await person.get(f"/wiki/{owner}/topic/{slug}")
+    assert shown.status_code == 200
+    assert "Hot &amp; dry." in shown.text
+    assert f'href="/wiki/{owner}/topic/barton-springs"' in shown.text
+    assert f'<a class="broken" href="/new/{owner}?title=Nowhere"' in shown.text
+    assert '<h2 id="water">' in shown.text
+    assert 'aria-label="Done"' in shown.text
+    back = await person.get(f"/wiki/{owner}/topic/barton-springs")
+    assert re.search(rf'aria-labelledby="backlinks".*href="/wiki/{owner}/topic/austin"', back.text, re.DOTALL)
+
+
+async def test_a_page_is_markdown_at_its_address_with_md(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+    slug = await written(wiki, "Austin", "## Water\n\nCold.", summary="A city.")
+    answer = await person.get(f"/wiki/{owner}/topic/{slug}.md")
+    assert answer.headers["content-type"].startswith("text/markdown")
+    assert answer.text == "# Austin\n\nA city.\n\n## Water\n\nCold.\n"
+    assert f'<link rel="alternate" type="text/markdown" href="/wiki/{owner}/topic/{slug}.md">' in (
+        await person.get(f"/wiki/{owner}/topic/{slug}")
+    ).text  # fmt: skip
+
+
+async def test_a_former_slug_and_the_address_in_texts_lead_to_the_page(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    await written(wiki, "Austin", "Hot.")
+    page = await wiki.row("pages", slug="austin")
+    await rename_page(wiki.database, wiki.scope, page["id"], title="Austin, Texas", slug="austin-texas")
+    for path in (f"/wiki/{owner}/topic/austin", "/wiki/topic/austin-texas", f"/wiki/topic/austin-texas?owner={owner}"):
+        answer = await person.get(path)
+        assert (answer.status_code, answer.headers["location"]) == (301, f"/wiki/{owner}/topic/austin-texas")
+
+
+async def test_what_is_not_there_is_a_page_that_says_what_to_do(person: httpx.AsyncClient, owner: str) -> None:
+    for path in (
+        f"/wiki/{owner}/topic/nothing",
+        f"/wiki/{owner}/nothing/at",
+        "/wiki/nobody",
+        "/nothing",
+        f"/graph/{owner}/x",
+    ):
+        answer = await person.get(path)
+        assert (path, answer.status_code) in {(path, 404), (path, 403), (path, 422)}
+        assert answer.headers["content-type"].startswith("text/html")
+        assert "Go to the first page" in answer.text
+
+
+async def test_programs_get_json_for_what_is_not_there(service: Service) -> None:
+    for accept in ("application/json", "*/*"):
+        answer = await service.http.get("/nothing", headers={"accept": accept})
+        assert answer.json()["errors"][0]["extensions"]["code"] == "NOT_FOUND"
+
+
+async def test_every_page_is_kept_to_its_own_files(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+    slug = await written(wiki, "Austin", "![cat](https://elsewhere.example/cat.png)")
+    for path in ("/", f"/wiki/{owner}/topic/{slug}", f"/pages/{owner}", "/nothing", "/sign-in"):
+        shown = await person.get(path)
+        policy = dict(rule.split(" ", 1) for rule in shown.headers[POLICY].split("; "))
+        assert (policy["default-src"], policy["script-src"], policy["style-src"]) == ("'none'", "'self'", "'self'")
+        assert (policy["require-trusted-types-for"], policy["trusted-types"]) == ("'script'", "'none'")
+        assert not re.search(
+            r"<img|<iframe| style=| on\w+=|<style|<script(?! type=\"module\" src=\"/static/)", shown.text
+        )
+
+
+async def test_one_statement_reads_each_page(
+    statements: list[str], person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    slug = await written(wiki, "Austin", "Hot. [[Barton]]\n\n## Water\n\nCold.")
+    source = await wiki.add_source(content="The pool is cold.")
+    page = (await wiki.row("pages", slug=slug))["id"]
+    tail = f"{owner}/topic/{slug}"
+    of_page = [f"/{kind}/{tail}" for kind in ("wiki", "edit", "rename", "archive", "history", "merge", "move")]
+    of_wiki = [f"/{kind}/{owner}" for kind in ("wiki", "pages", "sources", "work", "new", "add-source", "proposals")]
+    found = [f"/source/{owner}/{source}", f"/forget/{owner}/{source}", f"/diff/{owner}/{page}?from=1&to=1"]
+    searches = [f"/search/{owner}?q=pool", f"/suggest/{owner}?q=pool", f"/sources/{owner}?q=pool"]
+    more = [f"/wiki/{tail}.md", f"/preview/{tail}", f"/graph/{owner}/{page}", f"/move/{tail}?name=x"]
+    counted = {}
+    for path in [*of_page, *of_wiki, *found, *searches, *more]:
+        await person.get(path)
+        statements.clear()
+        answer = await person.get(path)
+        assert (answer.status_code, path) == (200, path)
+        assert len(answer.text) < 100_000
+        counted[path] = len([sql for sql in statements if not sql.startswith(("BEGIN", "COMMIT"))])
+    # What Python computes needs a statement for each root field; a difference, findings and searches have steps.
+    several = {f"/wiki/{tail}": 2, f"/work/{owner}": 3, found[2]: 3, more[2]: 3}
+    several |= dict(zip(searches, (7, 6, 5), strict=True))
+    assert {path: number for path, number in counted.items() if number > 1} == several
+
+
+async def test_changes_are_followed_by_pages_of_this_service_alone(
+    person: httpx.AsyncClient, service: Service, wiki: Wiki, owner: str
+) -> None:
+    page = (await wiki.row("pages", slug=await written(wiki, "Austin", "Hot.")))["id"]
+    assert (await person.get(f"/follow/{page}", headers={"sec-fetch-site": "cross-site"})).status_code == 403
+    assert (await service.http.get(f"/follow/{page}", headers=SAME)).status_code == 401
+    async with person.stream("GET", f"/follow/{page}", headers=SAME) as events:
+        assert events.headers["content-type"].startswith("text/event-stream")
+        lines = [line async for line in until(events.aiter_lines(), "data:")]
+    assert '"version" : 1' in lines[-1]
+
+
+async def until(lines: AsyncIterator[str], start: str) -> AsyncIterator[str]:
+    async for line in lines:
+        yield line
+        if line.startswith(start):
+            return
+
+
+async def test_readers_are_offered_no_way_to_write(service: Service, wiki: Wiki, owner: str) -> None:
+    slug = await written(wiki, "Austin", "Hot. [[Nowhere]]")
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
+    async with signed_in(service, token) as reader:
+        shown = (await reader.get(f"/wiki/{owner}/topic/{slug}")).text
+    assert not re.search(r"/(edit|new|rename|archive)/", shown)
+
+
+async def test_a_page_that_has_not_changed_is_not_sent_again(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+    path = f"/wiki/{owner}/topic/{await written(wiki, 'Austin', 'Hot.')}"
+    first = await person.get(path)
+    again = await person.get(path, headers={"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+async def test_the_scripts_of_a_page_are_small(person: httpx.AsyncClient, owner: str) -> None:
+    for path in (f"/wiki/{owner}", f"/new/{owner}"):
+        scripts = re.findall(r'<script type="module" src="([^"]+)"', (await person.get(path)).text)
+        assert scripts
+        assert sum([len(gzip.compress((await person.get(script)).content)) for script in scripts]) < 60_000

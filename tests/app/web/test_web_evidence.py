@@ -1,0 +1,109 @@
+"""Evidence and work in the reader: what a page rests on, what goes with a source, and what waits for a decision."""
+
+import re
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.web.pages.evidence import SHOWN_MAX, parts_of
+from db.scope import Role
+from resolvers.sources.sources import cite_source
+from tests.app.service import Service
+from tests.app.web_client import SAME, signed_in, written
+from tests.wiki import Wiki
+
+TEXT = "One.\nThe pool is cold.\nThree."
+
+
+async def cited(wiki: Wiki, **lines: int) -> str:
+    """The id of a source that a section of the page `austin` cites."""
+    await written(wiki, "Austin", "## Water\n\nCold.")
+    source = await wiki.add_source(content=TEXT)
+    page = await wiki.row("pages", slug="austin")
+    given = {"page_id": page["id"], "section_slug": "water", "source_id": source, "summary": "How cold it is"}
+    await cite_source(wiki.database, wiki.scope, **given, **lines)
+    return str(source)
+
+
+async def test_a_section_shows_the_passage_that_it_rests_on(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+    source = await cited(wiki, line_start=2, line_end=2)
+    shown = (await person.get(f"/wiki/{owner}/topic/austin")).text
+    assert "How cold it is" in shown
+    assert re.findall(r"<blockquote>(.*?)</blockquote>", shown) == ["The pool is cold."]
+    assert f'href="/source/{owner}/{source}#line-2"' in shown
+    assert f'href="/source/{owner}/{source}#rests"' in shown
+
+
+async def test_without_lines_the_beginning_of_the_source_is_quoted(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    await cited(wiki)
+    assert f"<blockquote>{TEXT}</blockquote>" in (await person.get(f"/wiki/{owner}/topic/austin")).text
+
+
+async def test_sources_are_listed_searched_and_shown_with_what_rests_on_them(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    source = await cited(wiki, line_start=2, line_end=2)
+    listed = (await person.get(f"/sources/{owner}")).text
+    assert f'href="/source/{owner}/{source}"' in listed
+    assert "1 page built from it" in listed
+    assert f'href="/source/{owner}/{source}#line-' in (await person.get(f"/sources/{owner}?q=pool")).text
+    assert f'href="/source/{owner}/{source}"' not in (await person.get(f"/sources/{owner}?kind=url")).text
+    shown = (await person.get(f"/source/{owner}/{source}")).text
+    assert re.findall(r'id="line-(\d)" value="\d" class="cited"', shown) == ["2"]
+    assert f'href="/wiki/{owner}/topic/austin"' in shown
+
+
+async def test_a_text_becomes_a_source(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+    given = {"title": "A note", "kind": "DOCUMENT", "day": "2026-11-20", "content": "It is\r\ncold."}
+    added = await person.post(f"/add-source/{owner}", data=given, headers=SAME)
+    assert added.status_code == 303
+    [row] = await wiki.rows("sources")
+    assert (row["content"], row["title"], f"{row['captured_at']:%F}") == ("It is\ncold.", "A note", "2026-11-20")
+    assert "A note" in (await person.get(added.headers["location"])).text
+    empty = await person.post(f"/add-source/{owner}", data=given | {"content": ""}, headers=SAME)
+    assert (empty.status_code, 'role="alert"' in empty.text) == (422, True)
+
+
+async def test_forgetting_shows_what_goes_before_it_goes(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+    source = await cited(wiki)
+    asked = (await person.get(f"/forget/{owner}/{source}")).text
+    assert "1 section rest on it alone and go" in asked
+    assert f'href="/wiki/{owner}/topic/austin#water"' in asked
+    assert (
+        await person.post(f"/forget/{owner}/{source}", data={"reason": "asked to"}, headers=SAME)
+    ).status_code == 303
+    shown = (await person.get(f"/source/{owner}/{source}")).text
+    assert "This source was forgotten" in shown
+    assert "The pool is cold" not in shown
+
+
+async def test_a_member_sees_the_work_without_the_jobs_of_admins(
+    service: Service, person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    await written(wiki, "Austin", "See [[Nowhere]].")
+    for_admins = await person.get(f"/work/{owner}")
+    assert (for_admins.status_code, 'id="jobs"' in for_admins.text) == (200, True)
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.MEMBER)
+    async with signed_in(service, token) as member:
+        shown = await member.get(f"/work/{owner}")
+    assert (shown.status_code, 'id="jobs"' in shown.text) == (200, False)
+    assert f'href="/wiki/{owner}/topic/austin"' in shown.text
+
+
+@pytest.mark.parametrize("path", ["/source/{owner}/nothing", "/forget/{owner}/nothing"])
+async def test_a_source_that_is_not_there_is_said_to_be_none(person: httpx.AsyncClient, owner: str, path: str) -> None:
+    answer = await person.get(path.format(owner=owner))
+    assert answer.status_code in (404, 422)
+    assert "Go to the first page" in answer.text
+
+
+@given(st.lists(st.text(max_size=30).map(lambda text: text * 1_500), max_size=12))
+def test_the_parts_of_a_source_are_all_of_it_and_fit_a_page(lines: list[str]) -> None:
+    parts = parts_of(lines)
+    assert [line for start, end in parts for line in lines[start:end]] == lines
+    for start, end in parts:
+        assert end - start <= 1 or sum(map(len, lines[start:end])) <= SHOWN_MAX

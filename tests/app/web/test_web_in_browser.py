@@ -1,0 +1,263 @@
+"""The reader in a real browser, where one is installed: journeys of a person, and whether everybody can take them."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from db.scope import Review, Role, Terms
+from resolvers.pages.sections import patch_section
+from resolvers.proposals.gate import ReviewRequired
+from resolvers.sources.sources import SourceDraft, add_source, cite_source
+from tests.app.chromium import EXECUTABLE, Tab, tab
+from tests.app.service import serving
+from tests.app.web_client import written
+from tests.wiki import Wiki
+
+pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
+
+AXE = Path(__file__).parents[2] / "conformance" / "node_modules" / "axe-core" / "axe.min.js"
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+PAGE_FORMS = ("wiki", "edit", "rename", "archive", "history", "merge", "move", "share")
+BODY = """## Water
+
+The pool at [[Barton Springs]] is cold; [[Nowhere]] is not. See [x](https://elsewhere.example/).
+
+| place | °C |
+|---|---:|
+| pool | 20 |
+
+```python
+def swim(lengths: int) -> str:
+    return "cold" * lengths
+```
+
+- [x] swim
+- [ ] dry
+
+## Food
+
+> Brisket, and a *queue*.
+"""
+
+
+@dataclass
+class Reader:
+    """A service whose browser is signed in, with a wiki of two pages and a source."""
+
+    url: str
+    owner: str
+    source: str
+    page: str
+    token: str
+    proposal: str
+
+    def path(self, kind: str = "wiki", slug: str = "austin") -> str:
+        return f"{self.url}/{kind}/{self.owner}/topic/{slug}"
+
+
+@pytest.fixture
+async def reader(dsn: str, tmp_path: Path, wiki: Wiki, owner: str) -> AsyncIterator[Reader]:
+    await written(wiki, "Barton Springs", "Cold.", summary="A pool in Austin.", tags=["water"])
+    await written(wiki, "Austin", BODY, summary="A city.", tags=["city", "water"])
+    page = await wiki.row("pages", slug="austin")
+    draft = SourceDraft("daily_note", "day-1", "Arrived.\nThe pool is cold.\nAte.", "A day in Austin")
+    source = (await add_source(wiki.database, wiki.scope, draft)).source_id
+    given = {"page_id": page["id"], "section_slug": "water", "source_id": source, "line_start": 2, "line_end": 2}
+    await cite_source(wiki.database, wiki.scope, **given)
+    writing = replace(wiki.acting(Role.MEMBER).scope, review=Review(terms=Terms("Seen today", ("daily_note:day-1",))))
+    with pytest.raises(ReviewRequired) as held:
+        await patch_section(wiki.database, writing, page["id"], section_slug="food", body="> Brisket, and *pie*.")
+    async with serving(dsn, tmp_path) as signing:
+        token = signing.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
+    async with serving(dsn, tmp_path, local_token=token) as service:
+        yield Reader(service.url, owner, str(source), str(page["id"]), token, str(held.value.proposal_id))
+
+
+def opened(browser: Tab, url: str) -> None:
+    """Open an address and wait until it is there with its scripts."""
+    browser.open(url)
+    browser.wait_for(f"location.href === {json.dumps(url)} && document.readyState === 'complete' && !!window.cairn")
+
+
+def typed(browser: Tab, field: str, text: str) -> None:
+    browser.run(f"document.querySelector({json.dumps(field)}).focus()")
+    browser.call("Input.insertText", text=text)
+
+
+def pressed(browser: Tab, key: str) -> None:
+    code = {"Enter": 13, "ArrowDown": 40, "Escape": 27, "Tab": 9}[key]
+    more = {"text": "\r"} if key == "Enter" else {}
+    for type in ("keyDown", "keyUp"):
+        browser.call("Input.dispatchKeyEvent", type=type, key=key, code=key, windowsVirtualKeyCode=code, **more)
+
+
+async def test_somebody_searches_as_they_type_and_opens_a_page_by_keyboard(reader: Reader, tmp_path: Path) -> None:
+    def look() -> None:
+        with tab(tmp_path / "browser") as browser:
+            opened(browser, f"{reader.url}/")
+            typed(browser, ".find input", "barton")
+            browser.wait_for("document.querySelectorAll('.suggestions [role=option]').length > 0")
+            assert browser.run("document.querySelector('.find [role=status]').textContent").endswith("found")
+            pressed(browser, "ArrowDown")
+            chosen = (
+                "document.getElementById(document.querySelector('.find input').getAttribute('aria-activedescendant'))"
+            )
+            assert "Barton Springs" in browser.run(f"{chosen}.textContent")
+            pressed(browser, "Enter")
+            browser.wait_for(f"location.href === {json.dumps(reader.path(slug='barton-springs'))}")
+            typed(browser, ".find input", "poool")
+            pressed(browser, "Enter")
+            browser.wait_for("location.pathname.startsWith('/search/')")
+            assert browser.complaints() == []
+
+    await asyncio.to_thread(look)
+
+
+async def test_somebody_reads_opens_the_evidence_and_sees_where_a_link_leads(reader: Reader, tmp_path: Path) -> None:
+    def look() -> None:
+        with tab(tmp_path / "browser") as browser:
+            opened(browser, reader.path())
+            quote = "document.querySelector('.evidence blockquote')"
+            assert browser.run(f"{quote}.checkVisibility()") is False
+            browser.run("document.querySelector('.evidence summary').click()")
+            assert browser.run(f"[{quote}.checkVisibility(), {quote}.textContent]") == [True, "The pool is cold."]
+            browser.run("document.querySelector('.prose a.wiki-link').focus()")
+            place = browser.run(
+                "(r => [r.x + 4, r.y + 4])(document.querySelector('.prose a.wiki-link').getBoundingClientRect())"
+            )
+            browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=place[0], y=place[1])
+            assert "A pool in Austin." in browser.wait_for("document.querySelector('.card')?.textContent")
+            assert [url for url in browser.requested() if not url.startswith((reader.url, "data:"))] == []
+            assert browser.complaints() == []
+
+    await asyncio.to_thread(look)
+
+
+async def test_unsaved_text_survives_a_reload_and_is_saved_at_last(reader: Reader, tmp_path: Path) -> None:
+    def look() -> None:
+        address = reader.path("edit") + "?section=food"
+        with tab(tmp_path / "browser") as browser:
+            opened(browser, address)
+            browser.run("document.querySelector('#body').select()")
+            typed(browser, "#body", "Brisket, **hot**, by [[Bart")
+            browser.wait_for("document.querySelector('.preview strong')?.textContent === 'hot'")
+            browser.wait_for("!document.querySelector('.completing').hidden")
+            pressed(browser, "Enter")
+            assert browser.run("document.querySelector('#body').value").endswith("[[Barton Springs]]")
+            browser.call("Page.reload")
+            browser.wait_for("document.querySelector('[data-draft]')?.hidden === false")
+            assert "**hot**" in browser.run("document.querySelector('#body').value")
+            browser.run("document.querySelector('form[data-draft-key] button:not([type])').click()")
+            browser.wait_for("location.pathname.startsWith('/wiki/') && document.readyState === 'complete'")
+            assert "hot" in browser.run("document.querySelector('article strong').textContent")
+            assert browser.run("Object.keys(localStorage).filter(key => key.startsWith('cairn:draft')).length") == 0
+            assert browser.complaints() == []
+
+    await asyncio.to_thread(look)
+
+
+async def test_somebody_signs_in_from_another_name_by_pasting_a_token(dsn: str, tmp_path: Path, reader: Reader) -> None:
+    async with serving(dsn, tmp_path) as service:
+
+        def look() -> None:
+            with tab(tmp_path / "browser") as browser:
+                opened(browser, f"{service.url}/sign-in?next=%2Fpages%2F{reader.owner}")
+                typed(browser, "#token", reader.token)
+                pressed(browser, "Enter")
+                browser.wait_for("location.pathname.startsWith('/pages/')")
+                assert browser.run("document.cookie") == ""
+                assert browser.complaints() == []
+
+        await asyncio.to_thread(look)
+
+
+async def test_who_reads_is_told_that_the_page_was_changed_and_what(reader: Reader, wiki: Wiki, tmp_path: Path) -> None:
+    loop = asyncio.get_running_loop()
+
+    def write(text: str) -> None:
+        writing = patch_section(wiki.database, wiki.scope, UUID(reader.page), section_slug="food", body=text)
+        asyncio.run_coroutine_threadsafe(writing, loop).result(30)
+
+    def look() -> None:
+        shown = "!document.getElementById({}).hidden"
+        with tab(tmp_path / "browser") as browser:
+            opened(browser, reader.path())
+            assert not browser.run(shown.format("'changed-now'"))
+            write("No queue.")
+            browser.wait_for(shown.format("'changed-now'"))
+            assert "changed this page" in browser.run("document.getElementById('changed-now').textContent")
+            browser.run("document.querySelector('#changed-now a').click()")
+            browser.wait_for("document.querySelector('.reading')?.dataset.version === '2' && !!window.cairn")
+            assert not browser.run(shown.format("'changed-now'"))
+            browser.wait_for(shown.format("'changed-since'"))
+            browser.run("document.querySelector('#changed-since a').click()")
+            browser.wait_for("location.pathname.startsWith('/diff/') && document.readyState === 'complete'")
+            assert "No queue." in browser.run("document.querySelector('.diff ins, .diff .added').textContent")
+            assert browser.complaints() == []
+
+    await asyncio.to_thread(look)
+
+
+# -- for everybody
+
+
+def pages_of(reader: Reader) -> list[str]:
+    """One address of each page that there is."""
+    of_page = [reader.path(kind) for kind in PAGE_FORMS]
+    of_wiki = [
+        f"{reader.url}/{kind}/{reader.owner}"
+        for kind in ("wiki", "pages", "sources", "work", "proposals", "new", "add-source")
+    ]
+    return [
+        *of_page,
+        *of_wiki,
+        f"{reader.url}/search/{reader.owner}?q=pool",
+        f"{reader.url}/search/{reader.owner}",
+        f"{reader.url}/sources/{reader.owner}?q=pool",
+        f"{reader.url}/source/{reader.owner}/{reader.source}",
+        f"{reader.url}/forget/{reader.owner}/{reader.source}",
+        f"{reader.url}/graph/{reader.owner}/{reader.page}",
+        f"{reader.url}/diff/{reader.owner}/{reader.page}?from=1&to=1",
+        reader.path("edit") + "?section=water",
+        reader.path("merge") + "?name=barton-springs",
+        f"{reader.url}/proposal/{reader.owner}/{reader.proposal}?made=1",
+        f"{reader.url}/sign-in",
+        f"{reader.url}/nothing",
+    ]
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here: `make conformance` installs it")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_on_any_page_in_both_themes_at_320_px_and_wide(
+    reader: Reader, tmp_path: Path, scheme: str
+) -> None:
+    def look() -> list[str]:
+        found = []
+        with tab(tmp_path / "browser") as browser:
+            browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            for width in (320, 1280):
+                size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+                browser.call("Emulation.setDeviceMetricsOverride", **size)
+                for url in pages_of(reader):
+                    opened(browser, url)
+                    browser.run("document.querySelectorAll('details').forEach(one => one.open = true)")
+                    found += [f"{width} {url}: {violation}" for violation in violations(browser)]
+                    if browser.run("document.documentElement.scrollWidth > innerWidth"):
+                        found.append(f"{width} {url}: wider than the screen")
+        return found
+
+    assert await asyncio.to_thread(look) == []
+
+
+def violations(browser: Tab) -> list[str]:
+    browser.run(AXE.read_text(encoding="utf-8"))
+    script = f"axe.run(document, {json.dumps(RULES)}).then(said => said.violations.map(one => one.id + ' ' + "
+    script += "one.nodes.map(node => node.html.slice(0, 200) + ' ' + node.failureSummary).join(' | ')))"
+    said: dict[str, Any] = browser.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+    return list(said["result"]["value"])

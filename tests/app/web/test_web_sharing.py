@@ -1,0 +1,129 @@
+"""Share links: one page is read without a credential, and nothing else, until the link ends."""
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.web.prose import alone
+from content.markdown.html import html
+from db.scope import Role
+from resolvers.errors import BadInput, Forbidden
+from resolvers.pages.lifecycle import archive_page
+from resolvers.pages.sharing import share_page, withdraw_share_link
+from tests.app.service import Service
+from tests.app.web.test_web_hostile import PAYLOADS
+from tests.app.web_client import SAME, signed_in, written
+from tests.wiki import Wiki
+
+BODY = "Hot. See [[Barton Springs]], [[Nowhere]] and [x](https://elsewhere.example/).\n\n## Water\n\nCold."
+MADE = re.compile(r'id="made" readonly value="https?://[^/]+(/shared/[\w=-]+)"')
+
+
+@pytest.fixture
+async def page_id(wiki: Wiki) -> UUID:
+    await written(wiki, "Barton Springs", "A secret pool.")
+    await written(wiki, "Austin", BODY, summary="A city.")
+    return UUID(str((await wiki.row("pages", slug="austin"))["id"]))
+
+
+async def test_a_link_is_made_read_and_withdrawn_in_the_browser(
+    service: Service, person: httpx.AsyncClient, wiki: Wiki, page_id: UUID, owner: str
+) -> None:
+    path = f"/share/{owner}/topic/austin"
+    assert "There is none yet" in (await person.get(path)).text
+    made = await person.post(path, data={"id": str(page_id), "days": "7"}, headers=SAME)
+    [link] = MADE.findall(made.text)
+    assert link not in (await person.get(path)).text
+    shown = await service.http.get(link)
+    assert shown.status_code == 200
+    assert "Cold." in shown.text
+    [id] = re.findall(r'name="link" value="([^"]+)"', (await person.get(path)).text)
+    withdrawn = await person.post(f"/withdraw-share/{owner}/topic/austin", data={"link": id}, headers=SAME)
+    assert withdrawn.status_code == 303
+    assert "Withdrawn" in (await person.get(path)).text
+    assert (await service.http.get(link)).status_code == 404
+    lines = [row["action"] for row in await wiki.rows("activity")]
+    assert lines[-2:] == ["page.shared", "page.share_withdrawn"]
+
+
+async def test_a_shared_page_leads_to_nothing_else(service: Service, wiki: Wiki, page_id: UUID, owner: str) -> None:
+    token = (await share_page(wiki.database, wiki.scope, page_id)).token
+    shown = await service.http.get(f"/shared/{token}")
+    links = re.findall(r'<a[^>]* href="([^"]*)"', shown.text)
+    assert set(links) == {"#text", "https://elsewhere.example/"}
+    assert "<form" not in shown.text
+    assert "secret" not in shown.text
+    assert "Barton Springs" in shown.text
+    assert (shown.headers["cache-control"], shown.headers["referrer-policy"]) == ("no-store", "no-referrer")
+    assert shown.headers["x-robots-tag"] == "noindex"
+    assert "set-cookie" not in shown.headers
+
+
+async def test_a_link_is_no_credential(service: Service, wiki: Wiki, page_id: UUID, owner: str) -> None:
+    token = (await share_page(wiki.database, wiki.scope, page_id)).token
+    for path in (f"/wiki/{owner}/topic/austin", f"/search/{owner}?q=pool", "/", f"/follow/{page_id}", "/graphql"):
+        answer = await service.http.get(path, headers={"authorization": f"Bearer {token}", "accept": "text/html"})
+        assert answer.status_code in (303, 400, 401, 403, 405, 406)
+        assert "secret" not in answer.text
+    signing = await service.http.post("/sign-in", data={"token": token}, headers=SAME)
+    assert signing.status_code == 401
+
+
+async def test_links_that_have_ended_or_never_were_say_the_same(service: Service, wiki: Wiki, page_id: UUID) -> None:
+    issued = await share_page(wiki.database, wiki.scope, page_id)
+    given = urlsafe_b64decode(issued.token)
+    elsewhere = urlsafe_b64encode(uuid4().bytes + given[16:]).decode()
+    wrong = urlsafe_b64encode(given[:-1] + bytes([given[-1] ^ 1])).decode()
+    await wiki.look.execute("UPDATE share_links SET expires_at = now() WHERE tenant_id = $1", wiki.scope.tenant_id)
+    answers = [
+        await service.http.get(f"/shared/{token}")
+        for token in (elsewhere, wrong, issued.token, "x", "é", "=" * 64, "%00")
+    ]
+    assert {answer.status_code for answer in answers} == {404}
+    assert len({answer.text for answer in answers}) == 1
+
+
+async def test_an_archived_page_is_not_read_by_its_links(service: Service, wiki: Wiki, page_id: UUID) -> None:
+    token = (await share_page(wiki.database, wiki.scope, page_id)).token
+    await archive_page(wiki.database, wiki.scope, page_id)
+    assert (await service.http.get(f"/shared/{token}")).status_code == 404
+    with pytest.raises(BadInput):
+        await share_page(wiki.database, wiki.scope, page_id)
+
+
+async def test_only_the_hash_is_kept(wiki: Wiki, page_id: UUID) -> None:
+    token = (await share_page(wiki.database, wiki.scope, page_id)).token
+    [row] = await wiki.rows("share_links")
+    assert token not in str(row)
+    assert urlsafe_b64decode(token) not in row.values()
+
+
+async def test_admins_of_the_wiki_share_and_withdraw_and_nobody_else(
+    service: Service, wiki: Wiki, page_id: UUID, owner: str
+) -> None:
+    link = (await share_page(wiki.database, wiki.scope, page_id)).id
+    for role in (Role.READER, Role.MEMBER):
+        scope = wiki.acting(role).scope
+        with pytest.raises(Forbidden):
+            await share_page(wiki.database, scope, page_id)
+        with pytest.raises(Forbidden):
+            await withdraw_share_link(wiki.database, scope, link)
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.MEMBER)
+    async with signed_in(service, token) as member:
+        assert "/withdraw-share/" not in (await member.get(f"/share/{owner}/topic/austin")).text
+    for wrong in (timedelta(seconds=-1), timedelta(days=400)):
+        with pytest.raises(BadInput):
+            await share_page(wiki.database, wiki.scope, page_id, expires_at=datetime.now(UTC) + wrong)
+
+
+@given(st.lists(st.sampled_from([*PAYLOADS, "[[a]]", "[x](wiki:a)", "[x](/wiki/topic/a)", "[^a]", "*b*"]), max_size=5))
+def test_a_text_by_itself_has_no_way_inside(parts: list[str]) -> None:
+    shown = str(alone(html("\n\n".join(parts), {})))
+    assert not re.search(r'href="(?:#|/(?!/)|wiki:)', shown)
+    assert "<script" not in shown

@@ -1,0 +1,218 @@
+"""Work in the reader: proposals are made, read and decided by forms, names are put away, pages merged and moved."""
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from uuid import UUID
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.web.pages.work import compared
+from content.edits.differences import difference, unified
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.auth.owners import WikiSettings, update_wiki_settings
+from resolvers.pages.sections import patch_section
+from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole
+from resolvers.sources.mentions import record_mention
+from tests.app.service import Service
+from tests.app.web.test_web_writing import TEXTAREA, form_of
+from tests.app.web_client import SAME, signed_in, written
+from tests.wiki import Wiki
+
+BODY = "## Tides\n\nLow at six.\n\n## Boats\n\nThree of them."
+MADE = re.compile(r"/proposal/[^/]+/([0-9a-f-]{36})")
+
+
+@pytest.fixture
+async def page_id(wiki: Wiki) -> UUID:
+    """A page of a wiki in which what members write is reviewed."""
+    await written(wiki, "Harbour", BODY)
+    rules = (PolicyRule(WriterRole.MEMBER, Policy.REVIEW),)
+    await update_wiki_settings(wiki.database, wiki.scope, WikiSettings(write_policy=rules))
+    return UUID(str((await wiki.row("pages", slug="harbour"))["id"]))
+
+
+@pytest.fixture
+def ada(wiki: Wiki) -> Scope:
+    return replace(wiki.acting(Role.MEMBER).scope, actor=Actor(ActorKind.AGENT, "ada"))
+
+
+@pytest.fixture
+async def member(service: Service, wiki: Wiki) -> AsyncIterator[httpx.AsyncClient]:
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.MEMBER)
+    async with signed_in(service, token) as browser:
+        yield browser
+
+
+async def proposed(wiki: Wiki, ada: Scope, page_id: UUID, text: str, section: str = "tides") -> str:
+    """The id of a proposal of Ada's."""
+    with pytest.raises(ReviewRequired) as held:
+        await patch_section(wiki.database, ada, page_id, section_slug=section, body=text, edit_summary="Seen today")
+    return str(held.value.proposal_id)
+
+
+async def test_a_writer_under_review_is_led_to_the_proposal_that_was_made(
+    member: httpx.AsyncClient, person: httpx.AsyncClient, page_id: UUID, owner: str
+) -> None:
+    path = f"{owner}/topic/harbour"
+    form = form_of(await member.get(f"/edit/{path}?section=tides"))
+    change = form | {"heading": "Tides", "body": "Low at seven.", "edit_summary": "Seen today"}
+    sent = await member.post(f"/edit/{path}", data=change, headers=SAME)
+    assert sent.status_code == 303
+    shown = (await member.get(sent.headers["location"])).text
+    assert "Your change is not written yet" in shown
+    assert re.findall(r"<(ins|del)>(.*?)</\1>", shown) == [("del", "six"), ("ins", "seven")]
+    assert "/accept/" not in shown
+    assert "/withdraw/" in shown
+    assert "Low at six" in (await person.get(f"/wiki/{path}")).text
+    assert MADE.search(sent.headers["location"])[1] in (await person.get(f"/work/{owner}")).text  # type: ignore[index]
+
+
+@pytest.mark.parametrize("action", ["archive", "rename", "new", "move", "unarchive"])
+async def test_every_form_of_a_writer_under_review_makes_a_proposal(
+    member: httpx.AsyncClient, person: httpx.AsyncClient, page_id: UUID, owner: str, action: str
+) -> None:
+    path = f"{owner}/topic/harbour"
+    given = {"id": str(page_id), "version": "1", "title": "Port", "slug": "", "to": str(page_id), "body": "x",
+             "type": "topic", "summary": "", "tags": ""}  # fmt: skip
+    if action == "move":
+        await person.post(f"/new/{owner}", data=given | {"title": "Coast"}, headers=SAME)
+        found = await person.get(f"/move/{path}?name=coast")
+        given |= {"to": re.findall(r'name="to" value="([^"]+)"', found.text)[0]}
+    if action == "unarchive":
+        await person.post(f"/archive/{path}", data=given, headers=SAME)
+    sent = await member.post(f"/new/{owner}" if action == "new" else f"/{action}/{path}", data=given, headers=SAME)
+    assert (sent.status_code, bool(MADE.match(sent.headers["location"]))) == (303, True)
+    assert (await member.get(sent.headers["location"])).status_code == 200
+
+
+async def test_a_reviewer_reads_why_and_accepts(
+    person: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
+) -> None:
+    id = await proposed(wiki, ada, page_id, "Low at seven.")
+    assert "Seen today" in (await person.get(f"/proposals/{owner}")).text
+    shown = (await person.get(f"/proposal/{owner}/{id}")).text
+    assert "Proposed by ada" in shown
+    done = await person.post(f"/accept/{owner}/{id}", data={"reason": "Thanks"}, headers=SAME)
+    assert done.headers["location"] == f"/wiki/{owner}/topic/harbour"
+    assert "Low at seven" in (await person.get(done.headers["location"])).text
+    again = await person.post(f"/accept/{owner}/{id}", data={"reason": ""}, headers=SAME)
+    assert (again.status_code, "not open any more" in again.text) == (409, True)
+    assert f"/proposal/{owner}/{id}" in (await person.get(f"/proposals/{owner}?status=accepted")).text
+
+
+async def test_a_reviewer_accepts_in_other_words(
+    person: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
+) -> None:
+    id = await proposed(wiki, ada, page_id, "Low at seven.")
+    shown = await person.get(f"/proposal/{owner}/{id}")
+    [text] = TEXTAREA.findall(shown.text)
+    given = {"version": "1", "title": "Harbour", "title_before": "Harbour", "summary": "", "summary_before": ""}
+    changed = text.replace("seven", "half past six")
+    done = await person.post(f"/accept/{owner}/{id}", data=given | {"body": changed}, headers=SAME)
+    assert done.status_code == 303
+    page = await wiki.page(page_id)
+    assert (page["title"], page["body_md"]) == ("Harbour", BODY.replace("six", "half past six"))
+
+
+async def test_a_conflict_is_named_and_solved_by_an_amended_text_that_keeps_what_was_written_since(
+    person: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
+) -> None:
+    id = await proposed(wiki, ada, page_id, "Low at seven.")
+    await patch_section(wiki.database, wiki.scope, page_id, section_slug="tides", body="Low at five.")
+    await patch_section(wiki.database, wiki.scope, page_id, section_slug="boats", body="Four of them.")
+    refused = await person.post(f"/accept/{owner}/{id}", data={"reason": ""}, headers=SAME)
+    assert (refused.status_code, "in the same sections: tides" in refused.text) == (409, True)
+    [text] = TEXTAREA.findall(refused.text)
+    assert text == BODY.replace("six", "seven").replace("Three", "Four")
+    [version] = re.findall(r'name="version" value="(\d+)"', refused.text)
+    done = await person.post(f"/accept/{owner}/{id}", data={"version": version, "body": text}, headers=SAME)
+    assert done.status_code == 303
+    assert (await wiki.page(page_id))["body_md"] == text
+
+
+async def test_a_proposal_is_declined_with_a_reason_or_withdrawn(
+    person: httpx.AsyncClient, member: httpx.AsyncClient, wiki: Wiki, ada: Scope, page_id: UUID, owner: str
+) -> None:
+    id = await proposed(wiki, ada, page_id, "Low at seven.")
+    assert (await person.post(f"/decline/{owner}/{id}", data={"reason": " "}, headers=SAME)).status_code == 422
+    assert (await member.post(f"/decline/{owner}/{id}", data={"reason": "No"}, headers=SAME)).status_code == 403
+    assert (await member.post(f"/withdraw/{owner}/{id}", data={"reason": ""}, headers=SAME)).status_code == 422
+    assert (
+        await person.post(f"/decline/{owner}/{id}", data={"reason": "It is <six>."}, headers=SAME)
+    ).status_code == 303
+    assert "It is &lt;six&gt;." in (await person.get(f"/proposal/{owner}/{id}")).text
+    form = form_of(await member.get(f"/edit/{owner}/topic/harbour")) | {"body": "Other.", "summary": "", "tags": ""}
+    own = (await member.post(f"/edit/{owner}/topic/harbour", data=form, headers=SAME)).headers["location"]
+    gone = await member.post(own.split("?")[0].replace("/proposal/", "/withdraw/"), data={"reason": ""}, headers=SAME)
+    assert gone.status_code == 303
+    assert "Withdrawn" in (await member.get(own)).text
+
+
+async def test_readers_see_no_proposals(service: Service, wiki: Wiki, ada: Scope, page_id: UUID, owner: str) -> None:
+    id = await proposed(wiki, ada, page_id, "Low at seven.")
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
+    async with signed_in(service, token) as reader:
+        assert id not in (await reader.get(f"/proposals/{owner}")).text
+        assert (await reader.get(f"/proposal/{owner}/{id}")).status_code == 404
+        assert "Proposals" not in (await reader.get(f"/work/{owner}")).text
+
+
+async def test_a_name_is_put_away(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+    source = await wiki.add_source(content="Zilker was there.")
+    await record_mention(wiki.database, wiki.scope, name="Zilker", source_id=source)
+    shown = await person.get(f"/work/{owner}")
+    [id] = re.findall(r'/ignore/[^"]+"><input type="hidden" name="id" value="([^"]+)"', shown.text)
+    assert (await person.post(f"/ignore/{owner}", data={"id": id}, headers=SAME)).status_code == 303
+    assert "Zilker" not in (await person.get(f"/work/{owner}")).text
+
+
+# -- merging and moving
+
+
+async def test_a_page_is_merged_into_another_that_is_found_by_name(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    await written(wiki, "Barton Springs", "Cold.")
+    path = f"{owner}/topic/{await written(wiki, 'The Springs', 'A pool.')}"
+    await written(wiki, "Austin", "See [[The Springs]].")
+    assert "1 text link to it" in (await person.get(f"/merge/{path}")).text
+    assert "No page answers" in (await person.get(f"/merge/{path}?name=nothing")).text
+    found = await person.get(f"/merge/{path}?name=barton+springs")
+    [into] = re.findall(r'name="to" value="([^"]+)"', found.text)
+    done = await person.post(f"/merge/{path}", data=form_of(found) | {"to": into}, headers=SAME)
+    assert done.headers["location"] == f"/wiki/{owner}/topic/barton-springs"
+    assert (await person.get(f"/wiki/{path}")).headers["location"] == done.headers["location"]
+    assert "A pool." in (await person.get(done.headers["location"])).text
+
+
+async def test_a_page_is_put_below_another_and_out_again(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+    await written(wiki, "Texas", "Large.", type="entity")
+    path = f"{owner}/topic/{await written(wiki, 'Austin', 'Hot.')}"
+    found = await person.get(f"/move/{path}?name=Texas")
+    [above] = re.findall(r'name="to" value="([^"]+)"', found.text)
+    given = form_of(found) | {"to": above}
+    assert (await person.post(f"/move/{path}", data=given, headers=SAME)).status_code == 303
+    assert f'<li><a href="/wiki/{owner}/entity/texas">Texas</a></li>' in (await person.get(f"/wiki/{path}")).text
+    assert (await person.post(f"/move/{path}", data=given | {"to": given["id"]}, headers=SAME)).status_code == 422
+    assert (await person.post(f"/move/{path}", data=given | {"to": ""}, headers=SAME)).status_code == 422
+    assert (await person.post(f"/move/{path}", data=given | {"to": "none"}, headers=SAME)).status_code == 303
+    assert "/entity/texas" not in (await person.get(f"/wiki/{path}")).text
+
+
+# -- the difference
+
+
+LINES = st.lists(st.sampled_from(["one two", "one three", "", "@@ x", "- y", "\\ z", "<b>"]), max_size=12)
+
+
+@given(LINES, LINES)
+def test_the_shown_difference_has_every_line_of_the_diff(old: list[str], new: list[str]) -> None:
+    found = difference("".join(line + "\n" for line in old), "".join(line + "\n" for line in new))
+    for shown, hunk in zip(compared(unified(found, "a", "b")), found.hunks, strict=True):
+        for side in ("REMOVED", "ADDED"):
+            seen = ["".join(text for text, _ in one["pieces"]) for one in shown if one["kind"] in (side, "CONTEXT")]
+            assert seen == [line.text for line in hunk.lines if line.kind.upper() in (side, "CONTEXT")]

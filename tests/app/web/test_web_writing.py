@@ -1,0 +1,189 @@
+"""Writing with the reader: forms alone do it, two people who edit at once lose nothing, and every version stays."""
+
+import re
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.web.pages.write import merge, pieces
+from content.markdown.sections import Section, parse, render
+from db.scope import Role
+from tests.app.service import Service
+from tests.app.web_client import SAME, signed_in, written
+from tests.wiki import Wiki
+
+WATER = "## Water\n\nCold."
+CITY = f"{WATER}\n\n## Food\n\nHot."
+HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)">')
+TEXTAREA = re.compile(r'<textarea id="body"[^>]*>\n(.*?)</textarea>', re.DOTALL)
+
+
+def form_of(page: httpx.Response) -> dict[str, str]:
+    """The hidden fields of a page's form, as a browser sends them."""
+    return dict(HIDDEN.findall(page.text))
+
+
+async def test_a_new_page_is_made_by_a_form(person: httpx.AsyncClient, owner: str) -> None:
+    asked = await person.get(f"/new/{owner}?title=Old+Mill")
+    assert 'name="title" required maxlength="500" value="Old Mill"' in asked.text
+    given = {"type": "topic", "title": "Old Mill", "slug": "", "summary": "A mill.", "tags": "river, #stone"}
+    body = "## Summary\r\n\r\nIt *turns*.\r\n\r\n## Highlights\r\n\r\n"
+    made = await person.post(f"/new/{owner}", data=given | {"body": body}, headers=SAME)
+    assert (made.status_code, made.headers["location"]) == (303, f"/wiki/{owner}/topic/old-mill")
+    shown = (await person.get(made.headers["location"])).text
+    assert "<em>turns</em>" in shown
+    assert "Highlights" not in shown  # nothing was written under it
+    assert all(f"?tag={tag}" in shown for tag in ("river", "stone"))
+
+
+async def test_a_form_with_a_mistake_comes_back_with_what_was_written(person: httpx.AsyncClient, owner: str) -> None:
+    given = {"type": "topic", "title": "!!!", "slug": "", "summary": "", "tags": "", "body": "Long <b>text</b>."}
+    answer = await person.post(f"/new/{owner}", data=given, headers=SAME)
+    assert answer.status_code == 422
+    assert 'role="alert"' in answer.text
+    assert "Long &lt;b&gt;text&lt;/b&gt;." in answer.text
+
+
+async def test_a_section_is_edited_and_the_others_stay(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+    path = f"{owner}/topic/{await written(wiki, 'Austin', CITY)}"
+    form = await person.get(f"/edit/{path}?section=water")
+    assert TEXTAREA.findall(form.text) == ["Cold."]
+    change = form_of(form) | {"heading": "Water", "body": "Warm.", "edit_summary": "Summer"}
+    saved = await person.post(f"/edit/{path}", data=change, headers=SAME)
+    assert saved.headers["location"] == f"/wiki/{path}#water"
+    assert (await person.get(f"/wiki/{path}.md")).text == "# Austin\n\n## Water\n\nWarm.\n\n## Food\n\nHot.\n"
+    assert "Summer" in (await person.get(f"/history/{path}")).text
+
+
+@pytest.mark.parametrize("section", ["water", ""])
+async def test_edits_of_different_sections_are_merged(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str, section: str
+) -> None:  # fmt: skip
+    path = f"{owner}/topic/{await written(wiki, 'Austin', CITY)}"
+    mine = form_of(await person.get(f"/edit/{path}?section={section}"))
+    theirs = form_of(await person.get(f"/edit/{path}?section=food")) | {"body": "Spicy."}
+    assert (await person.post(f"/edit/{path}", data=theirs, headers=SAME)).status_code == 303
+    body = "Warm." if section else "## Water\n\nWarm.\n\n## Food\n\nHot."
+    assert (await person.post(f"/edit/{path}", data=mine | {"body": body}, headers=SAME)).status_code == 303
+    assert (await person.get(f"/wiki/{path}.md")).text == "# Austin\n\n## Water\n\nWarm.\n\n## Food\n\nSpicy.\n"
+
+
+async def test_two_edits_of_one_section_are_shown_side_by_side(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    path = f"{owner}/topic/{await written(wiki, 'Austin', WATER)}"
+    mine = form_of(await person.get(f"/edit/{path}?section=water"))
+    assert (await person.post(f"/edit/{path}", data=mine | {"body": "Icy."}, headers=SAME)).status_code == 303
+    both = await person.post(f"/edit/{path}", data=mine | {"body": "Warm."}, headers=SAME)
+    assert both.status_code == 409
+    assert re.findall(r"<pre[^>]*>(.*?)</pre>", both.text) == ["Cold.", "Icy."]
+    assert TEXTAREA.findall(both.text) == ["Warm."]
+    assert (await person.get(f"/wiki/{path}.md")).text.endswith("Icy.\n")
+    decided = form_of(both) | {"body": "Cool."}
+    assert (await person.post(f"/edit/{path}", data=decided, headers=SAME)).status_code == 303
+    assert (await person.get(f"/wiki/{path}.md")).text.endswith("Cool.\n")
+
+
+async def test_renaming_says_how_many_texts_change_and_changes_them(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    path = f"{owner}/topic/{await written(wiki, 'Austin', 'Hot.')}"
+    other = await written(wiki, "Texas", "See [[Austin]].")
+    form = await person.get(f"/rename/{path}")
+    assert "1 text will change" in form.text
+    renamed = await person.post(f"/rename/{path}", data=form_of(form) | {"title": "Austin, Texas"}, headers=SAME)
+    assert renamed.headers["location"] == f"/wiki/{owner}/topic/austin-texas"
+    assert (await person.get(f"/wiki/{path}")).headers["location"] == renamed.headers["location"]
+    assert "See [[Austin, Texas]]." in (await person.get(f"/wiki/{owner}/topic/{other}.md")).text
+
+
+async def test_an_archived_page_leaves_lists_and_comes_back(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+    path = f"{owner}/topic/{await written(wiki, 'Austin', 'Hot.')}"
+    id = form_of(await person.get(f"/archive/{path}"))
+    assert (await person.post(f"/archive/{path}", data=id, headers=SAME)).status_code == 303
+    assert f"/wiki/{path}" not in (await person.get(f"/pages/{owner}")).text
+    assert f"/wiki/{path}" in (await person.get(f"/pages/{owner}?status=archived")).text
+    assert "This page is archived" in (await person.get(f"/wiki/{path}")).text
+    assert (await person.post(f"/unarchive/{path}", data=id, headers=SAME)).status_code == 303
+    assert f"/wiki/{path}" in (await person.get(f"/pages/{owner}")).text
+
+
+async def test_versions_are_compared_by_word_and_brought_back(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    path = f"{owner}/topic/{await written(wiki, 'Austin', 'The water is cold here.')}"
+    form = form_of(await person.get(f"/edit/{path}"))
+    await person.post(f"/edit/{path}", data=form | {"body": "The water is warm here."}, headers=SAME)
+    diff = await person.get(f"/diff/{owner}/{form['id']}?from=2&to=1")
+    assert re.findall(r"<(ins|del)>(.*?)</\1>", diff.text) == [("del", "cold"), ("ins", "warm")]
+    restored = await person.post(f"/restore/{owner}/{form['id']}", data=form_of(diff), headers=SAME)
+    assert restored.status_code == 303
+    assert "cold" in (await person.get(f"/wiki/{path}.md")).text
+
+
+async def test_the_preview_is_as_safe_as_the_page(person: httpx.AsyncClient, owner: str) -> None:
+    body = "*a* <img src=x onerror=alert(1)> [x](javascript:alert(1)) [[Page]]"
+    shown = (await person.post(f"/render/{owner}", data={"body": body}, headers=SAME)).text
+    assert "<em>a</em>" in shown
+    assert "&lt;img" in shown
+    assert 'href="javascript' not in shown
+    assert '<a class="wiki-link">Page</a>' in shown
+
+
+async def test_who_may_only_read_is_told_so(service: Service, wiki: Wiki, owner: str) -> None:
+    path = f"{owner}/topic/{await written(wiki, 'Austin', 'Hot.')}"
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
+    async with signed_in(service, token) as reader:
+        for asked in (f"/edit/{path}", f"/new/{owner}", f"/rename/{path}", f"/archive/{path}"):
+            answer = await reader.get(asked)
+            assert (answer.status_code, "You may read this wiki" in answer.text) == (403, True)
+        id = str((await wiki.row("pages", slug="austin"))["id"])
+        assert (await reader.post(f"/archive/{path}", data={"id": id}, headers=SAME)).status_code == 403
+
+
+# -- merging
+
+
+TEXTS = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["one", "two", "three"]), max_size=5)
+
+
+def body(texts: dict[str, str]) -> str:
+    return render(Section(slug, slug, text) for slug, text in texts.items())
+
+
+@given(TEXTS, TEXTS)
+def test_who_edits_alone_gets_what_they_wrote(base: dict[str, str], yours: dict[str, str]) -> None:
+    assert merge(body(base), body(yours), body(base)) == body(yours)
+    assert merge(body(base), body(base), body(yours)) == body(yours)
+
+
+@given(TEXTS, st.data())
+def test_changes_of_different_sections_all_stay(base: dict[str, str], data: st.DataObject) -> None:
+    chosen = data.draw(st.sets(st.sampled_from(sorted(base))) if base else st.just(set()))
+    yours = {slug: "mine" if slug in chosen else text for slug, text in base.items()}
+    theirs = {slug: text if slug in chosen else "theirs" for slug, text in base.items()}
+    both = {slug: "mine" if slug in chosen else "theirs" for slug in base}
+    assert merge(body(base), body(yours), body(theirs)) == body(both)
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_a_merge_loses_no_change_of_a_section(
+    base: dict[str, str], yours: dict[str, str], theirs: dict[str, str]
+) -> None:
+    merged = merge(body(base), body(yours), body(theirs))
+    if merged is None:
+        return
+    found = {section.slug: section.body for section in parse(merged)}
+    for changed in (yours, theirs):
+        for slug in base.keys() | changed.keys():
+            if changed.get(slug) != base.get(slug):
+                assert found.get(slug) == changed.get(slug)
+
+
+@given(st.text(), st.lists(st.integers(0, 20), max_size=6, unique=True))
+def test_the_pieces_of_a_line_are_the_line(text: str, cuts: list[int]) -> None:
+    cuts = sorted(cut for cut in cuts if cut <= len(text))
+    parts = [{"start": a, "length": b - a} for a, b in zip(cuts[::2], cuts[1::2], strict=False)]
+    assert "".join(piece for piece, _ in pieces(text, parts)) == text
