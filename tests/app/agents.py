@@ -11,7 +11,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.app.command_line import COMMAND, ROOT
-from tests.app.service import Service
+from tests.app.service import PLAIN, Service
 
 
 class Agent:
@@ -43,7 +43,7 @@ class Agent:
 @asynccontextmanager
 async def agent(service: Service, token: str, mode: Any = "auto", **headers: str) -> AsyncIterator[Agent]:
     sent = {"authorization": f"Bearer {token}", **headers}
-    async with httpx2.AsyncClient(headers=sent, timeout=30) as http:
+    async with httpx2.AsyncClient(headers=sent, timeout=30, verify=PLAIN) as http:
         transport = streamable_http_client(f"{service.url}/mcp", http_client=http)
         async with Client(transport, mode=mode) as client:
             yield Agent(client)

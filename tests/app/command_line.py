@@ -46,10 +46,10 @@ def cairn(data_dir: Path, *arguments: str) -> Ran:
 class Serving:
     """A command that serves, in a process group of its own, and what it said when it was ready."""
 
-    def __init__(self, data_dir: Path, *arguments: str, **settings: str) -> None:
+    def __init__(self, data_dir: Path, *arguments: str, cwd: Path = ROOT, **settings: str) -> None:
         set = {f"CAIRN_{name.upper()}": value for name, value in settings.items()}
         self.process = subprocess.Popen(
-            [*COMMAND, *arguments], cwd=ROOT, env=environment(data_dir) | set, text=True, process_group=0,
+            [*COMMAND, *arguments], cwd=cwd, env=environment(data_dir) | set, text=True, process_group=0,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         assert self.process.stdout is not None

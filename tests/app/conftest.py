@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+import httpx
 import pytest
 
 from db import database
 from tests.app.agents import Agent, agent
 from tests.app.service import Service, serving
+from tests.app.web_client import signed_in
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 
@@ -50,6 +52,20 @@ async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
 def token(service: Service, wiki: Wiki) -> str:
     """For the wiki's own admin."""
     return service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
+
+
+@pytest.fixture
+async def person(service: Service, token: str) -> AsyncIterator[httpx.AsyncClient]:
+    """A browser that has signed in to the reader with that token."""
+    async with signed_in(service, token) as browser:
+        yield browser
+
+
+@pytest.fixture
+async def owner(wiki: Wiki) -> str:
+    """The slug of the wiki's owner."""
+    sql = "SELECT slug FROM owners WHERE tenant_id = $1 AND id = $2"
+    return str(await wiki.look.fetchval(sql, wiki.scope.tenant_id, wiki.scope.owner_id))
 
 
 @pytest.fixture

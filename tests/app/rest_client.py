@@ -1,22 +1,27 @@
 """A client of /api/wiki that holds every answer against the contract: the status is documented, the shape is exact."""
 
+import json
 import re
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import httpx
 from pydantic import TypeAdapter
 
-from app.rest.application import paths
 from app.rest.endpoint import PATH
 from app.rest.models import Problem, ResponseModel
 from app.rest.problems import PROBLEM
 
+ROOT = Path(__file__).parents[2]
+
 
 @cache
 def contract() -> dict[str, Any]:
-    return paths().openapi()
+    """Return the contract as it is committed: making it would hold the event loop of the tests that ask."""
+    document: dict[str, Any] = json.loads((ROOT / "schema" / "openapi.json").read_text())
+    return document
 
 
 @cache

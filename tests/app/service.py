@@ -1,6 +1,7 @@
 """The real service on a real port, and a client that has a credential for it."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -15,9 +16,10 @@ from app.asgi import create_app
 from app.server.serve import bind, config_of
 from app.settings import Settings
 from db.scope import Role
-from resolvers.auth.tokens import mint
+from resolvers.auth.credentials import mint
 from tests.loop_thread import nothing_of_ours_holds_the_loop
 
+PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # nothing here is asked over TLS, and reading certificates takes 20 ms
 SECRET = "a secret of the tests, long enough for HS256"
 
 
@@ -61,7 +63,7 @@ async def serving(dsn: str, data_dir: Path, **settings: Any) -> AsyncIterator[Se
         await asyncio.sleep(0.01)
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     try:
-        async with httpx.AsyncClient(base_url=url, timeout=30) as http:
+        async with httpx.AsyncClient(base_url=url, timeout=30, verify=PLAIN) as http:
             with nothing_of_ours_holds_the_loop():
                 yield Service(url, http)
     finally:

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from tests.app.agents import Agent
+from tests.app.cli.test_cli import Cairn, acme, cairn
 from tests.app.rest_client import Rest, refused
 from tests.app.service import Service
-from tests.app.test_cli import Cairn, acme, cairn
 
 __all__ = ["acme", "cairn"]
 

@@ -1,0 +1,388 @@
+"""What the command line says, and what it refuses and how."""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import jwt
+import orjson
+import pytest
+import typer
+
+from app.cli.output import CONTROL
+from app.cli.program import app, main
+from db.database import Database
+from resolvers.auth.api_keys import scope_of_key
+from resolvers.auth.credentials import scope_of
+from resolvers.errors import Unauthenticated
+from tests.app.command_line import COMMAND, ROOT, Ran
+from tests.app.service import SECRET
+
+Cairn = Callable[..., Ran]
+
+HELP = Path(__file__).with_name("cli_help.txt")
+SLOW_TO_IMPORT = {"alembic", "asyncpg", "pydantic", "rich", "sqlalchemy", "strawberry", "starlette", "uvicorn"}
+MARA = ("--tenant", "acme", "--owner", "mara")
+
+
+@pytest.fixture
+def cairn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cairn:
+    """Runs a command in this process, without any setting but an empty data folder."""
+    for name in [name for name in os.environ if name.startswith("CAIRN_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("CAIRN_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def run(*arguments: str) -> Ran:
+        capsys.readouterr()
+        code = main(arguments)
+        return Ran(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def acme(cairn: Cairn, dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cairn:
+    """The same with a database, a tenant and two owners."""
+    monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
+    assert cairn("tenants", "create", "acme", "--name", "Acme Ltd").code == 0
+    assert cairn("owners", "create", "mara", "--tenant", "acme", "--kind", "user").code == 0
+    assert cairn("owners", "create", "team", "--tenant", "acme", "--kind", "shared", "--name", "The team").code == 0
+    return cairn
+
+
+def commands() -> Iterator[tuple[str, ...]]:
+    """The words of every command, and of none."""
+    yield ()
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        yield (name,)
+        yield from ((name, inner) for inner in getattr(command, "commands", ()))
+
+
+def test_the_help_of_every_command_is_what_it_was(cairn: Cairn) -> None:
+    """After a change on purpose, delete the file and run this twice."""
+    text = "\n".join(f"$ cairn {' '.join([*words, '--help'])}\n\n{cairn(*words, '--help').out}" for words in commands())
+    if not HELP.exists():
+        HELP.write_text(text, encoding="utf-8")
+        pytest.fail("the help was written anew: look at it")
+    assert text == HELP.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", list(commands()), ids=lambda words: " ".join(words) or "cairn")
+def test_every_command_shows_an_example(cairn: Cairn, words: tuple[str, ...]) -> None:
+    ran = cairn(*words, "--help")
+    assert ran.code == 0
+    assert re.search(r"(Example|Begin with): cairn \w", ran.out)
+
+
+def test_help_waits_for_nothing_that_is_slow_to_import() -> None:
+    script = f"import sys, app.cli; print(sorted({SLOW_TO_IMPORT} & sys.modules.keys()))"
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run([COMMAND[0], "-c", script], cwd=ROOT, env=env, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("[]\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nope"], "No such command 'nope'. Try: cairn --help"),
+        (["tenants", "create"], "Missing argument 'SLUG'. Try: cairn tenants create --help"),
+        (
+            ["search", "x", "--tenant", "a"],
+            "Missing option '--owner' (env var: 'CAIRN_OWNER'). Try: cairn search --help",
+        ),
+        (["search", "x", *MARA, "--limit", "51"], "should be less than or equal to 50"),
+        (["page", "austin", *MARA], "write it as TYPE/SLUG"),
+        (["page", "city/austin", *MARA], "write it as TYPE/SLUG"),
+        (["token", *MARA, "--ttl", "3 years"], "write it as 90s, 15m, 12h, 30d or 2w"),
+        (["token", *MARA, "--role", "king"], "'king' is not one of"),
+        (
+            ["owners", "create", "x", "--tenant", "a"],
+            "Choose from: agent, user, shared. Try: cairn owners create --help",
+        ),
+        (["owners", "create", "x", "--tenant", "a", "--kind", "robot"], "'robot' is not one of"),
+        (["reindex", "--owner", "mara"], "add --tenant SLUG"),
+        (["serve", "--port", "70000"], "should be less than or equal to 65535"),
+        (["keys", "revoke", "cairn_x", "--tenant", "a"], "should be a valid UUID"),
+    ],
+)
+def test_wrong_usage_is_told_on_one_line(cairn: Cairn, words: list[str], message: str) -> None:
+    ran = cairn(*words)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert message in ran.err
+    ran = cairn(*words, "--json")
+    assert ran.code == 2
+    assert ran.error["code"] == "USAGE"
+
+
+@pytest.mark.parametrize("words", [[], ["tenants"], ["owners"], ["keys"], ["grants"]])
+def test_half_a_command_is_answered_with_help(cairn: Cairn, words: list[str]) -> None:
+    ran = cairn(*words)
+    assert ran.code == 2
+    assert ran.err.startswith(f"Usage: {' '.join(['cairn', *words])} [OPTIONS]")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["tenants", "list"], ["owners", "list", "--tenant", "a"], ["search", "x", *MARA], ["token", *MARA], ["reindex"]],
+    ids=lambda words: words[0],
+)
+def test_a_command_that_reads_makes_no_database(cairn: Cairn, tmp_path: Path, words: list[str]) -> None:
+    ran = cairn(*words, "--json")
+    assert ran.code == 1
+    assert ran.error["code"] == "NOTHING_HERE"
+    assert "cairn demo" in ran.error["message"]
+    assert not (tmp_path / "data").exists()
+
+
+def test_status_needs_nothing_to_be_there(cairn: Cairn, tmp_path: Path) -> None:
+    ran = cairn("status", "--json")
+    assert ran.code == 0
+    facts = json.loads(ran.out)
+    assert (facts["embedded"], facts["running"], facts["dataDir"]) == (True, False, str(tmp_path / "data"))
+    assert "cairn demo" in facts["hint"]
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "code", "hint"),
+    [
+        ("CAIRN_DATABASE_URL", "postgresql://me:hush@127.0.0.1:1/x", "UNAVAILABLE", "CAIRN_DATABASE_URL"),
+        ("CAIRN_DATABASE_URL", "hush", "UNAVAILABLE", "CAIRN_DATABASE_URL"),
+        ("CAIRN_PORT", "http", "BAD_SETTING", "CAIRN_PORT"),
+        ("CAIRN_WORKERS", "0", "BAD_SETTING", "CAIRN_WORKERS"),
+        ("CAIRN_SEED_DIR", "seeds", "BAD_SETTING", "CAIRN_SEED_TENANT"),
+        ("CAIRN_METRICS", "token", "BAD_SETTING", "CAIRN_METRICS_TOKEN"),
+    ],
+)
+@pytest.mark.parametrize("words", [["tenants", "list"], ["migrate"], ["serve"], ["demo"]], ids=" ".join)
+def test_a_setting_that_cannot_work_is_named(
+    cairn: Cairn, monkeypatch: pytest.MonkeyPatch, words: list[str], setting: str, value: str, code: str, hint: str
+) -> None:
+    monkeypatch.setenv(setting, value)
+    ran = cairn(*words)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
+    assert hint in ran.err
+    assert "hush" not in ran.err
+    assert explained_as(cairn, words, code)
+
+
+def explained_as(cairn: Cairn, words: list[str], code: str) -> bool:
+    return "--json" not in cairn(words[0], "--help").out or cairn(*words, "--json").error["code"] == code
+
+
+def test_a_database_of_yours_is_migrated_only_when_you_say_so(
+    cairn: Cairn, empty_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAIRN_DATABASE_URL", empty_dsn)
+    refused = cairn("tenants", "create", "acme")
+    assert refused.code == 1
+    assert "Run: cairn migrate" in refused.err
+    status = cairn("status", "--json")
+    assert status.code == 1
+    pending = json.loads(status.out)["pendingMigrations"]
+    assert pending
+    migrated = json.loads(cairn("migrate", "--json").out)
+    assert (migrated["applied"], migrated["reindexed"]["pages"]) == (pending, 0)
+    assert cairn("migrate").out == "The database is at the newest schema already.\n"
+    assert cairn("tenants", "create", "acme").code == 0
+    counted = json.loads(cairn("status", "--json").out)
+    assert (counted["tenants"], counted["owners"], counted["pages"], counted["pendingMigrations"]) == (1, 0, 0, [])
+
+
+def test_tenants_and_owners_are_listed(acme: Cairn) -> None:
+    assert [(one["slug"], one["name"]) for one in json.loads(acme("tenants", "list", "--json").out)] == [
+        ("acme", "Acme Ltd")
+    ]
+    owners = json.loads(acme("owners", "list", "--tenant", "acme", "--json").out)
+    assert [(one["slug"], one["kind"], one["name"]) for one in owners] == [
+        ("mara", "user", "mara"),
+        ("team", "shared", "The team"),
+    ]
+    listed = acme("owners", "list", "--tenant", "acme").out.splitlines()[1].split()
+    assert listed[:4] == ["mara", "user", "mara", "english"]
+    told = acme("owners", "boost", "team", "1.5", "--tenant", "acme").out
+    assert told == "The scores of team's pages are multiplied by 1.5 now.\n"
+    owners = json.loads(acme("owners", "list", "--tenant", "acme", "--json").out)
+    assert {one["slug"]: one["scoreBoost"] for one in owners} == {"mara": 0.9, "team": 1.5}
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["tenants", "create", "acme"], "SLUG_TAKEN"),
+        (["tenants", "create", "A B"], "BAD_USER_INPUT"),
+        (["owners", "create", "mara", "--tenant", "acme", "--kind", "user"], "SLUG_TAKEN"),
+        (["owners", "create", "x", "--tenant", "acme", "--kind", "user", "--language", "klingon"], "BAD_USER_INPUT"),
+        (["owners", "language", "mara", "klingon", "--tenant", "acme"], "BAD_USER_INPUT"),
+        (["owners", "language", "nobody", "german", "--tenant", "acme"], "NOT_FOUND"),
+        (["owners", "boost", "mara", "11", "--tenant", "acme"], "BAD_USER_INPUT"),
+        (["owners", "boost", "mara", "nan", "--tenant", "acme"], "BAD_USER_INPUT"),
+        (["owners", "list", "--tenant", "other"], "NOT_FOUND"),
+        (["reindex", "--tenant", "other"], "NOT_FOUND"),
+        (["reindex", "--tenant", "acme", "--owner", "nobody"], "NOT_FOUND"),
+        (["token", "--tenant", "acme", "--owner", "nobody"], "NOT_FOUND"),
+        (["page", "topic/none", *MARA], "NOT_FOUND"),
+        (["import", "/no/such/folder", *MARA], "BAD_USER_INPUT"),
+        (["grants", "add", *MARA, "--grantee", "mara", "--role", "reader"], "BAD_USER_INPUT"),
+        (["keys", "revoke", "0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f", "--tenant", "acme"], "NOT_FOUND"),
+    ],
+)
+def test_what_cannot_be_done_has_a_code(acme: Cairn, words: list[str], code: str) -> None:
+    ran = acme(*words, "--json")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.error["code"] == code
+
+
+def test_what_is_not_there_is_answered_with_what_to_look_at(acme: Cairn, tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    assert "with: cairn tenants list" in acme("export", out, "--tenant", "acne", "--owner", "mara").err
+    assert "with: cairn owners list --tenant acme" in acme("export", out, "--tenant", "acme", "--owner", "mra").err
+    bad = tmp_path / "bad.zip"
+    bad.write_bytes(b"PK no")
+    ran = acme("import", str(bad), *MARA, "--json")
+    assert (ran.code, ran.error["code"]) == (1, "BAD_USER_INPUT")
+
+
+def test_a_grant_is_given_and_taken_back(acme: Cairn) -> None:
+    words = ["--tenant", "acme", "--owner", "team", "--grantee", "mara"]
+    assert acme("grants", "add", *words, "--role", "member").out == "mara is member of team's wiki now.\n"
+    assert json.loads(acme("grants", "remove", *words, "--json").out)["removed"] is True
+    assert json.loads(acme("grants", "remove", *words, "--json").out)["removed"] is False
+
+
+def test_grants_are_listed(acme: Cairn) -> None:
+    assert acme("grants", "list", "--tenant", "acme").out.startswith("No grants. To give one: cairn grants add")
+    acme("grants", "add", "--tenant", "acme", "--owner", "team", "--grantee", "mara", "--role", "member")
+    (listed,) = json.loads(acme("grants", "list", "--tenant", "acme", "--json").out)
+    assert (listed["owner"], listed["grantee"], listed["role"]) == ("team", "mara", "member")
+    shown = acme("grants", "list", "--tenant", "acme", "--grantee", "mara").out.split()
+    assert shown[:7] == ["owner", "grantee", "role", "since", "team", "mara", "member"]
+    assert acme("grants", "list", "--tenant", "acme", "--owner", "mara", "--json").out == "[]\n"
+    assert acme("grants", "list", "--tenant", "acme", "--owner", "nobody", "--json").error["code"] == "NOT_FOUND"
+
+
+def test_a_token_says_who_acts_with_it(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAIRN_JWT_SECRET", SECRET)
+    assert acme("owners", "create", "scout", "--tenant", "acme", "--kind", "agent").code == 0
+
+    def acting(owner: str, *options: str) -> tuple[str, bool]:
+        made = json.loads(acme("token", "--tenant", "acme", "--owner", owner, *options, "--json").out)
+        scope = scope_of(jwt.decode(made["token"], SECRET, algorithms=["HS256"]))
+        return scope.actor.kind.value, scope.actor.id == made["ownerId"]
+
+    assert acting("scout") == ("agent", True)
+    assert acting("mara") == ("user", True)
+    assert acting("team") == ("service", True)
+    assert acting("scout", "--role", "service") == ("service", True)
+    assert acting("scout", "--actor", "user") == ("user", True)
+    assert acme("token", "--tenant", "acme", "--owner", "scout", "--actor", "compiler").code == 2
+
+
+async def open_with(dsn: str, key: str) -> tuple[str, int]:
+    database = Database(dsn, size=1)
+    await database.open()
+    try:
+        scope = await scope_of_key(database, key)
+    finally:
+        await database.close()
+    return scope.role.value, len(scope.owners)
+
+
+def test_a_key_opens_until_it_is_revoked(acme: Cairn, dsn: str) -> None:
+    words = ["--tenant", "acme", "--owner", "mara", "--owner", "team", "--role", "reader", "--name", "crawler"]
+    issued = json.loads(acme("keys", "create", *words, "--expires", "90d", "--json").out)
+    assert asyncio.run(open_with(dsn, issued["key"])) == ("reader", 2)
+    (listed,) = json.loads(acme("keys", "list", "--tenant", "acme", "--json").out)
+    assert (listed["name"], listed["owners"], listed["state"]) == ("crawler", ["mara", "team"], "active")
+    assert acme("keys", "revoke", issued["id"], "--tenant", "acme").code == 0
+    shown = acme("keys", "list", "--tenant", "acme").out
+    assert issued["key"].removeprefix("cairn_") not in shown
+    assert shown.split()[7:13] == ["crawler", "reader", "user", "mara", "team", "revoked"]
+    with pytest.raises(Unauthenticated):
+        asyncio.run(open_with(dsn, issued["key"]))
+
+
+def test_an_import_tells_what_failed_and_keeps_the_rest(acme: Cairn, tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "good.md").write_text("Good. [[nowhere]]")
+    (tmp_path / "vault" / "bad.md").write_text("---\na: [\n---\n")
+    words = ["import", str(tmp_path / "vault"), "--tenant", "new", "--owner", "one"]
+    assert acme(*words, "--json").error["code"] == "NOT_FOUND"
+    ran = acme(*words, "--create", "--json")
+    assert ran.code == 1
+    result = json.loads(ran.out)
+    assert result.pop("errors")[0]["path"] == "bad.md"
+    counted = {"created": 1, "changed": 0, "unchanged": 0, "failed": 1, "sources": 0, "links": 0, "brokenLinks": 1}
+    assert result == counted | {"format": "obsidian", "leftOut": {}, "warnings": []}
+    again = acme(*words)
+    assert again.out.startswith("0 created, 0 changed, 1 unchanged, 1 failed; 0 links, 1 broken; 0 new sources.\n")
+    assert "bad.md" in again.out
+
+
+def test_what_was_exported_can_be_imported(acme: Cairn, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "Austin.md").write_text("---\ntags: [city]\n---\nHot.")
+    assert acme("import", str(tmp_path / "notes"), *MARA).code == 0
+    for name in ("folder", "wiki.zip", "wiki.jsonl"):
+        done = acme("export", str(tmp_path / name), *MARA)
+        assert (done.code, done.out) == (0, f"1 pages and 0 sources are in {tmp_path / name}.\n")
+        again = acme("import", str(tmp_path / name), "--tenant", "acme", "--owner", "team", "--json")
+        assert json.loads(again.out)["failed"] == 0
+    assert (tmp_path / "folder" / "Austin.md").read_text() == "---\ntags: [city]\n---\nHot.", "as it came"
+    shown = acme("export", str(tmp_path / "folder"), *MARA, "--json")
+    told = {"pages": 1, "sources": 0, "path": str(tmp_path / "folder"), "failed": 0, "errors": []}
+    assert json.loads(shown.out) == told
+    assert "an export is not printed" in acme("export", "-", *MARA).err
+    refused = acme("export", str(tmp_path / "notes"), *MARA)
+    assert (refused.code, "new or empty" in refused.err) == (1, True)
+
+
+def test_an_export_that_lacks_a_page_names_it_and_exits_with_1(
+    acme: Cairn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> bytes:
+        raise ValueError("it is too hot")
+
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "Austin.md").write_text("Hot.")
+    assert acme("import", str(tmp_path / "notes"), *MARA).code == 0
+    monkeypatch.setattr("resolvers.import_export.targets.text_of", failing)
+    ran = acme("export", str(tmp_path / "folder"), *MARA)
+    assert (ran.code, "1 could not be written" in ran.out, "Austin.md" in ran.out) == (1, True, True)
+    told = json.loads(acme("export", str(tmp_path / "wiki.zip"), *MARA, "--json").out)
+    assert (told["pages"], told["failed"], told["errors"][0]["code"]) == (0, 1, "UNWRITABLE")
+
+
+def test_what_was_imported_is_found_and_shown(acme: Cairn, tmp_path: Path) -> None:
+    lines = [
+        {"title": "Pecan pie", "type": "topic", "body": "Sweet \x1b[31mred.", "tags": ["cake"]},
+        {"title": "Austin", "type": "entity", "body": "They bake [[Pecan pie]]."},
+    ]
+    path = tmp_path / "pages.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, lines)))
+    assert acme("import", str(path), *MARA).code == 0
+    found = json.loads(acme("search", "pecan", *MARA, "--json").out)
+    assert found["edges"][0]["node"]["slug"] == "pecan-pie"
+    said = acme("search", "pecan", *MARA).out
+    assert "topic/pecan-pie" in said
+    assert "They bake Pecan pie." in said
+    assert said.endswith("\n2 of 2\n")
+    assert not CONTROL.search(said)
+    assert acme("search", "?!", *MARA).out == "Nothing found.\n"
+    assert acme("search", "-sweet pecan", *MARA, "--limit", "3").out.endswith("\n1 of 1\n"), "a minus is no option"
+    shown = acme("page", "topic/pecan-pie", *MARA).out
+    assert "linked from: entity/austin" in shown
+    assert "tags: cake" in shown
+    assert not CONTROL.search(shown), "a page cannot take over the terminal"
+    assert json.loads(acme("page", "topic/pecan-pie", *MARA, "--json").out)["bodyMd"] == "Sweet \x1b[31mred."
+
+
+def test_the_schema_is_printed_without_a_database(cairn: Cairn) -> None:
+    ran = cairn("schema")
+    assert ran.code == 0
+    assert "type WikiPage implements Node {" in ran.out

@@ -1,0 +1,242 @@
+"""Pages edited from a terminal, and what they said before."""
+
+import io
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.cli.program import main
+from tests.app.command_line import Ran
+
+Cairn = Callable[..., Ran]
+MARA = ("--tenant", "acme", "--owner", "mara")
+PAGES = [
+    {"title": "Austin", "type": "topic", "body": "Hot.\n\n## Food\n\n- tacos\n    - brisket"},
+    {"title": "ATX", "type": "topic", "body": "Bats."},
+    {"title": "Trip", "type": "entity", "body": "To [[Austin]]."},
+]
+
+
+@pytest.fixture
+def acme(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dsn: str, tmp_path: Path) -> Cairn:
+    """Runs a command on mara's wiki, in this process."""
+    for name in [name for name in os.environ if name.startswith("CAIRN_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
+
+    def run(*arguments: str) -> Ran:
+        capsys.readouterr()
+        code = main(arguments)
+        return Ran(code, *capsys.readouterr())
+
+    notes = tmp_path / "pages.jsonl"
+    notes.write_text("\n".join(map(json.dumps, PAGES)))
+    assert run("import", str(notes), *MARA, "--create").code == 0
+    return run
+
+
+def body(acme: Cairn, name: str) -> str:
+    return str(json.loads(acme("page", name, *MARA, "--json").out)["bodyMd"])
+
+
+def test_a_page_is_edited_and_appended_to(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = acme("edit", "topic/austin", "- brisket\n", "- ribs\n", *MARA)
+    assert ran.out == "topic/austin is at version 2: line 6, found by lines.\n"
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"- pie")))
+    assert acme("append", "topic/austin", "-", "--section", "food", "--next-line", *MARA).code == 0
+    assert body(acme, "topic/austin") == "Hot.\n\n## Food\n\n- tacos\n    - ribs\n- pie"
+    assert json.loads(acme("edit", "topic/austin", "pie", "cake", *MARA, "--json").out)["matchedBy"] == "exact"
+
+
+def test_a_page_is_made(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = acme(
+        "create", "entity", "Zilker Park", "- in [[Austin]]", "--tag", "park", "--tag", "city", "--related", "atx",
+        "--summary", "Begun", *MARA,
+    )  # fmt: skip
+    assert made.out == "entity/zilker-park is at version 1.\n"
+    page = json.loads(acme("page", "entity/zilker-park", *MARA, "--json").out)
+    assert (page["title"], page["bodyMd"], page["tags"]) == ("Zilker Park", "- in [[Austin]]", ["park", "city"])
+    assert "Begun" in acme("history", "entity/zilker-park", *MARA).out
+    assert "entity/zilker-park" in acme("page", "topic/atx", *MARA).out
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"From a pipe.")))
+    again = json.loads(acme("create", "Entity", "Zilker Park", "-", *MARA, "--json").out)
+    assert (again["page"], again["version"]) == ("entity/zilker-park-2", 1)
+    assert body(acme, "entity/zilker-park-2") == "From a pipe."
+    assert acme("create", "decision", "Tacos", *MARA).code == 0
+    assert "## Rationale" in body(acme, "decision/tacos")
+
+
+def test_a_page_that_cannot_be_made_is_told_why(acme: Cairn) -> None:
+    assert "Invalid value for 'TYPE': give one of entity, topic," in acme("create", "city", "Austin", *MARA).err
+    taken = acme("create", "topic", "Austin", "Text.", "--slug", "austin", *MARA)
+    assert (taken.code, taken.err) == (1, 'cairn: The slug "austin" belongs to the topic "Austin" already.\n')
+    assert acme("create", "topic", "!!!", *MARA, "--json").error["code"] == "BAD_USER_INPUT"
+    assert "Did you mean 'create'? Try: cairn --help" in acme("creat").err
+
+
+def test_an_edit_that_cannot_be_is_told_by_its_code(acme: Cairn) -> None:
+    told = acme("edit", "topic/austin", "- takos", "x", *MARA).err
+    assert told.startswith("cairn: The old text was not found. The text nearest to it begins at line 5.")
+    assert "\nLooked for by exact, lines, whitespace, indentation. At line 5:\n\n- tacos\n" in told
+    failed = acme("edit", "topic/austin", "nowhere", "x", *MARA, "--json").error
+    assert (failed["code"], failed.keys() >= {"passesTried", "nearest"}) == ("EDIT_FAILED", True)
+    assert "is there 3 times, in lines 1, 5, 6. " in acme("edit", "topic/austin", "t", "x", *MARA).err
+    assert "is there 2 times, in line 3. " in acme("edit", "topic/austin", "#", "x", *MARA).err
+    ambiguous = acme("edit", "topic/austin", "t", "x", *MARA, "--json").error
+    assert (ambiguous["code"], ambiguous.keys() >= {"count", "lines"}) == ("EDIT_AMBIGUOUS", True)
+    assert acme("edit", "topic/austin", "Hot", "x", "--expect", "9", *MARA, "--json").error["code"] == "CONFLICT"
+    assert acme("edit", "topic/none", "a", "b", *MARA, "--json").error["code"] == "NOT_FOUND"
+    assert acme("rename", "topic/austin", *MARA).code == 2
+
+
+def test_versions_are_listed_compared_and_restored(acme: Cairn) -> None:
+    acme("edit", "topic/austin", "Hot.", "Very hot.", "--summary", "Warmer", *MARA)
+    listed = acme("history", "topic/austin", "--limit", "1", *MARA).out
+    assert "Warmer" in listed
+    cursor = listed.split("--before ")[1].strip()
+    older = json.loads(acme("history", "topic/austin", "--before", cursor, *MARA, "--json").out)
+    assert [one["version"] for one in older["nodes"]] == [1]
+    assert "-Hot.\n+Very hot.\n" in acme("diff", "topic/austin", "1", "2", *MARA).out
+    assert json.loads(acme("diff", "topic/austin", "1", "2", *MARA, "--json").out)["linesAdded"] == 1
+    assert acme("diff", "topic/austin", "1", "7", *MARA, "--json").error["code"] == "NOT_FOUND"
+    assert acme("restore", "topic/austin", "1", *MARA).out == "topic/austin is at version 3.\n"
+    assert acme("restore", "topic/austin", "1", *MARA).out == "topic/austin says that already.\n"
+
+
+def test_pages_are_renamed_merged_and_archived(acme: Cairn) -> None:
+    renamed = acme("rename", "topic/austin", "--title", "Austin, Texas", "--slug", "austin-texas", *MARA)
+    assert renamed.out == "Renamed, at version 2; links rewritten in 1 pages.\n"
+    assert body(acme, "entity/trip") == "To [[Austin, Texas]]."
+    assert acme("merge", "topic/atx", "topic/austin", *MARA).code == 0
+    assert body(acme, "topic/atx").startswith("Hot.\n\nBats.")
+    assert acme("archive", "entity/trip", *MARA).out == "entity/trip: archived\n"
+    assert acme("archive", "entity/trip", "--back", *MARA).out == "entity/trip: restored\n"
+    some = acme("archive", "entity/none", "entity/trip", "topic/none", *MARA)
+    assert (some.code, some.out.splitlines()[1]) == (1, "entity/trip: archived")
+    assert some.out.count("There is no page") == 2
+    assert acme("archive", "entity/none", *MARA).code == 1
+
+
+def test_a_page_is_transferred_to_another_wiki(acme: Cairn) -> None:
+    assert acme("owners", "create", "team", "--tenant", "acme", "--kind", "shared", "--name", "Team").code == 0
+    assert (
+        acme("grants", "add", "--tenant", "acme", "--owner", "team", "--grantee", "mara", "--role", "member").code == 0
+    )
+    moved = acme("transfer", "topic/atx", "team", *MARA)
+    assert moved.out == "topic/atx is in the wiki team now, at version 2.\n", moved.err
+    there = json.loads(acme("page", "topic/atx", "--tenant", "acme", "--owner", "team", "--json").out)
+    assert there["bodyMd"] == "Bats."
+    refused = acme("transfer", "topic/austin", "nowhere", *MARA)
+    assert (refused.code, "no space `nowhere`" in refused.err) == (1, True)
+
+
+def test_a_claim_is_superseded_once_and_told(acme: Cairn) -> None:
+    command = ("wiki", "supersede", "topic/austin", "Hot.", "Mild.", "--on", "2026-03-02", *MARA)
+    assert acme(*command).out == "topic/austin is at version 2.\n"
+    assert acme(*command).out == "topic/austin is at version 2 and had this claim already.\n"
+    assert body(acme, "topic/austin").startswith("Mild.")
+    none = acme("wiki", "supersede", "topic/austin", "Cold.", "Mild.", *MARA)
+    assert (none.code, "Cold." in none.err or "not" in none.err) == (1, True)
+    assert acme("wiki", "supersede", "topic/austin", "a", "b", "--overridden-by", "day", *MARA).code == 2
+
+
+def test_contradicting_claims_come_with_an_import_and_are_decided(acme: Cairn, tmp_path: Path) -> None:
+    page = {
+        "title": "Ledger", "type": "project", "body": "It runs on Postgres.\n\n## Later\n\nIt runs on MySQL.",
+        "contradictions": [
+            {
+                "older": {"claim": "It runs on Postgres.", "on": "2026-01-10T00:00:00Z"},
+                "newer": {"claim": "It runs on MySQL.", "on": "2026-03-02T00:00:00Z"},
+            }
+        ],
+    }  # fmt: skip
+    (tmp_path / "more.jsonl").write_text(json.dumps(page))
+    assert acme("import", str(tmp_path / "more.jsonl"), *MARA).code == 0
+    listed = acme("wiki", "contradictions", "--status", "open", *MARA).out
+    assert "It runs on Postgres. (2026-01-10)" in listed
+    (one,) = json.loads(acme("wiki", "contradictions", *MARA, "--json").out)["nodes"]
+    command = ("wiki", "resolve", one["id"], "keep-newer", "I looked.", *MARA)
+    assert [acme(*command).out, acme(*command).out] == ["It is decided.\n", "It was decided so already.\n"]
+    assert body(acme, "project/ledger") == "## Later\n\nIt runs on MySQL."
+    assert acme("wiki", "contradictions", "--status", "open", *MARA, "--json").out.count("claim") == 0
+    assert acme("wiki", "resolve", "nonsense", "both-hold", "So.", *MARA).code == 2
+    assert acme("wiki", "resolve", one["id"], "both-hold", "So.", *MARA).code == 1
+
+
+def test_a_stub_is_made_and_grows_with_its_sources(acme: Cairn, tmp_path: Path) -> None:
+    notes = tmp_path / "sources.jsonl"
+    lines = [{"kind": "daily_note", "ref": f"day-{n}", "content": f"Roast {n} kg."} for n in range(2)]
+    notes.write_text("\n".join(map(json.dumps, lines)))
+    assert acme("retain", str(notes), *MARA).code == 0
+    stub = ("wiki", "stub", "concept", "Small batches", "- five kilos")
+    assert acme(*stub, "--source", "daily_note/day-9", *MARA).code == 1
+    made = acme(*stub, "--source", "daily_note/day-0", *MARA)
+    assert made.out == "concept/small-batches is at version 1.\n", made.err
+    assert body(acme, "concept/small-batches").startswith("## Summary\n\n- five kilos\n\n## Why")
+    again = acme(*stub, *MARA, "--json")
+    assert (again.code, again.error["code"]) == (1, "PAGE_EXISTS")
+    stubs = json.loads(acme("pages", "--stubs", "--type", "concept", *MARA, "--json").out)
+    assert [page["slug"] for page in stubs["nodes"]] == ["small-batches"]
+    grow = ("wiki", "append", "concept/small-batches", "Less waste.")
+    assert acme(*grow, "--source", "daily_note/none", *MARA).code == 1, "nothing is appended without its source"
+    assert acme(*grow, "--source", "daily_note/day-1", "--section", "why", *MARA).out.endswith("version 2.\n")
+    assert acme(*grow, "--source", "daily_note/day-1", *MARA, "--expect", "1").code == 1
+    assert "## Why\n\nLess waste." in body(acme, "concept/small-batches")
+    assert json.loads(acme("pages", "--stubs", "--type", "concept", *MARA, "--json").out)["totalCount"] == 0
+    assert "rebuild" in acme("wiki", "rebuild", "--help").out
+
+
+def test_the_map_and_the_log_are_printed_in_parts(acme: Cairn) -> None:
+    first = acme("wiki", "map", "--limit", "2", *MARA)
+    assert first.out.startswith("# Knowledge map\n\nPages: 3 (1 entity, 2 topic).\n\n## Entity (1)\n\n- [**Trip**]")
+    cursor = first.err.split()[-1]
+    rest = acme("wiki", "map", "--after", cursor, *MARA)
+    assert (rest.out, rest.err) == ("## Topic, continued\n\n- [**Austin**](/wiki/topic/austin) *(stub)*\n", "")
+    assert acme("wiki", "map", "--type", "topic", *MARA).out.count("*(stub)*") == 2
+    logged = json.loads(acme("wiki", "log", "--limit", "1", *MARA, "--json").out)
+    assert logged["bodyMd"].startswith("# Activity log\n\n## ")
+    assert acme("owners", "synthesis", "mara", "2", "--tenant", "acme").code == 0
+    assert "wiki.settings_updated" in acme("wiki", "log", *MARA).out.splitlines()[4]
+    assert acme("owners", "synthesis", "mara", "0", "--tenant", "acme").code == 2
+
+
+def test_a_wiki_is_shown_and_listed_and_its_targets_are_named(acme: Cairn) -> None:
+    assert acme("wiki", "show", "entity/trip", *MARA).out == acme("page", "entity/trip", *MARA).out
+    found = json.loads(acme("wiki", "list", "--stubs", "--category", "topic", *MARA, "--json").out)
+    assert {page["type"] for page in found["nodes"]} == {"TOPIC"}
+    for slug in ("team", "private"):
+        assert acme("owners", "create", slug, "--tenant", "acme", "--kind", "shared").code == 0
+    assert acme("owners", "boost", "team", "1.5", "--tenant", "acme").code == 0
+    let = ("grants", "add", "--tenant", "acme", "--owner", "team")
+    assert acme(*let, "--grantee", "mara", "--role", "reader").code == 0
+    own, team = json.loads(acme("wiki", "targets", *MARA, "--json").out)
+    assert (own["slug"], own["role"], own["pages"]) == ("mara", "member", {"entity": 1, "topic": 2})
+    assert (team["slug"], team["role"], team["score_boost"], team["pages"]) == ("team", "reader", 1.5, {})
+    assert "1 entity, 2 topic" in acme("wiki", "targets", *MARA).out
+
+
+def test_the_diary_says_in_words_what_was_done(acme: Cairn) -> None:
+    told = acme("wiki", "diary", *MARA).out
+    assert told.startswith("# Diary, ")
+    assert "Created [**Trip**](/wiki/entity/trip)" in told
+    found = json.loads(acme("wiki", "diary", "--zone", "Europe/Berlin", "--lines", "1", *MARA, "--json").out)
+    assert len(found["days"][0]["entries"]) == 1
+    assert json.loads(acme("wiki", "diary", "--until", "2020-01-01", *MARA, "--json").out)["days"] == []
+    assert acme("wiki", "diary", "--since", "yesterday", *MARA, "--json").error["code"] == "BAD_USER_INPUT"
+
+
+def test_writes_under_review_are_listed_and_decided(acme: Cairn) -> None:
+    assert acme("owners", "policy", "mara", "member=maybe", "--tenant", "acme").code != 0
+    ran = acme("owners", "policy", "mara", "member=review", "member/decision=closed", "--tenant", "acme")
+    assert ran.out == "The write policy of mara is: member=review, member/decision=closed.\n"
+    assert acme("edit", "topic/austin", "Hot.", "Very hot.", *MARA).code != 0
+    assert "Very hot" not in body(acme, "topic/austin")
+    (one,) = json.loads(acme("wiki", "proposals", "--status", "open", *MARA, "--json").out)["nodes"]
+    assert "{+" in one["wordDiff"]
+    assert "edit_page topic/austin" in acme("wiki", "proposals", *MARA).out
+    assert acme("wiki", "decide", one["id"], "--as", "decline", *MARA).code == 1, "a reason is needed"
+    assert acme("wiki", "decide", one["id"], *MARA).out == f"{one['id']}: done\n"
+    assert "Very hot." in body(acme, "topic/austin")

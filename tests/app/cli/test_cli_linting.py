@@ -1,0 +1,118 @@
+"""Lint from the command line, over REST and as a resource for agents."""
+
+import json
+from typing import Any
+
+import pytest
+
+from resolvers.knowledge.lint import CHECKS
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from tests.app.agents import Agent
+from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
+from tests.app.rest_client import Rest
+from tests.app.service import Service
+from tests.wiki import Wiki
+
+__all__ = ["acme", "cairn"]
+
+
+@pytest.fixture
+def rest(service: Service, token: str) -> Rest:
+    return Rest(service.http, token)
+
+
+def checks(ran: Any) -> dict[str, Any]:
+    return {one["name"]: one for one in json.loads(ran.out)["checks"]}
+
+
+def test_a_finding_names_its_command_and_is_muted_with_a_reason(acme: Cairn) -> None:
+    assert acme("create", "topic", "Austin", "A city.", *MARA).code == 0
+    text = acme("lint", *MARA).out
+    assert all(check.name in text for check in CHECKS)
+    assert "cairn append TYPE/SLUG '[[austin]]'" in text
+    assert "stale                  info      0      No findings." in text
+    muted = acme("lint", "mute", "orphans", "topic/austin", "An entry page", *MARA)
+    assert (muted.code, muted.out) == (0, "It is muted.\n")
+    assert acme("lint", "mute", "orphans", "topic/austin", "An entry page", *MARA).out == "It was muted so already.\n"
+    assert "1 muted; --muted lists them." in acme("lint", *MARA).out
+    assert "- topic/austin: An entry page (" in acme("lint", *MARA, "--muted").out
+    one = checks(acme("lint", *MARA, "--format", "json"))["orphans"]
+    assert (one["total"], one["mutedTotal"], one["muted"][0]["mute"]["reason"]) == (0, 1, "An entry page")
+    assert acme("lint", "unmute", "orphans", "topic/austin", *MARA).out == "It is found again.\n"
+    assert acme("lint", "unmute", "orphans", "topic/austin", *MARA).out == "It was not muted.\n"
+    assert acme("lint", "mute", "orphans", "topic/nobody", "x", *MARA).code == 1
+    assert acme("lint", "mute", "orphans", "nonsense", "x", *MARA).code == 2
+    assert "There is no check" in acme("lint", "mute", "nonsense", "x", "x", "--name", *MARA).err
+
+
+def test_a_wiki_without_faults_has_no_findings_and_each_run_is_kept(acme: Cairn) -> None:
+    ran = acme("lint", *MARA)
+    assert (ran.code, "\nNo findings.\n" in ran.out) == (0, True)
+    acme("lint", *MARA, "--no-report")
+    assert acme("lint", *MARA, "--format", "markdown").out.count("No findings.") == len(CHECKS)
+    listed = json.loads(acme("lint", "reports", *MARA, "--json").out)["nodes"]
+    assert [(one["trigger"], one["found"]) for one in listed] == [("command", 0)] * 2
+    assert acme("lint", "reports", *MARA).out.count("command") == 2
+
+
+def test_lint_says_whose_wiki_it_needs(acme: Cairn) -> None:
+    assert acme("lint").code == 2
+    assert "--tenant" in acme("lint").err
+
+
+def test_findings_are_sarif_for_other_tools(acme: Cairn) -> None:
+    assert acme("create", "decision", "Database", "## Decision\n\nPostgres.", *MARA).code == 0
+    assert acme("lint", "mute", "orphans", "decision/database", "Known", *MARA).code == 0
+    log = json.loads(acme("lint", *MARA, "--format", "sarif").out)
+    assert (log["version"], len(log["runs"])) == ("2.1.0", 1)
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == [check.name for check in CHECKS], "every check, also with no finding"
+    assert {rule["defaultConfiguration"]["level"] for rule in rules} == {"error", "warning", "note"}
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["message"]["text"]
+        assert result["level"] == rules[result["ruleIndex"]]["defaultConfiguration"]["level"]
+        (place,) = result["locations"]
+        assert place["physicalLocation"]["artifactLocation"]["uri"] == "decision/database.md"
+        assert place["logicalLocations"] == [{"fullyQualifiedName": "decision/database"}]
+    by_rule = {result["ruleId"]: result for result in run["results"]}
+    assert by_rule["decision_options"]["suppressions"] == []
+    (suppression,) = by_rule["orphans"]["suppressions"]
+    assert suppression == {"kind": "external", "status": "accepted", "justification": "Known"}
+
+
+def test_the_settings_of_lint_are_set_by_an_operator(acme: Cairn) -> None:
+    ran = acme("owners", "lint", "mara", "--tenant", "acme", "--stale-after", "30", "--every", "0", "--sensitivity")
+    assert (ran.code, "stale after 30 days" in ran.out) == (0, True)
+    owner = json.loads(acme("owners", "lint", "mara", "--tenant", "acme", "--json").out)
+    assert (owner["staleAfterDays"], owner["lintEveryDays"], owner["requiresSensitivity"]) == (30, 0, True)
+    assert acme("owners", "lint", "mara", "--tenant", "acme", "--stale-after", "0").code == 1
+
+
+async def test_rest_lints_mutes_and_keeps_reports(rest: Rest, service: Service, wiki: Wiki) -> None:
+    await rest.page("Austin", content="A city.")
+    found = {one["name"]: one for one in (await rest.get("/lint")).json()["checks"]}
+    assert list(found) == [check.name for check in CHECKS]
+    (one,) = found["orphans"]["findings"]
+    assert (one["slug"], one["fix"], one["mute"]) == ("austin", "cairn append TYPE/SLUG '[[austin]]'", None)
+    given = {"check": "orphans", "slug": "austin", "reason": "An entry page."}
+    assert (await rest.post("/lint/mute", given)).json() == {"changed": True}
+    (check,) = (await rest.get("/lint?check=orphans")).json()["checks"]
+    assert (check["total"], check["muted"][0]["mute"]["reason"]) == (0, "An entry page.")
+    assert (await rest.post("/lint/unmute", {"check": "orphans", "slug": "austin"})).json() == {"changed": True}
+    assert (await rest.post("/lint/mute", given | {"slug": "nowhere"})).status_code == 404
+    assert (await rest.post("/lint/mute", given | {"check": "none"})).json()["field"] == "check"
+    assert (await rest.get("/lint?check=none")).status_code == 422
+    made = await rest.post("/lint/reports", None)
+    assert (made.status_code, made.json()["trigger"]) == (201, "request")
+    (listed,) = (await rest.get("/lint/reports")).json()["items"]
+    assert listed == made.json()
+
+
+async def test_agents_read_lint_as_a_resource(mara: Agent, wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", body="A city."))
+    assert "cairn://lint" in [str(one.uri) for one in (await mara.client.list_resources()).resources]
+    (content,) = (await mara.client.read_resource("cairn://lint")).contents
+    assert "- `topic/austin` Fix: `cairn append TYPE/SLUG '[[austin]]'`" in content.text  # type: ignore[union-attr]

@@ -1,0 +1,165 @@
+"""Commands as processes of their own: what they share, what they leave behind, how they end."""
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import pytest
+
+from db.embedded import EmbeddedServer
+from tests.app.command_line import COMMAND, ROOT, Serving, cairn, environment, processes
+from tests.conftest import execute
+
+MARA = ("--tenant", "harbour-coffee", "--owner", "mara")
+PAGE = 'wikiPage(tenantId: "%s", type: THEME, slug: "small-rooms") { id version summary }'
+
+
+@pytest.fixture
+def data_dir() -> Iterator[Path]:
+    """Not below pytest's own folder, which only its owner may enter."""
+    folder = Path(tempfile.mkdtemp(prefix="cairn-test-"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_the_demo_serves_a_wiki_that_other_commands_share_and_that_stays(data_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, Serving(data_dir, "demo", "--port", port(taken)) as demo:
+        told = f"Port {port(taken)} is taken, so this is port"
+        await_earned_pages(data_dir)
+        check_the_queries(demo)
+        check_other_commands(demo, data_dir)
+        edit(demo, "Edited.")
+        press_ctrl_c(demo)
+        said = demo.process.communicate(timeout=90)[1]
+    assert demo.process.returncode == 0
+    assert told in said
+    assert "Traceback" not in said
+    assert processes(data_dir) == ""
+    with Serving(data_dir, "demo", "--port", "0") as again:
+        assert summary(again) == "Edited."
+        again.process.send_signal(signal.SIGTERM)
+        assert again.process.wait(30) == 0
+    assert processes(data_dir) == ""
+
+
+def test_ctrl_c_ends_a_service_of_several_processes(data_dir: Path) -> None:
+    assert cairn(data_dir, "tenants", "create", "acme").code == 0
+    assert cairn(data_dir, "owners", "create", "ada", "--tenant", "acme", "--kind", "agent").code == 0
+    with Serving(data_dir, "serve", "--port", "0", "--workers", "2") as service:
+        token = cairn(data_dir, "token", "--tenant", "acme", "--owner", "ada").out.strip()
+        assert service.ask("{ viewer { role } }", token) == {"viewer": {"role": "MEMBER"}}
+        press_ctrl_c(service)
+        assert service.process.wait(30) == 0
+    assert processes(data_dir) == ""
+
+
+def test_the_embedded_wikis_are_searchable_after_an_upgrade(data_dir: Path) -> None:
+    """As from a release that had no such index: any command that finds that makes one."""
+    notes = data_dir.with_suffix(".jsonl")
+    notes.write_text('{"title": "Pecan pie", "type": "topic", "body": "Sweet."}')
+    assert cairn(data_dir, "import", str(notes), "--tenant", "acme", "--owner", "ada", "--create").code == 0
+    notes.unlink()
+    with EmbeddedServer(data_dir) as dsn:
+        for table in ("search_pages", "search_scopes", "search_counts", "search_vocabulary", "search_changes"):
+            execute(dsn, f"DELETE FROM {table}")
+    first, second = (cairn(data_dir, "search", "sweet", "--tenant", "acme", "--owner", "ada") for _ in range(2))
+    assert "Search reads 1 page of 1 wiki (once)" in first.err
+    assert "Search reads" not in second.err
+    assert "topic/pecan-pie" in first.out
+    assert first.out == second.out
+
+
+def test_a_port_that_is_taken_stops_the_service_with_one_line(data_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ran = cairn(data_dir, "serve", "--port", port(taken))
+    assert ran.code == 1
+    assert "Choose another with --port" in ran.err.splitlines()[-1]
+    assert processes(data_dir) == ""
+
+
+def test_a_reader_who_has_enough_is_no_error(data_dir: Path) -> None:
+    pipe = f"{shlex.join(COMMAND)} schema | head -1"
+    ran = subprocess.run(pipe, shell=True, cwd=ROOT, env=environment(data_dir), capture_output=True, text=True)
+    assert (ran.stderr, ran.stdout.count("\n")) == ("", 1)
+
+
+def press_ctrl_c(serving: Serving) -> None:
+    """A terminal sends it to every process of the group."""
+    os.killpg(serving.process.pid, signal.SIGINT)
+
+
+def await_earned_pages(data_dir: Path) -> None:
+    """The sample has seventy pages; six names in it have earned one, and the demo's own worker makes them."""
+    counts = [70]
+    while counts[-1] != 76 and len(counts) < 30:
+        time.sleep(0.5)
+        counts.append(json.loads(cairn(data_dir, "status", "--json").out)["pages"])
+    assert counts[-1] == 76, counts
+
+
+def check_the_queries(demo: Serving) -> None:
+    """Each of the three that the demo prints answers with something, and so does the line for a terminal."""
+    parts = [part.partition("\n")[2] for part in demo.said.split("\n\n# ")[1:]]
+    links, queries = zip(*(part.removeprefix("# ").split("\n", 1) for part in parts[:3]), strict=True)
+    for link, query in zip(links, queries, strict=True):
+        page, _, fragment = link.partition("#")
+        handed = {name: value for name, (value,) in parse_qs(fragment, strict_parsing=True).items()}
+        assert (page.endswith("/graphiql"), handed["query"].split()) == (True, query.split())
+        assert handed["token"] in demo.said
+        assert query.startswith("query ")
+    searched, shown, spaces = (demo.ask(query) for query in queries)
+    assert len(searched["wikiSearch"]) == 3
+    assert shown["wikiPage"]["title"] == "Austin, Texas"
+    assert shown["wikiPage"]["children"]
+    assert shown["wikiPage"]["sources"]["nodes"]
+    assert {scope["slug"] for scope in spaces["viewer"]["scopes"]["nodes"]} == {"mara", "roastery"}
+    words = shlex.split(parts[3])
+    assert words[0] == "curl"
+    assert json.loads(words[-1]).keys() == {"query"}
+    assert demo.ask(json.loads(words[-1])["query"]) == searched
+    assert all(
+        line in demo.said for line in ("  Tenant    harbour-coffee\n", "  Owner     mara\n", "sign in with the token")
+    )
+
+
+def check_other_commands(demo: Serving, data_dir: Path) -> None:
+    status = json.loads(cairn(data_dir, "status", "--json").out)
+    assert (status["running"], status["tenants"], status["owners"], status["pages"]) == (True, 2, 3, 76)
+    found = json.loads(cairn(data_dir, "search", "brisket", *MARA, "--json").out)
+    assert found["edges"][0]["node"]["slug"] == "franklin-barbecue"
+    page = cairn(data_dir, "page", "entity/austin-texas", *MARA)
+    assert page.out.startswith("# Austin, Texas\n")
+    token = json.loads(cairn(data_dir, "token", *MARA, "--role", "reader", "--ttl", "15m", "--json").out)
+    viewer = demo.ask("{ viewer { tenant { id } owner { id } role } }", token["token"])["viewer"]
+    assert viewer == {"tenant": {"id": token["tenantId"]}, "owner": {"id": token["ownerId"]}, "role": "READER"}
+    ran = cairn(data_dir, "import", str(ROOT / "app" / "sample" / "north-field" / "ada" / "pages"), *MARA, "--json")
+    assert json.loads(ran.out)["created"] == 22
+
+
+def edit(demo: Serving, text: str) -> None:
+    page = found(demo)
+    change = f'pageId: "{page["id"]}", summary: "{text}", expectedVersion: {page["version"]}'
+    demo.ask(f"mutation {{ updateWikiPage(input: {{{change}}}) {{ page {{ summary }} }} }}")
+
+
+def summary(demo: Serving) -> str:
+    text: str = found(demo)["summary"]
+    return text
+
+
+def found(demo: Serving) -> dict:
+    tenant = demo.ask("{ viewer { tenant { id } } }")["viewer"]["tenant"]["id"]
+    return demo.ask("{ %s }" % (PAGE % tenant))["wikiPage"]
+
+
+def port(listening: socket.socket) -> str:
+    return str(listening.getsockname()[1])

@@ -1,0 +1,239 @@
+"""Reading a wiki from the command line: lists, what is loaded for it, what is followed, and what is set."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from unicodedata import normalize
+
+import pytest
+
+from app.cli import plans
+from app.cli.commands import sources
+from app.cli.commands.pages import Order
+from app.cli.output import table, width
+from app.cli.session import find_wiki, opened, read_stored
+from app.settings import Settings
+from db.database import Database
+from db.tables import SOURCE_KINDS
+from schema.enums import WikiPageOrder
+from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
+from tests.app.command_line import COMMAND, ROOT
+
+__all__ = ["acme", "cairn"]
+
+NOT_FOR_READING = {
+    "alembic", "fastapi", "graphql", "httpx", "markdown_it", "mcp", "pydantic_settings", "rich", "ruamel", "sqlalchemy",
+    "starlette", "strawberry", "structlog", "uvicorn",
+}  # fmt: skip
+
+
+@pytest.fixture
+def wiki(acme: Cairn) -> Cairn:
+    """With two pages and two sources."""
+    assert acme("create", "entity", "Austin", "A city with [[water]]. 東京", "--tag", "city", *MARA).code == 0
+    assert acme("create", "topic", "Water", "It flows in Austin.", *MARA).code == 0
+    return acme
+
+
+def shell(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    script = (
+        "import sys; from app.cli import main; code = main(sys.argv[1:]); "
+        f"print(sorted({NOT_FOR_READING} & sys.modules.keys()), file=sys.stderr); sys.exit(code)"
+    )
+    kept = {name: os.environ[name] for name in ("PATH", "CAIRN_DATABASE_URL", "CAIRN_DATA_DIR") if name in os.environ}
+    return subprocess.run(
+        [COMMAND[0], "-c", script, *arguments], cwd=ROOT, env=kept | {"PYTHONPATH": str(ROOT)} | more,
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("search", "water", *MARA),
+        ("search", "nothing at all", *MARA, "--json"),
+        ("page", "entity/austin", *MARA),
+        ("page", "entity/austin", *MARA, "--json"),
+        ("--help",),
+        ("search", "--help"),
+        ("--version",),
+    ],
+    ids=" ".join,
+)
+def test_what_is_read_often_loads_nothing_that_it_does_not_need(wiki: Cairn, arguments: tuple[str, ...]) -> None:
+    ran = shell(*arguments)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr == "[]\n"
+
+
+def test_the_stored_plans_are_those_that_the_engine_makes() -> None:
+    """`make schema` writes them anew."""
+    path = ROOT / "app" / "cli" / "queries" / plans.FILE
+    assert plans.text() == path.read_text(encoding="utf-8")
+
+
+def test_a_stored_plan_answers_as_its_document_does(wiki: Cairn) -> None:
+    assert wiki("create", "entity", "한국", "A country.", *MARA).code == 0
+
+    async def both(database: Database) -> None:
+        found = await find_wiki(database, "acme", "mara")
+        for slug, is_there in (("austin", True), ("nobody", False), ("한국", True), (normalize("NFD", "한국"), True)):
+            asked = await read_stored(database, found, "page", {"type": "ENTITY", "slug": slug})
+            assert await plans.find_page(database, found, "entity", slug) == asked["wikiPage"]
+            assert (asked["wikiPage"] is not None) is is_there
+        for query in ("water", "astin", "-water", '"flows in"', "tag:city", "nothing", "", "owner:team austin"):
+            asked = await read_stored(database, found, "find", {"query": query, "limit": 5})
+            assert await plans.find_results(database, found, query, 5) == asked["wikiSearchResults"], query
+
+    settings = Settings()
+    asyncio.run(opened(settings, str(settings.database_url), both))
+
+
+def test_a_wiki_and_who_owns_it_may_be_set_once_for_all_commands(wiki: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert wiki("page", "entity/austin").code == 2
+    monkeypatch.setenv("CAIRN_TENANT", "acme")
+    monkeypatch.setenv("CAIRN_OWNER", "mara")
+    assert "# Austin" in wiki("page", "entity/austin").out
+    assert wiki("page", "entity/austin", "--owner", "team").code == 1, "what is typed goes before it"
+
+
+def test_pages_are_listed_by_what_they_are(wiki: Cairn) -> None:
+    ran = wiki("pages", *MARA)
+    assert ran.out.splitlines()[0].split() == ["page", "title", "changed", "tags"]
+    assert ran.out.endswith("2 of 2\n")
+    listed: Callable[..., list[str]] = lambda *options: [  # noqa: E731
+        page["slug"] for page in json.loads(wiki("pages", *options, *MARA, "--json").out)["nodes"]
+    ]
+    assert listed("--type", "entity") == ["austin"]
+    assert listed("--type", "entity", "--type", "topic", "--order", "title") == ["austin", "water"]
+    assert listed("--tag", "city") == ["austin"]
+    assert listed("--title", "wat") == ["water"]
+    assert listed("--since", "2999-01-01") == []
+    assert listed("--archived") == []
+    first = wiki("pages", "--limit", "1", "--order", "title", *MARA).out
+    assert "austin" in first
+    cursor = first.split("--after ")[1].strip()
+    assert "topic/water" in wiki("pages", "--limit", "1", "--order", "title", "--after", cursor, *MARA).out
+    for wrong in (["--type", "city"], ["--since", "yesterday"], ["--order", "size"], ["--limit", "101"]):
+        assert wiki("pages", *wrong, *MARA).code == 2
+
+
+def test_sources_are_listed(wiki: Cairn, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.jsonl"
+    lines = [{"kind": kind, "ref": f"r-{kind}", "content": "x"} for kind in ("daily_note", "document")]
+    notes.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert wiki("retain", str(notes), *MARA).code == 0
+    shown = wiki("sources", "list", *MARA).out
+    assert "daily_note/r-daily_note" in shown
+    assert shown.endswith("2 of 2\n")
+    found = json.loads(wiki("sources", "list", "--kind", "document", *MARA, "--json").out)
+    assert [source["ref"] for source in found["nodes"]] == ["r-document"]
+
+
+def test_the_words_of_options_are_those_of_the_contract() -> None:
+    assert tuple(sources.Kind) == SOURCE_KINDS
+    assert {order.value for order in Order} == {order.value for order in WikiPageOrder}
+
+
+def test_a_wiki_is_followed_live(wiki: Cairn) -> None:
+    watching = subprocess.Popen(
+        [*COMMAND, "watch", *MARA, "--json"], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    try:
+        assert watching.stdout is not None
+        assert json.loads(watching.stdout.readline())["kind"] == "RESYNC"
+        assert wiki("create", "entity", "Zilker", "A park.", *MARA).code == 0
+        event = json.loads(watching.stdout.readline())
+        assert (event["kind"], event["page"]["slug"], event["version"]) == ("CREATED", "zilker", 1)
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(30) == 0
+    finally:
+        watching.kill()
+        watching.communicate()
+
+
+def test_settings_are_listed_without_secrets(cairn: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAIRN_DATABASE_URL", "postgresql://cairn:hunter2@db.example/cairn?password=hunter3&x=1")
+    monkeypatch.setenv("CAIRN_JWT_SECRET", "hunter4" * 8)
+    monkeypatch.setenv("CAIRN_PORT", "9000")
+    ran = cairn("settings", "--json")
+    listed = {one["name"]: one for one in json.loads(ran.out)}
+    assert listed.keys() == {f"CAIRN_{name.upper()}" for name in Settings.model_fields}
+    assert (listed["CAIRN_PORT"]["value"], listed["CAIRN_PORT"]["source"]) == ("9000", "environment")
+    assert (listed["CAIRN_HOST"]["value"], listed["CAIRN_HOST"]["source"]) == ("127.0.0.1", "default")
+    assert listed["CAIRN_LOG_FORMAT"]["values"] == ["json", "console"]
+    assert listed["CAIRN_DATABASE_URL"]["value"] == (
+        "postgresql://cairn:**********@db.example/cairn?password=**********&x=1"
+    )
+    shown = cairn("settings").out
+    assert "hunter" not in ran.out + shown
+    assert "CAIRN_PORT" in shown
+
+
+def test_a_variable_that_is_no_setting_is_named(cairn: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAIRN_PROT", "9000")
+    monkeypatch.setenv("CAIRN_FLYING_CARPET_MODE", "on")
+    for usual in ("CAIRN_SERVICE_HOST", "CAIRN_PORT_8000_TCP_ADDR", "CAIRN_TEST_DATABASE_URL"):
+        monkeypatch.setenv(usual, "x")
+    told = cairn("settings").err.splitlines()
+    assert told == [
+        "cairn: CAIRN_FLYING_CARPET_MODE is not a setting. See those that there are with: cairn settings",
+        "cairn: CAIRN_PROT is not a setting. Did you mean CAIRN_PORT?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("CAIRN_PORT", "http", "CAIRN_PORT: "),
+        ("CAIRN_LOG_FORMAT", "xml", "CAIRN_LOG_FORMAT: must be json or console"),
+        ("CAIRN_SWEEP_AT", "03:00+05:00", "CAIRN_SWEEP_AT: "),
+        ("CAIRN_CORS_ORIGINS", "nowhere", "CAIRN_CORS_ORIGINS: "),
+        ("CAIRN_METRICS", "token", "CAIRN_METRICS=token needs CAIRN_METRICS_TOKEN"),
+    ],
+)
+def test_a_wrong_setting_is_named_in_our_words(
+    cairn: Cairn, monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    ran = cairn("settings")
+    assert ran.code == 1
+    assert said in ran.err
+    assert "Value error" not in ran.err
+
+
+def test_what_is_wrong_with_an_argument_says_which(wiki: Cairn) -> None:
+    ran = wiki("edit", "entity/austin", "A city", "x", *MARA, "--section", "Not A Slug!")
+    assert ran.code == 1
+    assert "section" in ran.err.lower()
+    assert wiki("create", "entity", " ", *MARA).err.lower().count("title") >= 1
+
+
+def test_the_version_is_that_of_the_package(cairn: Cairn) -> None:
+    from importlib.metadata import version
+
+    assert cairn("--version").out == f"cairn {version('cairn-wiki')}\n"
+
+
+@pytest.mark.parametrize(
+    ("shell_name", "words", "offered"),
+    [
+        ("bash", {"COMP_WORDS": "cairn sea", "COMP_CWORD": "1"}, "search"),
+        ("zsh", {"_TYPER_COMPLETE_ARGS": "cairn sources l"}, "list"),
+        ("fish", {"_TYPER_COMPLETE_ARGS": "cairn pages --ord", "_TYPER_COMPLETE_FISH_ACTION": "get-args"}, "--order"),
+    ],
+)
+def test_a_shell_completes_commands_and_options(shell_name: str, words: dict[str, str], offered: str) -> None:
+    ran = shell(_CAIRN_COMPLETE=f"complete_{shell_name}", **words)
+    assert offered in ran.stdout, ran.stderr
+
+
+def test_columns_are_as_wide_as_their_letters(capsys: pytest.CaptureFixture[str]) -> None:
+    table(["a", "b"], [("東京", "x"), ("e\u0301", "y")])
+    assert capsys.readouterr().out == "a     b\n東京  x\ne\u0301     y\n"
+    assert width("東京") == 4

@@ -1,0 +1,310 @@
+"""`cairn explain`: what a query costs, which SQL it sends, and how Postgres runs it."""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from db.database import Database
+from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
+from tests.app.command_line import COMMAND, ROOT
+from tests.wiki import check, close_wiki, open_wiki
+
+__all__ = ["acme", "cairn"]
+
+PAGE = """query Page($tenantId: ID!, $slug: String!, $first: Int = 3) {
+  wikiPage(tenantId: $tenantId, type: ENTITY, slug: $slug) { title backlinks(first: $first) { nodes { title } } }
+}
+"""
+SEARCH = 'query ($tenantId: ID!) { wikiSearch(tenantId: $tenantId, query: "austin") { score page { title } } }'
+SLUG = ("--variables", '{"slug": "austin"}')
+Write = Callable[[str], str]
+
+
+@pytest.fixture
+def wiki(acme: Cairn) -> Cairn:
+    """With two pages."""
+    assert acme("create", "entity", "Austin", "A city with [[water]].", *MARA).code == 0
+    assert acme("create", "topic", "Water", "It flows in [[Austin]].", *MARA).code == 0
+    return acme
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes a document into a file, whose name it gives."""
+
+    def file(text: str) -> str:
+        (tmp_path / "page.graphql").write_text(text)
+        return str(tmp_path / "page.graphql")
+
+    return file
+
+
+def explained(wiki: Cairn, *arguments: str) -> dict[str, Any]:
+    """What programs are told."""
+    ran = wiki("explain", *arguments, *MARA, "--json")
+    assert ran.code == 0, ran.err
+    found: dict[str, Any] = json.loads(ran.out)
+    return found
+
+
+def test_sql_cost_parameters_and_plan_are_printed(wiki: Cairn, write: Write) -> None:
+    ran = wiki("explain", write(PAGE), *SLUG, *MARA)
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("-- query Page\n-- cost: 4 of at most 20000\n-- statements: 1\n-- parameters:\n")
+    assert '  $slug = "austin"\n' in ran.out
+    assert "$first = 3\n" in ran.out
+    assert "  scope.tenant_id = " in ran.out
+    assert "\nSELECT\n  CASE WHEN (pg_column_size(whole.answer) <= " in ran.out
+    assert "SELECT JSON_OBJECT(\n" in ran.out
+    sql, _, plan = ran.out.partition(";\n\n")
+    assert "->  Index Scan using " in plan
+    assert "cost=" in plan
+    assert "actual time" not in plan
+    assert "austin" not in sql.partition("\nSELECT")[2] + plan, "no value is in the SQL, or in a plan for all values"
+
+
+def test_the_guide_shows_what_is_printed(wiki: Cairn, write: Write) -> None:
+    """But for the ids and the plan, which are those of another database."""
+    guide = (ROOT / "docs" / "how-to" / "reading-sql.md").read_text()
+    (document,), (shown,) = (re.findall(rf"```{kind}\n(.*?)```", guide, re.DOTALL) for kind in ("graphql", "sql"))
+    printed = wiki("explain", write(document), *MARA).out
+    assert without_ids(printed.partition("\n\n")[0]) == without_ids(shown.partition("\n\n")[0])
+
+
+def without_ids(text: str) -> str:
+    return re.sub(r"[0-9a-f-]{36}", "ID", text)
+
+
+def test_programs_are_told_the_same(wiki: Cairn, write: Write) -> None:
+    found = explained(wiki, write(PAGE), *SLUG)
+    assert found["operation"] == "query Page"
+    assert found["cost"] == {"requested": 4, "limit": 20000}
+    (statement,) = found["statements"]
+    assert (statement["field"], statement["planning"], statement["hasSteps"]) == (None, "generic", False)
+    sources = {one["source"]: one["value"] for one in statement["parameters"]}
+    assert (sources["$slug"], sources["$first"]) == ("austin", 3)
+    assert [one["number"] for one in statement["parameters"]] == list(range(1, len(statement["parameters"]) + 1))
+    assert f"${len(statement['parameters'])}::" in statement["sql"]
+    assert statement["plan"][0]["Plan"]["Node Type"] == "Subquery Scan"
+
+
+def test_the_formatted_sql_is_what_postgres_takes(wiki: Cairn, write: Write, dsn: str) -> None:
+    (statement,) = explained(wiki, write(PAGE), *SLUG)["statements"]
+
+    async def prepare() -> int:
+        connection = await asyncpg.connect(dsn)
+        try:
+            return len((await connection.prepare(statement["sql"])).get_parameters())
+        finally:
+            await connection.close()
+
+    assert asyncio.run(prepare()) == len(statement["parameters"])
+
+
+def test_analyze_shows_times_and_buffers(wiki: Cairn, write: Write) -> None:
+    ran = wiki("explain", write(PAGE), *SLUG, "--analyze", *MARA)
+    assert ran.code == 0, ran.err
+    assert "actual time=" in ran.out
+    assert "Buffers: shared hit=" in ran.out
+    assert "Execution Time: " in ran.out
+    (statement,) = explained(wiki, write(PAGE), *SLUG, "--analyze")["statements"]
+    (plan,) = statement["plan"]
+    assert plan["Plan"]["Actual Rows"] == 1
+    assert plan["Plan"]["Shared Hit Blocks"] > 0
+    assert plan["Execution Time"] > 0
+    assert "$" in json.dumps(plan), "it is the plan for all values, as the server uses it"
+
+
+@pytest.mark.parametrize("more", [(), ("--analyze",)])
+def test_a_search_names_the_parameters_that_its_steps_find(wiki: Cairn, write: Write, more: tuple[str, ...]) -> None:
+    found = explained(wiki, write(SEARCH), *more)
+    (statement,) = found["statements"]
+    assert statement["hasSteps"]
+    values = {one["source"]: one["value"] for one in statement["parameters"]}
+    assert values["step.keys"] == (["austin"] if more else None)
+    assert found["statementsSent"] == (2 if more else None)
+    assert statement["plan"][0]["Plan"]
+
+
+def test_a_long_question_is_explained_by_the_statement_that_it_sends(wiki: Cairn, write: Write) -> None:
+    """It is ranked by another statement first, whose pages are parameters of the compiled one."""
+    question = "which city is it that has more water than " + " or ".join(f"word{n}" for n in range(12))
+    found = explained(wiki, write(SEARCH.replace('"austin"', f'"{question}"')), "--analyze")
+    (statement,) = found["statements"]
+    assert "step.page_id" in {one["source"] for one in statement["parameters"]}
+    assert found["statementsSent"] > 2
+
+
+def test_what_is_planned_for_its_values_is_explained_for_them(wiki: Cairn, write: Write) -> None:
+    file = write("query ($t: DateTime!) { wikiPages(filter: {updatedSince: $t}, orderBy: UPDATED) { nodes { id } } }")
+    for more in ((), ("--analyze",)):
+        (statement,) = explained(wiki, file, "--variables", '{"t": "2999-01-01T00:00:00Z"}', *more)["statements"]
+        assert statement["planning"] == "custom"
+        assert "2999-01-01" in json.dumps(statement["plan"])
+
+
+def test_values_of_every_type_reach_the_plan(wiki: Cairn, write: Write) -> None:
+    """Quotes, backslashes, lists with null, documents: they are quoted by Postgres."""
+    file = write(
+        """query ($slug: String!, $tags: [String!], $ids: [ID!]!, $tenantId: ID!) {
+          a: wikiPage(tenantId: $tenantId, type: ENTITY, slug: $slug) { title }
+          b: wikiPages(filter: {tags: $tags}) { nodes { title } }
+          c: nodes(ids: $ids) { id }
+        }"""
+    )
+    odd = {"slug": 'o\'\\ "x" $1 {}', "tags": ["a,b", 'c"d', "e\\f", "NULL", ""], "ids": ["nothing"]}
+    (statement,) = explained(wiki, file, "--variables", json.dumps(odd), "--analyze")["statements"]
+    assert statement["plan"][0]["Execution Time"] > 0
+
+
+def test_a_field_that_python_computes_leaves_a_statement_for_each_root(wiki: Cairn, write: Write) -> None:
+    file = write("{ recentWikiPages(limit: 2) { bodyHtml } viewer { role } rateLimit { cost } }")
+    found = explained(wiki, file)
+    assert [one["field"] for one in found["statements"]] == ["recentWikiPages", "viewer"]
+    assert explained(wiki, file, "--analyze")["statementsSent"] == 2
+    ran = wiki("explain", file, *MARA)
+    assert "-- statements: 2\n-- field: recentWikiPages\n-- parameters:\n" in ran.out
+    assert "\n-- field: viewer\n" in ran.out
+
+
+def test_an_operation_without_a_statement_costs_what_it_costs(wiki: Cairn, write: Write) -> None:
+    assert wiki("explain", write("{ __typename }"), *MARA).out == (
+        "-- query (without a name)\n-- cost: 1 of at most 20000\n-- statements: 0\n"
+    )
+
+
+def test_what_is_too_expensive_is_explained_and_not_run(wiki: Cairn, write: Write) -> None:
+    file = write(
+        "{ wikiPages(first: 100) { nodes { backlinks(first: 100) { nodes { id children(limit: 9) { id } } } } } }"
+    )
+    assert "\n-- cost: 100101 of at most 20000, so that it is refused\n" in wiki("explain", file, *MARA).out
+    ran = wiki("explain", file, "--analyze", *MARA, "--json")
+    assert (ran.code, ran.error["code"]) == (1, "LIMIT_EXCEEDED")
+
+
+def test_the_role_decides_who_may_ask(wiki: Cairn, write: Write) -> None:
+    file = write("{ wikiApiKeys { nodes { name } } }")
+    ran = wiki("explain", file, *MARA, "--json")
+    assert (ran.code, ran.error["code"]) == (1, "FORBIDDEN")
+    assert len(explained(wiki, file, "--role", "admin")["statements"]) == 1
+
+
+def test_one_of_several_operations_is_named(wiki: Cairn, write: Write) -> None:
+    file = write("query A { viewer { role } } query B { recentWikiPages { id } }")
+    ran = wiki("explain", file, *MARA, "--json")
+    assert (ran.code, ran.error["code"]) == (1, "OPERATION_RESOLUTION_FAILURE")
+    assert explained(wiki, file, "--operation", "B")["operation"] == "query B"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ("query {\n  wikiPage(", "GRAPHQL_PARSE_FAILED", ":2:12: Syntax Error: Expected Name, found <EOF>."),
+        ("query {\n\n  wikiPag { id }\n}", "GRAPHQL_VALIDATION_FAILED", ":3:3: Cannot query field 'wikiPag'"),
+        ("query ($n: Int!) {\n wikiPages(first: $n) { nodes { id } } }", "BAD_USER_INPUT", ":1:8: Variable '$n'"),
+        ("{ wikiPages(first: -1) { nodes { id } } }", "BAD_USER_INPUT", "A list cannot have a negative size."),
+    ],
+)
+def test_what_is_wrong_with_a_document_is_told_with_its_line(
+    wiki: Cairn, write: Write, text: str, code: str, message: str
+) -> None:
+    file = write(text)
+    ran = wiki("explain", file, *MARA)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
+    assert message in ran.err
+    error = wiki("explain", file, *MARA, "--json").error
+    assert error["code"] == code
+    if message.startswith(":"):
+        assert message in ran.err.replace(file, "")
+        assert [error["line"], error["column"]] == [int(part) for part in message.split(":")[1:3]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'mutation Make { createWikiPage(input: {type: TOPIC, title: "x"}) { page { id } } }',
+        "subscription Follow { wikiScopeChanged { kind } }",
+    ],
+)
+@pytest.mark.parametrize("more", [(), ("--analyze",)])
+def test_only_queries_are_explained(wiki: Cairn, write: Write, text: str, more: tuple[str, ...]) -> None:
+    ran = wiki("explain", write(text), *MARA, *more, "--json")
+    assert (ran.code, ran.out, ran.error["code"]) == (1, "", "NOT_A_QUERY")
+    assert ran.error["message"].startswith("Only a query can be explained, and this is a ")
+    assert json.loads(wiki("pages", *MARA, "--json").out)["totalCount"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("none.graphql",), "UNREADABLE", "none.graphql: No such file or directory."),
+        (("page.graphql", "--variables", "@none.json"), "UNREADABLE", "none.json: No such file or directory."),
+        (("page.graphql", "--variables", "{"), "BAD_USER_INPUT", "The variables are not JSON: "),
+        (("page.graphql", "--variables", "[1]"), "BAD_USER_INPUT", "The variables must be a JSON object, like "),
+        (("bytes.graphql",), "BAD_USER_INPUT", "bytes.graphql: a document is text in UTF-8."),
+    ],
+)
+def test_what_cannot_be_read_is_named(
+    wiki: Cairn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...], code: str, message: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    Path("page.graphql").write_text(PAGE)
+    Path("bytes.graphql").write_bytes(b"\xff")
+    ran = wiki("explain", *arguments, *MARA, "--json")
+    assert (ran.code, ran.error["code"]) == (1, code)
+    assert message in ran.error["message"]
+
+
+def test_only_one_of_both_comes_from_stdin(wiki: Cairn) -> None:
+    ran = wiki("explain", "-", "--variables", "-", *MARA)
+    assert ran.code == 2
+    assert "only one of FILE and --variables can be read from stdin" in ran.err
+
+
+@pytest.mark.parametrize("way", ["document", "variables", "file"])
+def test_a_document_or_its_variables_come_from_elsewhere(wiki: Cairn, write: Write, tmp_path: Path, way: str) -> None:
+    """In a process of its own, as a terminal runs it."""
+    file, values = write(PAGE), tmp_path / "page.json"
+    values.write_text('{"slug": "austin"}')
+    arguments, given = {
+        "document": (("-", *SLUG), PAGE),
+        "variables": ((file, "--variables", "-"), values.read_text()),
+        "file": ((file, "--variables", f"@{values}"), ""),
+    }[way]
+    kept = {name: os.environ[name] for name in ("PATH", "CAIRN_DATABASE_URL", "CAIRN_DATA_DIR")}
+    ran = subprocess.run(
+        [*COMMAND, "explain", *arguments, *MARA], cwd=ROOT, env=kept | {"PYTHONPATH": str(ROOT)},
+        input=given, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert '  $slug = "austin"\n' in ran.stdout
+
+
+async def test_analyze_runs_read_only_and_is_rolled_back(dsn: str) -> None:
+    wiki = await open_wiki(dsn)
+    database = Database(dsn, size=1)
+    await database.open()
+    try:
+        async with database.explaining() as connection:
+            with pytest.raises(asyncpg.ReadOnlySQLTransactionError):
+                await connection.rows(
+                    "DELETE FROM pages WHERE tenant_id = $1", [wiki.scope.tenant_id], ["ANALYZE"], False
+                )
+        async with database.explaining() as connection:
+            await connection.raw.execute("SET LOCAL work_mem = '64kB'")
+        async with database.searching() as free:
+            assert await free.raw.fetchval("SHOW work_mem") != "64kB"
+            assert await free.raw.fetchval("SELECT count(*) FROM pg_prepared_statements WHERE name ~ 'explained'") == 0
+    finally:
+        await database.close()
+        await check(wiki)
+        await close_wiki(wiki)

@@ -1,0 +1,220 @@
+"""The documents, commands and programs of docs/tutorial and docs/how-to work on the sample wiki, over HTTP."""
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import orjson
+import pytest
+from graphql import OperationDefinitionNode, OperationType, parse
+
+from app.cli.commands.demo_wikis import load_sample
+from db.scope import Role
+from resolvers.auth.api_keys import create_api_key
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from resolvers.sources.sources import cite_source
+from schema.root import GRAPHQL
+from selection import Limits
+from selection.execute.operation import parsed
+from tests.app.service import Service
+from tests.wiki import Wiki, check
+
+DOCS = Path(__file__).parents[3] / "docs"
+GUIDES = sorted(file for folder in ("tutorial", "how-to") for file in (DOCS / folder).glob("*.md"))
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+TAGGED = re.compile(r"graphql\(`(.*?)`\)", re.DOTALL)
+STARTS_HERE = ("HASH=", "curl -s")
+
+
+class Block(NamedTuple):
+    guide: str
+    kind: str
+    text: str
+
+
+def blocks(*kinds: str) -> Iterator[Block]:
+    for guide in GUIDES:
+        yield from (Block(guide.name, *found) for found in BLOCK.findall(guide.read_text()) if found[0] in kinds)
+
+
+@pytest.fixture
+async def mara(service: Service, wiki: Wiki) -> tuple[str, dict[str, Any]]:
+    """A token for the sample's Mara, and what the guides' variables stand for in her wiki."""
+    await load_sample(wiki.database, lambda said: None, lambda title: nullcontext(lambda *progress: None))
+    owner = await wiki.look.fetchrow("SELECT tenant_id, id FROM owners WHERE slug = 'mara'")
+    page = await wiki.look.fetchrow("SELECT id, version FROM pages WHERE slug = 'austin-texas'")
+    given = {
+        "tenantId": owner["tenant_id"], "since": "2026-01-01T00:00:00Z", "ids": [page["id"]], "pageId": page["id"],
+        "version": page["version"], "text": "Hot, and full of bats.", "title": "Written in GraphiQL",
+    }  # fmt: skip
+    token = service.token(UUID(str(owner["tenant_id"])), UUID(str(owner["id"])), Role.MEMBER)
+    return token, orjson.loads(orjson.dumps(given, default=str))
+
+
+async def test_every_document_and_command_runs_on_the_sample(
+    service: Service, mara: tuple[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    token, given = mara
+    answers = {}
+    for block in blocks("graphql"):
+        (operation, *_) = parse(block.text).definitions
+        if not isinstance(operation, OperationDefinitionNode) or operation.operation is OperationType.SUBSCRIPTION:
+            continue
+        names = {node.variable.name.value for node in operation.variable_definitions or ()}
+        answer = await service.ask(block.text, token, **{name: given[name] for name in names & given.keys()})
+        assert "errors" not in answer, (block.text, answer)
+        answers[block.text.strip().partition("(")[0]] = answer["data"]
+    assert answers["query Page"]["wikiPage"]["title"] == "Austin, Texas"
+    assert answers["query Search"]["wikiSearchResults"]["edges"]
+    assert answers["query Titles"]["wikiPages"]["pageInfo"]["hasNextPage"] is True
+    assert answers["query Changes"]["wikiChanges"]["nodes"]
+    assert answers["mutation Patch"]["patchWikiSection"]["page"]["version"] == given["version"] + 1
+    assert answers["mutation Edit {\n  editWikiPage"]["editWikiPage"]["changed"] is True
+    assert answers["mutation Note"]["upsertWikiPage"]["created"] is True
+    await run_commands(service.url, token, tmp_path)
+
+
+async def test_the_first_screen_shows_the_response_of_the_sample(
+    service: Service, mara: tuple[str, dict[str, Any]]
+) -> None:
+    token, given = mara
+    shown = dict(BLOCK.findall((DOCS.parent / "README.md").read_text()))
+    assert await service.ask(shown["graphql"], token, tenantId=given["tenantId"]) == orjson.loads(shown["json"])
+
+
+async def run_commands(url: str, token: str, folder: Path) -> None:
+    """Those that ask the service."""
+    if not shutil.which("curl"):
+        pytest.skip("no curl here")
+    env = os.environ | {"CAIRN_URL": f"{url}/graphql", "CAIRN_TOKEN": token}
+    said = []
+    for block in blocks("sh"):
+        if block.text.startswith(STARTS_HERE):
+            command = ["bash", "-euo", "pipefail", "-c", block.text]
+            ran = await asyncio.to_thread(subprocess.run, command, cwd=folder, env=env, capture_output=True, text=True)
+            assert ran.returncode == 0, ran.stderr
+            said.append(ran.stdout)
+    viewer = '{"data":{"viewer" : {"role" : "MEMBER"}},"extensions":{"cost":{"requested":1,"limit":20000}}}'
+    assert said == [viewer * 2, "304\n"]
+
+
+def test_every_document_fits_the_schema() -> None:
+    pages = [*DOCS.rglob("*.md"), DOCS.parent / "README.md"]
+    found = [block for page in pages for block in BLOCK.findall(page.read_text())]
+    documents = [text for kind, text in found if kind == "graphql" and "extend schema" not in text]
+    documents += [document for kind, text in found if kind == "ts" for document in TAGGED.findall(text)]
+    assert documents
+    for text in documents:
+        parsed(GRAPHQL, text, Limits())
+
+
+async def test_the_program_adds_each_line_once_however_often_it_runs(
+    service: Service, wiki: Wiki, tmp_path: Path
+) -> None:
+    (program,) = blocks("python")
+    (tmp_path / "add_lines.py").write_text(program.text)
+    (tmp_path / "lines.txt").write_text("\n".join(f"Line {n} of the log" for n in range(45)))
+    issued = await create_api_key(wiki.database, wiki.scope.tenant_id, "import", Role.SERVICE, [wiki.scope.owner_id])
+    env = os.environ | {"CAIRN_URL": f"{service.url}/graphql", "CAIRN_KEY": issued.key}
+    command = [sys.executable, "add_lines.py", "lines.txt"]
+    for added in (45, 0):
+        ran = await asyncio.to_thread(subprocess.run, command, cwd=tmp_path, env=env, capture_output=True, text=True)
+        assert (ran.stdout, ran.stderr) == (f"{added} added\n", "")
+    assert len(await wiki.rows("sources")) == 45
+    await check(wiki)
+
+
+PUT = """mutation($title: String!, $text: String!) {
+    upsertWikiPage(input: {type: TOPIC, title: $title, bodyMd: $text}) { page { id } } }"""
+
+
+async def test_a_page_that_changes_during_a_walk_or_after_it_is_found(service: Service, token: str, wiki: Wiki) -> None:
+    (changes,) = (block.text for block in blocks("graphql") if "query Changes" in block.text)
+    changes = changes.replace("first: 50", "first: 2")
+    held: dict[str, str] = {}
+
+    async def write(title: str, text: str) -> None:
+        await service.ask(PUT, token, title=title, text=text)
+
+    async def walk(after: str | None) -> str | None:
+        while True:
+            given = {"tenantId": str(wiki.scope.tenant_id), "after": after}
+            found = (await service.ask(changes, token, **given))["data"]["wikiChanges"]
+            held.update({change["page"]["title"]: change["page"]["bodyMd"] for change in found["nodes"]})
+            if after is None:
+                await write("Page 0", "changed meanwhile")  # this walk has been where it was
+            after = found["pageInfo"]["endCursor"] or after
+            if not found["pageInfo"]["hasNextPage"]:
+                return after
+
+    for n in range(5):
+        await write(f"Page {n}", "as it was")
+    resumed = await walk(None)
+    assert held["Page 0"] == "changed meanwhile", "it comes again at the end"
+    await write("Page 3", "changed later")
+    await walk(resumed)
+    assert held == {"Page 0": "changed meanwhile"} | {f"Page {n}": "as it was" for n in (1, 2, 4)} | {
+        "Page 3": "changed later"
+    }
+
+
+SHOWN = """See [[Chef Café]], [[chef-cafe|the chef]], [[topic/Kilns.md#Firing]] and [[Nobody]].
+
+- 2026-04-03: “Hot.” [^day%201] [^day%201] [^later], and a note of mine[^own].
+
+[^own]: Not evidence.
+
+[by slug](wiki:kilns), [gone](wiki:gone), [by path](/wiki/topic/kilns), `[[Kilns]] [^later]`
+
+```
+[[Kilns]] [^later]
+```
+"""
+READ = """See [Chef Café](/wiki/entity/chef-cafe), [the chef](/wiki/entity/chef-cafe), [topic/Kilns.md#Firing](/wiki/topic/kilns#Firing) and Nobody.
+
+- 2026-04-03: “Hot.” [1](#evidence-1) [1](#evidence-1) [2](#evidence-2), and a note of mine[^own].
+
+[^own]: Not evidence.
+
+[by slug](/wiki/topic/kilns), [gone](#), [by path](/wiki/topic/kilns), `[[Kilns]] [^later]`
+
+```
+[[Kilns]] [^later]
+```
+"""  # noqa: E501
+
+
+async def test_a_body_becomes_markdown_that_every_renderer_knows(
+    service: Service, wiki: Wiki, token: str, tmp_path: Path
+) -> None:
+    if (node := shutil.which("node")) is None:
+        pytest.skip("no Node here")
+    await create_page(wiki.database, wiki.scope, PageDraft("entity", "Chef Café"))
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kilns"))
+    page = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Shown", body=SHOWN))
+    for ref in ("day 1", "later"):
+        source_id = await wiki.add_source("daily_note", ref)
+        await cite_source(wiki.database, wiki.scope, page_id=page.page_id, section_slug="overview", source_id=source_id)
+    (document,) = (block.text for block in blocks("graphql") if block.guide == "render-pages.md")
+    (program,) = (block.text for block in blocks("js") if block.guide == "render-pages.md")
+    answer = await service.ask(document, token, pageId=str(page.page_id))
+    (tmp_path / "readable.mjs").write_text(program)
+    (tmp_path / "page.json").write_bytes(orjson.dumps(answer["data"]["node"]))
+    (tmp_path / "run.mjs").write_text(
+        "import { readFileSync } from 'node:fs'; import { readable } from './readable.mjs';"
+        "console.log(JSON.stringify(readable(JSON.parse(readFileSync('page.json', 'utf8')))));"
+    )
+    ran = await asyncio.to_thread(subprocess.run, [node, "run.mjs"], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    shown = orjson.loads(ran.stdout)
+    assert shown["body"].strip() == READ.strip()
+    assert [note["ref"] for note in shown["notes"]] == ["day 1", "later"]

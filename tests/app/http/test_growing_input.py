@@ -1,0 +1,261 @@
+"""No string argument of any way in takes longer than it grows: GraphQL, REST, MCP.
+
+Arguments are found in the contracts themselves, so a new one is tried without being named here. Each gets texts that
+are hard for naive readers, short and eight times as long; time is that of the process, and says so more than once.
+"""
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from graphql import (
+    GraphQLArgument,
+    GraphQLInputField,
+    GraphQLInputObjectType,
+    GraphQLInputType,
+    GraphQLList,
+    GraphQLNonNull,
+    GraphQLScalarType,
+    get_named_type,
+    is_composite_type,
+    is_enum_type,
+    is_required_argument,
+    is_required_input_field,
+)
+
+from app.mcp.catalogue import TOOLS
+from app.rest.endpoint import PATH
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from schema.root import make_engine
+from tests.app.agents import agent
+from tests.app.rest_client import contract
+from tests.app.service import Service, serving
+from tests.growth import BLINK, ROUNDS, STEP, TOO_MUCH
+from tests.wiki import Wiki, close_wiki, open_wiki
+
+LARGEST = 64_000  # characters
+TEXTS: dict[str, Callable[[int], str]] = {
+    "marks": lambda size: "a" + "\u0301\u0316" * (size // 2),
+    "brackets": lambda size: "[[" * (size // 4) + "](" * (size // 4),
+    "quotes": lambda size: '"a' * (size // 2),
+    "digits": lambda size: "9" * size,
+    "lines": lambda size: "> - \n" * (size // 5),
+    "code": lambda size: "".join("`" * (1 + n % 9) + " " for n in range(size // 6)),
+    "nesting": lambda size: "(" * (size // 2) + ")" * (size // 2),
+    "spaces": lambda size: " " * (size - 1) + "x",
+    "comments": lambda size: "<!--" * (size // 8) + "%%" * (size // 4),
+}
+QUOTED = 7  # characters of a URL, about, for one of a text
+UNKNOWN = "00000000-0000-0000-0000-000000000000"
+
+
+@pytest.fixture
+async def wiki(dsn: str) -> AsyncIterator[Wiki]:
+    """One with a page: what is asked of an empty one is not even read."""
+    wiki = await open_wiki(dsn)
+    draft = PageDraft("topic", "Austin", body="Hot. a 9 x", tags=["texas"], aliases=["ATX"])
+    await create_page(wiki.database, wiki.scope, draft)
+    yield wiki
+    await close_wiki(wiki)
+
+
+@pytest.fixture
+async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
+    async with serving(dsn, tmp_path, credential_rate=0, tenant_rate=0) as service:
+        yield service
+
+
+async def grows_like_the_text(ask: Callable[[str], Awaitable[object]], make: Callable[[int], str]) -> float:
+    """How much longer STEP times as much takes, at the least of several rounds; 0 where even that takes no time."""
+    found = []
+    for _ in range(ROUNDS):
+        if (took := await spent(ask, make(LARGEST))) <= 5 * BLINK:
+            return 0.0
+        found.append(took / max(await spent(ask, make(LARGEST // STEP)), BLINK))
+        if found[-1] < TOO_MUCH:
+            break
+    return min(found)
+
+
+async def spent(ask: Callable[[str], Awaitable[object]], text: str) -> float:
+    start = time.process_time()
+    await ask(text)
+    return time.process_time() - start
+
+
+# -- GraphQL: arguments and input fields, wherever in an argument they are
+
+
+def minimal(type_: GraphQLInputType) -> Any:
+    """A value that could be one."""
+    if isinstance(type_, GraphQLNonNull):
+        return minimal(type_.of_type)
+    if isinstance(type_, GraphQLList):
+        return []
+    if isinstance(type_, GraphQLInputObjectType):
+        return required_of(type_)
+    if is_enum_type(type_):
+        return next(iter(type_.values))
+    return {"Int": 1, "Float": 1.0, "Boolean": True, "DateTime": "2026-01-01T00:00:00Z", "JSON": {}}.get(
+        getattr(type_, "name", ""), UNKNOWN
+    )
+
+
+def required_of(type_: GraphQLInputObjectType) -> dict[str, Any]:
+    return {name: minimal(field.type) for name, field in type_.fields.items() if is_required_input_field(field)}
+
+
+def with_text(
+    type_: GraphQLInputType, seen: frozenset[str] = frozenset()
+) -> Iterator[tuple[str, Callable[[str], Any]]]:
+    """Each place in a value of that type where any text may stand, and how a value with such a text is made."""
+    if isinstance(type_, GraphQLNonNull):
+        yield from with_text(type_.of_type, seen)
+    elif isinstance(type_, GraphQLList):
+        for path, make in with_text(type_.of_type, seen):
+            yield path, lambda text, make=make: [make(text)]
+    elif isinstance(type_, GraphQLInputObjectType):
+        if type_.name not in seen:
+            for name, field in type_.fields.items():
+                for path, make in with_text(field.type, seen | {type_.name}):
+                    base = required_of(type_)
+                    yield f".{name}{path}", lambda text, name=name, make=make, base=base: base | {name: make(text)}
+    elif isinstance(type_, GraphQLScalarType) and type_.name not in ("Int", "Float", "Boolean"):
+        yield "", {"JSON": lambda text: {"a": text}}.get(type_.name, lambda text: text)
+
+
+def graphql_places() -> dict[str, tuple[str, Callable[[str], dict[str, Any]]]]:
+    """`Query.wikiPages.filter.tags` → the document, and its variables with a text there."""
+    schema, found = make_engine().schema, {}
+    for root in filter(None, (schema.query_type, schema.mutation_type)):
+        for name, field in root.fields.items():
+            needed = {key: one for key, one in field.args.items() if is_required_argument(one)}
+            for key, argument in field.args.items():
+                given = needed | {key: argument}
+                document = written(root is schema.mutation_type, name, given, get_named_type(field.type))
+                others = {key: minimal(one.type) for key, one in needed.items()}
+                for path, make in with_text(argument.type):
+                    found[f"{root.name}.{name}.{key}{path}"] = (
+                        document,
+                        lambda text, key=key, make=make, others=others: others | {key: make(text)},
+                    )
+    return found
+
+
+def written(is_mutation: bool, name: str, given: dict[str, GraphQLArgument | GraphQLInputField], result: Any) -> str:
+    declared = ", ".join(f"${key}: {one.type}" for key, one in given.items())
+    passed = ", ".join(f"{key}: ${key}" for key in given)
+    selection = " { __typename }" if is_composite_type(result) else ""
+    return f"{'mutation' if is_mutation else 'query'} ({declared}) {{ {name}({passed}){selection} }}"
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+async def test_no_argument_of_graphql_takes_longer_than_it_grows(
+    service: Service, wiki: Wiki, token: str, kind: str
+) -> None:
+    slow = {}
+    for place, (document, variables) in graphql_places().items():
+
+        async def ask(text: str, document: str = document, variables: Any = variables) -> None:
+            answer = (await service.post(document, token, variables(text))).json()
+            codes = {error["extensions"]["code"] for error in answer.get("errors", ())}
+            assert not any("INTERNAL" in code for code in codes), (document, answer)
+
+        if (times := await grows_like_the_text(ask, TEXTS[kind])) > TOO_MUCH:
+            slow[place] = times
+    assert not slow
+
+
+# -- REST: parameters and bodies
+
+
+def rest_places() -> Iterator[tuple[str, Callable[[str], dict[str, Any]]]]:
+    schemas = contract()["components"]["schemas"]
+    for path, operations in contract()["paths"].items():
+        for method, operation in operations.items():
+            filled = path
+            for name in ("slug", "type", "section"):
+                filled = filled.replace(f"{{{name}}}", "austin")
+            filled = "/".join(UNKNOWN if part.startswith("{") else part for part in filled.split("/"))
+            for parameter in operation.get("parameters", ()):
+                if parameter["in"] == "query":
+                    name = parameter["name"]
+                    yield f"{method} {path} ?{name}", lambda text, m=method, f=filled, name=name: {
+                        "method": m, "path": f, "params": {name: text[: len(text) // QUOTED]}
+                    }  # fmt: skip
+            body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+            shape = schemas.get(body.get("$ref", "").rpartition("/")[2], {})
+            for name in shape.get("properties", {}):
+                others = dict.fromkeys(shape.get("required", ()), "a")
+                for wrap in (lambda text: text, lambda text: [text], lambda text: {"a": text}):
+                    yield f"{method} {path} {name}", lambda text, m=method, f=filled, o=others, n=name, w=wrap: {
+                        "method": m, "path": f, "json": o | {n: w(text)}
+                    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+async def test_no_argument_of_rest_takes_longer_than_it_grows(
+    service: Service, wiki: Wiki, token: str, kind: str
+) -> None:
+    slow, headers = {}, {"authorization": f"Bearer {token}"}
+    for place, make in rest_places():
+
+        async def ask(text: str, make: Any = make) -> None:
+            given = make(text)
+            answer = await service.http.request(given.pop("method"), PATH + given.pop("path"), headers=headers, **given)
+            assert answer.status_code != 500, answer.text
+
+        if (times := await grows_like_the_text(ask, TEXTS[kind])) > TOO_MUCH:
+            slow[place] = times
+    assert not slow
+
+
+# -- MCP: arguments of every tool
+
+
+def tool_places() -> Iterator[tuple[str, str, Callable[[str], dict[str, Any]]]]:
+    for tool in TOOLS:
+        shape = tool.takes.model_json_schema()
+        others = dict.fromkeys(shape.get("required", ()), "a")
+        for name in shape.get("properties", {}):
+            for wrap in (lambda text: text, lambda text: [text], lambda text: {"a": text}):
+                yield tool.name, name, lambda text, n=name, o=others, w=wrap: o | {n: w(text)}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+async def test_no_argument_of_a_tool_takes_longer_than_it_grows(
+    service: Service, wiki: Wiki, token: str, kind: str
+) -> None:
+    slow = {}
+    async with agent(service, token) as mara:
+        for tool, name, make in tool_places():
+
+            async def ask(text: str, tool: str = tool, make: Any = make) -> None:
+                with suppress(AssertionError):
+                    await mara.call(tool, **make(text))
+
+            if (times := await grows_like_the_text(ask, TEXTS[kind])) > TOO_MUCH:
+                slow[f"{tool} {name}"] = times
+    assert not slow
+
+
+# -- bodies of pages, which may be a thousand times as long as any name
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+async def test_an_import_takes_no_longer_than_its_notes_grow(
+    service: Service, wiki: Wiki, token: str, kind: str
+) -> None:
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/jsonl"}
+
+    async def ask(text: str) -> None:
+        for field in ("title", "body", "slug", "aliases", "tags", "parent", "links", "summary", "type"):
+            note = {"title": "Austin", "body": "Hot."} | {field: text}
+            await service.http.post(f"{PATH}/import", content=orjson.dumps(note) + b"\n", headers=headers)
+
+    assert await grows_like_the_text(ask, TEXTS[kind]) < TOO_MUCH

@@ -1,0 +1,85 @@
+"""What tools are listed: the names and schemas that agents know."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+
+from app.cli.program import main
+from app.mcp.catalogue import BY_NAME, TOOLS, TOOLSETS, listed_tools
+from app.mcp.tool import Tool
+
+LISTED = Path(__file__).with_name("mcp_tools.json")
+NAMES = {
+    "wiki_create", "wiki_edit", "wiki_read", "wiki_list", "wiki_search", "wiki_history", "knowledge_search",
+    "knowledge_write", "knowledge_list", "knowledge_delete",
+}  # fmt: skip
+OLDER = {"search_wiki", "read_wiki_page"}
+WRITING = {
+    "wiki_create", "wiki_edit", "wiki_append", "wiki_supersede", "wiki_update", "wiki_restore", "wiki_remember",
+    "knowledge_write", "knowledge_delete", "wiki_ingest",
+}  # fmt: skip
+TOKENS = 9_200
+"""Of all that a client puts into a prompt before the first question: a tokenizer makes one of some four characters."""
+
+
+def listed() -> list[dict[str, Any]]:
+    return [tool.listed().model_dump(mode="json", by_alias=True, exclude_none=True) for tool in TOOLSETS["all"]]
+
+
+def test_the_listed_tools_are_those_that_were_agreed() -> None:
+    """To agree to a change: delete the file, run this test, and commit what it writes."""
+    text = json.dumps(listed(), indent=1, ensure_ascii=False) + "\n"
+    if not LISTED.exists():
+        LISTED.write_text(text, encoding="utf-8")
+    assert text == LISTED.read_text(encoding="utf-8")
+
+
+def test_every_public_name_is_there() -> None:
+    assert {tool.name for tool in TOOLS} >= NAMES
+    assert BY_NAME.keys() >= OLDER
+
+
+def test_the_list_costs_a_prompt_no_more_than_was_agreed() -> None:
+    def tokens(tools: Sequence[Tool]) -> int:
+        listed = [tool.listed().model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
+        return len(json.dumps(listed, separators=(",", ":"), ensure_ascii=False)) // 4
+
+    assert tokens(listed_tools()) < TOKENS
+    assert tokens(listed_tools(may_write=False)) < TOKENS * 2 // 3
+    assert tokens(listed_tools(("default", "older-names"))) > tokens(listed_tools()) + 500, (
+        "which is why they are left out"
+    )
+
+
+def test_hints_say_which_tools_write() -> None:
+    assert {one["name"] for one in listed() if not one["annotations"]["readOnlyHint"]} == WRITING
+
+
+def test_no_argument_names_a_tenant_or_an_owner() -> None:
+    arguments = {name for one in listed() for name in one["inputSchema"]["properties"]}
+    assert not {name for name in arguments if "tenant" in name or "owner" in name}
+
+
+def test_schemas_are_valid_and_say_what_arguments_are_for() -> None:
+    for one in listed():
+        for kind in ("inputSchema", "outputSchema"):
+            try:
+                Draft202012Validator.check_schema(one[kind])
+            except SchemaError as error:
+                pytest.fail(f"{one['name']}: {error.message}")
+        undescribed = {
+            name for name, about in one["inputSchema"]["properties"].items() if "description" not in json.dumps(about)
+        }
+        assert undescribed <= {"title"}, one["name"]
+
+
+def test_the_command_line_lists_them_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tools", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == listed()
+    assert main(["tools"]) == 0
+    assert "wiki_read(page, offset, version, max_chars)\n    Read a page" in capsys.readouterr().out

@@ -1,0 +1,118 @@
+"""POST /mcp as HTTP: who is let in, and what is no request."""
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from tests.app.agents import agent
+from tests.app.service import Service, serving
+from tests.wiki import Wiki
+
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+ACCEPT = {"accept": "application/json, text/event-stream"}
+
+
+async def post(service: Service, token: str | None, body: Any = LIST, **headers: str) -> httpx.Response:
+    sent = ACCEPT | headers | ({"authorization": f"Bearer {token}"} if token else {})
+    return await service.http.post("/mcp", json=body, headers=sent)
+
+
+async def test_a_request_is_answered_with_json_that_nobody_keeps(service: Service, token: str) -> None:
+    response = await post(service, token)
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "application/json"
+    assert response.headers["cache-control"] == "no-store"
+    assert len(response.json()["result"]["tools"]) == 21
+
+
+async def test_who_shows_no_good_credential_is_told_so(service: Service) -> None:
+    for shown in (None, "nonsense"):
+        response = await post(service, shown)
+        assert response.status_code == 401
+        challenge = response.headers["www-authenticate"]
+        assert (challenge == 'Bearer realm="cairn"', "invalid_token" in challenge) == (shown is None, shown is not None)
+        assert response.json()["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
+
+
+async def test_an_owner_that_may_not_be_read_is_refused(service: Service, token: str) -> None:
+    response = await post(service, token, **{"x-cairn-owner": "00000000-0000-0000-0000-000000000000"})
+    assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (403, "FORBIDDEN")
+
+
+async def test_there_are_no_streams_and_no_sessions(service: Service, token: str) -> None:
+    for method in ("GET", "DELETE", "PUT"):
+        response = await service.http.request(method, "/mcp", headers={"authorization": f"Bearer {token}"})
+        assert (response.status_code, response.headers["allow"]) == (405, "POST")
+    with pytest.raises(InvalidStatus, match="403"):
+        await connect(f"{service.url.replace('http', 'ws')}/mcp")
+    assert "mcp-session-id" not in (await post(service, token)).headers
+
+
+async def test_pages_of_other_origins_and_other_names_of_this_machine_are_refused(service: Service, token: str) -> None:
+    assert (await post(service, token, origin="https://evil.example")).status_code == 403
+    assert (await post(service, token, origin=service.url)).status_code == 200
+    assert (await post(service, token, host="evil.example")).status_code == 400
+    assert (await post(service, token, host="localhost:8000")).status_code == 200
+
+
+async def test_allowed_hosts_hold_here_as_everywhere(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path, allowed_hosts=["wiki.example.org"]) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        assert (await post(service, token, host="wiki.example.org")).status_code == 200
+        assert (await post(service, token)).status_code == 400
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b"[" * 100_000, b"\xff", b'{"jsonrpc":"2.0","id":1}'])
+async def test_what_is_no_request_is_refused_and_nothing_breaks(service: Service, token: str, body: bytes) -> None:
+    headers = {**ACCEPT, "authorization": f"Bearer {token}", "content-type": "application/json"}
+    for version in ({}, {"mcp-protocol-version": "2026-07-28"}):
+        response = await service.http.post("/mcp", content=body, headers=headers | version)
+        assert response.status_code == 400
+    assert (await post(service, token)).status_code == 200
+
+
+async def test_a_message_of_very_many_values_is_refused_before_it_is_read(service: Service, token: str) -> None:
+    many: list[Any] = [
+        LIST | {"params": {"x": [0] * 200_000}},
+        [LIST] * 20_000,
+        LIST | {"params": {"x": nested(60_000)}},
+    ]
+    for body in many:
+        response = await post(service, token, body)
+        assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (413, "LIMIT_EXCEEDED")
+    assert (await post(service, token, LIST | {"params": {"cursor": "x" * 200_000}})).status_code != 413
+
+
+def nested(levels: int) -> Any:
+    """Wider than deep: JSON is not read below a thousand levels."""
+    inner: Any = ["x" * levels]
+    for _ in range(100):
+        inner = [inner]
+    return inner
+
+
+async def test_a_body_has_a_limit_and_a_rate_holds(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    limits = {"max_body": 2000, "credential_rate": 1, "credential_burst": 300}
+    async with serving(dsn, tmp_path, **limits) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        assert (await post(service, token, LIST | {"params": {"x": "y" * 3000}})).status_code == 413
+        async with agent(service, token) as hasty:
+            assert (await hasty.call("wiki_list", limit=100))["total"] == 0
+            error, text = await hasty.refused("wiki_graph", limit=100)
+            assert error["code"] == "THROTTLED"
+            assert "Try again in" in text
+            assert error["retryAfter"] > 0
+
+
+async def test_what_clients_may_send_does_not_limit_what_tools_ask(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    tight = {"max_tokens": 1, "max_depth": 1, "max_fields": 1, "max_aliases": 0, "max_variables": 1}
+    async with serving(dsn, tmp_path, introspection="nobody", **tight) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        async with agent(service, token) as caller:
+            await caller.call("wiki_create", title="Harbour Coffee", type="entity", content="Open since 2019.")
+            assert "Harbour Coffee" in await caller.text("wiki_search", query="harbour")
+            assert "Open since 2019." in await caller.text("wiki_read", page="entity/harbour-coffee")

@@ -1,0 +1,106 @@
+"""Calls of tools that are sent again: with a key they are done once, without one as often as they come."""
+
+import asyncio
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.app.agents import Agent
+from tests.app.service import Service
+from tests.wiki import Wiki
+
+KEY = "cairn/idempotency_key"
+
+
+async def keyed(mara: Agent, tool: str, key: Any, **arguments: Any) -> Any:
+    return await mara.client.call_tool(tool, arguments, meta={KEY: key})
+
+
+async def body(wiki: Wiki) -> str:
+    (page,) = await wiki.rows("pages")
+    return str(page["body_md"])
+
+
+@pytest.fixture
+async def kiln(mara: Agent) -> str:
+    return str((await mara.call("wiki_create", title="Kiln", type="topic", content="Hot."))["page"])
+
+
+async def test_a_repeated_call_is_done_once_and_answered_alike(mara: Agent, kiln: str, wiki: Wiki) -> None:
+    asked = {"page": kiln, "text": "Fired at dawn."}
+    first, again = [await keyed(mara, "wiki_append", "k-1", **asked) for _ in range(2)]
+    assert not first.is_error
+    assert (again.structured_content, again.content) == (first.structured_content, first.content)
+    assert (first.meta or {}).get("cairn/replayed") is None
+    assert again.meta["cairn/replayed"] is True
+    assert (await body(wiki)).count("Fired at dawn.") == 1
+    assert (await mara.call("wiki_append", idempotency_key="k-1", **asked)) == first.structured_content
+    other = await keyed(mara, "wiki_append", "k-1", page=kiln, text="Fired at noon.")
+    assert other.is_error
+    assert other.meta["cairn/error"]["code"] == "IDEMPOTENCY_KEY_REUSED"
+
+
+async def test_without_a_key_a_repeat_is_meant(mara: Agent, kiln: str, wiki: Wiki) -> None:
+    for _ in range(2):
+        await mara.call("wiki_append", page=kiln, text="Once more.")
+    assert (await body(wiki)).count("Once more.") == 2
+
+
+async def test_equal_calls_at_the_same_time_are_done_once(mara: Agent, kiln: str, wiki: Wiki) -> None:
+    calls = [keyed(mara, "wiki_append", "k-2", page=kiln, text="Together.") for _ in range(5)]
+    answers = await asyncio.gather(*calls)
+    assert (await body(wiki)).count("Together.") == 1
+    codes = {answer.meta["cairn/error"]["code"] for answer in answers if answer.is_error}
+    assert codes <= {"IDEMPOTENCY_IN_PROGRESS"}
+
+
+async def test_a_call_that_failed_is_tried_again(mara: Agent, kiln: str, wiki: Wiki) -> None:
+    asked = {"page": kiln, "old_text": "Cold.", "new_text": "Colder."}
+    failed = await keyed(mara, "wiki_edit", "k-3", **asked)
+    assert failed.meta["cairn/error"]["code"] == "EDIT_FAILED"
+    await mara.call("wiki_append", page=kiln, text="Cold.")
+    assert not (await keyed(mara, "wiki_edit", "k-3", **asked)).is_error
+    assert not (await keyed(mara, "wiki_edit", "k-3", **asked)).is_error
+    assert (await body(wiki)).count("Colder.") == 1
+
+
+async def test_tools_of_several_steps_are_done_once_too(mara: Agent, kiln: str, wiki: Wiki) -> None:
+    asked = {"content": "It cracked.", "page": kiln, "section": "overview"}
+    first, again = [await keyed(mara, "wiki_remember", "k-4", **asked) for _ in range(2)]
+    assert first.structured_content["created"] is True
+    assert again.structured_content == first.structured_content, "an answer as it was, not `known already`"
+    assert len(await wiki.rows("section_sources")) == 1
+
+
+@pytest.mark.parametrize("key", ["é", "a b", "x" * 256, 7, ["k"]])
+async def test_a_key_that_is_none_is_refused(mara: Agent, kiln: str, key: Any) -> None:
+    refused = await keyed(mara, "wiki_append", key, page=kiln, text="Never.")
+    assert refused.meta["cairn/error"]["code"] == "BAD_USER_INPUT"
+
+
+async def test_a_call_whose_answer_was_lost_can_be_sent_again(
+    service: Service, token: str, mara: Agent, kiln: str, wiki: Wiki
+) -> None:
+    """Clients that hang up at any moment of a call and send it once more."""
+    headers = {"authorization": f"Bearer {token}", "accept": "application/json, text/event-stream"}
+    for number in range(8):
+        call = {
+            "name": "wiki_append",
+            "arguments": {"page": kiln, "text": f"Line {number}.", "idempotency_key": f"n-{number}"},
+        }
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        async with httpx.AsyncClient(base_url=service.url, headers=headers) as hasty:
+            for patience in (0.002 * number, 0.005 * number):
+                try:
+                    await asyncio.wait_for(hasty.post("/mcp", json=message), max(patience, 0.001))
+                except (TimeoutError, httpx.HTTPError):
+                    continue
+        while True:
+            answer = await keyed(mara, "wiki_append", f"n-{number}", page=kiln, text=f"Line {number}.")
+            if not answer.is_error:
+                break
+            assert answer.meta["cairn/error"]["code"] == "IDEMPOTENCY_IN_PROGRESS", json.dumps(answer.meta)
+            await asyncio.sleep(0.05)
+        assert (await body(wiki)).count(f"Line {number}.") == 1

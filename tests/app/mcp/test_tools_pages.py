@@ -1,0 +1,242 @@
+"""Pages by tools: what a read shows, how a page is named, what a write refuses, versions, and who sees which tool."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import get_args
+
+from app.mcp.catalogue import TOOLS, TOOLSETS
+from app.settings import Toolset
+from db.scope import Role
+from resolvers.auth.owners import Grant, grant
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.contradictions import Claimed, Resolution, record_contradiction, resolve_contradiction
+from resolvers.pages.lifecycle import archive_page
+from tests.app.agents import Agent, agent
+from tests.app.service import Service, serving
+from tests.wiki import Wiki, check
+
+
+async def test_a_page_is_read_with_what_it_links_to_and_what_its_sections_cite(
+    statements: list[str], service: Service, token: str
+) -> None:
+    async with agent(service, token) as mara:
+        text = "A city.\n\n## Notes\n\nSee [[barton-springs]] and [[Zilker Park]].\n\n## More\n\nWords."
+        about = {"type": "topic", "aliases": ["ATX", "Capital of Texas"], "tags": ["city"]}
+        await mara.call("wiki_create", title="Austin", content=text, **about)
+        await mara.call("wiki_create", title="Barton Springs", type="entity", content="In [[austin]].")
+        for section, ref in (("notes", "m1"), ("notes", "m2"), ("overview", "m3")):
+            await mara.call("wiki_remember", content=ref, ref=ref, page="austin", section=section)
+        statements.clear()
+        page = await mara.call("wiki_read", page="austin")
+        read = [sql for sql in statements if "tool_calls" not in sql]
+        told = await mara.text("wiki_read", page="austin")
+    assert len(read) == 1, read
+    assert page["links"] == ["entity/barton-springs"]
+    assert page["broken_links"] == ["zilker-park"]
+    assert page["linked_from"] == ["entity/barton-springs"]
+    assert page["aliases"] == ["atx", "austin", "capital of texas"]
+    cites = {one["section"]: sorted(one["cites"]) for one in page["sections"]}
+    assert cites == {"overview": ["memory_unit:m3"], "notes": ["memory_unit:m1", "memory_unit:m2"], "more": []}
+    for line in (
+        "aliases: atx, austin, capital of texas", "links to: entity/barton-springs", "broken links: zilker-park",
+        "overview (cites memory_unit:m3)",
+    ):  # fmt: skip
+        assert line in told
+
+
+async def test_a_page_is_found_by_its_title_and_by_its_aliases(mara: Agent) -> None:
+    await mara.call("wiki_create", title="TCP/IP", type="concept", content="Packets.", slug="internet-protocols")
+    await mara.call("wiki_create", title="Café Mocha", type="entity", content="Coffee.", aliases=["The Corner Bar"])
+    for name in ("TCP/IP", "tcp/ip", "internet-protocols", "concept/TCP/IP", "Internet Protocols"):
+        assert (await mara.call("wiki_read", page=name))["page"] == "concept/internet-protocols"
+    for name in ("Café Mocha", "cafe  mocha", "the corner bar", "entity/The Corner Bar", "[[Café Mocha]]"):
+        assert (await mara.call("wiki_read", page=name))["page"] == "entity/cafe-mocha"
+    edited = await mara.call("wiki_edit", page="The Corner Bar", old_text="Coffee", new_text="Good coffee")
+    assert edited["page"] == "entity/cafe-mocha"
+    await mara.call("wiki_create", title="The Corner Bar", type="topic", content="Bars.")
+    assert (await mara.call("wiki_read", page="The Corner Bar"))["page"] == "topic/the-corner-bar", (
+        "a title is stronger"
+    )
+
+
+async def test_a_name_that_no_page_has_brings_those_that_are_like_it(mara: Agent) -> None:
+    await mara.call("wiki_create", title="Barton Springs", type="entity", content="Cold water.")
+    for name in ("barton", "bartn springs", "cold water", "topic/barton-springs"):
+        error, text = await mara.refused("wiki_read", page=name)
+        assert error["code"] == "NOT_FOUND"
+        assert "Perhaps you mean one of these: entity/barton-springs." in text
+    _, text = await mara.refused("wiki_read", page="quasar")
+    assert "Find pages with wiki_search or wiki_list." in text
+
+
+async def test_a_title_that_exists_is_no_second_page(mara: Agent, wiki: Wiki) -> None:
+    await mara.call("wiki_create", title="Kiln", type="entity", content="Hot.", aliases=["The Oven"])
+    for title in ("Kiln", "  KILN ", "The oven"):
+        error, text = await mara.refused("wiki_create", title=title, type="entity", content="Hot again.")
+        assert (error["code"], error["page"], error["currentVersion"]) == ("PAGE_EXISTS", "entity/kiln", 1)
+        assert "wiki_edit" in text
+        assert "entity/kiln" in text
+    assert len(await wiki.rows("pages")) == 1
+    other = await mara.call("wiki_create", title="Kiln", type="topic", content="About kilns.")
+    assert other["page"] == "topic/kiln", "a page of another type is another page"
+    meant = await mara.call("wiki_create", title="Kiln", type="entity", content="A village.", slug="kiln-village")
+    assert meant["page"] == "entity/kiln-village"
+    await archive_page(wiki.database, wiki.scope, (await wiki.row("pages", slug="kiln", type="entity"))["id"])
+    await archive_page(wiki.database, wiki.scope, (await wiki.row("pages", slug="kiln-village"))["id"])
+    _, text = await mara.refused("wiki_create", title="Kiln", type="entity", content="Hot.")
+    assert "It is archived." in text
+    await check(wiki)
+
+
+async def test_what_is_known_of_a_page_is_changed(mara: Agent, wiki: Wiki) -> None:
+    await mara.call("wiki_create", title="River", type="entity", content="Wet.")
+    await mara.call("wiki_create", title="Austin", type="topic", content="A city.", tags=["a"], aliases=["ATX"])
+    changed = await mara.call(
+        "wiki_update", page="austin", summary="The capital.", tags=["city", "texas"], aliases=["Waterloo"],
+        related=["entity/river"], expected_version=1, edit_summary="Facts",
+    )  # fmt: skip
+    assert changed == {"page": "topic/austin", "version": 2, "changed": True}
+    page = await mara.call("wiki_read", page="Waterloo")
+    assert (page["summary"], page["tags"], page["links"]) == ("The capital.", ["city", "texas"], ["entity/river"])
+    assert page["aliases"] == ["austin", "waterloo"]
+    again = await mara.call("wiki_update", page="austin", tags=["city", "texas"])
+    assert again == {"page": "topic/austin", "version": 2, "changed": False}
+    await mara.call("wiki_update", page="austin", summary="", tags=[], related=[])
+    page = await mara.call("wiki_read", page="austin")
+    assert (page["summary"], page["tags"], page["links"], page["aliases"]) == (None, [], [], ["austin", "waterloo"])
+    _, text = await mara.refused("wiki_update", page="austin")
+    assert "Give what is to change: title, summary, tags, aliases, related" in text
+    error, _ = await mara.refused("wiki_update", page="austin", related=["nowhere"])
+    assert error["field"].startswith("related")
+    error, _ = await mara.refused("wiki_update", page="austin", tags=["x"], expected_version=1)
+    assert (error["code"], error["currentVersion"]) == ("CONFLICT", 3)
+    await check(wiki)
+
+
+async def test_versions_are_appended_to_read_compared_and_restored(mara: Agent, wiki: Wiki) -> None:
+    await mara.call("wiki_create", title="Austin", type="topic", content="A city.", tags=["old"])
+    done = await mara.call("wiki_append", page="austin", text="It is hot.", section="weather", edit_summary="Weather")
+    assert done == {"page": "topic/austin", "version": 2, "changed": True}
+    await mara.call("wiki_update", page="austin", tags=["new"], title="Austin, Texas")
+    old = await mara.call("wiki_read", page="austin", version=1)
+    assert (old["content"], old["version"], old["title"], old["tags"]) == ("A city.", 1, "Austin", ["old"])
+    assert "## Weather\n\nIt is hot." in (await mara.call("wiki_read", page="austin", version=2))["content"]
+    difference = await mara.call("wiki_diff", page="austin", from_version=1, to_version=2)
+    assert (difference["lines_added"], difference["lines_removed"]) == (5, 1)
+    assert "+It is hot." in difference["diff"]
+    restored = await mara.call("wiki_restore", page="austin", version=1, expected_version=3)
+    assert restored["version"] == 4
+    page = await mara.call("wiki_read", page="austin")
+    assert (page["content"], page["tags"], page["title"]) == ("A city.", ["old"], "Austin")
+    for tool, arguments in (
+        ("wiki_read", {"version": 9}), ("wiki_restore", {"version": 9}),
+        ("wiki_diff", {"from_version": 1, "to_version": 9}),
+    ):  # fmt: skip
+        assert (await mara.refused(tool, page="austin", **arguments))[0]["code"] == "NOT_FOUND"
+    await check(wiki)
+
+
+async def test_a_long_difference_is_cut_and_says_so(mara: Agent) -> None:
+    await mara.call("wiki_create", title="Long", type="topic", content="One.")
+    await mara.call("wiki_append", page="long", text="\n".join(f"Line {n}." for n in range(500)))
+    for most in (200, 1_000):
+        text = await mara.text("wiki_diff", page="long", from_version=1, to_version=2, max_chars=most)
+        assert len(text) <= most
+        assert "ask with a greater max_chars" in text
+    whole = await mara.call("wiki_diff", page="long", from_version=1, to_version=2, max_chars=50_000)
+    assert (whole["is_cut"], "+Line 499." in whole["diff"]) == (False, True)
+
+
+async def test_what_a_source_is_about_is_kept_with_it(mara: Agent, wiki: Wiki) -> None:
+    about = {"place": "Barton Springs", "city": "Austin", "person": ["Mara", "Marco"], "project": "Swim", "tags": ["a"]}
+    await mara.call("wiki_remember", content="Cold.", metadata=about)
+    assert (await wiki.row("sources"))["metadata"] == about
+    error, _ = await mara.refused("wiki_remember", content="Cold again.", metadata={"x": "y" * 100_000})
+    assert error["field"] == "metadata"
+
+
+async def test_a_reader_is_not_shown_tools_that_write(service: Service, wiki: Wiki, token: str) -> None:
+    async def shown(token: str, **headers: str) -> set[str]:
+        async with agent(service, token, **headers) as one:
+            return {tool.name for tool in (await one.client.list_tools()).tools}
+
+    tenant_id, owner_id = wiki.scope.tenant_id, wiki.scope.owner_id
+    reading = {tool.name for tool in TOOLS if not tool.writes}
+    assert await shown(token) == {tool.name for tool in TOOLS}
+    assert await shown(service.token(tenant_id, owner_id, Role.READER)) == reading
+    other = await wiki.neighbour(Role.MEMBER)
+    theirs = service.token(tenant_id, other.scope.owner_id)
+    for role, names in ((Grant.READER, reading), (Grant.MEMBER, {tool.name for tool in TOOLS})):
+        await grant(wiki.database, tenant_id, owner_id=owner_id, grantee_id=other.scope.owner_id, role=role)
+        assert await shown(theirs, **{"x-cairn-owner": str(owner_id)}) == names
+    async with agent(service, service.token(tenant_id, owner_id, Role.READER)) as reader:
+        error, _ = await reader.refused("wiki_create", title="T", type="topic", content="x")
+        assert error["code"] == "FORBIDDEN"
+
+
+async def test_the_older_names_are_listed_only_where_an_operator_wants_it(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path, tools_older_names=True) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        async with agent(service, token) as one:
+            names = [tool.name for tool in (await one.client.list_tools()).tools]
+    assert names[-2:] == ["search_wiki", "read_wiki_page"]
+
+
+async def test_a_client_is_listed_the_toolsets_that_it_asks_for(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async def shown(service: Service, **headers: str) -> list[str]:
+        async with agent(service, service.token(wiki.scope.tenant_id, wiki.scope.owner_id), **headers) as one:
+            assert (await one.call("wiki_graph"))["pages"] == [], "a tool that is not listed is answered all the same"
+            return [tool.name for tool in (await one.client.list_tools()).tools]
+
+    async with serving(dsn, tmp_path, toolsets=["knowledge"]) as service:
+        assert await shown(service) == [tool.name for tool in TOOLSETS["knowledge"]]
+        asked = await shown(service, **{"X-MCP-Toolsets": "links, History"})
+        assert set(asked) == {tool.name for name in ("links", "history") for tool in TOOLSETS[name]}
+        assert set(await shown(service, **{"X-MCP-Toolsets": "all"})) == {tool.name for tool in TOOLSETS["all"]}
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        headers = {"Authorization": f"Bearer {token}", "X-MCP-Toolsets": "magic"}
+        answer = await service.http.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"}, headers=headers)
+        assert (answer.status_code, answer.json()["errors"][0]["extensions"]["code"]) == (400, "BAD_USER_INPUT")
+
+
+def test_the_setting_knows_every_toolset() -> None:
+    assert set(get_args(Toolset)) == set(TOOLSETS)
+
+
+async def test_a_read_begins_with_what_the_page_used_to_say(mara: Agent) -> None:
+    await mara.call("wiki_create", title="Ledger", type="project", content="The ledger runs on Postgres.")
+    done = await mara.call(
+        "wiki_supersede", page="ledger", fact="runs on Postgres", replacement='runs on "MySQL"',
+        superseded_on="2026-03-02",
+    )  # fmt: skip
+    assert (done["page"], done["version"], done["changed"]) == ("project/ledger", 2, True)
+    line = 'Used to say "runs on Postgres" until 2026-03-02; now says "runs on \'MySQL\'".'
+    read = await mara.call("wiki_read", page="ledger")
+    assert (read["superseded"], read["superseded_count"]) == ([line], 1)
+    told = (await mara.text("wiki_read", page="ledger")).splitlines()
+    assert told[2].startswith("<data ")
+    assert told[3] == line, "what pages said is data too"
+    for n in range(7):
+        await mara.call("wiki_supersede", page="ledger", fact=f"Version {n}", replacement=f"{n + 1}", rewrite=False)
+    read = await mara.call("wiki_read", page="ledger")
+    assert (len(read["superseded"]), read["superseded_count"]) == (5, 8)
+    assert "Version 6" in read["superseded"][0]
+    refused = await mara.refused("wiki_supersede", page="ledger", fact="a", replacement="b", overridden_by="x")
+    assert "kind:ref" in str(refused)
+
+
+async def test_a_read_shows_what_nobody_decided(mara: Agent, wiki: Wiki) -> None:
+    await mara.call("wiki_create", title="Ledger", type="project", content="On Postgres.\n\n## Later\n\nOn MySQL.")
+    (page,) = await wiki.rows("pages")
+    older, newer = (Claimed(text, on=datetime(2026, month, 2, tzinfo=UTC)) for text, month in OF_MONTHS.items())
+    made = await record_contradiction(wiki.database, wiki.scope, PageAddress(page["id"]), older, newer)
+    line = f'Undecided ({made.id}): "On Postgres." (2026-01-02) or "On MySQL." (2026-03-02).'
+    assert (await mara.call("wiki_read", page="ledger"))["contradictions"] == [line]
+    assert line in await mara.text("wiki_read", page="ledger")
+    await resolve_contradiction(wiki.database, wiki.scope, made.id, Resolution.KEEP_NEWER, "I looked.")
+    read = await mara.call("wiki_read", page="ledger")
+    assert (read["contradictions"], read["superseded_count"]) == ([], 1)
+    assert "Postgres" not in read["content"]
+
+
+OF_MONTHS = {"On Postgres.": 1, "On MySQL.": 3}

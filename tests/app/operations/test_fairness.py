@@ -1,0 +1,117 @@
+"""One tenant does not starve the others: whoever has a thousand requests waits for them, and nobody else does."""
+
+import asyncio
+import random
+from collections import Counter
+from pathlib import Path
+
+import httpx
+import pytest
+
+from lib.turns import BORROWER, Crowded, Turns, turn
+from tests.app.service import serving
+from tests.wiki import Wiki, close_wiki, open_wiki
+
+READ = "{ wikiPages(first: 5) { nodes { title } } }"
+CROWD = 300
+
+
+async def test_a_borrower_with_many_waits_behind_itself_alone() -> None:
+    turns, order = Turns(2), list[str]()
+    free = asyncio.Event()
+
+    async def work(borrower: str) -> None:
+        BORROWER.set(borrower)
+        async with turn(turns):
+            order.append(borrower)
+            await free.wait()
+
+    tasks = [asyncio.create_task(work(name)) for name in [*("heavy" for _ in range(10)), "light", "other", "light"]]
+    await asyncio.sleep(0.01)
+    assert order == ["heavy", "heavy"]
+    free.set()
+    await asyncio.gather(*tasks)
+    assert set(order[2:5]) >= {"light", "other"}
+    assert (turns.taken, turns.waiters, turns.held, turns.waiting) == (0, 0, {}, {})
+
+
+async def test_one_borrower_leaves_a_quarter_to_the_others() -> None:
+    turns = Turns(8)
+    for _ in range(6):
+        await turns.take("heavy")
+    seventh = asyncio.create_task(turns.take("heavy"))
+    await asyncio.wait_for(turns.take("light"), 1)
+    assert not seventh.done()
+    turns.give("heavy")
+    await asyncio.wait_for(seventh, 1)
+
+
+async def test_one_borrower_fills_half_of_the_queue() -> None:
+    turns = Turns(1, queue=4)
+    await turns.take("heavy")
+    waiting = [asyncio.create_task(turns.take("heavy")) for _ in range(2)]
+    await asyncio.sleep(0)
+    with pytest.raises(Crowded):
+        await turns.take("heavy")
+    waiting += [asyncio.create_task(turns.take("light")) for _ in range(2)]
+    await asyncio.sleep(0)
+    with pytest.raises(Crowded):
+        await turns.take("other")
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert turns.waiters == 0
+
+
+@pytest.mark.parametrize("seed", range(10))
+async def test_no_turn_is_lost_in_a_storm_of_cancellations(seed: int) -> None:
+    chance, turns, at_once = random.Random(seed), Turns(4), Counter[str]()
+
+    async def work(borrower: str) -> None:
+        BORROWER.set(borrower)
+        async with turn(turns):
+            at_once[borrower] += 1
+            assert at_once[borrower] <= 3
+            assert at_once.total() <= 4
+            try:
+                await asyncio.sleep(chance.random() / 1000)
+            finally:
+                at_once[borrower] -= 1
+
+    tasks = [asyncio.create_task(work(chance.choice("aaaab"))) for _ in range(300)]
+    while not all(task.done() for task in tasks):
+        chance.choice(tasks).cancel()
+        await asyncio.sleep(chance.random() / 1000)
+    assert not [task for task in tasks if not task.cancelled() and task.exception()]
+    assert (turns.taken, turns.waiters, turns.held, turns.waiting) == (0, 0, {}, {})
+
+
+async def test_a_request_passes_the_crowd_of_another_tenant(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    light = await open_wiki(dsn)
+    async with (
+        serving(dsn, tmp_path, pool_size=2) as service,
+        httpx.AsyncClient(base_url=service.url, timeout=60, limits=httpx.Limits()) as http,
+    ):
+        crowding = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        passing = service.token(light.scope.tenant_id, light.scope.owner_id)
+        for token in (crowding, passing):
+            assert (await service.post(READ, token)).status_code == 200
+        await wiki.look.execute("BEGIN; LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
+        done = list[int]()
+
+        async def one(token: str) -> int:
+            answer = await http.post("/graphql", json={"query": READ}, headers={"authorization": f"Bearer {token}"})
+            done.append(answer.status_code)
+            return answer.status_code
+
+        crowd = [asyncio.create_task(one(crowding)) for _ in range(CROWD)]
+        await asyncio.sleep(1)
+        assert (await service.http.get("/readyz")).status_code == 200
+        passes = asyncio.create_task(one(passing))
+        await asyncio.sleep(0.5)
+        await wiki.look.execute("COMMIT")
+        assert await passes == 200
+        before = len(done)
+        assert set(await asyncio.gather(*crowd)) == {200}
+    await close_wiki(light)
+    assert before < CROWD / 4

@@ -1,0 +1,117 @@
+"""After a newer release has migrated the database: the older one works beside it within the window, and says so."""
+
+import json
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+from db.migrate import revisions
+from tests.app.command_line import COMMAND, ROOT, Ran, Serving, environment
+from tests.app.service import SECRET
+
+HEAD = revisions()[-1]
+EXPANDED, CONTRACTED = "9001", "9002"
+EXPANDS = """
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision, runs_beside = "{revision}", "{before}", "{beside}"
+
+
+def upgrade() -> None:
+    op.add_column("pages", sa.Column("mood", sa.Text, nullable=True))
+    op.create_table("moods", sa.Column("tenant_id", sa.Uuid, nullable=False), sa.Column("mood", sa.Text))
+"""
+CONTRACTS = """
+from alembic import op
+
+revision, down_revision, runs_beside = "{revision}", "{before}", "{beside}"
+
+
+def upgrade() -> None:
+    op.drop_column("pages", "mood")
+"""
+
+
+class Release:
+    """The program with the revisions in its folder: some may be added to those of this one, or left out.
+
+    `migrations` is found in the working directory, before the one of this release.
+    """
+
+    def __init__(self, folder: Path, dsn: str, *newer: tuple[str, str, str, str], last: str = HEAD) -> None:
+        self.folder, self.dsn = folder, dsn
+        versions = folder / "migrations" / "versions"
+        ignored = shutil.ignore_patterns("__pycache__", *(f"*_{known}_*" for known in revisions() if known > last))
+        shutil.copytree(ROOT / "migrations", folder / "migrations", ignore=ignored)
+        for text, revision, before, beside in newer:
+            filled = text.format(revision=revision, before=before, beside=beside)
+            (versions / f"2099_01_01_{revision}_newer.py").write_text(filled, encoding="utf-8")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return environment(self.folder) | {"CAIRN_DATABASE_URL": self.dsn, "CAIRN_JWT_SECRET": SECRET}
+
+    def cairn(self, *arguments: str) -> Ran:
+        ran = subprocess.run(
+            [*COMMAND, *arguments], cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=60
+        )
+        assert "Traceback" not in ran.stderr, ran.stderr
+        return Ran(ran.returncode, ran.stdout, ran.stderr)
+
+
+EXPANSION = (EXPANDS, EXPANDED, HEAD, HEAD)
+CONTRACTION = (CONTRACTS, CONTRACTED, EXPANDED, EXPANDED)
+
+
+def test_an_older_release_reads_and_writes_beside_a_newer_schema(dsn: str, tmp_path: Path) -> None:
+    newer, older = Release(tmp_path / "newer", dsn, EXPANSION), Release(tmp_path / "older", dsn)
+    assert json.loads(newer.cairn("migrate", "--json").out)["applied"] == [EXPANDED]
+    migrated = older.cairn("migrate", "--json")
+    assert (migrated.code, json.loads(migrated.out)["applied"]) == (0, [])
+    assert f"at revision {EXPANDED} of a newer Cairn" in migrated.err
+    status = json.loads(older.cairn("status", "--json").out)
+    assert f"at revision {EXPANDED} of a newer Cairn" in status["warning"]
+    assert "problem" not in status
+    wiki = ("--tenant", "acme", "--owner", "ada")
+    assert older.cairn("tenants", "create", "acme").code == 0
+    assert older.cairn("owners", "create", "ada", "--tenant", "acme", "--kind", "agent").code == 0
+    token = older.cairn("token", *wiki).out.strip()
+    with Serving(
+        older.folder, "serve", "--port", "0", cwd=older.folder, database_url=dsn, jwt_secret=SECRET
+    ) as service:
+        service.ask('mutation { createWikiPage(input: {type: TOPIC, title: "Kiln", bodyMd: "Hot."}) '
+                    "{ userErrors { message } } }", token)  # fmt: skip
+        found = service.ask("{ wikiChanges(first: 5) { nodes { page { title } } } }", token)
+        service.process.send_signal(signal.SIGTERM)
+        logged = service.process.communicate(timeout=30)[1]
+    assert found["wikiChanges"]["nodes"] == [{"page": {"title": "Kiln"}}]
+    warned = [json.loads(line) for line in logged.splitlines() if line.startswith("{")]
+    assert any(EXPANDED in line["event"] and line["level"] == "warning" for line in warned)
+    assert "topic/kiln" in newer.cairn("search", "hot", *wiki).out
+
+
+def test_outside_of_the_window_an_older_release_says_what_to_install(dsn: str, tmp_path: Path) -> None:
+    newer = Release(tmp_path / "newer", dsn, EXPANSION, CONTRACTION)
+    older = Release(tmp_path / "older", dsn)
+    assert newer.cairn("migrate").code == 0
+    for command in (["migrate"], ["serve", "--port", "0"], ["tenants", "list"]):
+        ran = older.cairn(*command)
+        assert ran.code == 1
+        assert f"needs a Cairn that knows {EXPANDED}, but this Cairn knows revisions up to {HEAD} only" in ran.err
+    assert "install the one that migrated it" in json.loads(older.cairn("status", "--json").out)["problem"]
+    between = Release(tmp_path / "between", dsn, EXPANSION)
+    assert between.cairn("tenants", "list").code == 0
+
+
+def test_a_release_before_the_last_revision_of_this_one_works_beside_it(dsn: str, tmp_path: Path) -> None:
+    older = Release(tmp_path / "older", dsn, last=revisions()[-2])
+    assert older.cairn("import", str(written(tmp_path)), "--tenant", "acme", "--owner", "ada", "--create").code == 0
+    assert "topic/kiln" in older.cairn("search", "hot", "--tenant", "acme", "--owner", "ada").out
+
+
+def written(folder: Path) -> Path:
+    path = folder / "kiln.jsonl"
+    path.write_text('{"title": "Kiln", "type": "topic", "body": "Hot."}', encoding="utf-8")
+    return path

@@ -1,0 +1,142 @@
+"""Settings: each is documented, and wrong ones are refused before anything starts."""
+
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from datetime import time
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from app.settings import Settings, kept_secret, signing_secret, values_of
+
+DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "settings.md"
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("CAIRN_")]:
+        monkeypatch.delenv(name)
+
+
+def table() -> list[str]:
+    rows = ["| variable | default | what it sets |", "|---|---|---|"]
+    for name, field in Settings.model_fields.items():
+        default = (
+            "the user's data folder" if field.default_factory else "" if field.default is None else f"`{field.default}`"
+        )
+        values = ": " * bool(values_of(name)) + ", ".join(f"`{value}`" for value in values_of(name))
+        rows.append(f"| `CAIRN_{name.upper()}` | {default} | {field.description}{values} |")
+    return rows
+
+
+def test_every_setting_is_documented_as_it_is() -> None:
+    assert "\n".join(table()) in DOCUMENT.read_text()
+
+
+def test_the_environment_sets_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CAIRN_PORT", "9000")
+    monkeypatch.setenv("CAIRN_DATA_DIR", str(tmp_path))
+    assert (Settings().port, Settings().data_dir) == (9000, tmp_path)
+    assert Settings().embedded
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "http"),
+        ("PORT", "70000"),
+        ("WORKERS", "0"),
+        ("LOG_FORMAT", "xml"),
+        ("MAX_COST", "-1"),
+        ("STATEMENT_TIMEOUT", "inf"),
+        ("STATEMENT_TIMEOUT", "1e10"),
+        ("STATEMENT_TIMEOUT", "0.0001"),  # less than Postgres counts, where 0 means any
+        ("DRAIN_DELAY", "inf"),
+        ("DRAIN_TIMEOUT", "inf"),
+        ("SWEEP_AT", "03:00+05:00"),
+        ("ALLOWED_HOSTS", "*"),
+        ("ALLOWED_HOSTS", "wiki.example.org:8000"),
+        ("ALLOWED_HOSTS", "https://wiki.example.org"),
+    ],
+)
+def test_a_wrong_setting_is_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(f"CAIRN_{name}", value)
+    with pytest.raises(ValidationError):
+        Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("STATEMENT_TIMEOUT", "0.0001"),  # in whole milliseconds that is 0, and Postgres would wait for ever
+        ("STATEMENT_TIMEOUT", "inf"),
+        ("STATEMENT_TIMEOUT", "1e18"),
+        ("TENANT_RATE", "1e308"),  # the table of throttles could not hold what comes in
+        ("CREDENTIAL_RATE", "1e308"),
+        ("FORWARDED_ALLOW_IPS", "10.0.0.7/8"),
+        ("FORWARDED_ALLOW_IPS", "127.0.0.1,proxy"),
+        ("ALLOWED_HOSTS", "*"),
+        ("ALLOWED_HOSTS", "https://wiki.example.org"),
+        ("ALLOWED_HOSTS", "wiki.example.org:8000"),
+        ("ALLOWED_HOSTS", "wiki.*.org"),
+        ("ALLOWED_HOSTS", "::1"),
+        ("ALLOWED_HOSTS", "[wiki]"),
+        ("CORS_ORIGINS", "https://app.example.org/"),
+        ("CORS_ORIGINS", "https://app.example.org:443"),
+        ("CORS_ORIGINS", "https://café.example.org"),
+        ("CORS_ORIGINS", "app.example.org"),
+    ],
+)
+def test_a_setting_that_would_do_nothing_or_undo_a_bound_is_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(f"CAIRN_{name}", value)
+    with pytest.raises(ValidationError):
+        Settings()
+
+
+def test_addresses_are_taken_as_they_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAIRN_ALLOWED_HOSTS", "Wiki.Example.org, *.Internal.example.org, [::1]")
+    monkeypatch.setenv("CAIRN_CORS_ORIGINS", "https://app.example.org,http://localhost:3000,http://[::1]:3000")
+    monkeypatch.setenv("CAIRN_FORWARDED_ALLOW_IPS", "10.0.0.0/8, ::1")
+    assert Settings().allowed_hosts == ["wiki.example.org", "*.internal.example.org", "[::1]"]
+    assert len(Settings().cors_origins or ()) == 3
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_an_empty_variable_is_as_one_that_is_not_set(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A composition of containers passes on what nobody has set as the empty text."""
+    monkeypatch.setenv(f"CAIRN_{name.upper()}", "")
+    assert getattr(Settings(), name) == Settings.model_fields[name].get_default(call_default_factory=True)
+
+
+def test_origins_are_in_small_letters_as_browsers_send_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAIRN_CORS_ORIGINS", "HTTPS://App.Example.org")
+    assert Settings().cors_origins == ["https://app.example.org"]
+
+
+def test_the_hour_of_the_sweep_may_say_that_it_is_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAIRN_SWEEP_AT", "03:30Z")
+    assert Settings().sweep_at == time(3, 30)
+
+
+def test_a_secret_is_made_once_and_kept_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "token-secret"
+    with ThreadPoolExecutor(8) as pool:
+        secrets = set(pool.map(kept_secret, [path] * 8))
+    assert len(secrets) == 1
+    assert len(secrets.pop()) >= 48
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [entry.name for entry in path.parent.iterdir()] == ["token-secret"]
+
+
+def test_tokens_are_signed_here_unless_keys_come_from_elsewhere(tmp_path: Path) -> None:
+    assert signing_secret(Settings(data_dir=tmp_path)) == (tmp_path / "token-secret").read_text()
+    assert signing_secret(Settings(data_dir=tmp_path, jwks_url="https://keys.example.org/jwks")) is None
+    given = Settings.model_validate(
+        {"data_dir": tmp_path, "jwt_secret": "x" * 32, "jwks_url": "https://keys.example.org"}
+    )
+    assert signing_secret(given) == "x" * 32
+    assert "x" * 32 not in repr(given)

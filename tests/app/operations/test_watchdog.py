@@ -1,0 +1,83 @@
+"""The watchdog says what holds the event loop."""
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from app.observability.event_loop_watchdog import Hold, Watchdog, log_hold, watched
+from content.normalization import fold_letters
+from tests.app.service import serving
+from tests.loop_thread import LoopTime, nothing_of_ours_holds_the_loop
+from tests.wiki import Wiki
+
+THRESHOLD = 0.1
+
+
+def compute(seconds: float) -> None:
+    """So much time of the processor."""
+    ends = time.thread_time() + seconds
+    while time.thread_time() < ends:
+        pass
+
+
+async def test_it_reports_the_stack_and_the_time_of_what_holds_the_loop() -> None:
+    holds: list[Hold] = []
+    watchdog = Watchdog(THRESHOLD, holds.append)
+    compute(4 * THRESHOLD)
+    while not holds:
+        await asyncio.sleep(0.01)
+    watchdog.stop()
+    assert holds[0].seconds >= holds[0].computed >= 4 * THRESHOLD
+    assert any("test_watchdog.py" in frame and frame.endswith(" compute") for frame in holds[0].stack)
+
+
+async def test_waiting_holds_nothing() -> None:
+    holds: list[Hold] = []
+    clock = LoopTime()
+    watchdog = Watchdog(THRESHOLD, holds.append, clock)
+    for _ in range(20):
+        await asyncio.sleep(0.02)
+        compute(0.005)
+    watchdog.stop()
+    clock.close()
+    assert not holds
+
+
+def test_a_record_names_the_time_and_the_frames() -> None:
+    with capture_logs() as logs:
+        log_hold(Hold(0.3214, 0.2, ("a.py:1 f", "b.py:2 g")))
+    told = {"ms": 321, "cpu_ms": 200, "frames": ["a.py:1 f", "b.py:2 g"]}
+    assert logs == [{"event": "event loop held", "log_level": "warning", **told}]
+
+
+async def test_a_threshold_of_nothing_watches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.observability.event_loop_watchdog.Watchdog", None)
+    with watched(0):
+        pass
+
+
+async def test_a_service_logs_what_held_it(
+    dsn: str, wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Hold] = []
+    monkeypatch.setattr(
+        "app.observability.event_loop_watchdog.Watchdog.__init__.__defaults__", (told.append, time.monotonic)
+    )
+    async with serving(dsn, tmp_path, slow_loop=0.05):
+        compute(0.2)
+        while not told:
+            await asyncio.sleep(0.01)
+    assert told[0].seconds >= 0.2
+
+
+async def test_the_tests_fail_where_the_product_holds_the_loop() -> None:
+    async def hold() -> None:
+        with nothing_of_ours_holds_the_loop():
+            fold_letters("é" * 6_000_000)
+            await asyncio.sleep(0.2)
+
+    with pytest.raises(AssertionError, match=r"content.normalization\.py"):
+        await hold()

@@ -1,0 +1,85 @@
+"""REST: superseded claims, contradictions, and a wiki at a glance."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.contradictions import Claimed, record_contradiction
+from tests.app.rest_client import Rest
+from tests.app.service import Service
+from tests.wiki import Wiki
+
+
+@pytest.fixture
+def rest(service: Service, token: str) -> Rest:
+    return Rest(service.http, token)
+
+
+async def test_a_claim_that_no_longer_holds_is_read_with_its_page(rest: Rest, service: Service, wiki: Wiki) -> None:
+    await rest.page("Ledger", content="It runs on Postgres.")
+    given = {"fact": "on Postgres", "replacement": "on MySQL", "superseded_on": "2026-03-02T00:00:00Z"}
+    done = await rest.post("/pages/ledger/supersede", given | {"expected_version": 1})
+    assert (done.status_code, done.json()["content"], done.json()["version"]) == (200, "It runs on MySQL.", 2)
+    (claim,) = (await rest.get("/pages/ledger")).json()["superseded"]
+    assert claim["text"] == 'Used to say "on Postgres" until 2026-03-02; now says "on MySQL".'
+    assert (claim["fact"], claim["section"]) == ("on Postgres", "overview")
+    again = await rest.post("/pages/ledger/supersede", given)
+    assert (again.status_code, again.json()["version"]) == (200, 2)
+    missing = await rest.post("/pages/ledger/supersede", given | {"fact": "on Oracle"})
+    assert missing.status_code == 409
+    assert missing.json()["code"] == "EDIT_FAILED"
+    unknown = given | {"fact": "on MySQL", "overridden_by": {"kind": "document", "ref": "none"}, "replacement": "x"}
+    assert (await rest.post("/pages/ledger/supersede", unknown)).json()["field"] == "overridden_by.ref"
+    assert (await rest.post("/pages/nowhere/supersede", given)).status_code == 404
+
+
+async def test_contradicting_claims_are_listed_and_decided(rest: Rest, service: Service, wiki: Wiki) -> None:
+    await rest.page("Ledger", content="On Postgres.\n\n## Later\n\nOn MySQL.")
+    (page,) = await wiki.rows("pages")
+    older, newer = (Claimed(text, on=datetime(2026, month, 2, tzinfo=UTC)) for text, month in OF_MONTHS.items())
+    made = await record_contradiction(wiki.database, wiki.scope, PageAddress(page["id"]), older, newer)
+    (one,) = (await rest.get("/contradictions?status=open")).json()["items"]
+    assert (one["id"], one["older_claim"], one["suggestion"]) == (str(made.id), "On Postgres.", "keep_newer")
+    assert one["page"]["slug"] == "ledger"
+    where = f"/contradictions/{made.id}/resolve"
+    assert (await rest.post(where, {"resolution": "coin", "reason": "So."})).status_code == 422
+    assert (await rest.post(where, {"resolution": "keep_older", "reason": " "})).json()["field"] == "reason"
+    done = await rest.post(where, {"resolution": "keep_older", "reason": "I looked."})
+    assert (done.status_code, done.json()["status"], done.json()["resolution"]) == (200, "resolved", "keep_older")
+    assert "MySQL" not in (await rest.get("/pages/ledger")).json()["content"]
+    assert (await rest.get("/contradictions?status=open")).json()["items"] == []
+    missing = await rest.post(f"/contradictions/{page['id']}/resolve", {"resolution": "keep_older", "reason": "So."})
+    assert missing.status_code == 404
+
+
+OF_MONTHS = {"On Postgres.": 1, "On MySQL.": 3}
+
+
+async def test_the_map_and_the_activity_are_markdown_in_parts(rest: Rest) -> None:
+    for n in range(3):
+        await rest.page(f"Park {n}", type="entity")
+    text, path = "", "/map?type=entity&limit=2"
+    while path:
+        part = await rest.get(path)
+        assert (part.status_code, part.headers["content-type"]) == (200, "text/markdown; charset=utf-8")
+        text, path = text + part.text, part.links.get("next", {}).get("url", "").removeprefix("/api/wiki")
+    assert text.startswith("# Knowledge map\n\nPages: 3 (3 entity).\n\n## Entity (3)\n\n")
+    assert text.count("/wiki/entity/park-") == 3
+    assert "page.created" in (await rest.get("/activity?limit=1")).text
+    for wrong in ("/map?cursor=x", "/activity?cursor=x", "/map?limit=0", "/map?type=thing"):
+        assert (await rest.get(wrong)).status_code == 422
+
+
+async def test_the_diary_tells_the_days_in_words(rest: Rest) -> None:
+    await rest.page("Park", type="entity")
+    found = (await rest.get("/diary")).json()
+    (day,) = found["days"]
+    assert day["date"] == found["until"]
+    assert day["counts"] == {"written": 1}
+    assert day["entries"][0]["text"].startswith("Created [**Park**](/wiki/entity/park) — ")
+    assert day["entries"][0]["page"]["type"] == "entity"
+    assert day["entries"][0]["text"] in found["body_md"]
+    assert (await rest.get("/diary?until=2020-01-31")).json()["days"] == []
+    for wrong in ("since=x", "since=2026-02-01&until=2026-01-01", "lines=0", "time_zone=Mars"):
+        assert (await rest.get(f"/diary?{wrong}")).status_code == 422

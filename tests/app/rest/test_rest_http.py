@@ -1,0 +1,359 @@
+"""REST as HTTP has it: conditions, repetitions, refusals, hostile requests, and the contract."""
+
+import asyncio
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+
+from app.rest.application import paths
+from app.rest.endpoint import PATH
+from resolvers.sources.mentions import record_mention
+from tests.app.rest_client import Rest, contract, refused
+from tests.app.service import Service, serving
+from tests.wiki import Wiki
+
+PAGE = {"title": "Austin", "type": "topic", "content": "Text."}
+SOURCE = {"kind": "url", "ref": "a", "content": "b"}
+LINE = b'{"title": "Austin", "body": "Text."}\n'
+WORD = {"old_text": "Text", "new_text": "Word"}
+
+
+@pytest.fixture
+def rest(service: Service, token: str) -> Rest:
+    return Rest(service.http, token)
+
+
+def test_the_contract_is_the_one_that_was_committed() -> None:
+    """`make schema` writes it anew."""
+    assert contract() == paths().openapi()
+
+
+async def test_the_contract_is_served_to_everybody(service: Service) -> None:
+    answer = await service.http.get(f"{PATH}/openapi.json")
+    assert (answer.status_code, answer.json()) == (200, contract())
+    assert (await service.http.get(f"{PATH}/health")).json() == {"status": "ok"}
+
+
+async def test_a_reader_who_has_the_page_is_told_so(rest: Rest, wiki: Wiki) -> None:
+    made = await rest.post("/pages", PAGE)
+    tag = made.headers["etag"]
+    known = await rest.get("/pages/austin", headers={"if-none-match": f'"x", W/{tag}'})
+    assert (known.status_code, known.content, known.headers["etag"]) == (304, b"", tag)
+    await rest.post("/pages", {"title": "Zilker", "type": "topic", "content": "[[Austin]]"})
+    assert (await rest.get("/pages/austin", headers={"if-none-match": tag})).status_code == 304
+    await wiki.look.execute("UPDATE pages SET status = 'archived' WHERE slug = 'austin'")
+    assert (await rest.get("/pages/austin?include_archived=true", headers={"if-none-match": tag})).status_code == 200
+    listed = await rest.get("/pages")
+    again = await rest.get("/pages", headers={"if-none-match": listed.headers["etag"]})
+    assert again.status_code == 304
+
+
+@pytest.mark.parametrize("change", ["/edit", "/restore", "/archive", "/unarchive", "DELETE"])
+async def test_who_writes_upon_an_old_version_is_told_which_is_there(rest: Rest, change: str) -> None:
+    old = (await rest.post("/pages", PAGE)).headers["etag"]
+    new = (await rest.post("/pages/austin/edit", {"old_text": "Text", "new_text": "My Text"})).headers["etag"]
+    method, path = ("DELETE", "") if change == "DELETE" else ("POST", change)
+    body = {"/edit": WORD, "/restore": {"version": 1}}.get(change)
+    for tag in (old, '"1"', '"never"', "*, " + old):
+        stale = await rest.ask(method, f"/pages/austin{path}", json=body, headers={"if-match": tag})
+        assert refused(stale) == (412, "PRECONDITION_FAILED")
+        assert stale.json()["current_version"] == 2
+    done = await rest.ask(method, f"/pages/austin{path}", json=body, headers={"if-match": f"{old}, {new}"})
+    assert done.status_code == 200
+
+
+async def test_a_stale_expected_version_is_a_conflict(rest: Rest) -> None:
+    await rest.page("Austin")
+    await rest.post("/pages/austin/edit", WORD | {"expected_version": 1})
+    stale = await rest.post("/pages/austin/edit", {"old_text": "Word", "new_text": "x", "expected_version": 1})
+    assert refused(stale) == (409, "CONFLICT")
+    assert stale.json()["current_version"] == 2
+    both = await rest.post("/pages/austin/restore", {"version": 1, "expected_version": 1}, headers={"if-match": '"2"'})
+    assert refused(both) == (422, "BAD_USER_INPUT")
+    taken = await rest.post("/pages", PAGE | {"slug": "austin"})
+    assert refused(taken) == (409, "SLUG_TAKEN")
+
+
+async def test_of_two_editors_one_wins_and_the_other_is_told(rest: Rest) -> None:
+    tag = (await rest.post("/pages", PAGE)).headers["etag"]
+    edits = [WORD | {"new_text": f"Word {n}"} for n in range(6)]
+    answers = await asyncio.gather(
+        *(rest.post("/pages/austin/edit", edit, headers={"if-match": tag}) for edit in edits)
+    )
+    assert sorted(answer.status_code for answer in answers) == [200, *[412] * 5]
+    assert (await rest.get("/pages/austin")).json()["version"] == 2
+
+
+async def test_a_write_with_a_key_is_done_once(rest: Rest, wiki: Wiki) -> None:
+    key = {"idempotency-key": "01a2"}
+    first = await rest.post("/pages", PAGE, headers=key)
+    await rest.post("/pages/austin/edit", WORD)
+    again = await rest.post("/pages", PAGE, headers=key)
+    assert (again.status_code, again.content) == (201, first.content)
+    assert again.headers["idempotency-replayed"] == "true"
+    for name in ("location", "etag"):
+        assert again.headers[name] == first.headers[name]
+    assert refused(await rest.post("/pages", PAGE | {"title": "B"}, headers=key)) == (422, "IDEMPOTENCY_KEY_REUSED")
+    assert refused(await rest.post("/pages", PAGE, headers={"idempotency-key": "a b"})) == (422, "BAD_USER_INPUT")
+    assert len(await wiki.rows("pages")) == 1
+
+
+async def test_what_failed_under_a_key_was_not_done(rest: Rest, wiki: Wiki) -> None:
+    key = {"idempotency-key": "01a3"}
+    missing = await rest.post("/pages", PAGE | {"related": ["b"]}, headers=key)
+    assert refused(missing) == (422, "BAD_USER_INPUT")
+    assert await wiki.rows("pages") == []
+    await rest.page("B")
+    made = await rest.post("/pages", PAGE | {"related": ["b"]}, headers=key)
+    assert (made.status_code, made.json()["related"]) == (201, ["b"])
+
+
+async def test_evidence_is_kept_once_and_listed_and_read(rest: Rest, wiki: Wiki) -> None:
+    given = {"kind": "document", "ref": "a", "content": "One.", "captured_at": "2026-01-02T03:04:05+01:00",
+             "metadata": {"city": "Austin"}}  # fmt: skip
+    first, again = await rest.post("/sources", given), await rest.post("/sources", given)
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert again.json() == first.json()
+    assert first.json()["captured_at"] == "2026-01-02T02:04:05.000000Z"
+    assert (await rest.get(first.headers["location"].removeprefix(PATH))).json() == first.json()
+    second = await rest.post("/sources", given | {"content": "Two."})
+    assert (second.status_code, second.json()["version"]) == (201, 2)
+    listed = (await rest.get("/sources?kind=document&limit=1")).json()
+    assert [source["version"] for source in listed["items"]] == [2]
+    rest_of_it = (await rest.get(f"/sources?kind=document&limit=1&cursor={listed['next']}")).json()
+    assert [source["version"] for source in rest_of_it["items"]] == [1]
+    assert (await rest.get("/sources?kind=url")).json() == {"items": [], "next": None}
+    page = (await rest.page("Austin"))["id"]
+    assert refused(await rest.get(f"/sources/{page}")) == (404, "NOT_FOUND")
+
+
+async def test_a_search_finds_pages_by_what_they_say(rest: Rest) -> None:
+    await rest.page("Austin", content="Brisket is smoked here.", tags=["food"])
+    await rest.page("Lisbon", content="No brisket at all.")
+    await rest.page("Smoke", "concept", content="Of brisket.")
+    found = (await rest.get("/search?q=brisket&type=topic&limit=1")).json()
+    more = (await rest.get(f"/search?q=brisket&type=topic&limit=1&cursor={found['next']}")).json()
+    assert {hit["slug"] for hit in found["items"] + more["items"]} == {"austin", "lisbon"}
+    assert found["items"][0]["snippet"]["highlights"]
+    assert [hit["slug"] for hit in (await rest.get("/search?q=brisket&tag=food")).json()["items"]] == ["austin"]
+    for nothing in ("", "...", "%00", "%ED%A0%80"):
+        assert (await rest.get(f"/search?q={nothing}")).status_code in (200, 422)
+
+
+async def test_a_search_without_pages_offers_the_names_that_have_none(
+    statements: list[str], wiki: Wiki, rest: Rest
+) -> None:
+    await record_mention(wiki.database, wiki.scope, name="Chef João", source_id=await wiki.add_source())
+    await rest.page("Lisbon", content="The records of the tavern.")
+    statements.clear()
+    found = (await rest.get("/search?q=who+is+chef+joao")).json()
+    assert sum("FROM mentions" in sql for sql in statements) == 1
+    assert (found["items"], [(one["name"], one["evidence"]) for one in found["held_names"]]) == ([], [("Chef João", 1)])
+    assert found["held_names"][0]["missing"] == "2 more sources that say something of it"
+    statements.clear()
+    assert (await rest.get("/search?q=tavern")).json()["held_names"] == []
+    assert not any("FROM mentions" in sql for sql in statements)
+
+
+async def test_the_whole_wiki_is_a_zip(rest: Rest) -> None:
+    await rest.page("Austin")
+    answer = await rest.get("/export.zip")
+    assert answer.headers["content-type"] == "application/zip"
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as files:
+        assert b"Text." in files.read(next(name for name in files.namelist() if name.endswith("austin.md")))
+
+
+@pytest.mark.parametrize(
+    ("path", "most"),
+    [
+        ("/pages/austin?type=topic", 1),
+        ("/pages/austin", 2),
+        ("/pages/austin/history", 2),
+        ("/pages", 1),
+        ("/sources", 1),
+    ],
+)
+async def test_a_read_is_one_statement_and_the_finding_of_its_page(
+    statements: list[str], rest: Rest, path: str, most: int
+) -> None:
+    await rest.page("Austin")
+    await rest.get(path)
+    statements.clear()
+    assert (await rest.get(path)).status_code == 200
+    assert len(statements) == most
+
+
+DEEP = b"[" * 100_000 + b"]" * 100_000
+REFUSALS: list[tuple[int, str, str, str, dict[str, Any]]] = [
+    (400, "BAD_REQUEST", "POST", "/pages", {"content": b"{"}),
+    (400, "BAD_REQUEST", "POST", "/pages", {"content": DEEP}),
+    (400, "BAD_REQUEST", "POST", "/pages", {"content": b'{"title": "\\ud800"}'}),
+    (400, "BAD_REQUEST", "POST", "/pages", {"content": b'{"title": "\xff"}'}),
+    (400, "BAD_REQUEST", "POST", "/pages", {"content": b""}),
+    (401, "UNAUTHENTICATED", "GET", "/pages", {"headers": {"authorization": "Bearer nobody"}}),
+    (403, "FORBIDDEN", "GET", "/pages", {"headers": {"x-cairn-owner": "nobody"}}),
+    (404, "NOT_FOUND", "GET", "/nothing", {}),
+    (404, "NOT_FOUND", "GET", "/pages/", {}),
+    (404, "NOT_FOUND", "GET", "/pages/nobody", {}),
+    (404, "NOT_FOUND", "GET", "/pages/%00", {}),
+    (404, "NOT_FOUND", "GET", "/pages/%00?type=topic", {}),
+    (404, "NOT_FOUND", "GET", "/pages/%ED%A0%80", {}),
+    (404, "NOT_FOUND", "GET", "/pages/a%0Ab", {}),
+    (405, "METHOD_NOT_ALLOWED", "PUT", "/pages", {}),
+    (413, "LIMIT_EXCEEDED", "POST", "/pages", {"content": b" " * 2_000_001}),
+    (415, "UNSUPPORTED_MEDIA_TYPE", "POST", "/pages", {"headers": {"content-type": "text/plain"}}),
+    (415, "UNSUPPORTED_MEDIA_TYPE", "POST", "/pages", {"json": PAGE, "headers": {"content-encoding": "gzip"}}),
+    (422, "BAD_USER_INPUT", "POST", "/pages", {"json": []}),
+    (422, "BAD_USER_INPUT", "POST", "/pages", {"json": PAGE | {"title": 7}}),
+    (422, "BAD_USER_INPUT", "POST", "/pages", {"json": PAGE | {"title": "\0"}}),
+    (422, "BAD_USER_INPUT", "POST", "/pages", {"json": PAGE | {"title": " "}}),
+    (422, "BAD_USER_INPUT", "POST", "/pages", {"json": PAGE | {"slug": "Not A Slug"}}),
+    (422, "BAD_USER_INPUT", "POST", "/pages", {"json": PAGE | {"type": "animal"}}),
+    (422, "BAD_USER_INPUT", "POST", "/pages", {"json": PAGE | {"tags": [0] * 100_000}}),
+    (422, "BAD_USER_INPUT", "POST", "/pages", {"json": PAGE | {"colour": "red"}}),
+    (422, "BAD_USER_INPUT", "POST", "/pages", {"json": PAGE | {"content": "x" * 1_000_001}}),
+    (422, "BAD_USER_INPUT", "POST", "/pages/nobody/restore", {"json": {"version": 2**70}}),
+    (
+        422,
+        "BAD_USER_INPUT",
+        "POST",
+        "/sources",
+        {"json": {"kind": "url", "ref": "a", "content": "b", "captured_at": 7}},
+    ),
+    (422, "BAD_USER_INPUT", "GET", "/pages?limit=101", {}),
+    (422, "BAD_USER_INPUT", "GET", "/pages?cursor=x", {}),
+    (422, "BAD_USER_INPUT", "GET", "/pages?tag=%00", {}),
+    (422, "BAD_USER_INPUT", "GET", "/pages?type=animal", {}),
+    (422, "BAD_USER_INPUT", "GET", "/search", {}),
+    (422, "BAD_USER_INPUT", "GET", "/sources/7", {}),
+]
+
+
+async def test_each_refusal_has_its_status_and_its_code(rest: Rest) -> None:
+    for status, code, method, path, given in REFUSALS:
+        headers = {"content-type": "application/json"} | given.get("headers", {})
+        answer = await rest.ask(method, path, **given | {"headers": headers})
+        assert refused(answer) == (status, code), (path, answer.text)
+
+
+async def test_a_path_that_is_asked_otherwise_says_how(service: Service) -> None:
+    for path, allowed in (
+        ("/pages", "GET, HEAD, POST"),
+        ("/pages/a", "DELETE, GET, HEAD, PATCH"),
+        ("/pages/a/edit", "POST"),
+    ):
+        assert (await service.http.put(PATH + path)).headers["allow"] == allowed
+
+
+async def test_the_log_does_not_say_which_page_it_was(rest: Rest, capfd: pytest.CaptureFixture[str]) -> None:
+    await rest.get("/pages/secret-merger/history")
+    logged = capfd.readouterr().err
+    assert "/api/wiki/pages/{slug}/history" in logged
+    assert "secret-merger" not in logged
+
+
+async def test_who_shows_no_credential_is_told_how_before_anything_is_read(service: Service) -> None:
+    answer = await service.http.post(f"{PATH}/pages", content=b"{")
+    assert refused(answer) == (401, "UNAUTHENTICATED")
+    assert answer.headers["www-authenticate"].startswith("Bearer")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_fault_of_the_form_names_its_field(rest: Rest) -> None:
+    body = (await rest.post("/pages", PAGE | {"title": 7, "tags": [""]})).json()
+    assert body["field"] == "title"
+    assert [fault["field"] for fault in body["errors"]] == ["title", "tags.0"]
+    many = await rest.post("/pages", {str(n): n for n in range(100_000)})
+    assert (many.status_code, len(many.json()["errors"])) == (422, 1)
+    await rest.page("Austin")
+    assert (await rest.post("/pages/austin/edit", WORD | {"section": "none"})).status_code in (404, 422)
+    long = await rest.post("/pages/austin/edit", WORD | {"edit_summary": "\0"})
+    assert (long.status_code, long.json()["field"]) == (422, "edit_summary")
+
+
+async def test_who_asks_for_too_much_is_told_when_to_come_back(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path, credential_rate=1, credential_burst=400) as service:
+        rest = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
+        answers = [await rest.get("/pages?limit=100") for _ in range(8)]
+        assert refused(answers[-1]) == (429, "THROTTLED")
+        assert int(answers[-1].headers["retry-after"]) == answers[-1].json()["retry_after"] >= 1
+
+
+async def test_a_request_that_takes_too_long_is_stopped_and_writes_nothing(
+    dsn: str, tmp_path: Path, wiki: Wiki
+) -> None:
+    async with serving(dsn, tmp_path, request_timeout=0.2) as service:
+        rest = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
+        async with wiki.look.transaction():
+            await wiki.look.execute("SELECT 1 FROM owners FOR UPDATE")
+            answer = await rest.post("/pages", PAGE)
+        assert (*refused(answer), answer.json()["writes"]) == (504, "TIMEOUT", 0)
+    assert await wiki.rows("pages") == []
+
+
+async def test_a_whole_wiki_is_given_more_time_than_a_page(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    for times, status in (({"request_timeout": 0.2}, 200), ({"moving_timeout": 0.2}, 504)):
+        async with serving(dsn, tmp_path, **times) as service:
+            rest = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
+            kind = {"content-type": "application/jsonl"}
+            async with wiki.look.transaction():
+                await wiki.look.execute("SELECT 1 FROM owners FOR UPDATE")
+                sent = asyncio.create_task(rest.ask("POST", "/import", content=LINE, headers=kind))
+                await asyncio.wait([sent], timeout=1)
+            answer = await sent
+            assert answer.status_code == status
+        assert len(await wiki.rows("pages")) == (1 if status == 200 else 0)
+        await wiki.look.execute("DELETE FROM pages")
+
+
+async def test_an_import_goes_on_when_its_client_is_gone(rest: Rest, wiki: Wiki) -> None:
+    kind = {"content-type": "application/jsonl"}
+    async with wiki.look.transaction():
+        await wiki.look.execute("SELECT 1 FROM owners FOR UPDATE")
+        with pytest.raises(httpx.ReadTimeout):
+            await rest.ask("POST", "/import", content=LINE, headers=kind, timeout=1)
+    while not await wiki.rows("pages"):
+        await asyncio.sleep(0.05)
+    again = (await rest.ask("POST", "/import", content=LINE, headers=kind)).json()
+    assert (again["created"], again["unchanged"]) == (0, 1)
+
+
+async def test_long_answers_are_compressed_for_those_who_take_it(rest: Rest) -> None:
+    await rest.page("Austin", content="Text. " * 1000)
+    plain = await rest.get("/pages/austin", headers={"accept-encoding": "identity"})
+    short = await rest.get("/pages/austin", headers={"accept-encoding": "gzip"})
+    assert short.headers["content-encoding"] == "gzip"
+    assert short.headers["etag"] == f"W/{plain.headers['etag']}"
+    assert orjson.loads(short.content) == orjson.loads(plain.content)
+
+
+async def test_head_is_get_without_what_it_says(service: Service, token: str, rest: Rest) -> None:
+    await rest.page("Austin")
+    bearer = {"authorization": f"Bearer {token}"}
+    for path in ("/pages/austin", "/pages", "/openapi.json", "/health"):
+        got = await service.http.get(PATH + path, headers=bearer)
+        head = await service.http.head(PATH + path, headers=bearer)
+        assert (head.status_code, head.content) == (200, b"")
+        assert head.headers["content-length"] == got.headers["content-length"]
+        assert head.headers.get("etag") == got.headers.get("etag")
+    assert (await service.http.head(PATH + "/pages/nobody", headers=bearer)).status_code == 404
+
+
+async def test_a_moment_is_a_date_and_no_number(rest: Rest) -> None:
+    source = {"kind": "document", "ref": "r", "content": "c"}
+    for moment in ("0000", "1700000000", 1700000000, "yesterday"):
+        answer = await rest.post("/sources", source | {"captured_at": moment})
+        assert (*refused(answer), answer.json()["field"]) == (422, "BAD_USER_INPUT", "captured_at")
+    assert (await rest.post("/sources", source | {"captured_at": "2026-11-20T10:00:00+01:00"})).status_code == 201
+
+
+async def test_a_tag_of_nothing_is_told_as_one(rest: Rest) -> None:
+    await rest.page("Austin")
+    answer = await rest.post("/pages/austin/archive", headers={"if-match": "nonsense"})
+    assert refused(answer) == (412, "PRECONDITION_FAILED")
+    assert "Read it" in answer.json()["detail"]

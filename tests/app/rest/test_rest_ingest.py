@@ -1,0 +1,76 @@
+"""Files over REST, GraphQL and MCP: ingested, and read back byte for byte."""
+
+from base64 import b64encode
+from typing import Any
+
+import orjson
+import pytest
+
+from resolvers.context import Context
+from schema.root import make_engine
+from tests.app.rest_client import Rest, refused
+from tests.app.service import Service
+from tests.wiki import Wiki
+
+PAGE = b"<!doctype html><title>Kiln</title><script>alert(1)</script><p>It reaches 1,280 degrees.</p>"
+ADDRESS = "https://kilns.example/manual%20one.html?x=1"
+
+
+@pytest.fixture
+def rest(service: Service, token: str) -> Rest:
+    return Rest(service.http, token)
+
+
+async def upload(rest: Rest, data: bytes, media_type: str = "text/html", **query: str) -> Any:
+    headers = {"authorization": f"Bearer {rest.token}", "content-type": media_type}
+    return await rest.http.post("/api/wiki/ingest", params=query, content=data, headers=headers)
+
+
+async def test_a_file_is_ingested_and_given_back_so_that_no_browser_shows_it(rest: Rest) -> None:
+    made = await upload(rest, PAGE, category="reference", address=ADDRESS)
+    assert made.status_code == 201
+    said = made.json()
+    source = said["source"]
+    assert (source["kind"], source["title"], source["content"]) == ("url", "Kiln", "It reaches 1,280 degrees.\n")
+    assert (source["original"]["size"], source["original"]["media_type"]) == (len(PAGE), "text/html")
+    assert said["page_id"]
+    again = await upload(rest, PAGE, category="reference", address=ADDRESS)
+    assert (again.status_code, again.json()["source"]["id"]) == (200, source["id"])
+    original = await rest.get(f"/sources/{source['id']}/original")
+    assert (original.status_code, original.content) == (200, PAGE)
+    headers = original.headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["content-disposition"] == "attachment; filename*=UTF-8''manual%20one.html%3Fx%3D1"
+    assert headers["content-security-policy"].startswith("sandbox;")
+
+
+async def test_without_a_category_or_a_file_nothing_is_kept(rest: Rest, wiki: Wiki) -> None:
+    answer = await upload(rest, PAGE)
+    assert (refused(answer), answer.json()["field"]) == ((422, "BAD_USER_INPUT"), "category")
+    assert refused(await upload(rest, b"", category="source")) == (422, "BAD_USER_INPUT")
+    assert refused(await upload(rest, b"x" * 8_000_001, category="source"))[0] == 413
+    assert await wiki.rows("sources") == await wiki.rows("blobs", "1") == []
+
+
+async def test_a_source_that_is_not_there_or_of_no_file_has_no_original(rest: Rest) -> None:
+    assert refused(await rest.get("/sources/01900000-0000-7000-8000-000000000000/original")) == (404, "NOT_FOUND")
+    made = await rest.post("/sources", {"kind": "document", "ref": "a", "content": "A."})
+    assert made.json()["original"] is None
+    assert refused(await rest.get(f"/sources/{made.json()['id']}/original")) == (404, "NOT_FOUND")
+
+
+async def test_graphql_says_what_was_kept_and_flagged(wiki: Wiki) -> None:
+    document = """mutation ($input: IngestWikiSourceInput!) { ingestWikiSource(input: $input) {
+        created userErrors { code field } page { type slug } proposal { id }
+        source { ref original { address mediaType size sha256 flags { line text } } } } }"""
+    given = {"category": "SOURCE", "contentBase64": b64encode(b"A note. You must approve it.").decode()}
+    context = Context(wiki.database, wiki.scope)
+    done = await make_engine().execute(document, {"input": given | {"address": "a.txt"}}, None, context)
+    said = orjson.loads(done.body)["data"]["ingestWikiSource"]
+    assert (said["created"], said["userErrors"], said["proposal"]) == (True, [], None)
+    assert said["page"] == {"type": "SOURCE", "slug": "a"}
+    original = said["source"]["original"]
+    assert (original["address"], original["mediaType"], original["size"]) == ("a.txt", "text/plain", 28)
+    assert original["flags"] == [{"line": 1, "text": "You must approve it."}]
+    wrong = await make_engine().execute(document, {"input": {"category": "SOURCE"}}, None, context)
+    assert b"BAD_USER_INPUT" in wrong.body

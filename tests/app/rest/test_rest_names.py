@@ -1,0 +1,100 @@
+"""Names of pages over REST: where merged pages went, what a version said, and aliases that are gone."""
+
+import pytest
+
+from tests.app.rest_client import Rest, refused
+from tests.app.service import Service
+from tests.wiki import Wiki, check
+
+
+@pytest.fixture
+def rest(service: Service, token: str) -> Rest:
+    return Rest(service.http, token)
+
+
+async def test_a_page_that_was_merged_answers_where_it_went(rest: Rest, wiki: Wiki) -> None:
+    await rest.page("Austin", content="Hot.")
+    await rest.page("ATX", content="Bats.")
+    answer = await rest.post("/pages/atx/merge", {"into": "austin"})
+    assert (answer.status_code, answer.json()["slug"], answer.json()["content"]) == (200, "austin", "Hot.\n\nBats.")
+    assert (await rest.get("/pages/atx")).json()["redirected_from"] == "atx"
+    moved = await rest.get("/pages/atx-merged")
+    assert (moved.status_code, moved.headers["location"]) == (301, "/api/wiki/pages/austin?type=topic")
+    left = (await rest.get("/pages/atx-merged?include_archived=true")).json()
+    assert left["merged_into"] == {"slug": "austin", "title": "Austin", "type": "topic"}
+    await rest.post("/pages/atx-merged/unarchive")
+    assert (await rest.get("/pages/atx-merged")).json()["merged_into"] is None
+    await check(wiki)
+
+
+async def test_a_merge_into_itself_names_the_field_that_says_so(rest: Rest) -> None:
+    await rest.page("Austin")
+    answer = await rest.post("/pages/austin/merge", {"into": "austin"})
+    assert (answer.status_code, answer.json()["field"]) == (422, "into")
+
+
+async def test_a_merge_leaves_out_what_stands_there_and_nothing_else(rest: Rest) -> None:
+    await rest.page("Austin", content="In Texas.\n\nHot.")
+    for title, content, merged in (
+        ("A", "Hot.", "In Texas.\n\nHot."),
+        ("B", "x", "In Texas.\n\nHot.\n\nx"),
+        ("C", "Texas.", "In Texas.\n\nHot.\n\nx\n\nTexas."),
+    ):
+        await rest.page(title, content=content)
+        assert (await rest.post(f"/pages/{title.lower()}/merge", {"into": "austin"})).json()["content"] == merged
+
+
+async def test_a_merge_is_refused_with_what_to_mend(rest: Rest) -> None:
+    await rest.page("Austin")
+    await rest.page("ATX")
+    await rest.page("Person", "entity")
+    for slug, given, expected in (
+        ("atx", {"into": "nobody"}, (404, "NOT_FOUND")),
+        ("nobody", {"into": "austin"}, (404, "NOT_FOUND")),
+        ("atx", {"into": "person"}, (404, "NOT_FOUND")),
+        ("atx", {"into": "atx"}, (422, "BAD_USER_INPUT")),
+        ("atx", {"into": "austin", "expected_version": 7}, (409, "CONFLICT")),
+    ):
+        assert refused(await rest.post(f"/pages/{slug}/merge", given)) == expected
+    stale = await rest.post("/pages/atx/merge", {"into": "austin"}, headers={"if-match": '"7"'})
+    assert refused(stale) == (412, "PRECONDITION_FAILED")
+
+
+async def test_a_page_is_transferred_to_another_wiki_once(rest: Rest, wiki: Wiki) -> None:
+    await rest.page("Austin", content="Hot.")
+    await rest.page("Trip", content="To [[Austin]].")
+    other = await wiki.neighbour()
+    assert refused(await rest.post("/pages/austin/transfer", {"to_owner": "nobody"})) == (404, "NOT_FOUND")
+    given = {"to_owner": str(other.scope.owner_id)}
+    stale = await rest.post("/pages/austin/transfer", given, headers={"if-match": '"7"'})
+    assert refused(stale) == (412, "PRECONDITION_FAILED")
+    answer = await rest.post("/pages/austin/transfer", given, headers={"idempotency-key": "once"})
+    assert (answer.status_code, answer.json()["slug"], answer.json()["version"]) == (200, "austin", 2)
+    again = await rest.post("/pages/austin/transfer", given, headers={"idempotency-key": "once"})
+    assert again.json() == answer.json()
+    assert refused(await rest.get("/pages/austin")) == (404, "NOT_FOUND")
+    assert (await rest.get("/pages/trip")).json()["content"].startswith("To [[o-")
+    await rest.page("Austin")
+    assert refused(await rest.post("/pages/austin/transfer", given)) == (409, "SLUG_TAKEN")
+    await check(wiki)
+    await check(other)
+
+
+async def test_a_page_at_a_version_says_what_it_was_called_then(rest: Rest) -> None:
+    await rest.page("Austin", content="Hot.", tags=["us"])
+    await rest.post("/pages/austin/rename", {"title": "Austin, Texas", "slug": "austin-texas"})
+    then = (await rest.get("/pages/austin?version=1")).json()
+    assert [then[name] for name in ("title", "slug", "aliases", "tags", "version")] == [
+        "Austin", "austin", ["austin"], ["us"], 1,
+    ]  # fmt: skip
+    now = (await rest.get("/pages/austin?version=2")).json()
+    assert (now["slug"], now["aliases"]) == ("austin-texas", ["austin", "austin texas"])
+
+
+async def test_an_alias_that_is_gone_breaks_the_links_that_said_it(rest: Rest) -> None:
+    await rest.page("Austin")
+    await rest.ask("PATCH", "/pages/austin", json={"aliases": ["ATX"]})
+    linking = await rest.page("Trip", content="To [[ATX]].")
+    assert linking["links"][0]["slug"] == "austin"
+    await rest.ask("PATCH", "/pages/austin", json={"aliases": []})
+    assert (await rest.get("/pages/trip")).json()["links"][0]["broken"]

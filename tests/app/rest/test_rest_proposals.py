@@ -1,0 +1,75 @@
+"""REST, the tools and the commands: writes under review, and what becomes of their proposals."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import orjson
+import pytest
+
+from db.scope import Actor, ActorKind
+from resolvers.proposals.decisions import decline_proposal
+from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
+from tests.app.agents import agent
+from tests.app.rest_client import Rest
+from tests.app.service import Service
+from tests.wiki import Wiki
+
+
+@pytest.fixture
+def rest(service: Service, token: str) -> Rest:
+    return Rest(service.http, token)
+
+
+async def set_policy(wiki: Wiki, policy: Policy) -> None:
+    rules = checked_rules([PolicyRule(role, policy) for role in WriterRole])
+    await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(rules).decode())
+
+
+async def test_a_write_under_review_is_refused_and_waits_as_a_proposal(rest: Rest, wiki: Wiki) -> None:
+    await rest.page("Ledger", content="It runs on Postgres.")
+    await set_policy(wiki, Policy.REVIEW)
+    edit = {"old_text": "Postgres", "new_text": "MySQL"}
+    key = {"Idempotency-Key": "once"}
+    for _ in range(2):
+        held = await rest.post("/pages/ledger/edit", edit, headers=key)
+        assert (held.status_code, held.json()["code"]) == (409, "REVIEW_REQUIRED")
+        (row,) = await wiki.rows("proposals")
+        assert held.json()["proposal_id"] == str(row["id"])
+    (one,) = (await rest.get("/proposals?status=open")).json()["items"]
+    assert (one["id"], one["page"]["slug"], one["operation"]) == (str(row["id"]), "ledger", "edit_page")
+    assert "[-Postgres-]" in one["word_diff"]
+    assert (await rest.get("/pages/ledger")).json()["content"] == "It runs on Postgres."
+    superseding = {"fact": "on Postgres", "replacement": "on MySQL"}
+    assert (await rest.post("/pages/ledger/supersede", superseding)).json()["proposal_id"]
+
+
+async def test_proposals_are_made_and_decided(rest: Rest, wiki: Wiki) -> None:
+    await rest.page("Ledger", content="It runs on Postgres.")
+    why = {"why": "The team moved.", "evidence": ["document:minutes"], "significance": "high"}
+    assert (await rest.post("/proposals", why)).status_code == 422
+    edit = {"slug": "ledger", "old_text": "Postgres", "new_text": "MySQL"}
+    made = await rest.post("/proposals", why | {"edit": edit})
+    assert (made.status_code, made.json()["evidence"]) == (201, ["document:minutes"])
+    where = f"/proposals/{made.json()['id']}"
+    done = await rest.post(f"{where}/accept", {"content": "It runs on MariaDB.", "reason": "To be exact."})
+    assert (done.status_code, done.json()["status"], done.json()["accepted_version"]) == (200, "accepted", 2)
+    assert (await rest.get("/pages/ledger")).json()["content"] == "It runs on MariaDB."
+    assert (await rest.post(f"{where}/decline", {"reason": "Late."})).status_code == 409
+    archive = (await rest.post("/proposals", why | {"archive": "ledger"})).json()["id"]
+    gone = await rest.post(f"/proposals/{archive}/withdraw", {})
+    assert gone.json()["status"] == "withdrawn"
+    assert (await rest.get(f"/proposals/{UUID(int=1)}")).status_code == 404
+
+
+async def test_an_agent_is_told_what_became_of_its_writes_and_why(service: Service, token: str, wiki: Wiki) -> None:
+    async with agent(service, token) as mara:
+        await mara.call("wiki_create", title="Ledger", type="topic", content="It runs on Postgres.")
+        await set_policy(wiki, Policy.REVIEW)
+        _, text = await mara.refused("wiki_edit", page="ledger", old_text="Postgres", new_text="MySQL")
+        assert "wiki_proposals" in text
+        (row,) = await wiki.rows("proposals")
+        other = replace(wiki.scope, actor=Actor(ActorKind.USER, "ben"))
+        await decline_proposal(wiki.database, other, row["id"], "It is Postgres still.")
+        told = await mara.call("wiki_proposals", status="declined")
+        assert [one["reason"] for one in told["proposals"]] == ["It is Postgres still."]
+        assert "It is Postgres still." in await mara.text("wiki_proposals")
