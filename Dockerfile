@@ -6,12 +6,14 @@ RUN python3 /graphiql/assets.py
 
 # The wheel, and a virtual environment with it and its pinned dependencies.
 FROM python:3.13-slim AS build
+# Optional parts by name, with commas: telemetry,models
+ARG EXTRAS=""
 RUN python -m venv /opt/cairn && pip install --no-cache-dir 'hatchling>=1.33'
 WORKDIR /source
 COPY . .
 COPY --from=graphiql /graphiql/assets app/graphiql/assets
 RUN python -m hatchling build --target wheel \
- && /opt/cairn/bin/pip install --no-cache-dir --constraint constraints.txt dist/*.whl
+ && /opt/cairn/bin/pip install --no-cache-dir --constraint constraints.txt "$(ls dist/*.whl)${EXTRAS:+[$EXTRAS]}"
 
 FROM python:3.13-slim
 RUN groupadd --system --gid 10001 cairn \

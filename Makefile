@@ -11,7 +11,7 @@ pip_install := $(python) -m pip install --disable-pip-version-check --constraint
 say := @printf '\n== %s\n'
 
 .PHONY: help install demo serve migrate schema snapshots schema-check check test test-nightly conformance mutants differential bench
-.PHONY: bench-graphql bench-search bench-moving bench-compiler bench-attack bench-memory graphiql wheel clean
+.PHONY: screenshots bench-graphql bench-search bench-moving bench-compiler bench-attack bench-memory graphiql wheel clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -89,8 +89,11 @@ bench-compiler: .venv/.installed  ## what the compiler makes of notes, and what 
 bench-attack: .venv/.installed  ## what others feel while one client attacks: ARGS='--only keys,phrases --json', see --help
 	@exec $(python) -m benchmarks.attack $(ARGS)
 
-bench-memory: .venv/.benchmarking  ## how well evidence is found in conversations, and what it costs; ARGS='costs' or 'corrections': see --help
-	@exec $(python) -m benchmarks.memory $(if $(filter --help recall costs corrections,$(firstword $(ARGS))),,recall) $(ARGS)
+bench-memory: .venv/.benchmarking  ## how well evidence is found in conversations, and what it costs; ARGS='compiled', 'costs' or 'corrections': see --help
+	@exec $(python) -m benchmarks.memory $(if $(filter --help recall compiled costs corrections,$(firstword $(ARGS))),,recall) $(ARGS)
+
+screenshots: .venv/.developing  ## take the pictures of docs/how-to/reader.md anew, in Chromium
+	@CAIRN_SCREENSHOTS=docs/images/reader $(python) -m pytest -n0 -q tests/app/web/test_web_journeys.py -k newcomer
 
 graphiql: .venv/.installed  ## fetch GraphiQL's own files from npm, hash-checked
 	@$(python) -m app.graphiql.assets

@@ -9,15 +9,13 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.database import Database
 from db.migrate import pending
-from resolvers.auth.credentials import Credentials
+from resolvers.auth.credentials import Credentials, Tokens
 from resolvers.auth.jwks import Jwks
-from resolvers.auth.tokens import Tokens
 from resolvers.errors import Unavailable
 from resolvers.pages.renaming import rewrite_rest
 from schema import v0
@@ -25,6 +23,7 @@ from schema.root import make_engine
 
 from .documents.store import Documents
 from .embeddings import use_embeddings
+from .fetching import use_fetching
 from .graphiql.page import graphiql_routes
 from .http.errors import Caught, not_served
 from .http.graphql import GraphQLEndpoint
@@ -32,10 +31,11 @@ from .http.headers import browser_rules, security_headers
 from .http.health import health_routes
 from .http.idempotency import swept
 from .http.limits import Bounds
-from .http.request import document_limits
+from .http.request import Bodies, document_limits
 from .mcp.caller import Reach
 from .mcp.endpoint import ToolsEndpoint
 from .mcp.seed import seeded
+from .mcp.server import toolsets_of
 from .observability.event_loop_watchdog import watched
 from .observability.logging import RequestLog, configure
 from .observability.observers import Watchers
@@ -46,6 +46,8 @@ from .rest.endpoint import PATH as REST
 from .settings import Settings, signing_secret
 from .subscriptions import routes
 from .subscriptions.streams import Streams
+from .web.endpoint import Web, error_page, is_for_a_person
+from .web.routes import web_routes
 from .worker import compiling
 
 log = structlog.get_logger()
@@ -84,6 +86,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         statement_cache=settings.statement_cache,
     )
     use_embeddings(settings, database)
+    use_fetching(settings, database)
     jwks = Jwks(settings.jwks_url) if settings.jwks_url else None
     tokens = Tokens(
         secret=signing_secret(settings), jwks=jwks, issuer=settings.jwt_issuer, audience=settings.jwt_audience
@@ -112,12 +115,20 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         contract="v0",
     )
     streams = Streams(engine, database, credentials, settings, documents, bounds)
-    tools = ToolsEndpoint(Reach(database, bounds, lists_older_names=settings.tools_older_names), credentials, settings)
+    tools = ToolsEndpoint(Reach(database, bounds, toolsets_of(settings)), credentials, settings)
+    local = settings.local_token.get_secret_value() if settings.local_token else None
+    web = Web(database, credentials, bounds, Bodies(settings.max_body), settings.compress_over, streams, local)
     watchers.watch_streams(streams.number)
+
+    async def refuse(request: Request, error: Exception) -> Response:
+        """Answer what the router does not serve: a person with a page, a program with JSON."""
+        if is_for_a_person(request):
+            return await error_page(web, request, error)
+        return await not_served(request, error)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        if missing := await pending(dsn):
+        if missing := await pending(dsn, log.warning):
             raise Unavailable(f"The database lacks {len(missing)} migrations. Run `cairn migrate` first.")
         await database.open()
         try:
@@ -126,7 +137,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
                 watchers.watching(),
                 swept(database),
                 renamings_finished(database),
-                compiling(settings, database),
+                compiling(settings, database, watchers.job),
                 streams.open(),
                 tools.open(),
                 seeded(database, settings),
@@ -138,7 +149,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
 
     paths = Starlette(
         routes=[
-            Route("/", to_graphiql),
+            *web_routes(web),
             *graphiql_routes("/graphql"),
             *health_routes(database),
             Below(REST, rest_application(settings, database, credentials, bounds)),
@@ -146,7 +157,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
             *watchers.routes(),
         ],
         middleware=[Middleware(Caught)],
-        exception_handlers={HTTPException: not_served},
+        exception_handlers={HTTPException: refuse},
         lifespan=lifespan,
     )
     shortcuts: dict[str, ASGIApp] = {
@@ -167,10 +178,6 @@ def shortened(app: ASGIApp, shortcuts: Mapping[str, ASGIApp]) -> ASGIApp:
         return shortcuts.get(scope.get("path", ""), app)(scope, receive, send)
 
     return choose
-
-
-async def to_graphiql(request: Request) -> Response:
-    return RedirectResponse("/graphiql", status_code=307)
 
 
 def from_environment() -> ASGIApp:

@@ -48,8 +48,7 @@ def hosts(given: list[str] | None) -> list[str] | None:
     for host in given or ():
         if not (NAME.fullmatch(host) or is_bracketed(host)):
             raise ValueError(
-                f"{host} is not a host name such as wiki.example.org, *.example.org or [::1], without a port;"
-                " leave the variable out to answer for any"
+                f"{host} is not a host name such as wiki.example.org, *.example.org or [::1], without a port"
             )
     return given and [host.lower() for host in given]
 
@@ -100,6 +99,8 @@ def in_utc(given: time) -> time:
 
 
 Names = Annotated[list[str] | None, BeforeValidator(by_commas)]
+Toolset = Literal["pages", "history", "links", "knowledge", "curation", "older-names", "default", "all"]
+Toolsets = Annotated[list[Toolset] | None, BeforeValidator(by_commas)]
 
 
 class Settings(BaseModel):
@@ -111,9 +112,7 @@ class Settings(BaseModel):
         """Prefer the given values to those of the environment."""
         super().__init__(**from_environment() | given)
 
-    database_url: str | None = Field(
-        None, description="A PostgreSQL 16 or newer; without one the embedded server is used"
-    )
+    database_url: str | None = Field(None, description="A PostgreSQL 16 or newer; else the embedded server is used")
     data_dir: Path = Field(
         default_factory=lambda: user_data_path("cairn"),
         description="Where the embedded server and the token secret live",
@@ -131,10 +130,11 @@ class Settings(BaseModel):
     jwks_url: str | None = Field(None, description="Where the public keys for RS256 and ES256 tokens are")
     jwt_issuer: str | None = Field(None, description="Tokens must say this as `iss`")
     jwt_audience: str | None = Field(None, description="Tokens must say this as `aud`")
-
+    local_token: SecretStr | None = Field(
+        None, description="A token that signs in browsers on this machine that have none; `cairn demo` sets it"
+    )
     admin_token: SecretStr | None = Field(
-        None,
-        description="The bearer token for /api/admin, of at least 32 characters; without one it is off",
+        None, description="The bearer token for /api/admin, of at least 32 characters; without one it is off"
     )
 
     pool_size: int = Field(
@@ -147,8 +147,9 @@ class Settings(BaseModel):
     statement_cache: int = Field(512, ge=0, description="Prepared statements a connection; 0 behind old poolers")
 
     max_body: int = Field(2_000_000, ge=1, description="Bytes of a request body")
-    max_import: int = Field(
-        100_000_000, ge=1, description="Bytes of an upload that is imported; unpacked 20 times as many"
+    max_import: int = Field(100_000_000, ge=1, description="Bytes of an upload that is imported; unpacked 20-fold")
+    ingest_hosts: Annotated[Names, AfterValidator(hosts)] = Field(
+        None, description="Hosts whose addresses an ingest may fetch, by commas, `*.` for all below; else none"
     )
     max_cost: int = Field(20_000, ge=1, description="Rows that one operation may return")
     max_depth: int = Field(16, ge=1, description="Levels of one operation")
@@ -158,7 +159,7 @@ class Settings(BaseModel):
 
     max_variables: int = Field(10_000, ge=1, description="Values in the variables of one request")
     max_errors: int = Field(20, ge=1, description="Errors shown in one answer; the rest are counted")
-    max_concurrent: int = Field(100, ge=0, description="Requests of one credential at once in each process; 0: any")
+    max_concurrent: int = Field(1000, ge=0, description="Requests of one credential at once in each process; 0: any")
     request_timeout: float = Field(
         30.0, gt=0, allow_inf_nan=False, description="Seconds from a whole request to its answer"
     )
@@ -185,8 +186,7 @@ class Settings(BaseModel):
         None, description="Host names to answer for, by commas, `*.` for all below; else any"
     )
     cors_origins: Annotated[Names, AfterValidator(origins)] = Field(
-        None,
-        description="Origins whose pages may ask, and open WebSockets, by commas, or `*`; else none",
+        None, description="Origins whose pages may ask, and open WebSockets, by commas, or `*`; else none"
     )
     hsts_seconds: int = Field(0, ge=0, description="Strict-Transport-Security for so long; 0 sends none")
     forwarded_allow_ips: Annotated[str | None, AfterValidator(networks)] = Field(
@@ -215,9 +215,7 @@ class Settings(BaseModel):
     metrics_dir: Path | None = Field(
         None, description="Where processes that serve together add up their metrics; `cairn serve` makes one"
     )
-    slow_operation: float = Field(
-        1.0, ge=0, description="Seconds from which on an operation is logged as slow; 0 never"
-    )
+    slow_operation: float = Field(1.0, ge=0, description="Seconds from which on an operation is logged; 0 never")
     slow_loop: float = Field(
         0.25,
         ge=0,
@@ -241,6 +239,7 @@ class Settings(BaseModel):
         100, ge=1, description="WebSockets and event streams at once of one credential, each process"
     )
 
+    toolsets: Toolsets = Field(None, description="The toolsets that MCP lists to clients which ask for none, by commas")
     tools_older_names: bool = Field(
         False, description="List the tools `search_wiki` and `read_wiki_page` too, for agents that know these names"
     )
@@ -282,10 +281,10 @@ class Settings(BaseModel):
     deterministic_links: bool = Field(
         True, description="Link entities that share a source, and those to the topic of a city or journal they share"
     )
-
     sweep_at: Annotated[time, AfterValidator(in_utc)] | Literal["never"] = Field(
         time(3), description="From when on, in UTC, workers promote the names of a day that earned a page; or `never`"
     )
+    keep_days: int = Field(365, ge=0, le=9_999, description="Days that jobs and the activity log are kept; 0: for ever")
 
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged")
     log_format: Literal["json", "console"] = Field("json", description="One JSON line a record, or text for people")

@@ -1,4 +1,4 @@
-"""Stored queries: the GraphQL documents by which REST, the tools and the commands read a wiki.
+"""Stored queries: the GraphQL documents by which REST, the reader, the tools and the commands read a wiki.
 
 They lie in the folder `queries` of the package that asks them, and share one engine, which holds their plans. What an
 operator allows for documents of clients does not bind them.
@@ -10,9 +10,14 @@ from typing import Any
 
 import orjson
 
+from observability.trace import record_document, span
+from resolvers.context import Context
 from resolvers.errors import CairnError
 from schema.root import make_engine
 from selection.execute.engine import Answer, Engine
+
+from .http.limits import Bounds
+from .http.request import GraphQLRequest, parse_in_thread
 
 
 class QueryFailed(CairnError):
@@ -47,3 +52,15 @@ def data_of(answer: Answer) -> dict[str, Any]:
         raise QueryFailed(error)
     data: dict[str, Any] = shown["data"]
     return data
+
+
+async def run_stored_query(
+    text: str, operation: str | None, variables: dict[str, Any], bounds: Bounds, context: Context
+) -> Any:
+    """Return the data of a stored query, paid from the context's account. Raises QueryFailed for its first error."""
+    record_document(text, context)
+    assert context.account is not None
+    with span("operation"):
+        asked = GraphQLRequest(text, variables, operation)
+        answer = await bounds.paid(stored_query_engine(), asked, context, context.account)
+    return await parse_in_thread(len(answer.body), lambda: data_of(answer))

@@ -1,22 +1,28 @@
-"""The compile worker of a service, and the models that it may use."""
+"""The compile worker, in a service or by itself, and the models that it may use."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from itertools import chain, repeat
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import structlog
+from starlette.applications import Starlette
 
 from compiler.compiler import Compiler
-from compiler.jobs.worker import work
+from compiler.jobs.worker import Observe, work
 from compiler.metrics import Metrics
 from compiler.planner import Planner, SectionWriter
 from db.database import Database
+from db.migrate import pending
 from resolvers.errors import Unavailable
+from resolvers.transactions.db_errors import REFUSED, words
 
-from .embeddings import embedder_of
+from .embeddings import embedder_of, use_embeddings
+from .http.health import health_routes
+from .observability.observers import Watchers
 from .settings import PRICE, Settings
 
 if TYPE_CHECKING:
@@ -56,6 +62,7 @@ def terms_of(settings: Settings) -> "Terms":
 
 
 log = structlog.get_logger()
+PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds between two looks whether Postgres is there
 
 
 def compiler_of(settings: Settings, told: Callable[[Metrics], None] | None = None) -> Compiler:
@@ -66,6 +73,7 @@ def compiler_of(settings: Settings, told: Callable[[Metrics], None] | None = Non
         planner,
         writer,
         links_by_evidence=settings.deterministic_links,
+        keep_days=settings.keep_days,
         sweep_at=None if settings.sweep_at == "never" else settings.sweep_at,
         hiring=models_of(settings, planner, writer),
         embedder=embedder_of(settings),
@@ -82,7 +90,7 @@ def named(name: str, setting: str) -> Any:
 
 
 @asynccontextmanager
-async def compiling(settings: Settings, database: Database) -> AsyncIterator[None]:
+async def compiling(settings: Settings, database: Database, observe: Observe) -> AsyncIterator[None]:
     """Run jobs in the background, if that is wanted. Without a compiler the service serves all the same."""
     if not settings.worker:
         yield
@@ -93,10 +101,55 @@ async def compiling(settings: Settings, database: Database) -> AsyncIterator[Non
         log.warning("nothing is compiled here", reason=error.message)
         yield
         return
-    working = asyncio.create_task(work(database, compiler))
+    async with in_background(work(database, compiler, observe=observe)):
+        yield
+
+
+@asynccontextmanager
+async def in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    task = asyncio.create_task(work)
     try:
         yield
     finally:
-        working.cancel()
+        task.cancel()
         with suppress(asyncio.CancelledError):
-            await working
+            await task
+
+
+def worker_app(settings: Settings, *, dsn: str) -> Starlette:
+    """Return a process that runs jobs and serves its health and metrics. It waits for Postgres, as long as it takes."""
+    compiler = compiler_of(settings)
+    database = Database(
+        dsn, size=2, statement_timeout=settings.statement_timeout, statement_cache=settings.statement_cache
+    )
+    use_embeddings(settings, database)
+    watchers = Watchers(settings, None, database)
+
+    async def run_jobs() -> None:
+        await reach(database)
+        await work(database, compiler, observe=watchers.job)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        try:
+            async with watchers.watching(), in_background(run_jobs()):
+                yield
+        finally:
+            await database.close()
+
+    return Starlette(routes=[*health_routes(database), *watchers.routes()], lifespan=lifespan)
+
+
+async def reach(database: Database) -> None:
+    """Open the database once it answers and has all migrations."""
+    for pause in chain(PAUSES, repeat(PAUSES[-1])):
+        try:
+            if not (missing := await pending(database.dsn)):
+                await database.open()
+                return
+            reason = f"it lacks {len(missing)} migrations; run: cairn migrate"
+        except REFUSED as error:
+            await database.close()
+            reason = words(error) or type(error).__name__
+        log.warning("waiting for the database", reason=reason)
+        await asyncio.sleep(pause)

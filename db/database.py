@@ -12,8 +12,10 @@ import orjson
 
 from observability.trace import span
 
+from .breaker import Breaker, Probe
 from .committing import committing
 from .explaining import CUSTOM, GENERIC, explain, generic_plan
+from .migrate import oldest_revision
 from .pool import PATIENCE, Pool
 from .sql import Statement, statements
 
@@ -24,6 +26,8 @@ PLANNED_ANEW = "SET LOCAL plan_cache_mode = force_custom_plan"
 # asyncpg asks about each type of array when it first meets it: better of all, and before anybody waits for a write.
 ARRAYS = "SELECT $1::uuid[], $2::text[], $3::integer[], $4::smallint[], $5::float8[], $6::tsquery[], $7::jsonb[]"
 HAS_CITUS = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"
+CONDITION = """SELECT version_num AS revision, current_setting('transaction_read_only') = 'on' AS is_read_only
+FROM alembic_version"""
 WARMING = statements("warming")
 
 
@@ -59,6 +63,7 @@ class Database:
         self.on_citus = False
         self.pool: Pool | None = None
         self.read_pool: Pool | None = None
+        self.breaker: Breaker | None = None
 
     async def open(self) -> None:
         self.pool = await self.pool_of(self.session)
@@ -68,6 +73,7 @@ class Database:
                 await warm(connection)
         # Citus plans a join only with the values in it (docs/how-to/citus.md).
         self.read_pool = await self.pool_of(self.session if self.on_citus else self.session | ONE_PLAN)
+        self.breaker = Breaker((self.pool, self.read_pool), Probe(self.dial))
 
     async def fill(self) -> None:
         """Open every connection now, where the first statement of each takes long: no request shall wait for it."""
@@ -79,11 +85,20 @@ class Database:
         await made.open()
         return made
 
-    async def connect(self, session: Mapping[str, str]) -> asyncpg.Connection:
+    async def dial(self, session: Mapping[str, str] | None = None) -> asyncpg.Connection:
+        settings = self.session if session is None else session
         try:
-            connection = await asyncpg.connect(self.dsn, timeout=PATIENCE, server_settings=session, **self.options)
+            return await asyncpg.connect(self.dsn, timeout=PATIENCE, server_settings=settings, **self.options)
+        except TimeoutError:
+            raise
         except OSError as error:  # a socket that is not there is one of a file, to Python
             raise ConnectionError(*error.args) from error
+
+    async def connect(self, session: Mapping[str, str]) -> asyncpg.Connection:
+        try:
+            connection = await self.dial(session)
+        except TimeoutError:
+            raise ConnectionError(f"no connection within {PATIENCE:g} seconds") from None
         try:
             await prepare_connection(connection)
             if self.on_citus:
@@ -94,6 +109,9 @@ class Database:
         return connection
 
     async def close(self) -> None:
+        if self.breaker is not None:
+            await self.breaker.close()
+            self.breaker = None
         for one in filter(None, (self.pool, self.read_pool)):
             await one.close()
         self.pool = self.read_pool = None
@@ -119,10 +137,20 @@ class Database:
         async with acquire(self.pool) as connection:
             await connection.fetchval("SELECT 1")
 
-    async def revision(self) -> str | None:
-        """Return the last migration that was applied; raise when Postgres does not answer."""
+    async def condition(self) -> "Condition":
+        """Return what the server is like, over a connection that no request waits for. Raises TimeoutError, or what it
+        says when it is asked, or has to write a file."""
+        if self.breaker is None:
+            raise ConnectionError("it has not been reached yet")
+        probe = self.breaker.probe
+        row = await probe.ask(CONDITION)
+        await probe.write()
+        return Condition(**row) if row else Condition(None, False)
+
+    async def oldest_revision(self) -> str | None:
+        """Return the oldest revision whose programs work beside this database."""
         async with acquire(self.pool) as connection:
-            return await connection.fetchval("SELECT version_num FROM alembic_version")  # type: ignore[no-any-return]
+            return await oldest_revision(connection)
 
     async def generic_plan(self, sql: str, seconds: float = 2.0) -> str:
         """Return how Postgres would run a statement whatever its values; it is not run, and needs none."""
@@ -172,6 +200,13 @@ class Database:
     def transaction(self, first: str = "") -> AbstractAsyncContextManager["Connection"]:
         """Begin a transaction, all of it or nothing. `first` is SQL without parameters to send along with the BEGIN."""
         return transacting(self.pool, first)
+
+
+class Condition(NamedTuple):
+    """The last migration that was applied, and whether the server takes no writes."""
+
+    revision: str | None
+    is_read_only: bool
 
 
 class PoolFacts(NamedTuple):

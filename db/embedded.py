@@ -29,6 +29,8 @@ from types import TracebackType
 from typing import IO, Any
 from urllib.parse import quote
 
+from lib.processes import is_alive
+
 NAME = "cairn-postgres"
 
 
@@ -135,8 +137,12 @@ SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_checkpoints": "off",
-    "log_min_messages": "log",
+    "log_line_prefix": "%m [%p] %e ",
+    "log_min_messages": "error",
+    "log_min_error_statement": "panic",  # statements quote what people wrote
 }
+LOG_MOST = 10_000_000  # bytes; what is older is in postgres.log.1, and what is older than that is gone
+LOOKED_EVERY = 2.0  # seconds between two looks whether the server lives
 THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
@@ -191,6 +197,38 @@ class EmbeddedServer:
                 flock(lock, LOCK_EX)
             yield
 
+    @contextmanager
+    def kept_running(self) -> Iterator[None]:
+        """Start the server again whenever it has died, for as long as a service uses it."""
+        ended = threading.Event()
+
+        def keep() -> None:
+            while not ended.wait(LOOKED_EVERY):
+                self.rotate_log()
+                if not self.running():
+                    with suppress(EmbeddedServerFailed, OSError), self.turn():
+                        self.revive()
+
+        keeper = threading.Thread(target=keep, name="embedded-server", daemon=True)
+        keeper.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            keeper.join()
+
+    def rotate_log(self) -> None:
+        """Keep a log that has grown large as postgres.log.1, and go on in an empty file: the server appends to it."""
+        with suppress(OSError):
+            if self.log.stat().st_size > LOG_MOST:
+                shutil.copyfile(self.log, self.log.with_suffix(".log.1"))
+                os.truncate(self.log, 0)
+
+    def revive(self) -> None:
+        if not self.running():
+            self.report("PostgreSQL has ended; starting it again")
+            self.launch()
+
     def join(self) -> str:
         self.users = (self.data_dir / "postgres.users").open("ab")
         try:
@@ -237,9 +275,12 @@ class EmbeddedServer:
             self.create(account)
         sockets = socket_folder(self.cluster, account)
         write_settings(self.cluster / "cairn.conf", self.settings | {"unix_socket_directories": str(sockets)})
-        # Nobody answers, so these are left from a crash or a copy; their process number may be anybody's by now.
-        for stale in (self.cluster / "postmaster.pid", sockets / f"{SOCKET_NAME}.lock"):
-            stale.unlink(missing_ok=True)
+        # Nobody answers, so these are left from a crash or a copy; their process number may be anybody's by now. Where
+        # it is nobody's, Postgres itself looks whether a backend of the one that crashed still writes.
+        if not (lines := self.postmaster()) or is_alive(int(lines[0])):
+            (self.cluster / "postmaster.pid").unlink(missing_ok=True)
+        (sockets / f"{SOCKET_NAME}.lock").unlink(missing_ok=True)
+        self.rotate_log()
         self.report("Starting PostgreSQL")
         self.run(account, "pg_ctl", "start", "--wait", "--silent", "--timeout=600")
 

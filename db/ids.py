@@ -2,6 +2,7 @@
 
 import os
 import time
+from datetime import datetime
 from uuid import UUID
 
 FRACTIONS = 4_096  # of a millisecond, that 12 bits can tell
@@ -16,6 +17,11 @@ def new_id() -> UUID:
     fraction = rest * FRACTIONS // 1_000_000
     own = int.from_bytes(os.urandom(8), "big") >> 2
     return UUID(int=millisecond << 80 | 0x7 << 76 | fraction << 64 | 0x2 << 62 | own)
+
+
+def first_id(at: datetime) -> UUID:
+    """Return an id that is not above those which are made from this moment on, and above nearly all before."""
+    return UUID(int=int(at.timestamp() * 1_000) << 80)
 
 
 def numbered_ids() -> tuple[str, int]:

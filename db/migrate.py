@@ -54,12 +54,19 @@ class DatabaseServer(NamedTuple):
     is_read_only: bool = False
 
 
-async def migrate(dsn: str, report: Callable[[str], None] = lambda _: None) -> list[str]:
+Report = Callable[[str], None]
+
+
+def unheard(_: str) -> None:
+    """Report to nobody."""
+
+
+async def migrate(dsn: str, report: Report = unheard) -> list[str]:
     """Apply what is pending and return those revisions. The DSN must be direct: a pooler does not hold the lock."""
     async with only_migrator(dsn, report) as connection:
         await check_server(connection)
         try:
-            revisions = await pending_on(connection)
+            revisions = await pending_on(connection, report)
             if revisions:
                 report(f"Applying {', '.join(revisions)}")
                 await upgrade(dsn)
@@ -73,11 +80,15 @@ async def migrate(dsn: str, report: Callable[[str], None] = lambda _: None) -> l
         return revisions
 
 
-async def pending(dsn: str) -> list[str]:
-    """Return the revisions that this Cairn has and the database has not, oldest first. The DSN may be a pooler's."""
+async def pending(dsn: str, report: Report = unheard) -> list[str]:
+    """Return the revisions that this Cairn has and the database has not, oldest first. The DSN may be a pooler's.
+
+    Of a database that a newer Cairn has migrated, `report` hears that, if this one still works beside it; otherwise
+    this raises MigrationRefused.
+    """
     connection = await asyncpg.connect(dsn, statement_cache_size=0)
     try:
-        return await pending_on(connection)
+        return await pending_on(connection, report)
     finally:
         await connection.close()
 
@@ -134,17 +145,25 @@ async def only_migrator(dsn: str, report: Callable[[str], None]) -> AsyncIterato
         await connection.close()
 
 
-async def pending_on(connection: asyncpg.Connection) -> list[str]:
+async def pending_on(connection: asyncpg.Connection, report: Report) -> list[str]:
     known = list(revisions())
     current = await current_revision(connection)
     if current is None:
         return known
-    if current not in known:
+    if current in known:
+        return known[known.index(current) + 1 :]
+    oldest = await oldest_revision(connection)
+    if is_too_old(oldest):
+        window = "" if oldest is None else f" and needs a Cairn that knows {oldest}"
         raise MigrationRefused(
-            f"the database is at revision {current}, which this Cairn does not know: a newer one has migrated it,"
-            " so install that one or a newer one"
+            f"the database is at revision {current}{window}, but this Cairn knows revisions up to {known[-1]} only:"
+            " install the one that migrated it, or a newer one"
         )
-    return known[known.index(current) + 1 :]
+    report(
+        f"The database is at revision {current} of a newer Cairn. This one, which knows {known[-1]}, works beside it:"
+        f" revision {oldest} is the oldest that does"
+    )
+    return []
 
 
 @cache
@@ -155,8 +174,18 @@ def revisions() -> tuple[str, ...]:
 
 
 def is_behind(revision: str | None) -> bool:
-    """Return whether a database at this revision lacks some. One of a newer Cairn serves this one as well."""
+    """Return whether a database at this revision lacks some."""
     return revision is None or revision in revisions()[:-1]
+
+
+def is_newer(revision: str | None) -> bool:
+    """Return whether a newer Cairn has migrated a database to this revision."""
+    return revision is not None and revision not in revisions()
+
+
+def is_too_old(oldest: str | None) -> bool:
+    """Return whether this Cairn is too old for a database of a newer one: `oldest` is what that one works beside."""
+    return oldest is None or revisions()[-1] < oldest
 
 
 async def current_revision(connection: asyncpg.Connection) -> str | None:
@@ -164,6 +193,14 @@ async def current_revision(connection: asyncpg.Connection) -> str | None:
         return None
     revision: str | None = await connection.fetchval("SELECT version_num FROM alembic_version")
     return revision
+
+
+async def oldest_revision(connection: asyncpg.Connection) -> str | None:
+    """Return the oldest revision whose Cairn works beside this database, or None where that is not stored."""
+    if await connection.fetchval("SELECT to_regclass('installation')") is None:
+        return None
+    oldest: str | None = await connection.fetchval("SELECT oldest_revision FROM installation")
+    return oldest
 
 
 async def upgrade(dsn: str) -> None:

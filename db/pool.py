@@ -11,13 +11,13 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable
 from contextlib import asynccontextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
 import asyncpg
 
+from lib.turns import BORROWER
 from observability.trace import span
 
 from .deadlines import Deadlines
@@ -29,8 +29,6 @@ IN_DOUBT = (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 OUTDATED = (asyncpg.InvalidCachedStatementError, asyncpg.OutdatedSchemaCacheError)
 
 Connect = Callable[[], Awaitable[asyncpg.Connection]]
-BORROWER: ContextVar[Hashable] = ContextVar("borrower", default=None)
-"""Whose request this is: those who wait for connections share them fairly."""
 
 
 @dataclass(eq=False)
@@ -47,11 +45,17 @@ class Exhausted(Exception):
     """Every connection is lent, and too many wait already or this one has waited too long."""
 
 
+class NoAnswer(Exhausted):
+    """The server has stopped answering: whoever asks is refused until it answers again."""
+
+
 class Pool:
     """A pool of at most `size` connections, for which at most `queue` tasks wait, PATIENCE seconds each. A connection
     that comes back goes to the borrower who has the fewest, and of that one's tasks to the first that came. One
     borrower may fill half of the queue, and if there have been others in the last SHARED seconds hold three quarters of
     the connections, so that slow statements of one leave some to the others.
+
+    Cut off (`cut`), nobody is given a connection. `answers` counts what the server has answered, for the breaker.
 
     For gauges: `size` is the limit, `total` what there is of it, `idle` those that are lent to nobody, `waiting` the
     tasks that wait for one. For counters, since the start: `acquired`, `refused` (Exhausted) and `opened`.
@@ -68,7 +72,20 @@ class Pool:
         self.waiting: Deadlines[Waiter] = Deadlines(self.refuse)
         self.tasks: set[asyncio.Task[None]] = set()
         self.total = self.opening = self.acquired = self.refused = self.opened = 0
+        self.answers = 0
+        self.is_cut = False
         self.closed: asyncio.Event | None = None
+
+    @property
+    def is_used(self) -> bool:
+        """Return whether a connection is lent or being opened, so that the server owes an answer, as far as known."""
+        return bool(self.lent or self.opening)
+
+    def cut(self, is_cut: bool) -> None:
+        """Refuse those who wait and those who come, or serve them again."""
+        self.is_cut = is_cut
+        while is_cut and self.waiting:
+            self.refuse(self.waiting.pop(), NoAnswer())
 
     async def open(self) -> None:
         """Open one connection, so that a server that cannot be reached is known at once."""
@@ -105,7 +122,7 @@ class Pool:
 
     def take_idle(self) -> asyncpg.Connection | None:
         """Return a connection that can be had without waiting, or None."""
-        if self.has_its_share(BORROWER.get()):
+        if self.is_cut or self.has_its_share(BORROWER.get()):
             return None
         while self.idle:
             connection = self.idle.pop()
@@ -116,6 +133,8 @@ class Pool:
 
     def give(self, connection: asyncpg.Connection, error: BaseException | None = None) -> None:
         """Give a connection back. `error` is what ended its use."""
+        if error is None or not is_doubtful(error):
+            self.answers += 1
         if isinstance(error, OUTDATED):
             self.renew()
         if connection.is_closed():
@@ -133,6 +152,9 @@ class Pool:
     def check_room(self) -> None:
         if self.closed:
             raise asyncpg.InterfaceError("the pool is closed")
+        if self.is_cut:
+            self.refused += 1
+            raise NoAnswer
         ahead = len(self.waiting) - self.opening
         if self.total >= self.size and (ahead >= self.queue or self.is_greedy(ahead)):
             self.refused += 1
@@ -160,10 +182,10 @@ class Pool:
                 self.give(future.result())
             raise
 
-    def refuse(self, waiter: Waiter) -> None:
+    def refuse(self, waiter: Waiter, error: Exhausted | None = None) -> None:
         if not waiter.future.done():
             self.refused += 1
-            waiter.future.set_exception(Exhausted())
+            waiter.future.set_exception(error or Exhausted())
 
     def offer(self, connection: asyncpg.Connection) -> None:
         """Give a connection to the borrower who has the fewest, and of its tasks to the one that has waited longest."""

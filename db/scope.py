@@ -1,7 +1,10 @@
 """The scope of a call: whose wiki it works in, and what its credential may do. All that touches data takes it first."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
+from typing import Any, NamedTuple
 from uuid import UUID
 
 
@@ -34,6 +37,32 @@ class Actor:
     id: str
 
 
+class Operation(NamedTuple):
+    """A write as data: the name of the function that does it, and its arguments."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+class Terms(NamedTuple):
+    """The terms of a proposal that is made on purpose: why, on which evidence, and until when."""
+
+    why: str
+    evidence: tuple[str, ...] = ()
+    significance: str = "medium"
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A passage through the write policy of a wiki, where it is not as the role of the credential says."""
+
+    reviewer: Actor | None = None
+    """Who let the write pass: whoever accepted the proposal, or the actor itself for upkeep of what was allowed."""
+    terms: Terms | None = None
+    """The terms on which the write becomes a proposal, under whatever policy."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """A scope, made once a request from the credential. It speaks for `owners`, and works in the wiki of `owner_id`."""
@@ -43,6 +72,9 @@ class Scope:
     role: Role
     actor: Actor
     owners: tuple[UUID, ...]
+    operation: Operation | None = field(default=None, repr=False, compare=False)
+    """What it is about to write, where that can be proposed."""
+    review: Review | None = field(default=None, repr=False, compare=False)
     credential: str = field(init=False, repr=False, compare=False)
     """Who acts, in whichever wiki: an API key's id or a token's subject, and its tenant."""
 
@@ -64,3 +96,7 @@ class Scope:
     def in_owner(self, owner_id: UUID) -> "Scope":
         """Return this credential's scope in another wiki; resolvers.permissions decides whether it may work there."""
         return self if owner_id == self.owner_id else replace(self, owner_id=owner_id)
+
+    def upkeep(self) -> "Scope":
+        """Return this scope for work that no write policy holds up: it finishes, or erases, what was allowed before."""
+        return replace(self, review=Review(reviewer=self.actor))

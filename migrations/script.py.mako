@@ -4,6 +4,7 @@ from alembic import op
 
 revision = "${up_revision}"
 down_revision = "${down_revision}"
+runs_beside = "${down_revision}"  # the oldest revision whose release still works beside this one
 
 
 def upgrade() -> None:

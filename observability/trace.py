@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from graphql import OperationDefinitionNode
 
+CREDENTIAL_MAX = 100  # characters
 MOST_PARTS = 500  # of one request: a write of many pages runs thousands of statements
 
 
@@ -43,6 +44,9 @@ class RequestTrace:
     span: Any = None  # of whoever traces
     trace_id: str | None = None
     path: str | None = None  # without what a client has put into it
+    caller: Any = None  # the scope of the credential, once that is known
+    client: str | None = None  # the program that asks, as it names itself
+    tool: str | None = None
     is_stream = False  # its length says nothing of how fast it was answered
 
     def __init__(self, request_id: str) -> None:
@@ -50,6 +54,7 @@ class RequestTrace:
         self.began = perf_counter()
         self.parts: list[TraceSpan] = []
         self.codes: list[str] = []
+        self.refusals: list[str] = []  # why the database could not do something, in words of ours
 
     @property
     def took(self) -> float:
@@ -71,6 +76,18 @@ class RequestTrace:
     @property
     def name(self) -> str | None:
         return self.definition.name.value if self.definition and self.definition.name else None
+
+    @property
+    def asked_by(self) -> dict[str, str]:
+        """Return who asked, as far as that is known: tenant, credential, client and operation."""
+        caller = self.caller
+        known = {
+            "tenant": caller and str(caller.tenant_id),
+            "credential": caller and f"{caller.actor_kind}:{caller.actor_id}"[:CREDENTIAL_MAX],
+            "client": self.client,
+            "operation": self.tool or self.name,
+        }
+        return {name: value for name, value in known.items() if value}
 
 
 REQUEST_TRACE: ContextVar[RequestTrace | None] = ContextVar("trace", default=None)
@@ -108,6 +125,18 @@ def record_document(text: str, context: Any) -> None:
         trace.document, trace.context = text, context
 
 
+def record_caller(scope: Any) -> None:
+    """Record whose credential was verified: its id is shown, never itself."""
+    if (trace := REQUEST_TRACE.get()) is not None:
+        trace.caller = scope
+
+
+def record_tool(name: str) -> None:
+    """Record the tool that an agent calls."""
+    if (trace := REQUEST_TRACE.get()) is not None:
+        trace.tool = name
+
+
 def record_operation(definition: "OperationDefinitionNode") -> None:
     if (trace := REQUEST_TRACE.get()) is not None:
         trace.definition = definition
@@ -129,6 +158,12 @@ def record_error(code: str) -> None:
     """Record one more error in the answer."""
     if (trace := REQUEST_TRACE.get()) is not None:
         trace.codes.append(code)
+
+
+def record_refusal(cause: str) -> None:
+    """Record that the database could not do something now."""
+    if (trace := REQUEST_TRACE.get()) is not None:
+        trace.refusals.append(cause)
 
 
 def is_traced(code: str) -> bool:

@@ -12,7 +12,7 @@ from db.database import Database
 from db.scope import Scope
 from selection.declare.arguments import NOBODY, identifier
 from selection.errors import Final, Refused, TooExpensive
-from selection.limits.cost import OPERATION
+from selection.limits import OPERATION
 
 from .auth.owners import find_owner
 from .errors import CairnError, LimitExceeded, NotFound, Unavailable
@@ -25,6 +25,7 @@ from .search.request import SearchRequest, SearchResult
 from .search.search import known_within, search
 from .search.search_all import SearchAllRequest, SearchAllResult, search_all
 from .search.source_search import SourceSearchRequest, SourceSearchResult, matching_refs, search_sources
+from .sources.held_names import HeldName, held_names
 from .subscriptions.changes import ChangeEvent
 from .subscriptions.feed import Feed
 from .tenants.tenants import as_id
@@ -98,6 +99,11 @@ class Context:
         """Run the search that a step needs before the statement that shows its hits."""
         with once_only():
             return await search(self.database, self.scope, asked)
+
+    async def held_names(self, asked: SearchRequest) -> list[HeldName]:
+        """Return the names without a page that a question says, for a search that finds none."""
+        with once_only():
+            return await held_names(self.database, self.scope, asked)
 
     async def search_within(self, asked: SearchRequest, again: bool) -> Mapping[str, Any] | None:
         """Return the parameters with which that statement searches by itself, or None where `search` has to run."""

@@ -20,6 +20,7 @@ from observability.trace import forget_errors, recorded_errors
 from selection.execute.engine import Answer, is_unavailable
 
 from .errors import CairnError, LimitExceeded
+from .proposals.gate import ReviewRequired
 from .tenants.tenants import list_tenants
 from .transactions.db_errors import translated_db_errors
 from .transactions.transaction import read_connection
@@ -113,6 +114,40 @@ async def once(database: Database, attempt: Attempt, run: Callable[[Database], A
     # Another may have done it while this one looked, and what it would have changed is not there any more.
     known = await attempt.look(database)
     return Answered(answer) if known is None else Answered(Answer(known), replayed=True)
+
+
+HELD = b"held "
+"""How a stored answer begins where the write became a proposal: no JSON does."""
+NOT_DONE = Answer(orjson.dumps({"errors": [{"extensions": {"code": "UNAVAILABLE"}}]}))
+"""What keeps a transaction from being committed."""
+
+
+async def done_once(
+    database: Database, attempt: Attempt, work: Callable[[Database], Awaitable[bytes]]
+) -> tuple[bytes, bool]:
+    """Return what `work` returns, or returned before, and whether it did before.
+
+    Of work that raises nothing is done, and the error is raised here. ReviewRequired is an answer like others, as the
+    proposal is kept: it is raised again for each repetition.
+    """
+    failed: list[CairnError] = []
+
+    async def run(within: Database) -> Answer:
+        try:
+            return Answer(await work(within))
+        except ReviewRequired as error:
+            return Answer(HELD + orjson.dumps([error.message, error.proposal_id and str(error.proposal_id)]))
+        except CairnError as error:
+            failed.append(error)
+            return NOT_DONE
+
+    answer, replayed = await once(database, attempt, run)
+    if answer.body.startswith(HELD):
+        message, proposal_id = orjson.loads(answer.body[len(HELD) :])
+        raise ReviewRequired(message, proposal_id and UUID(proposal_id))
+    if failed and not replayed:
+        raise failed[0]
+    return answer.body, replayed
 
 
 async def kept(whole: OneTransaction, attempt: Attempt, answer: Answer) -> Answer:

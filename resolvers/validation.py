@@ -21,8 +21,7 @@ from content.limits import (
     BadText,
     clean,
 )
-from content.names import composed, normalise
-from content.slugs import is_slug
+from content.names import composed, is_slug, normalise
 from content.values import bounded
 
 from .errors import BadInput

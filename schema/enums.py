@@ -28,6 +28,19 @@ class WikiPageStatus(StrEnum):
     ARCHIVED = "archived"
 
 
+@strawberry.enum(description="What kind of thing happened in a wiki, in the order in which a diary tells it.")
+class WikiDiaryTopic(StrEnum):
+    SYNTHESIZED = "synthesized"
+    SUPERSEDED = "superseded"
+    MERGED = "merged"
+    PROPOSED = "proposed"
+    DECIDED = "decided"
+    FORGOTTEN = "forgotten"
+    WRITTEN = "written"
+    LEARNED = "learned"
+    MAINTAINED = "maintained"
+
+
 @strawberry.enum(description="What a directed link says.")
 class WikiLinkKind(StrEnum):
     REFERENCE = "reference"
@@ -83,7 +96,9 @@ class WikiContextItemKind(Enum):
     PASSAGE = strawberry.enum_value("passage", description="Evidence that says more or newer things than the sections.")
 
 
-@strawberry.enum(description="What kind of evidence a source is.")
+@strawberry.enum(
+    description="What kind of evidence a source is. What is compiled from the notes of a RUN of an agent is proposed."
+)
 class WikiSourceKind(StrEnum):
     MEMORY_UNIT = "memory_unit"
     DAILY_NOTE = "daily_note"
@@ -91,6 +106,7 @@ class WikiSourceKind(StrEnum):
     ARTIFACT = "artifact"
     JOURNAL_IDEA = "journal_idea"
     URL = "url"
+    RUN = "run"
 
 
 @strawberry.enum(description="Whose wiki it is.")
@@ -223,3 +239,41 @@ class WikiLintSeverity(Enum):
     ERROR = strawberry.enum_value("error", description="It is wrong.")
     WARNING = strawberry.enum_value("warning", description="It misleads readers.")
     INFO = strawberry.enum_value("info", description="It is untidy.")
+
+
+@strawberry.enum(description="What becomes of writes in a wiki.")
+class WikiWritePolicy(Enum):
+    OPEN = strawberry.enum_value("open", description="They are written.")
+    REVIEW = strawberry.enum_value("review", description="They become proposals.")
+    CLOSED = strawberry.enum_value("closed", description="They are refused.")
+
+
+@strawberry.enum(description="Whose writes a rule is about: those of credentials with this role, or the compiler's.")
+class WikiWriterRole(StrEnum):
+    MEMBER = "member"
+    SERVICE = "service"
+    ADMIN = "admin"
+    COMPILER = "compiler"
+
+
+@strawberry.enum(description="How much depends on a proposal; it ends by itself after 7, 30 or 90 days.")
+class WikiSignificance(StrEnum):
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+@strawberry.enum(description="Where a proposal stands. Only an open one can be decided.")
+class WikiProposalStatus(StrEnum):
+    OPEN = "open"
+    ACCEPTED = "accepted"
+    DECLINED = "declined"
+    WITHDRAWN = "withdrawn"
+    EXPIRED = "expired"
+
+
+@strawberry.enum(description="A decision of a proposal.")
+class WikiProposalDecision(Enum):
+    ACCEPT = strawberry.enum_value("accept", description="Do what is proposed.")
+    DECLINE = strawberry.enum_value("decline", description="Let it end without being done; a reason is needed.")
+    WITHDRAW = strawberry.enum_value("withdraw", description="Take back one's own.")

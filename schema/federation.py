@@ -16,6 +16,7 @@ from db.access import BY_ID
 from selection.declare.arguments import identifier
 
 from .fields import source
+from .lint import WikiLintReport
 from .owners import WikiOwner
 from .pages.claims import WikiContradiction, WikiSupersededClaim
 from .pages.links import WikiLink
@@ -70,6 +71,7 @@ Entity = Annotated[
         WikiOwner,
         WikiSupersededClaim,
         WikiContradiction,
+        WikiLintReport,
     ],
     strawberry.union("_Entity", description="Federation: what other subgraphs may refer to, each by its id."),
 ]

@@ -7,9 +7,16 @@ import strawberry
 from db import relations
 from db.access import BY_ID, OF_TENANT_AS_ADMIN
 
-from .connections import Connection, Node
-from .enums import WikiApiKeyState, WikiAuthorKind, WikiOwnerKind, WikiRole
-from .fields import column, expression, relation, source
+from .enums import (
+    WikiApiKeyState,
+    WikiAuthorKind,
+    WikiOwnerKind,
+    WikiPageType,
+    WikiRole,
+    WikiWritePolicy,
+    WikiWriterRole,
+)
+from .fields import Connection, Node, column, expression, relation, source, whole
 
 owners = relations.owners
 
@@ -19,6 +26,13 @@ class WikiTenant:
     id: strawberry.ID = column("Of the tenant.", name="tenant_id")
     slug: str = column("Its name in commands.")
     name: str = column("Its name for people.")
+
+
+@strawberry.type(description="A rule of a write policy. One for a type of pages goes before that for all types.")
+class WikiWriteRule:
+    role: WikiWriterRole = column("Whose writes.")
+    page_type: WikiPageType | None = column("Of which pages; null for all.")
+    policy: WikiWritePolicy = column("What becomes of them.")
 
 
 @strawberry.type(description="Whose wiki it is: an agent, a user, or a shared space.")
@@ -33,6 +47,17 @@ class WikiOwner(Node):
     min_sources_for_synthesis: int = column(
         "How many sources a page has to cite before a model writes its text; with fewer, its sections quote them."
     )
+    write_policy: list[WikiWriteRule] = whole(
+        owners.write_rules, "The rules by which writes become proposals or are refused; all others are written."
+    )
+    stale_after_days: int = column("After how many days without a change lint calls a page stale: 90 by default.")
+    oversize_characters: int = column("From how many characters on lint calls a page too long: 20,000 by default.")
+    lint_min_pages: int = column("On how many pages a name has to stand for lint to ask for its page: 3 by default.")
+    lint_every_days: int = column("After how many days a worker lints the wiki again: 7 by default, 0 for never.")
+    lint_after_sources: int = column(
+        "After how many new sources a worker lints the wiki once they are compiled: 5 by default, 0 for never."
+    )
+    requires_sensitivity: bool = column("Whether lint asks for a sensitivity of every page: false by default.")
     created_at: datetime = column("When it was made.")
     role: WikiRole | None = expression(owners.role, "What the caller is in this wiki.")
 

@@ -6,9 +6,9 @@ from strawberry.schema.config import StrawberryConfig
 
 from selection import Engine, Limits, Resolvers
 
-from .connections import NodeQueries
 from .errors import shown
 from .federation import REPRESENTATION, FederationQueries, Representation
+from .fields import NodeQueries
 from .jobs import JobQueries
 from .lint import LintQueries
 from .mutations import Mutation
@@ -21,8 +21,10 @@ from .pages.links import LinkQueries, WikiLink
 from .pages.mentions import MentionQueries
 from .pages.pages import PageQueries, WikiAlias
 from .pages.positions import PositionQueries
+from .pages.proposals import ProposalQueries
 from .pages.revisions import HistoryQueries, WikiRevision
 from .pages.sections import WikiSection
+from .pages.share_links import ShareLinkQueries
 from .rate_limits import RateLimitQueries
 from .scalars import SCALARS
 from .search.context_pack import ContextQueries
@@ -47,6 +49,8 @@ class Query(
     HotIndexQueries,
     MentionQueries,
     ContradictionQueries,
+    ProposalQueries,
+    ShareLinkQueries,
     SourceQueries,
     BlastRadiusQueries,
     LintQueries,

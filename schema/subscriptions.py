@@ -17,6 +17,7 @@ from .enums import WikiChangeKind
 from .fields import OlderOwner, OwnerName, column, relation, source
 from .jobs import WikiCompileJob
 from .pages.pages import WikiPage
+from .pages.proposals import WikiProposal
 from .search.search_rows import owner_named
 
 changes = relations.pages
@@ -40,6 +41,14 @@ class WikiCompileJobChange:
     job: WikiCompileJob | None = relation(changes.job, "The job as it is now.")
 
 
+@strawberry.type(description="That a proposal was made or decided.")
+class WikiProposalChange:
+    kind: WikiChangeKind = column("CREATED, UPDATED or RESYNC.")
+    proposal_id: strawberry.ID | None = column("The proposal; null with RESYNC.")
+    at: datetime = column("When.")
+    proposal: WikiProposal | None = relation(relations.proposals.of_event, "The proposal as it is now.")
+
+
 async def page_event(context: Any, parent: Any, wanted: frozenset[str], **where: Any) -> list[tuple[Any, ...]]:
     event = context.event
     return [(event.tenant_id, event.owner_id, event.kind.value, event.id, event.version, event.at)]
@@ -56,6 +65,9 @@ PAGE_EVENT = Step(
     {"tenant_id": Uuid(), "owner_id": Uuid(), "kind": Text(), "page_id": Uuid(), "version": Integer(), "at": AT},
 )
 JOB_EVENT = Step(job_event, {"tenant_id": Uuid(), "owner_id": Uuid(), "kind": Text(), "job_id": Uuid(), "at": AT})
+PROPOSAL_EVENT = Step(
+    job_event, {"tenant_id": Uuid(), "owner_id": Uuid(), "kind": Text(), "proposal_id": Uuid(), "at": AT}
+)
 
 
 async def of_page(context: Any, page_id: str, initial: bool, **where: Any) -> Subscriber:
@@ -68,6 +80,10 @@ async def of_wiki(context: Any, initial: bool, topic: Topic = Topic.PAGES, **whe
 
 async def of_jobs(context: Any, **arguments: Any) -> Subscriber:
     return await of_wiki(context, topic=Topic.JOBS, **arguments)
+
+
+async def of_proposals(context: Any, **arguments: Any) -> Subscriber:
+    return await of_wiki(context, topic=Topic.PROPOSALS, **arguments)
 
 
 @strawberry.type(description="What can be followed, over a WebSocket or as server-sent events.")
@@ -102,3 +118,17 @@ class Subscription:
         agent_id: OlderOwner = None,
         initial: bool = False,
     ) -> WikiCompileJobChange | None: ...
+
+    @source(
+        relations.proposals.happened,
+        f"What becomes of the proposals of a wiki, for those who may write in it. {INITIAL}",
+        access=HAPPENED, step=PROPOSAL_EVENT, events=of_proposals,
+    )  # fmt: skip
+    def wiki_proposal_changed(
+        tenant_id: strawberry.ID | None = None,
+        owner: OwnerName = None,
+        owner_id: OlderOwner = None,
+        user_id: OlderOwner = None,
+        agent_id: OlderOwner = None,
+        initial: bool = False,
+    ) -> WikiProposalChange | None: ...

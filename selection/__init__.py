@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     )
     from .execute.engine import Answer, Engine
     from .execute.resolve import Resolvers
-    from .limits.document import Limits
+    from .limits import Limits
 
 HOMES = {
     **dict.fromkeys(("own_values", "scope_value"), "compile.parameters"),
     **dict.fromkeys(("Answer", "Engine"), "execute.engine"),
-    "Limits": "limits.document",
+    "Limits": "limits",
     **dict.fromkeys(
         (
             "Access", "Choice", "Column", "Computed", "Expression", "Known", "Paging", "Part", "Relation", "Source",

@@ -1,7 +1,7 @@
 """A real Postgres for every test that asks: yours (CAIRN_TEST_DATABASE_URL), one in Docker, or the embedded one. With
 CAIRN_TEST_CITUS_URL, the coordinator that it names.
 
-The workers of one run share the server and a migrated template; `dsn` is a copy of it for one test alone.
+The workers of one run share the server and a migrated template; `dsn` is a worker's copy of it, emptied between tests.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ import migrations.distribute
 from db.database import prepare_connection
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
-from tests.citus import Cluster, Kept, in_database
+from tests.citus import Cluster, Copies, Kept, in_database
 from tests.docker_server import docker_answers, remove_container, start_container
 from tests.sql_rules import violations
 
@@ -77,18 +77,6 @@ def cluster() -> Cluster | None:
 
 
 @pytest.fixture(scope="session")
-def kept(cluster: Cluster | None) -> Iterator[Kept | None]:
-    """The database on it that test after test of a worker is given."""
-    if cluster is None:
-        yield None
-        return
-    kept = Kept(cluster, new_name())
-    asyncio.run(kept.make())
-    yield kept
-    asyncio.run(cluster.drop(kept.name))
-
-
-@pytest.fixture(scope="session")
 def template(server_dsn: str, shared_folder: Path) -> Iterator[str]:
     """The name of a migrated, empty database. Nobody may be connected to it while it is copied."""
 
@@ -102,15 +90,21 @@ def template(server_dsn: str, shared_folder: Path) -> Iterator[str]:
         yield name
 
 
+@pytest.fixture(scope="session")
+def kept(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[Kept]:
+    """The database that test after test of a worker is given."""
+    databases = cluster or Copies(request.getfixturevalue("server_dsn"), request.getfixturevalue("template"))
+    kept = Kept(databases, new_name())
+    asyncio.run(kept.make())
+    yield kept
+    asyncio.run(databases.drop(kept.name))
+
+
 @pytest.fixture
-def dsn(request: pytest.FixtureRequest, kept: Kept | None) -> Iterator[str]:
-    """A fresh migrated database of this test's own."""
-    if kept is not None:
-        yield kept.dsn
-        asyncio.run(kept.clean())
-    else:
-        with copied(request.getfixturevalue("server_dsn"), request.getfixturevalue("template")) as copy:
-            yield copy
+def dsn(kept: Kept) -> Iterator[str]:
+    """A migrated, empty database of this test's own."""
+    yield kept.dsn
+    asyncio.run(kept.clean())
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,8 @@ from db.tables import metadata
 from tests.sql_tenancy import LEVELS, TENANT, Level, elements, is_tenant, levels, parameter
 from tests.sql_text import split, tree
 
-REFERENCE_TABLES = frozenset({"tenants", "api_keys"})
+REFERENCE_TABLES = frozenset({"installation", "tenants", "api_keys"})
+OF_NO_TENANT = frozenset({"installation"})
 TENANT_TABLES = frozenset(name for name, table in metadata.tables.items() if TENANT in table.c) - REFERENCE_TABLES
 
 READ = {"SELECT", "WITH", "VALUES", "TABLE", "INSERT", "UPDATE", "DELETE", ""}
@@ -143,7 +144,9 @@ def whole_faults(found: list[Level], parts: list[exp.Expr], tables: frozenset[st
     given = {level.bound[alias] for level in found for alias in level.tables if alias in level.bound}
     if len(given) > 1:
         yield f"two tenants: tenant_id is compared with {' and '.join(sorted(given))}: bind one parameter everywhere"
-    for table, alias in (pair for level in found for pair in level.unbound if pair[0] in REFERENCE_TABLES):
+    for table, alias in (
+        pair for level in found for pair in level.unbound if pair[0] in REFERENCE_TABLES - OF_NO_TENANT
+    ):
         yield f"{table} {alias}: it is no way to the tenant: look the tenant up in a statement of its own"
     if any(isinstance(part, exp.Anonymous) and part.name.lower() == "pg_notify" for part in parts):
         yield "pg_notify in a query over a tenant table: a worker would lose it: send it in a statement of its own"

@@ -122,7 +122,7 @@ async def test_a_kept_database_is_empty_again_after_a_test_that_left_data_and_a_
         made_at = await connection.fetchval(MADE_AT)
     await own_kept.clean()
     async with connected(own_kept.dsn) as connection:
-        for table in metadata.tables:
+        for table in metadata.tables.keys() - {"installation"}:
             assert await connection.fetchval(f"SELECT count(*) FROM {table}") == 0
         assert await connection.fetchval(MADE_AT) == made_at, "it was not made anew"
     with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):

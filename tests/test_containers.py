@@ -32,7 +32,7 @@ def test_cairn_waits_for_a_healthy_postgres_and_a_finished_migration(services: d
             "postgres": {"condition": "service_healthy"},
             "migrate": {"condition": "service_completed_successfully"},
         }
-    assert services["worker"]["command"] == ["worker"]
+    assert services["worker"]["command"] == ["worker", "--port", "8001"]
     assert services["migrate"]["command"] == ["migrate"]
     assert services["migrate"]["depends_on"] == {"postgres": {"condition": "service_healthy"}}
 

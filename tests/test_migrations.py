@@ -142,10 +142,31 @@ async def test_a_table_in_use_is_a_clear_error_and_nothing_is_half_done(
     assert await migrate(empty_dsn) != []
 
 
-async def test_a_database_of_a_newer_cairn_is_refused(dsn: str) -> None:
+async def test_beside_a_newer_cairn_this_one_runs_within_the_window_alone(dsn: str) -> None:
+    told: list[str] = []
     await rows(dsn, "UPDATE alembic_version SET version_num = '9999'")
-    with pytest.raises(MigrationRefused, match=r"9999.*newer"):
+    assert await migrate(dsn, told.append) == await pending(dsn) == []
+    assert "at revision 9999 of a newer Cairn" in told[0]
+    await rows(dsn, "UPDATE installation SET oldest_revision = '9998'")
+    with pytest.raises(MigrationRefused, match=r"9999 and needs a Cairn that knows 9998.*newer"):
         await migrate(dsn)
+    await rows(dsn, "DROP TABLE installation")
+    with pytest.raises(MigrationRefused, match=r"9999, but.*newer"):
+        await pending(dsn)
+
+
+def test_each_revision_says_which_releases_work_beside_it() -> None:
+    known = revisions()
+    scripts = ScriptDirectory.from_config(alembic_config())
+    for revision in known[known.index("0033") :]:
+        oldest = scripts.get_revision(revision).module.runs_beside
+        assert oldest in known[: known.index(revision) + 1], f"{revision} must name `runs_beside`"
+
+
+async def test_the_window_is_the_narrowest_of_all_revisions(shared_dsn: str) -> None:
+    scripts = ScriptDirectory.from_config(alembic_config())
+    declared = [getattr(script.module, "runs_beside", "") for script in scripts.walk_revisions()]
+    assert await rows(shared_dsn, "SELECT oldest_revision FROM installation") == [(max(declared),)]
 
 
 async def test_migrations_go_forward_only(dsn: str) -> None:
@@ -218,7 +239,8 @@ async def test_every_key_of_a_tenant_table_starts_with_the_tenant(shared_dsn: st
         SELECT i.indexrelid::regclass::text, a.attname
         FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
         JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
-        WHERE t.relnamespace = 'public'::regnamespace AND t.relname NOT IN ('tenants', 'api_keys', 'alembic_version')
+        WHERE t.relnamespace = 'public'::regnamespace
+          AND t.relname NOT IN ('tenants', 'api_keys', 'alembic_version', 'installation')
         """,
     )
     assert len(first_columns) > 40

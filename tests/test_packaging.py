@@ -38,7 +38,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 
 def committed(folder: str, pattern: str) -> set[str]:
-    return {file.relative_to(ROOT).as_posix() for file in (ROOT / folder).rglob(pattern)}
+    return {file.relative_to(ROOT).as_posix() for file in (ROOT / folder).rglob(pattern) if file.suffix != ".pyc"}
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,7 @@ def committed(folder: str, pattern: str) -> set[str]:
         ("app/sample", "*.md"),
         ("app/sample", "*.yaml"),
         ("app/rest", "*.graphql"),
+        ("app/web", "*.*"),
         ("app/graphiql", "boot.*"),
         ("app/graphiql", "page.html"),
         ("schema", "*.graphql"),

@@ -11,8 +11,8 @@ from tests.test_docs import ROOT, banned_words
 
 PRODUCT = ("app", "compiler", "content", "db", "lib", "observability", "resolvers", "schema", "selection")
 PUBLIC = (
-    "schema/schema.graphql", "schema/openapi.json", "schema/admin-openapi.json", "tests/app/cli_help.txt",
-    "tests/app/mcp_tools.json",
+    "schema/schema.graphql", "schema/openapi.json", "schema/admin-openapi.json", "tests/app/cli/cli_help.txt",
+    "tests/app/mcp/mcp_tools.json",
 )  # fmt: skip
 # Words in Dutch, an example of a link kind, and the names of columns that servers of the release before still read.
 ALLOWED = re.compile(r"als bij daar dan dat|journal:austin-trip|\bshel(?:f|ves)\b")

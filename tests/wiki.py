@@ -11,8 +11,8 @@ import orjson
 
 from content.edits.differences import Delta, restored
 from content.languages import language_of
-from content.markdown.comments import uncommented
 from content.markdown.links import find_links
+from content.markdown.plain import uncommented
 from content.markdown.sections import Section, render
 from content.names import normalise
 from content.search.passages import passages

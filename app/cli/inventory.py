@@ -7,6 +7,7 @@ from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import MigrationRefused, pending
 from resolvers.errors import CairnError
+from resolvers.jobs.queue import count_open_jobs
 from resolvers.tenants.tenants import inventory
 
 from ..settings import Settings
@@ -28,16 +29,29 @@ def known(settings: Settings) -> dict[str, Any]:
 
 
 def found(settings: Settings, dsn: str) -> dict[str, Any]:
+    newer: list[str] = []
     try:
-        missing = asyncio.run(reached(dsn, pending(dsn)))
+        missing = asyncio.run(reached(dsn, pending(dsn, newer.append)))
         version = asyncio.run(opened(settings, dsn, server_version))
     except (CairnError, MigrationRefused) as error:
         return {"problem": str(error)}
-    facts = {"serverVersion": version, "pendingMigrations": missing}
+    facts = {"serverVersion": version, "pendingMigrations": missing} | ({"warning": newer[0]} if newer else {})
     if missing:
         return facts | {"problem": f"The migrations {', '.join(missing)} are pending. Run: cairn migrate"}
     counts = asyncio.run(opened(settings, dsn, inventory))
-    return facts | {"tenants": counts.tenants, "owners": counts.owners, "pages": counts.pages}
+    jobs = asyncio.run(opened(settings, dsn, count_open_jobs))
+    return facts | {
+        "tenants": counts.tenants,
+        "owners": counts.owners,
+        "pages": counts.pages,
+        "pendingJobs": jobs.pending,
+        "runningJobs": jobs.running,
+        "oldestPendingJobSeconds": round(jobs.oldest),
+        "failedJobs": counts.failed_jobs,
+        "bytes": counts.bytes,
+        "connections": counts.connections,
+        "maxConnections": counts.connections_most,
+    }
 
 
 async def server_version(database: Database) -> str:

@@ -20,8 +20,10 @@ from .commands import (
     jobs,
     keys,
     knowledge,
+    lint,
     owners,
     pages,
+    queue,
     search,
     service,
     sources,
@@ -94,8 +96,8 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 COMMANDS = (
-    demo, service, options, tenants, owners, grants, keys, import_export, jobs, sources, pages, search, context, edit,
-    history, wiki, watch, knowledge, embeddings, explain,
+    demo, service, options, tenants, owners, grants, keys, import_export, queue, jobs, sources, pages, search, context,
+    edit, history, wiki, watch, lint, knowledge, embeddings, explain,
 )  # fmt: skip
 
 

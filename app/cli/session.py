@@ -16,6 +16,7 @@ from resolvers.errors import CairnError, NotFound, Unavailable
 from resolvers.tenants.tenants import Tenant, ensure_tenant, find_tenant
 
 from ..embeddings import use_embeddings
+from ..fetching import use_fetching
 from ..settings import Settings
 from .options import read_settings
 from .output import tell
@@ -27,16 +28,21 @@ T = TypeVar("T")
 
 
 async def read_stored(
-    database: Database, wiki: "Wiki", document: str, variables: dict[str, Any], event: "ChangeEvent | None" = None
+    database: Database,
+    wiki: "Wiki",
+    document: str,
+    variables: dict[str, Any],
+    event: "ChangeEvent | None" = None,
+    role: Role = Role.READER,
 ) -> dict[str, Any]:
-    """Return the data of queries/<document>.graphql with the rights of a reader of that wiki; of a subscription for
-    one event. Raises QueryFailed for its first error."""
+    """Return the data of queries/<document>.graphql with the rights of a reader of that wiki, or of another role; of a
+    subscription for one event. Raises QueryFailed for its first error."""
     from resolvers.context import Context
 
     from ..stored_queries import data_of, stored_query, stored_query_engine
 
     where = {"tenantId": str(wiki.tenant.id), "ownerId": str(wiki.owner.id)}
-    context = Context(database, wiki.scope(Role.READER))
+    context = Context(database, wiki.scope(role))
     context.event = event
     text = stored_query("cli", document)
     return data_of(await stored_query_engine().execute(text, where | variables, None, context))
@@ -59,7 +65,7 @@ def session(work: Callable[[Database], Awaitable[T]], *, creates: bool = False) 
 def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
     """The DSN of a migrated database: the embedded one is made ready for it, yours is left as it is."""
     if settings.database_url is not None:
-        if missing := asyncio.run(reached(settings.database_url, pending(settings.database_url))):
+        if missing := asyncio.run(reached(settings.database_url, pending(settings.database_url, tell))):
             raise Unavailable(f"The database lacks the migrations {', '.join(missing)}. Run: cairn migrate")
         yield settings.database_url
         return
@@ -70,7 +76,7 @@ def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
         raise NothingHere(
             f"There is no wiki in {server.data_dir} yet. Begin with: cairn demo, or: cairn tenants create SLUG"
         )
-    with server as dsn:
+    with server as dsn, server.kept_running():
         asyncio.run(migrate(dsn, tell))
         asyncio.run(opened(settings, dsn, catch_up))
         yield dsn
@@ -81,6 +87,7 @@ async def opened(settings: Settings, dsn: str, work: Callable[[Database], Awaita
         dsn, size=2, statement_timeout=settings.statement_timeout, statement_cache=settings.statement_cache
     )
     use_embeddings(settings, database)
+    use_fetching(settings, database)
     await database.open()
     try:
         return await work(database)

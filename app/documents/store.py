@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Literal
 from uuid import UUID
 
-from ..http.request import GraphQLRequest, Refused
-from .document_id import Name
+from ..http.request import GraphQLRequest, Name, Refused
 from .folder import DocumentsBroken, trusted
 
 COUNT = 4096

@@ -18,7 +18,7 @@ CDN = "https://unpkg.com"
 
 def own_files() -> dict[str, Path]:
     """Return Cairn's stylesheet and script, by a name that changes when their content does."""
-    return {_dated_by_content(HERE / file): HERE / file for file in ("boot.css", "boot.js")}
+    return {dated_by_content(HERE / file): HERE / file for file in ("boot.css", "boot.js")}
 
 
 def page(*, endpoint: str, folder: str, local: bool) -> str:
@@ -70,7 +70,7 @@ def _tag(url: str, integrity: str | None = None) -> str:
     return f'<script defer src="{escape(url)}"{check}></script>'
 
 
-def _dated_by_content(file: Path) -> str:
+def dated_by_content(file: Path) -> str:
     return f"{file.stem}-{hashlib.sha256(file.read_bytes()).hexdigest()[:12]}{file.suffix}"
 
 

@@ -20,9 +20,19 @@ from selection.execute.operation import Invalid
 from ..documents.store import Documents
 from ..server.shutdown import DRAINING
 from .errors import challenge, error_body, fault
-from .idempotency import answer_once, idempotency_key
+from .idempotency import answer_once
 from .limits import Bounds, OutOfTime
-from .request import GRAPHQL_JSON, JSON, Bodies, GraphQLRequest, Refused, answer_type, credential_of, read_operation
+from .request import (
+    GRAPHQL_JSON,
+    JSON,
+    Bodies,
+    GraphQLRequest,
+    Refused,
+    answer_type,
+    credential_of,
+    idempotency_key,
+    read_operation,
+)
 from .responses import NO_STORE, Headers, Unread, delivered, is_plain, send_body
 
 STOPPED = "The service stopped before this was done. Read what is there before you send a write again."

@@ -23,7 +23,8 @@ FIXED: Headers = [
 ]
 SENT = [
     "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id", "mcp-method",
-    "mcp-name", "mcp-protocol-version", "mcp-session-id", "traceparent", "tracestate", "x-cairn-owner", "x-request-id",
+    "mcp-name", "mcp-protocol-version", "mcp-session-id", "traceparent", "tracestate", "x-cairn-owner",
+    "x-mcp-toolsets", "x-request-id",
 ]  # fmt: skip
 SHOWN = ["etag", "idempotency-replayed", "location", "retry-after", "x-request-id"]
 PROBES = ("/healthz", "/readyz")

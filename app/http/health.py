@@ -1,21 +1,28 @@
 """Liveness and readiness: is the process alive, and can it serve? If not: why."""
 
 import asyncio
+import time
 
-import asyncpg
 import structlog
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from db.breaker import PATIENCE
 from db.database import Database
-from db.migrate import is_behind
-from db.pool import Exhausted
+from db.migrate import is_behind, is_newer, is_too_old
+from resolvers.transactions.db_errors import REFUSED, cause_of, words
 
 from ..server.shutdown import DRAINING
 
 log = structlog.get_logger()
-PATIENCE = 2  # seconds
+LASTS = 1.0  # seconds that an answer of the database is good for
+UNREACHABLE = ("database", "The database cannot be reached.")
+REASONS = {
+    "disk_full": ("disk_full", "The database has no room on its disk."),
+    "files": ("disk_full", "The database cannot write its files."),
+    "timeout": ("timeout", f"The database gave no answer within {PATIENCE:g} seconds."),
+}
 
 
 class NotReady(Exception):
@@ -27,7 +34,7 @@ class NotReady(Exception):
 
 
 def health_routes(database: Database) -> list[BaseRoute]:
-    """/healthz asks nobody; /readyz asks Postgres and gives it two seconds."""
+    """/healthz asks nobody; /readyz asks Postgres and gives it two seconds, whatever waits for a connection."""
     readiness = Readiness(database)
 
     async def alive(request: Request) -> Response:
@@ -45,27 +52,38 @@ def health_routes(database: Database) -> list[BaseRoute]:
 
 
 class Readiness:
-    """Everything that a request needs beside the process itself."""
+    """Everything that a request needs beside the process itself. Asked often, it asks the database once a second."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self.turn = asyncio.Lock()
+        self.asked = -LASTS
+        self.lacking: NotReady | None = None
 
     async def check(self) -> None:
         """Raise NotReady, or return."""
         if DRAINING.is_on:
             raise NotReady("draining", "This process was told to stop and takes no new clients.")
+        async with self.turn:
+            if time.monotonic() - self.asked >= LASTS:
+                self.lacking = await self.look()
+                self.asked = time.monotonic()
+        if self.lacking:
+            raise NotReady(self.lacking.reason, self.lacking.detail)
+
+    async def look(self) -> NotReady | None:
         try:
-            async with asyncio.timeout(PATIENCE):
-                revision = await self.database.revision()
-        except TimeoutError:
-            raise NotReady("timeout", f"The database gave no answer within {PATIENCE} seconds.") from None
-        except Exhausted:
-            raise NotReady("busy", "Every connection to the database is in use, and too many wait.") from None
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
-            log.warning("not ready", error=type(error).__name__)
-            raise NotReady("database", "The database cannot be reached.") from None
+            condition = await self.database.condition()
+            is_left_behind = is_newer(condition.revision) and is_too_old(await self.database.oldest_revision())
+        except REFUSED as error:
+            cause = cause_of(error)
+            log.warning("not ready", cause=cause, error=type(error).__name__, message=words(error))
+            return NotReady(*REASONS.get(cause, UNREACHABLE))
         except Exception as error:
             log.error("internal error", exc_info=error)
-            raise NotReady("internal", "This cannot be told; the log says why.") from None
-        if is_behind(revision):
-            raise NotReady("migrations", "The database lacks migrations. Run: cairn migrate")
+            return NotReady("internal", "This cannot be told; the log says why.")
+        if is_behind(condition.revision):
+            return NotReady("migrations", "The database lacks migrations. Run: cairn migrate")
+        if is_left_behind:
+            return NotReady("migrations", "The database was migrated past this release. Install a newer one.")
+        return NotReady("read_only", "The database takes no writes.") if condition.is_read_only else None

@@ -1,4 +1,4 @@
-"""The header Idempotency-Key: which requests carry one, and what they are answered."""
+"""Answers requests that carry an Idempotency-Key once, and their repetitions alike."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -6,38 +6,22 @@ from contextlib import asynccontextmanager, suppress
 
 import structlog
 from graphql import OperationType
-from starlette.types import Scope
 
 from db.database import Database
 from db.scope import Scope as Wiki
-from resolvers.errors import BadInput
 from resolvers.idempotency import Attempt, forget_answers, once
 from selection import Engine
 from selection.execute.engine import Answer
 from selection.execute.operation import Invalid
 
-from .request import GraphQLRequest, header
+from .request import GraphQLRequest
 from .responses import Headers
 
 log = structlog.get_logger()
-LONGEST = 255  # characters
 SWEPT_EVERY = 3600.0  # seconds
 REPLAYED: Headers = ((b"idempotency-replayed", b"true"),)
 
 Run = Callable[[GraphQLRequest, Wiki, Database], Awaitable[Answer]]
-
-
-def idempotency_key(scope: Scope) -> str | None:
-    """The key of a request that may change something. The quotes of a structured header are no part of it."""
-    key = header(scope, b"idempotency-key")
-    if key is None or scope["method"] not in ("PATCH", "POST"):
-        return None
-    if sum(name == b"idempotency-key" for name, _ in scope["headers"]) > 1:
-        raise BadInput("Send one Idempotency-Key: which of them is meant is not ours to choose.")
-    key = key.removeprefix('"').removesuffix('"')
-    if not 0 < len(key) <= LONGEST or not all("!" <= character <= "~" for character in key):
-        raise BadInput(f"An Idempotency-Key is 1 to {LONGEST} visible ASCII characters, such as a UUID.")
-    return key
 
 
 async def answer_once(

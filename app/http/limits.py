@@ -2,23 +2,24 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
 from db.committing import Commits
 from db.database import Database
 from db.deadlines import Deadlines
-from db.pool import BORROWER
 from db.scope import Role, Scope
+from lib.turns import BORROWER, Crowded, Turns, turn
 from observability.trace import record_document
 from resolvers.context import Context
 from resolvers.errors import CairnError
 from resolvers.rate_limits.buckets import Rate
-from resolvers.rate_limits.limiter import Account, Throttle
+from resolvers.rate_limits.limiter import Account, Throttle, Throttled
 from resolvers.subscriptions.changes import ChangeEvent
 from resolvers.subscriptions.feed import Feed
 from selection import Answer, Engine
-from selection.limits.cost import OPERATION
+from selection.limits import OPERATION
 
 from ..settings import Settings
 from .request import GraphQLRequest
@@ -73,6 +74,45 @@ class Deadline:
         task.cancel()
 
 
+QUEUE = 4096  # requests that wait for their turn in one process, and half as many of one tenant
+PACE = 1.0  # seconds that a refusal takes a tenant that has many requests here: who asks again at once waits here
+CROWD = "Too many requests of this tenant wait."
+
+
+class Admission:
+    """Fair shares of a process for tenants: who has a thousand requests here waits for them, and nobody else does."""
+
+    def __init__(self, throttle: Throttle, at_once: int) -> None:
+        self.throttle, self.turns = throttle, Turns(at_once, QUEUE)
+
+    async def run(self, scope: Scope, deadline: Deadline, work: Callable[[Account], Awaitable[T]], fairly: bool) -> T:
+        """Run a request within its limits, once it is its turn. Raises Throttled and OutOfTime."""
+        BORROWER.set(scope.tenant_id)
+        try:
+            with self.throttle.account(scope) as account:
+                return await deadline.within(self.in_turn(account, work) if fairly else work(account))
+        except Throttled as refused:
+            if scope.tenant_id in self.turns.waiting:
+                await asyncio.sleep(min(PACE, refused.retry_after))
+            raise
+
+    async def in_turn(self, account: Account, work: Callable[[Account], Awaitable[T]]) -> T:
+        if HAS_TURN.get():
+            return await work(account)
+        try:
+            async with turn(self.turns):
+                HAS_TURN.set(True)
+                try:
+                    return await work(account)
+                finally:
+                    HAS_TURN.set(False)
+        except Crowded:
+            raise Throttled(CROWD, 1) from None
+
+
+HAS_TURN: ContextVar[bool] = ContextVar("has_turn", default=False)
+"""Whether this is a part of a request that has its turn."""
+
 INTROSPECTS = {"everyone": frozenset(Role), "admin": frozenset({Role.ADMIN}), "nobody": frozenset[Role]()}
 
 
@@ -80,7 +120,7 @@ INTROSPECTS = {"everyone": frozenset(Role), "admin": frozenset({Role.ADMIN}), "n
 class Bounds:
     """The limits within which operations are run."""
 
-    throttle: Throttle
+    admission: Admission
     cost: int
     deadline: Deadline
     moving: Deadline
@@ -96,7 +136,8 @@ class Bounds:
         )
         introspects = INTROSPECTS[settings.introspection]
         deadline, moving = Deadline(settings.request_timeout), Deadline(settings.moving_timeout)
-        return cls(throttle, settings.max_cost, deadline, moving, introspects)
+        admission = Admission(throttle, 2 * settings.pool_size)
+        return cls(admission, settings.max_cost, deadline, moving, introspects)
 
     async def execute(
         self,
@@ -112,21 +153,27 @@ class Bounds:
 
         `event` is what a subscription is being shown.
         """
-        BORROWER.set(scope.tenant_id)
-        with self.throttle.account(scope) as account:
+
+        def work(account: Account) -> Awaitable[Answer]:
             context = self.context(database, scope, account)
             if feed is not None:
                 context.feed, context.event = feed, event
             record_document(asked.query, context)
-            return await self.deadline.within(self.paid(engine, asked, context, account))
+            return self.paid(engine, asked, context, account)
+
+        return await self.admission.run(scope, self.deadline, work, fairly=True)
 
     async def admit(self, scope: Scope, work: Callable[[Account], Awaitable[T]], *, is_moving: bool = False) -> T:
         """Run a request of a transport with its own operations within the same limits: it pays for its reads from the
-        account, which pays for the request itself here. One that moves a whole wiki is given more time."""
-        BORROWER.set(scope.tenant_id)
-        with self.throttle.account(scope) as account:
+        account, which pays for the request itself here. One that moves a whole wiki is given more time, and waits for
+        connections and threads only, not for its turn."""
+
+        async def paid(account: Account) -> T:
             await account.take(OPERATION)
-            return await (self.moving if is_moving else self.deadline).within(work(account))
+            return await work(account)
+
+        deadline = self.moving if is_moving else self.deadline
+        return await self.admission.run(scope, deadline, paid, fairly=not is_moving)
 
     def context(self, database: Database, scope: Scope, account: Account | None = None) -> Context:
         may_introspect = scope.role in self.introspects

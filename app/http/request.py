@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qs
@@ -14,14 +14,49 @@ from starlette.types import Receive, Scope
 
 from db.deadlines import Deadlines
 from lib.threads import compile_in_thread
+from resolvers.errors import BadInput
 from selection import Limits
-from selection.limits.variables import extent
+from selection.limits import extent
 
-from ..documents.document_id import Name, name_of
 from ..settings import Settings
+
+SYNTAX = re.compile(r"[A-Za-z0-9._~:-]{1,255}")
+SHA256 = "sha256:"
+HEX_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class Name(NamedTuple):
+    """An id without its prefix. `automatic` ones are hashes under which a client may register a text."""
+
+    id: str
+    automatic: bool
+
+
+def name_of(given: Mapping[str, Any]) -> Name | None:
+    """Return the name that the request gives for its document, or None."""
+    if given.get("documentId") is not None:
+        return Name(plain_id(given["documentId"]), automatic=False)
+    extension = (given.get("extensions") or {}).get("persistedQuery")
+    return None if extension is None else Name(registered_hash(extension), automatic=True)
+
+
+def plain_id(given: Any) -> str:
+    if not isinstance(given, str) or not SYNTAX.fullmatch(given):
+        raise BadInput("An id is 1 to 255 letters, digits and - . _ ~ : and may begin with sha256:", "documentId")
+    return given.removeprefix(SHA256)
+
+
+def registered_hash(extension: Any) -> str:
+    if isinstance(extension, dict) and extension.get("version") == 1:
+        digest = extension.get("sha256Hash")
+        if isinstance(digest, str) and HEX_SHA256.fullmatch(digest.lower()):
+            return digest.lower()
+    raise BadInput('This must be {"version": 1, "sha256Hash": "64 hex digits"}.', "extensions.persistedQuery")
+
 
 GRAPHQL_JSON = "application/graphql-response+json"
 JSON = "application/json"
+IDEMPOTENCY_KEY_MAX = 255  # characters
 LONGEST_QUERY = 50_000  # bytes of a query string
 KEYS_MAX = 100  # of a request: more than four are somebody's own
 BESIDES = Limits(variable_values=1_000, variable_depth=32)
@@ -224,6 +259,23 @@ def operation(given: Any) -> GraphQLRequest:
     elif not isinstance(query, str) or not query:
         raise Refused(400, "The request needs a query: the GraphQL document as a string.")
     return GraphQLRequest(query, given.get("variables"), given.get("operationName") or None, document)
+
+
+def idempotency_key(scope: Scope) -> str | None:
+    """The key of a request that may change something. The quotes of a structured header are no part of it."""
+    key = header(scope, b"idempotency-key")
+    if key is None or scope["method"] not in ("PATCH", "POST"):
+        return None
+    if sum(name == b"idempotency-key" for name, _ in scope["headers"]) > 1:
+        raise BadInput("Send one Idempotency-Key: which of them is meant is not ours to choose.")
+    return checked_key(key.removeprefix('"').removesuffix('"'))
+
+
+def checked_key(key: str) -> str:
+    """Return an idempotency key, or raise BadInput."""
+    if not 0 < len(key) <= IDEMPOTENCY_KEY_MAX or not all("!" <= character <= "~" for character in key):
+        raise BadInput(f"An Idempotency-Key is 1 to {IDEMPOTENCY_KEY_MAX} visible ASCII characters, such as a UUID.")
+    return key
 
 
 def document_limits(settings: Settings) -> Limits:

@@ -1,7 +1,7 @@
 """The caller of a tool, which reads the wiki by fixed GraphQL documents and writes by the resolvers."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -28,11 +28,11 @@ class Reach:
 
     database: Database
     bounds: Bounds
-    lists_older_names: bool = False
-    """Are `search_wiki` and `read_wiki_page` listed too?"""
+    toolsets: frozenset[str] = frozenset({"default"})
+    """What is listed to who does not ask for other toolsets."""
 
-    def caller(self, scope: Scope) -> "Caller":
-        return Caller(self, scope)
+    def caller(self, scope: Scope, toolsets: frozenset[str] | None = None) -> "Caller":
+        return Caller(self, scope, toolsets or self.toolsets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,11 @@ class Caller:
 
     reach: Reach
     scope: Scope
+    toolsets: frozenset[str]
+
+    def within(self, database: Database) -> "Caller":
+        """Return the same caller at work in another database, such as one transaction."""
+        return replace(self, reach=replace(self.reach, database=database))
 
     async def read(self, document: str, **variables: Any) -> dict[str, Any]:
         """Return the data of queries/<document>.graphql. Raises QueryFailed for its first error."""

@@ -1,29 +1,48 @@
-"""The catalogue of all tools, in the order in which they are listed."""
+"""The catalogue of all tools in their sets, in the order in which they are listed."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+
+from resolvers.errors import BadInput
 
 from .context import WIKI_CONTEXT
-from .history import WIKI_DIFF, WIKI_HISTORY, WIKI_RESTORE
+from .history import WIKI_DIFF, WIKI_HISTORY, WIKI_PROPOSALS, WIKI_RESTORE
 from .knowledge import KNOWLEDGE_DELETE, KNOWLEDGE_LIST, KNOWLEDGE_SEARCH, KNOWLEDGE_WRITE
 from .links import WIKI_BACKLINKS, WIKI_GRAPH
 from .read import READ_WIKI_PAGE, WIKI_READ
-from .remember import WIKI_REMEMBER
+from .remember import WIKI_INGEST, WIKI_REMEMBER
 from .resources import WIKI_HOT_INDEX
 from .search import SEARCH_WIKI, WIKI_LIST, WIKI_SEARCH
 from .tool import Tool
 from .write import WIKI_APPEND, WIKI_CREATE, WIKI_EDIT, WIKI_SUPERSEDE, WIKI_UPDATE
 
-TOOLS = (
-    WIKI_CONTEXT, WIKI_SEARCH, WIKI_READ, WIKI_LIST, WIKI_CREATE, WIKI_EDIT, WIKI_APPEND,
-    WIKI_SUPERSEDE, WIKI_UPDATE, WIKI_HISTORY, WIKI_DIFF, WIKI_RESTORE, WIKI_BACKLINKS, WIKI_GRAPH, WIKI_REMEMBER,
-    WIKI_HOT_INDEX, KNOWLEDGE_SEARCH, KNOWLEDGE_WRITE, KNOWLEDGE_LIST, KNOWLEDGE_DELETE,
+PAGES = (
+    WIKI_CONTEXT, WIKI_SEARCH, WIKI_READ, WIKI_LIST, WIKI_CREATE, WIKI_EDIT, WIKI_APPEND, WIKI_SUPERSEDE, WIKI_UPDATE,
+    WIKI_REMEMBER,
 )  # fmt: skip
+HISTORY = (WIKI_HISTORY, WIKI_DIFF, WIKI_RESTORE, WIKI_PROPOSALS)
+LINKS = (WIKI_BACKLINKS, WIKI_GRAPH)
+KNOWLEDGE = (WIKI_HOT_INDEX, KNOWLEDGE_SEARCH, KNOWLEDGE_WRITE, KNOWLEDGE_LIST, KNOWLEDGE_DELETE)
+TOOLS = (*PAGES, *HISTORY, *LINKS, *KNOWLEDGE)
+CURATION: tuple[Tool, ...] = (WIKI_INGEST,)
+"""What curators of a wiki do, not every agent: each tool costs a prompt some hundred tokens."""
 OLDER_NAMES = (SEARCH_WIKI, READ_WIKI_PAGE)
-"""Answered always, and listed only where an operator wants it: each costs a prompt as much as the tool itself."""
-BY_NAME = {tool.name: tool for tool in (*TOOLS, *OLDER_NAMES)}
+TOOLSETS: Mapping[str, Sequence[Tool]] = {
+    "pages": PAGES, "history": HISTORY, "links": LINKS, "knowledge": KNOWLEDGE, "curation": CURATION,
+    "older-names": OLDER_NAMES, "default": TOOLS, "all": (*TOOLS, *CURATION),
+}  # fmt: skip
+BY_NAME = {tool.name: tool for tool in (*TOOLS, *CURATION, *OLDER_NAMES)}
+"""Every tool is answered, whether it is listed or not."""
 
 
-def listed_tools(*, may_write: bool = True, with_older_names: bool = False) -> Sequence[Tool]:
+def listed_tools(toolsets: Collection[str] = ("default",), *, may_write: bool = True) -> Sequence[Tool]:
     """Return the tools that a caller is shown: without the right to write, those that only read."""
-    every = (*TOOLS, *OLDER_NAMES) if with_older_names else TOOLS
-    return [tool for tool in every if may_write or not tool.writes]
+    named = {tool.name for toolset in toolsets for tool in TOOLSETS[toolset]}
+    return [tool for tool in BY_NAME.values() if tool.name in named and (may_write or not tool.writes)]
+
+
+def checked_toolsets(text: str) -> frozenset[str]:
+    """Read names of toolsets, by commas. Raises BadInput for one that is not there."""
+    names = frozenset(filter(None, (name.strip().lower() for name in text.split(","))))
+    if unknown := sorted(names - TOOLSETS.keys()):
+        raise BadInput(f'There is no toolset "{unknown[0][:50]}". There are {", ".join(TOOLSETS)}.', "toolsets")
+    return names or frozenset({"default"})

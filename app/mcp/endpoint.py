@@ -11,7 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 from resolvers.auth.credentials import Credentials
 from resolvers.errors import CairnError
 from selection import Limits
-from selection.limits.variables import extent
+from selection.limits import extent
 
 from ..http.errors import error_body, fault
 from ..http.graphql import EXTRA, STATUSES, come_again, headers_of
@@ -21,6 +21,7 @@ from ..http.responses import NO_STORE, Headers
 from ..settings import Settings
 from ..subscriptions.routes import is_same_site
 from .caller import Caller, Reach
+from .catalogue import checked_toolsets
 from .server import Asked, make_server
 
 DEPTH = 32
@@ -46,6 +47,7 @@ def check(body: bytes, most: int) -> None:
         raise Refused(413, f"A message holds {most} values at most, {DEPTH} levels deep.", "LIMIT_EXCEEDED") from None
 
 
+TOOLSETS = b"x-mcp-toolsets"
 CALLER = "cairn.caller"  # where a request keeps who calls
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
@@ -83,6 +85,8 @@ class ToolsEndpoint:
             if not is_same_site(scope, self.origins):
                 raise Refused(403, "Pages of this origin may not ask here.", "FORBIDDEN")
             wiki = await self.credentials.scope(*credential_of(scope))
+            asked = dict(scope["headers"]).get(TOOLSETS, b"")
+            toolsets = checked_toolsets(asked.decode("latin-1")) if asked else None
             body = await self.bodies.read(scope, receive)
             await check_extent(body, self.most_values)
         except Refused as refused:
@@ -93,7 +97,7 @@ class ToolsEndpoint:
         except Exception as error:
             status, told = fault(error)
         else:
-            scope[CALLER] = self.reach.caller(wiki)
+            scope[CALLER] = self.reach.caller(wiki, toolsets)
             await self.manager.handle_request(scope, whole(body, receive), private(send))
             return
         await refuse(send, status, told, more)

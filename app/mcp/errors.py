@@ -32,6 +32,7 @@ NEXT: Mapping[str, str] = {
     "PAGE_EXISTS": "Read it with wiki_read, then change it with wiki_edit, wiki_append or wiki_update. "
     "If you mean another subject of that name, give a slug of its own.",
     "PRIVATE_LINK": "Link to a page of a shared space, or say it in words.",
+    "REVIEW_REQUIRED": "A person decides. wiki_proposals says what became of it, and why.",
     "SLUG_TAKEN": "Give another slug, or change the page that has this one.",
     "TIMEOUT": "Ask for less at once.",
     "UNAVAILABLE": "Try the same again in a few seconds.",

@@ -1,16 +1,17 @@
-"""wiki_history, wiki_diff and wiki_restore: list a page's versions, compare them, and restore one."""
+"""wiki_history, wiki_diff, wiki_restore and wiki_proposals: what became of pages, and what may become of them."""
 
 from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from resolvers.errors import NotFound
+from resolvers.errors import BadInput, NotFound
 from resolvers.pages.history import restore_state
+from schema.enums import WikiProposalStatus
 
 from .caller import Caller
-from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, cut, lines, read_on
-from .pages import MORE, Edges, PageName, find_page, part
+from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, cut, lines, paragraphs, read_on
+from .pages import MORE, Edges, PageName, find_page, named, part
 from .tool import Given, Told, Tool
 from .write import ExpectedVersion, Written, told
 
@@ -164,4 +165,80 @@ WIKI_RESTORE = Tool(
     restore,
     writes=True,
     destroys=True,
+)
+
+
+class Asking(Given):
+    status: str | None = Field(None, description="open, accepted, declined, withdrawn or expired.")
+    limit: Limit = 20
+    cursor: Cursor = None
+    max_chars: MaxChars = CHARS
+
+
+class Proposal(BaseModel):
+    id: str
+    status: str
+    operation: str
+    page: str | None
+    title: str | None
+    why: str | None
+    reason: str | None = Field(description="Why it was decided so.")
+    conflicts: list[str]
+    diff: str
+
+
+class Proposals(BaseModel):
+    proposals: list[Proposal]
+    total: int
+    next_cursor: str | None
+
+
+async def list_proposals(caller: Caller, given: Asking) -> Told:
+    status = given.status and given.status.upper()
+    if status is not None and status not in WikiProposalStatus.__members__:
+        raise BadInput(f"A status is one of {', '.join(WikiProposalStatus)}.", "status")
+    found = (await caller.read("proposals", status=status, first=given.limit, after=given.cursor))["wikiProposals"]
+
+    def shown(edges: Edges, cursor: str | None) -> Proposals:
+        proposals = [proposal(edge["node"]) for edge in edges]
+        return Proposals(proposals=proposals, total=found["totalCount"], next_cursor=cursor)
+
+    return part(found, given.max_chars, shown, proposal_words)
+
+
+def proposal(node: dict[str, Any]) -> Proposal:
+    return Proposal(
+        id=node["id"],
+        status=node["status"].lower(),
+        operation=node["operation"],
+        page=node["page"] and named(node["page"]),
+        title=node["title"],
+        why=node["why"],
+        reason=node["reason"],
+        conflicts=node["conflicts"],
+        diff=node["wordDiff"],
+    )
+
+
+def proposal_words(data: Proposals) -> Words:
+    told = [
+        paragraphs(
+            f"# {one.status}: {one.operation} of {one.page or one.title} ({one.id})",
+            one.why and f"Why: {one.why}",
+            one.reason and f"Decided because: {one.reason}",
+            one.diff,
+        )
+        for one in data.proposals
+    ]
+    head = f"{len(data.proposals)} of {data.total} proposals, the newest first."
+    return Words(head, "\n\n".join(told), read_on(data.next_cursor))
+
+
+WIKI_PROPOSALS = Tool(
+    "wiki_proposals",
+    "Fate of proposals",
+    "Writes that wait for a reviewer, and why others were accepted or declined.",
+    Asking,
+    Proposals,
+    list_proposals,
 )

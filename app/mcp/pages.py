@@ -17,7 +17,7 @@ PageName = Annotated[
     Field(
         min_length=1,
         max_length=200,
-        description="`type/slug`, such as topic/austin, or a slug, title or alias that one page has.",
+        description="`topic/austin`, or the slug, title or alias of one page.",
     ),
 ]
 PageType = Annotated[str, Field(description=f"One of {', '.join(PAGE_TYPES)}.")]

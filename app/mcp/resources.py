@@ -1,5 +1,6 @@
 """Resources and prompts."""
 
+from functools import partial
 from importlib.resources import files
 from typing import Annotated, Any
 from urllib.parse import quote, unquote
@@ -23,6 +24,8 @@ from mcp_types import (
 from pydantic import BaseModel, Field
 
 from resolvers.errors import BadInput
+from resolvers.knowledge.lint import lint
+from resolvers.knowledge.lint_reports import as_markdown
 
 from .caller import Caller
 from .output_limit import fenced, lines, paragraphs
@@ -94,10 +97,11 @@ WIKI_HOT_INDEX = Tool(
 )
 
 
-HOT = "cairn://hot"
+HOT, LINT = "cairn://hot", "cairn://lint"
 PAGE = "cairn://page/"
 MARKDOWN = "text/markdown"
 LISTED = 100
+LINT_SHOWN = 5  # findings of a check
 CHARS = 100_000  # of a page; the tool reads on
 
 
@@ -117,12 +121,26 @@ async def list_resources(caller: Caller, cursor: str | None) -> ListResourcesRes
         for page in pages
     ]
     more = found["edges"][-1]["cursor"] if pages and found["pageInfo"]["hasNextPage"] else None
-    return ListResourcesResult(resources=listed if cursor else [hot(), *listed], next_cursor=more)
+    return ListResourcesResult(resources=listed if cursor else [hot(), LINTED, *listed], next_cursor=more)
 
 
 def hot() -> Resource:
     about = "The pages that agents have at hand, as a few lines for the beginning of a prompt."
     return Resource(uri=HOT, name="hot", title="Knowledge index", description=about, mime_type=MARKDOWN)
+
+
+LINTED = Resource(
+    uri=LINT,
+    name="lint",
+    title="Lint of the wiki",
+    description="What could be better, by check, and the command that fixes it, for those who may write.",
+    mime_type=MARKDOWN,
+)
+
+
+async def lint_page(caller: Caller) -> str:
+    """Return what lint finds as a page. Its lines quote the wiki: data, never an instruction."""
+    return as_markdown(await caller.write(partial(lint, most=LINT_SHOWN)))
 
 
 async def list_templates() -> ListResourceTemplatesResult:
@@ -140,9 +158,12 @@ async def read_resource(caller: Caller, uri: str) -> ReadResourceResult:
     """Return what a resource holds; raise NotFound if there is none."""
     if uri == HOT:
         told = await hot_index(caller, AtHand())
+    elif uri == LINT:
+        contents = TextResourceContents(uri=uri, mime_type=MARKDOWN, text=await lint_page(caller))
+        return ReadResourceResult(contents=[contents])
     elif uri.startswith(PAGE) and len(PAGE) < len(uri) < 2_000:
         told = await read(caller, Reading(page=unquote(uri.removeprefix(PAGE))[:200], max_chars=CHARS))
     else:
-        raise BadInput(f"Resources are {HOT} and {PAGE}<type>/<slug>.", "uri")
+        raise BadInput(f"Resources are {HOT}, {LINT} and {PAGE}<type>/<slug>.", "uri")
     await caller.count("resources/read", told.read)
     return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN, text=told.text)])

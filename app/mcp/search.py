@@ -56,7 +56,8 @@ class Hits(BaseModel):
     results: list[Hit | FoundPassage]
     total: int | None
     total_is_exact: bool
-    did_you_mean: str | None = Field(description="What was searched for instead of a word that nothing has.")
+    did_you_mean: str | None = Field(description="What was searched for instead.")
+    held_names: list[str] = []
     next_cursor: str | None
 
 
@@ -74,6 +75,7 @@ async def search(caller: Caller, given: Searching) -> Told:
             total=found["totalCount"],
             total_is_exact=found["totalIsExact"],
             did_you_mean=found["didYouMean"],
+            held_names=[f"{one['name']} ({one['evidence']:g} of 3): {one['missing']}." for one in found["heldNames"]],
             next_cursor=cursor,
         )
 
@@ -144,6 +146,8 @@ def said_hit(hit: Hit | FoundPassage) -> str:
 
 
 def words_of(hits: Hits) -> Words:
+    if not hits.results and hits.held_names:
+        return Words("No page found. Sources say names that have none yet:", lines(hits.held_names))
     if not hits.results:
         return Words("Nothing found. Try fewer or other words, or wiki_list.")
     if hits.total is None:

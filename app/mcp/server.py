@@ -1,6 +1,7 @@
-"""The MCP server: what the protocol asks, answered by the catalogue, the resources and the prompts."""
+"""The MCP server: what the protocol asks, answered by the catalogue of tools, the resources and the prompts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -24,21 +25,26 @@ from mcp_types import (
     ReadResourceResult,
     TextContent,
 )
+from mcp_types import Tool as Listed
 
 from db.database import Database
 from db.scope import Scope
+from observability.trace import record_tool
 
 from ..http.limits import Bounds
 from ..settings import Settings
 from . import resources
 from .caller import Caller, Reach
-from .catalogue import BY_NAME, listed_tools
+from .catalogue import BY_NAME, checked_toolsets, listed_tools
 from .errors import failure, refusal
+from .tool import run_tool
 
 log = structlog.get_logger()
 Asked = ServerRequestContext[Any, Any]
 Paging = PaginatedRequestParams | None
 
+NOTHING: Mapping[str, Any] = {}
+REPLAYED = "cairn/replayed"
 INSTRUCTIONS = (
     "A wiki that is kept by people and agents. Search before you answer (wiki_search, knowledge_search), and before "
     "you write. Keep evidence with wiki_remember, write pages with wiki_create and wiki_edit; the prompt wiki-writing "
@@ -48,7 +54,7 @@ INSTRUCTIONS = (
 
 def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
     """`caller_of` knows whose request it is."""
-    listed = {tool.name: tool.listed() for tool in BY_NAME.values()}
+    listed = listed_catalogue()
     schemas = {name: tool.input_schema for name, tool in listed.items()}
 
     async def list_tools(asked: Asked, params: Paging) -> ListToolsResult:
@@ -57,11 +63,11 @@ def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
             may_write = await caller.may_write()
         except Exception as error:
             raise refusal(error) from None
-        shown = listed_tools(may_write=may_write, with_older_names=caller.reach.lists_older_names)
+        shown = listed_tools(caller.toolsets, may_write=may_write)
         return ListToolsResult(tools=[listed[tool.name] for tool in shown])
 
     async def call_tool(asked: Asked, params: CallToolRequestParams) -> CallToolResult:
-        return await called(caller_of(asked), params.name, params.arguments or {})
+        return await called(caller_of(asked), params.name, params.arguments or {}, params.meta or {})
 
     async def list_resources(asked: Asked, params: Paging) -> ListResourcesResult:
         try:
@@ -100,22 +106,39 @@ def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
     )
 
 
-async def called(caller: Caller, name: str, arguments: dict[str, Any]) -> CallToolResult:
+@cache
+def listed_catalogue() -> dict[str, Listed]:
+    """Return each tool as it is listed, by its name. The schemas take 25 ms to make."""
+    return {tool.name: tool.listed() for tool in BY_NAME.values()}
+
+
+async def called(
+    caller: Caller, name: str, arguments: dict[str, Any], meta: Mapping[str, Any] = NOTHING
+) -> CallToolResult:
     """Return what a tool answers. An error in it is an answer too, by which the model can correct its call."""
     if (tool := BY_NAME.get(name)) is None:
         raise MCPError(INVALID_PARAMS, f'There is no tool "{name[:100]}". tools/list has all.')
+    record_tool(name)
     try:
-        told = await tool.run(caller, tool.takes.model_validate(arguments))
+        told = await run_tool(tool, caller, arguments, meta)
     except Exception as error:
         await caller.count(name, ())
         return failure(error, tool.takes)
     await caller.count(name, told.read)
-    return CallToolResult(content=[TextContent(text=told.text)], structured_content=told.data.model_dump(mode="json"))
+    data = told.data.model_dump(mode="json")
+    replayed = {REPLAYED: True} if told.is_replayed else None
+    return CallToolResult(content=[TextContent(text=told.text)], structured_content=data, _meta=replayed)
+
+
+def toolsets_of(settings: Settings) -> frozenset[str]:
+    """Return the toolsets that are listed to clients which ask for none."""
+    older = {"older-names"} if settings.tools_older_names else set()
+    return checked_toolsets(",".join(settings.toolsets or ())) | older
 
 
 async def serve(settings: Settings, database: Database, scope: Scope) -> None:
     """Serve until stdin ends. The scope is fixed: whoever starts the process says whose wiki it is."""
-    reach = Reach(database, Bounds.of(settings, database), lists_older_names=settings.tools_older_names)
+    reach = Reach(database, Bounds.of(settings, database), toolsets_of(settings))
     server = make_server(lambda asked: reach.caller(scope))
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -1,14 +1,20 @@
 """The definition of a tool: its name and its description for a model, what it takes and returns, and what it does."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import orjson
 from mcp_types import Tool as Listed
 from mcp_types import ToolAnnotations
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import JsonSchemaMode
 
+from db.database import Database
+from resolvers.errors import BadInput
+from resolvers.idempotency import Attempt, done_once
+
+from ..http.request import IDEMPOTENCY_KEY_MAX, checked_key
 from .caller import Caller
 
 
@@ -18,12 +24,21 @@ class Given(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class Keyed(Given):
+    """The arguments of a tool of which two equal calls are not as good as one."""
+
+    idempotency_key: str = Field(
+        "", max_length=IDEMPOTENCY_KEY_MAX, description="To repeat a call that got no answer: any new id."
+    )
+
+
 class Told(NamedTuple):
     """An answer: for programs, and as text for a prompt. `read` are the ids of the pages whose text it gives."""
 
     data: BaseModel
     text: str
     read: tuple[str, ...] = ()
+    is_replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +69,29 @@ class Tool:
                 open_world_hint=False,
             ),
         )
+
+
+KEY = "cairn/idempotency_key"
+"""Where a program gives the key of a call, in its `_meta`: any tool that writes takes one there."""
+
+
+async def run_tool(tool: Tool, caller: Caller, arguments: dict[str, Any], meta: Mapping[str, Any]) -> Told:
+    """Run a tool; one that writes only once for each idempotency key, which answers as it did before."""
+    given = tool.takes.model_validate(arguments)
+    key = getattr(given, "idempotency_key", "") or meta.get(KEY, "")
+    if not tool.writes or key == "":
+        return await tool.run(caller, given)
+    if not isinstance(key, str):
+        raise BadInput(f"{KEY} in _meta is not a text.")
+    asked = [tool.name, given.model_dump(mode="json", exclude={"idempotency_key"})]
+
+    async def work(within: Database) -> bytes:
+        told = await tool.run(caller.within(within), given)
+        return orjson.dumps([told.data.model_dump(mode="json"), told.text, told.read])
+
+    answer, replayed = await done_once(caller.reach.database, Attempt(caller.scope, checked_key(key), asked), work)
+    data, text, read = orjson.loads(answer)
+    return Told(tool.gives.model_validate(data), text, tuple(read), replayed)
 
 
 def schema(model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:

@@ -18,11 +18,11 @@ from resolvers.pages.lifecycle import create_page, update_page
 from .caller import Caller
 from .output_limit import paragraphs
 from .pages import PageLookup, PageName, PageType, find_page, named, page_type, parted
-from .tool import Given, Told, Tool
+from .tool import Given, Keyed, Told, Tool
 
 EditSummary = Annotated[
     str | None,
-    Field(max_length=EDIT_SUMMARY.most, description="What to say of the change in the history, in one line."),
+    Field(max_length=EDIT_SUMMARY.most, description="One line for the history."),
 ]
 
 
@@ -31,7 +31,7 @@ ExpectedVersion = Annotated[
 ]
 
 
-class Creating(Given):
+class Creating(Keyed):
     title: str = Field(max_length=TITLE.most, description="Its name for people.", examples=["Austin, Texas"])
     type: PageType
     content: str = Field(
@@ -94,11 +94,11 @@ async def written(caller: Caller, saved: Saved) -> Written:
     return Written(page=named(page), version=saved.version, changed=saved.changed)
 
 
-class Editing(Given):
+class Editing(Keyed):
     page: PageName
     old_text: str = Field(
         max_length=BODY.most,
-        description="The text to replace, as it stands on the page; small differences of white space are forgiven.",
+        description="The text to replace, as it stands on the page; white space may differ a little.",
     )
     new_text: str = Field(max_length=BODY.most, description="What is to stand there instead; empty to delete.")
     replace_all: bool = Field(False, description="Every place that has it, where there is more than one.")
@@ -144,9 +144,9 @@ def address(found: PageLookup) -> PageAddress:
     return PageAddress(type=found.type.lower(), slug=found.slug)
 
 
-class Appending(Given):
+class Appending(Keyed):
     page: PageName
-    text: str = Field(max_length=BODY.most, description="Markdown, put behind what is there as a paragraph of its own.")
+    text: str = Field(max_length=BODY.most, description="Markdown, added at the end as its own paragraph.")
     section: str | None = Field(
         None, max_length=SLUG.most, description="The slug of its section; one that is not there yet is made."
     )

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
@@ -54,11 +55,13 @@ def configure(settings: Settings) -> None:
 
 
 def of_request(_: Any, __: str, record: structlog.types.EventDict) -> structlog.types.EventDict:
-    """Add the ids of the request and of its trace to whatever is logged in the course of it."""
+    """Add the ids of the request and of its trace, and who asked, to whatever is logged in the course of it."""
     if trace := REQUEST_TRACE.get():
         record.setdefault("request_id", trace.request_id)
         if trace.trace_id:
             record.setdefault("trace_id", trace.trace_id)
+        for name, value in trace.asked_by.items():
+            record.setdefault(name, value)
     return record
 
 
@@ -87,6 +90,7 @@ class RequestLog:
             return
         request_id = known_id(header(scope, b"x-request-id")) or new_request_id()
         trace, status = RequestTrace(request_id), 500
+        trace.client = client_of(scope)
         REQUEST_TRACE.set(trace)
         for watcher in self.watchers:
             watcher.begin(trace, scope)
@@ -127,12 +131,23 @@ def write_json(pid: int, trace: RequestTrace, method: str, path: str, status: in
     record = {
         "method": method, "path": path, "status": status, "ms": ms, "event": "request",
         "request_id": trace.request_id, "level": "info", "timestamp": datetime.now(UTC), "pid": pid,
+        **trace.asked_by,
     }  # fmt: skip
     if trace.trace_id:
         record["trace_id"] = trace.trace_id
     stream = sys.stderr.buffer
     stream.write(orjson.dumps(record, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE))
     stream.flush()
+
+
+CLIENT = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
+
+
+def client_of(scope: Scope) -> str | None:
+    """Return how the client's program calls itself: or the first word of its `User-Agent`."""
+    given = header(scope, b"apollographql-client-name") or header(scope, b"user-agent") or ""
+    found = CLIENT.match(given)
+    return found and found[0]
 
 
 def new_request_id() -> str:

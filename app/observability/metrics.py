@@ -4,6 +4,7 @@ import mmap
 import os
 import time
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, MutableSequence
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import orjson
 from starlette.types import Scope
 
+from lib.processes import is_alive
 from observability.trace import RequestTrace
 
 Kind = Literal["counter", "gauge", "histogram"]
@@ -49,6 +51,15 @@ WAIT_SECONDS = Family("cairn_pool_wait_seconds", "histogram", "Waiting for a con
 ERRORS = Family(
     "cairn_errors_total", "counter", "Errors in answers; THROTTLED and LIMIT_EXCEEDED are refusals", ("code",)
 )
+REFUSALS = Family(
+    "cairn_database_refusals_total", "counter", "Work that the database could not do when it was asked", ("cause",)
+)
+BREAKER = Family("cairn_database_unresponsive", "gauge", "Processes that refuse work, as the database does not answer")
+CALLS = Family(
+    "cairn_calls_total", "counter", "Requests with a valid credential, by who asked",
+    ("tenant", "credential", "client", "operation"),
+)  # fmt: skip
+CALL_SECONDS = Family("cairn_call_seconds_total", "counter", "How long they took together", CALLS.labels)
 LOOKUPS = Family("cairn_cache_lookups_total", "counter", "Looks into a cache", ("cache", "result"))
 EVICTIONS = Family("cairn_cache_evictions_total", "counter", "Entries that made room for others", ("cache",))
 QUESTIONS = Family(
@@ -67,6 +78,8 @@ SUBSCRIPTIONS = Family("cairn_subscriptions_open", "gauge", "Subscriptions that 
 PROCESSES = Family("cairn_processes", "gauge", "Processes that serve")
 CPU_SECONDS = Family("cairn_cpu_seconds_total", "counter", "CPU time of the processes")
 MEMORY = Family("cairn_memory_bytes", "gauge", "Resident memory of the processes")
+ATTEMPTS = Family("cairn_job_attempts_total", "counter", "Attempts at jobs that have ended", ("trigger", "outcome"))
+JOB_SECONDS = Family("cairn_job_seconds", "histogram", "Attempts at jobs, from claim to end", ("trigger",))
 JOBS = Family("cairn_jobs", "gauge", "Compile jobs that are not finished", ("status",), of_service=True)
 OLDEST_JOB = Family(
     "cairn_oldest_pending_job_seconds", "gauge", "How long the oldest job waits that could run", of_service=True
@@ -74,8 +87,8 @@ OLDEST_JOB = Family(
 
 FAMILIES = (
     REQUESTS, REQUEST_SECONDS, IN_FLIGHT, OPERATIONS, OPERATION_SECONDS, PREPARING_SECONDS, SQL_SECONDS, WAIT_SECONDS,
-    ERRORS, LOOKUPS, EVICTIONS, QUESTIONS, DOCUMENTS, CONNECTIONS, WAITING, LAG_SECONDS, SUBSCRIPTIONS, PROCESSES,
-    CPU_SECONDS, MEMORY, JOBS, OLDEST_JOB,
+    ERRORS, REFUSALS, BREAKER, CALLS, CALL_SECONDS, LOOKUPS, EVICTIONS, QUESTIONS, DOCUMENTS, CONNECTIONS, WAITING,
+    LAG_SECONDS, SUBSCRIPTIONS, PROCESSES, CPU_SECONDS, MEMORY, ATTEMPTS, JOB_SECONDS, JOBS, OLDEST_JOB,
 )  # fmt: skip
 BY_NAME = {family.name: family for family in FAMILIES}
 
@@ -175,24 +188,43 @@ def kept(names: Path) -> Iterator[Series]:
             yield Series(family, tuple(labels), list(values[place : place + width_of(family)]))
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
 PATHS = frozenset({"/graphql", "/graphql/v0", "/graphiql", "/healthz", "/mcp", "/metrics", "/readyz"})
+
+
+CALLERS_MOST = 400  # series of each family, in one process
+OF_ONE_MOST = 20  # of those of one credential
+OTHER = "other"
+
+
+class Callers:
+    """The labels of who asks. Clients choose them, so they are few: what comes beyond the bounds is `other`."""
+
+    def __init__(self) -> None:
+        self.known = set[Labels]()
+        self.of_credential = Counter[Labels]()
+
+    def labels(self, trace: RequestTrace) -> Labels:
+        """Return tenant, credential, client and operation, as far as there is room for them."""
+        asked = trace.asked_by
+        wanted = tuple(asked.get(name, "") for name in CALLS.labels)
+        whose = wanted[:2]
+        return self.fit(wanted) or self.fit((*whose, OTHER, OTHER)) or (OTHER,) * len(wanted)
+
+    def fit(self, wanted: Labels) -> Labels | None:
+        if wanted not in self.known:
+            is_one_too_many = wanted[2:] != (OTHER, OTHER) and self.of_credential[wanted[:2]] >= OF_ONE_MOST
+            if is_one_too_many or len(self.known) >= CALLERS_MOST:
+                return None
+            self.known.add(wanted)
+            self.of_credential[wanted[:2]] += 1
+        return wanted
 
 
 class Recorder:
     """A watcher of requests."""
 
     def __init__(self, numbers: Numbers) -> None:
-        self.numbers = numbers
+        self.numbers, self.callers = numbers, Callers()
 
     def begin(self, trace: RequestTrace, scope: Scope) -> None:
         self.numbers.add(IN_FLIGHT)
@@ -205,9 +237,24 @@ class Recorder:
             numbers.observe(REQUEST_SECONDS, path, seconds=trace.took)
         for code in trace.codes:
             numbers.add(ERRORS, code)
+        if trace.caller is not None:
+            labels = self.callers.labels(trace)
+            numbers.add(CALLS, *labels)
+            if not trace.is_stream:
+                numbers.add(CALL_SECONDS, *labels, amount=trace.took)
+        self.parts(trace)
+
+    def begin_job(self, trace: RequestTrace, trigger: str) -> None:
+        pass
+
+    def end_job(self, trace: RequestTrace, trigger: str) -> None:
+        self.numbers.add(ATTEMPTS, trigger, trace.codes[0].removeprefix("JOB_").lower() if trace.codes else "ok")
+        self.numbers.observe(JOB_SECONDS, trigger, seconds=trace.took)
         self.parts(trace)
 
     def parts(self, trace: RequestTrace) -> None:
+        for cause in trace.refusals:
+            self.numbers.add(REFUSALS, cause)
         for part in trace.parts:
             match part.what:
                 case "sql":
@@ -227,10 +274,13 @@ def known(path: str) -> str:
     return path if path in PATHS else "other"
 
 
+FAULTS = {"INTERNAL_SERVER_ERROR", "UNAVAILABLE"}
+
+
 def outcome(trace: RequestTrace) -> str:
-    """Return `refused` before execution, `failed` for an internal fault, `errors` if the client has errors to fix."""
+    """Return `failed` for faults of the service, `refused` before execution, `errors` if the client has some to fix."""
     if not trace.codes:
         return "ok"
-    if trace.definition is None:
-        return "refused"
-    return "failed" if "INTERNAL_SERVER_ERROR" in trace.codes else "errors"
+    if not FAULTS.isdisjoint(trace.codes):
+        return "failed"
+    return "refused" if trace.definition is None else "errors"

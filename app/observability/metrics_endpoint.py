@@ -93,7 +93,7 @@ STATM = Path("/proc/self/statm")
 class Facts:
     """A reader of the process's state into its numbers. Whoever serves subscriptions sets `subscriptions`."""
 
-    def __init__(self, numbers: Numbers, engine: Engine, database: Database) -> None:
+    def __init__(self, numbers: Numbers, engine: Engine | None, database: Database) -> None:
         self.numbers, self.engine, self.database = numbers, engine, database
         self.subscriptions: Callable[[], int] = lambda: 0
 
@@ -107,13 +107,8 @@ class Facts:
 
     def look(self) -> None:
         numbers = self.numbers
-        documents = self.engine.documents
-        numbers.set(metrics.DOCUMENTS, value=len(documents.entries))
-        tallies = {"documents": documents.tally, "plans": self.engine.plans}
-        for cache, tally in tallies.items():
-            numbers.set(metrics.LOOKUPS, cache, "hit", value=tally.hits)
-            numbers.set(metrics.LOOKUPS, cache, "miss", value=tally.misses)
-            numbers.set(metrics.EVICTIONS, cache, value=tally.evictions)
+        if self.engine:
+            self.look_at_caches(self.engine)
         counts = getattr(embedder_of(self.database), "counts", None)
         for result in ("embedded", "cached", "late", "failed") if counts else ():
             numbers.set(metrics.QUESTIONS, result, value=getattr(counts, result))
@@ -121,10 +116,21 @@ class Facts:
             numbers.set(metrics.CONNECTIONS, pool, "idle", value=facts.idle)
             numbers.set(metrics.CONNECTIONS, pool, "used", value=facts.size - facts.idle)
             numbers.set(metrics.WAITING, pool, value=facts.waiting)
+        breaker = self.database.breaker
+        numbers.set(metrics.BREAKER, value=float(breaker is not None and breaker.is_open))
         numbers.set(metrics.SUBSCRIPTIONS, value=self.subscriptions())
         numbers.set(metrics.PROCESSES, value=1.0)
         numbers.set(metrics.CPU_SECONDS, value=time.process_time())
         numbers.set(metrics.MEMORY, value=resident())
+
+    def look_at_caches(self, engine: Engine) -> None:
+        numbers, documents = self.numbers, engine.documents
+        numbers.set(metrics.DOCUMENTS, value=len(documents.entries))
+        tallies = {"documents": documents.tally, "plans": engine.plans}
+        for cache, tally in tallies.items():
+            numbers.set(metrics.LOOKUPS, cache, "hit", value=tally.hits)
+            numbers.set(metrics.LOOKUPS, cache, "miss", value=tally.misses)
+            numbers.set(metrics.EVICTIONS, cache, value=tally.evictions)
 
 
 def resident() -> float:
@@ -173,7 +179,7 @@ def shown(found: OpenJobs) -> Iterator[Series]:
 class ServiceMetrics:
     """The metrics of the service. Processes that serve together add up in `folder`; a single one needs none."""
 
-    def __init__(self, engine: Engine, database: Database, folder: Path | None = None) -> None:
+    def __init__(self, engine: Engine | None, database: Database, folder: Path | None = None) -> None:
         self.folder = folder
         self.numbers = Numbers(folder)
         self.recorder = Recorder(self.numbers)

@@ -1,6 +1,6 @@
 """The interface of watchers, which are called when a request begins and when it is over."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from starlette.types import Scope
 
@@ -15,3 +15,14 @@ class Observer(Protocol):
 
     def end(self, trace: RequestTrace, scope: Scope, status: int) -> None:
         """Handle the end of a request, when the last byte of the answer has been handed over."""
+
+
+@runtime_checkable
+class JobObserver(Protocol):
+    """A watcher of attempts at jobs."""
+
+    def begin_job(self, trace: RequestTrace, trigger: str) -> None:
+        """Handle the beginning of an attempt."""
+
+    def end_job(self, trace: RequestTrace, trigger: str) -> None:
+        """Handle the end of an attempt. Its errors say whether it failed, or was lost to another worker."""

@@ -1,16 +1,19 @@
-"""The watchers of requests in this process, as the operator configures them."""
+"""The watchers of requests and jobs in this process, as the operator configures them."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from time import perf_counter
+from uuid import UUID
 
 from starlette.routing import BaseRoute
 
 from db.database import Database
+from observability.trace import REQUEST_TRACE, RequestTrace
 from selection import Engine
 
 from ..settings import Settings, telemetry_wanted
 from .metrics_endpoint import ServiceMetrics, metrics_routes
-from .observer import Observer
+from .observer import JobObserver, Observer
 from .slow_operations import SlowOperations
 from .telemetry import telemetry
 
@@ -18,7 +21,8 @@ from .telemetry import telemetry
 class Watchers:
     """The watchers that are configured: metrics, the log of slow operations, and OpenTelemetry."""
 
-    def __init__(self, settings: Settings, engine: Engine, database: Database) -> None:
+    def __init__(self, settings: Settings, engine: Engine | None, database: Database) -> None:
+        """Without an engine nothing is executed here but jobs."""
         self.settings = settings
         wanted = telemetry_wanted()
         counts = settings.metrics != "off" or "metrics" in wanted
@@ -37,6 +41,22 @@ class Watchers:
     def watch_streams(self, number: Callable[[], int]) -> None:
         if self.metrics:
             self.metrics.facts.subscriptions = number
+
+    @contextmanager
+    def job(self, trigger: str, id: UUID) -> Iterator[None]:
+        """Watch one attempt at a job: it has a trace as a request has, with the job's id."""
+        trace = RequestTrace(id.hex)
+        before = REQUEST_TRACE.set(trace)
+        watchers = [watcher for watcher in self if isinstance(watcher, JobObserver)]
+        for watcher in watchers:
+            watcher.begin_job(trace, trigger)
+        try:
+            yield
+        finally:
+            REQUEST_TRACE.reset(before)
+            trace.ended = perf_counter()
+            for watcher in watchers:
+                watcher.end_job(trace, trigger)
 
     def routes(self) -> list[BaseRoute]:
         return metrics_routes(self.settings, self.metrics) if self.metrics and self.settings.metrics != "off" else []

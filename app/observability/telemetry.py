@@ -126,6 +126,20 @@ class Spans:
             fail(span, str(status) if status >= 500 else None)
         span.end()
 
+    def begin_job(self, trace: RequestTrace, trigger: str) -> None:
+        trace.span = self.tracer.start_span(
+            f"job {trigger}", Context(), SpanKind.CONSUMER, {"cairn.job.trigger": trigger}
+        )
+        trace.trace_id = format_trace_id(trace.span.get_span_context().trace_id)
+
+    def end_job(self, trace: RequestTrace, trigger: str) -> None:
+        span: Span = trace.span
+        if span.is_recording():
+            span.set_attribute("cairn.job.id", trace.request_id)
+            self.parts(trace, span)
+            fail(span, trace.codes[0] if trace.codes else None)
+        span.end()
+
     def parts(self, trace: RequestTrace, span: Span) -> None:
         """Record the operation first: what began within it is below it."""
         now, clock = time.perf_counter(), time.time_ns()

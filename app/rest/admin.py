@@ -4,7 +4,7 @@ import hmac
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import Annotated, Any, TypeVar
 from uuid import UUID
@@ -15,20 +15,18 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from content.limits import SLUG
-from content.slugs import is_slug
+from content.names import is_slug
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.auth import api_keys, owners
-from resolvers.auth.credentials import bearer
-from resolvers.auth.tokens import Signing, issue_token
+from resolvers.auth.credentials import Signing, bearer, issue_token
 from resolvers.errors import BadInput, IdempotencyKeyNotAllowed, Unauthenticated
 from resolvers.rate_limits.buckets import Bucket, Lease, Rate, Share
 from resolvers.rate_limits.limiter import Account, Throttle
 from resolvers.tenants import tenants
 
-from ..http.idempotency import idempotency_key
-from ..http.limits import Bounds
-from ..http.request import Bodies
+from ..http.limits import Admission, Bounds
+from ..http.request import Bodies, idempotency_key
 from ..settings import Settings, signing_secret
 from . import admin_models
 from .application import Contracted, describe, refuse
@@ -112,7 +110,7 @@ def admin_application(settings: Settings, database: Database, bounds: Bounds) ->
     application.state.endpoint = RestEndpoint(
         database,
         OperatorToken(settings.admin_token.get_secret_value()),
-        replace(bounds, throttle=throttle),
+        replace(bounds, admission=Admission(throttle, 2 * settings.pool_size)),
         Bodies(settings.max_body),
         settings.compress_over,
         settings.max_import,
@@ -232,11 +230,15 @@ async def create_owner(call: Caller, tenant: TenantName, given: admin_models.New
     responses=problems(*SENT, 404),
 )
 async def update_owner(call: Caller, tenant: TenantName, owner: OwnerName, given: admin_models.OwnerUpdate) -> Response:
-    """Set how much the pages of an owner's wiki count beside evidence in a search over both."""
+    """Change settings of an owner's wiki; those that are left out stay as they are."""
     check_no_idempotency_key(call)
+    rules = None if given.write_policy is None else [one.rule() for one in given.write_policy]
     tenant_id, database = await tenant_named(call, tenant), call.endpoint.database
     found = await owners.find_owner(database, tenant_id, owner)
-    changed = await owners.set_score_boost(database, tenant_id, found.id, given.score_boost)
+    settings = owners.WikiSettings(**given.model_dump(exclude={"write_policy"}), write_policy=rules)
+    if settings == owners.WikiSettings():
+        raise BadInput("Give a setting that is to change.", "score_boost")
+    changed = await owners.set_owner_settings(database, tenant_id, found.id, settings)
     return await answer_write(call, orjson.dumps(owner_shown(changed)), 200)
 
 
@@ -315,7 +317,8 @@ def owner_shown(owner: owners.Owner) -> dict[str, Any]:
         "slug": owner.slug,
         "name": owner.name,
         "language": owner.language,
-        "score_boost": owner.score_boost,
+        **asdict(owner.settings),
+        "write_policy": [rule._asdict() for rule in owner.settings.write_policy or ()],
         "created_at": owner.created_at,
     }
 

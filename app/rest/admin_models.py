@@ -9,7 +9,8 @@ from pydantic import Field
 from content.limits import CALLED, SLUG
 from resolvers.auth.api_keys import OWNERS_MAX
 from resolvers.auth.owners import ENGLISH
-from schema.enums import WikiOwnerKind, WikiRole
+from resolvers.proposals.gate import RULES_MAX, Policy, PolicyRule, WriterRole
+from schema.enums import WikiOwnerKind, WikiPageType, WikiRole, WikiWriterRole
 
 from .models import Listed, Moment, RequestModel, ResponseModel
 
@@ -44,13 +45,49 @@ class NewOwner(RequestModel):
     ] = ENGLISH
 
 
+class WriteRule(RequestModel):
+    """A rule of a write policy. One for a type of pages goes before that for all types."""
+
+    role: Annotated[WikiWriterRole, Field(strict=False)]
+    page_type: Annotated[WikiPageType | None, Field(strict=False, description="All types if left out.")] = None
+    policy: Annotated[Policy, Field(strict=False)]
+
+    def rule(self) -> PolicyRule:
+        return PolicyRule(WriterRole(self.role.value), self.policy, self.page_type and self.page_type.value)
+
+
 class OwnerUpdate(RequestModel):
-    """A change of an owner's settings."""
+    """A change of an owner's settings. What is left out stays."""
 
     score_boost: Annotated[
-        float,
+        float | None,
         Field(ge=0, le=10, description="By what scores of its pages are multiplied beside evidence; 0.9 by default."),
-    ]
+    ] = None
+    write_policy: Annotated[
+        list[WriteRule] | None,
+        Field(max_length=RULES_MAX, description="All rules anew. Writes that no rule is about are written."),
+    ] = None
+    min_sources_for_synthesis: Annotated[
+        int | None, Field(ge=1, le=100, description="Sources that a page cites before a model writes its text.")
+    ] = None
+    stale_after_days: Annotated[
+        int | None, Field(ge=1, le=3_650, description="Days without a change until lint calls a page stale.")
+    ] = None
+    oversize_characters: Annotated[
+        int | None, Field(ge=1_000, le=1_000_000, description="Characters from which on lint calls a page too long.")
+    ] = None
+    lint_min_pages: Annotated[
+        int | None, Field(ge=1, le=1_000, description="Pages that say a name before lint asks for its page.")
+    ] = None
+    lint_every_days: Annotated[
+        int | None, Field(ge=0, le=365, description="Days until a worker lints the wiki again; 0 for never.")
+    ] = None
+    lint_after_sources: Annotated[
+        int | None, Field(ge=0, le=1_000, description="New sources until a worker lints the wiki; 0 for never.")
+    ] = None
+    requires_sensitivity: Annotated[
+        bool | None, Field(description="Whether lint asks for a sensitivity of every page.")
+    ] = None
 
 
 class NewKey(RequestModel):
@@ -96,6 +133,14 @@ class Owner(ResponseModel):
     name: str
     language: str
     score_boost: float
+    write_policy: list[WriteRule]
+    min_sources_for_synthesis: int
+    stale_after_days: int
+    oversize_characters: int
+    lint_min_pages: int
+    lint_every_days: int
+    lint_after_sources: int
+    requires_sensitivity: bool
     created_at: datetime
 
 

@@ -22,13 +22,29 @@ from ..http.health import Readiness
 from ..http.limits import Bounds
 from ..http.request import Bodies
 from ..settings import Settings
-from . import changes, claims, edits, exports, health, history, imports, overview, pages, search, sources
+from . import (
+    changes,
+    claims,
+    edits,
+    exports,
+    health,
+    history,
+    imports,
+    lint,
+    overview,
+    pages,
+    proposals,
+    search,
+    sources,
+)
 from .endpoint import PATH, RestEndpoint
 from .models import Problem
 from .problems import problem_of
 from .reference import POLICY, reference
 
-PARTS = (pages, edits, claims, history, search, sources, overview, changes, imports, exports, health)
+PARTS = (
+    pages, edits, claims, proposals, history, search, sources, overview, lint, changes, imports, exports, health,
+)  # fmt: skip
 ABOUT = """
 The wiki that a credential belongs to, or with `X-Cairn-Owner` another one that it may use. Every error is a problem
 (RFC 9457) whose `code` is that of the GraphQL API. Lists go on with `cursor`, the `next` of what came before.
@@ -52,7 +68,7 @@ KEY = {
     "description": "1 to 255 visible ASCII characters: the same request with it is done once.",
     "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
 }
-CHANGING = ("/edit", "/rename", "/merge", "/restore", "/archive", "/unarchive")
+CHANGING = ("/edit", "/rename", "/merge", "/transfer", "/restore", "/archive", "/unarchive")
 OPEN = ("/health",)
 UPPER = re.compile("[A-Z]")
 

@@ -35,9 +35,12 @@ class Changes(Listed):
 routes = APIRouter(route_class=WikiRoute, tags=["changes"])
 
 
-@routes.get("/changes", operation_id="listChanges", response_model=Changes, responses=reading())
+@routes.get("/changes", operation_id="listChanges", response_model=Changes, responses=reading(410))
 async def list_changes(call: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
-    """List every page once, by its last change; with the `resume` of before as `cursor`, those that changed since."""
+    """List every page once, by its last change; with the `resume` of before as `cursor`, those that changed since.
+
+    410 `CURSOR_EXPIRED` means that a backup was restored: start again without a cursor.
+    """
     found = (await read(call, "changes", "RestChanges", first=limit, after=cursor))["found"]
     items = [responses.change(one) for one in found["nodes"]]
     return await answer(call, responses.listed(found, items, resume=found["pageInfo"]["endCursor"] or cursor))

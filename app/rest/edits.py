@@ -1,4 +1,4 @@
-"""Edits of pages: replaced texts, links, other names, and merges."""
+"""Edits of pages: replaced texts, links, other names, merges, and transfers."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -16,6 +16,8 @@ from resolvers.pages import claims
 from resolvers.pages.edits import edit_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.renaming import rename_page
+from resolvers.pages.transferring import transfer_page
+from resolvers.proposals.gate import ReviewRequired
 from resolvers.validation import UNSET
 
 from . import responses
@@ -136,6 +138,8 @@ async def supersede(call: Caller, slug: Slug, given: Supersession, type: Type = 
             )
         except Conflict as error:
             raise expected.refusal(error) from None
+        except ReviewRequired:
+            raise
         except BadInput as error:
             raise BadInput(error.message, FIELDS.get(error.field or "", error.field)) from None
         return await page_now(call, database, found.page_id)
@@ -260,9 +264,39 @@ async def merge(call: Caller, slug: Slug, given: Merger, type: Type = None) -> R
             )
         except Conflict as error:
             raise (expected.refusal(error) if error.page_id == gone.page_id else error) from None
+        except ReviewRequired:
+            raise
         except BadInput as error:
             raise BadInput(error.message, "into" if error.field in PAGES else error.field) from None
         return await page_now(call, database, into.page_id)
+
+    written = await write(call, work)
+    return await answer_written_page(call, written.body, written.headers)
+
+
+class Transfer(RequestModel):
+    """The owner whose wiki the page goes to, by slug or id."""
+
+    to_owner: Annotated[str, Field(min_length=1, max_length=SLUG.most)]
+    expected_version: ExpectedVersion = None
+
+
+@routes.post(
+    "/pages/{slug}/transfer", operation_id="transferPage", response_model=Page, responses=problems(*SENT, 404, 412)
+)
+async def transfer(call: Caller, slug: Slug, given: Transfer, type: Type = None) -> Response:
+    """Give a page to another wiki of the tenant, with its history and evidence, and answer with it as it is there."""
+    expected = Expected(call.request.scope, given.expected_version)
+
+    async def work(database: Database) -> Any:
+        found = await locate_slug(database, call.wiki, slug, type)
+        try:
+            saved = await transfer_page(
+                database, call.wiki, found.page_id, given.to_owner, expected_version=expected.version
+            )
+        except Conflict as error:
+            raise (expected.refusal(error) if error.page_id else error) from None
+        return await page_now(call, database, saved.page_id)
 
     written = await write(call, work)
     return await answer_written_page(call, written.body, written.headers)

@@ -3,7 +3,7 @@
 import asyncio
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -100,7 +100,6 @@ BODY = {
 async def import_notes(call: Caller, format: MadeBy = Choice.AUTO) -> Response:
     """Bring notes into the wiki. The same again changes nothing, so what was stopped in its time is sent again, and
     goes on where it was."""
-    check_coding(header(call.request.scope, b"content-encoding"))
     ending = ending_of(call.request)
     await check_may_write(call.endpoint.database, call.wiki)
     most = call.endpoint.max_import
@@ -139,17 +138,25 @@ def slot(tenant_id: UUID) -> Iterator[None]:
             del at_work[tenant_id]
 
 
-async def received(request: Request, path: Path, most: int) -> None:
-    """Write the body to a file. More than `most` bytes are refused, whatever the client says it sends."""
+async def bounded(request: Request, most: int) -> AsyncIterator[bytes]:
+    """Yield the body piece by piece. More than `most` bytes are refused, whatever the client says it sends."""
+    check_coding(header(request.scope, b"content-encoding"))
     declared = header(request.scope, b"content-length")
     if declared and declared.isdecimal() and int(declared) > most:
         raise too_large(most)
-    size, pieces = 0, bytearray()
+    size = 0
+    async for piece in request.stream():
+        size += len(piece)
+        if size > most:
+            raise too_large(most)
+        yield piece
+
+
+async def received(request: Request, path: Path, most: int) -> None:
+    """Write the body to a file."""
+    pieces = bytearray()
     with path.open("wb") as file:
-        async for piece in request.stream():
-            size += len(piece)
-            if size > most:
-                raise too_large(most)
+        async for piece in bounded(request, most):
             pieces += piece
             if len(pieces) > WRITTEN_OVER:
                 await asyncio.to_thread(file.write, bytes(pieces))

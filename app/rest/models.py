@@ -238,10 +238,8 @@ class NewSource(RequestModel):
     metadata: dict[str, Any] | None = None
 
 
-NewSources = Annotated[
-    Annotated[NewSource, Tag(ONE)] | Annotated[list[NewSource], Field(min_length=1, max_length=BATCH_MAX), Tag(MANY)],
-    Discriminator(how_many),
-]
+Many = Annotated[list[NewSource], Field(min_length=1, max_length=BATCH_MAX), Tag(MANY)]
+NewSources = Annotated[Annotated[NewSource, Tag(ONE)] | Many, Discriminator(how_many)]
 
 
 class SourceItem(ResponseModel):
@@ -259,10 +257,28 @@ class SourceItem(ResponseModel):
     forgotten_at: Annotated[datetime | None, Field(description="Since then nothing is left of it but this.")]
 
 
+class Flag(ResponseModel):
+    """A sentence that is addressed to agents, and its line in the source."""
+
+    line: int
+    text: str
+
+
+class Original(ResponseModel):
+    """The file that a source was read from."""
+
+    address: str
+    media_type: str
+    sha256: str
+    size: int
+    flags: list[Flag]
+
+
 class Source(SourceItem):
     """A source, with the first hundred pages that cite it."""
 
     content: str
+    original: Original | None
     cited_by: list[PageName]
 
 

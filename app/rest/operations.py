@@ -6,31 +6,23 @@ from typing import Any, NamedTuple
 import orjson
 
 from content.limits import SLUG
-from content.names import composed
-from content.slugs import is_slug
+from content.names import composed, is_slug
 from db.database import Database
-from observability.trace import record_document, span
-from resolvers.errors import CairnError, NotFound
-from resolvers.idempotency import Attempt, once
+from resolvers.errors import NotFound
+from resolvers.idempotency import Attempt, done_once
 from resolvers.model.lookup import locate_slug
 from resolvers.transactions.transaction import NO_PAGE
-from selection.execute.engine import Answer
 
-from ..http.idempotency import idempotency_key
-from ..http.request import GraphQLRequest, header, parse_in_thread
-from ..stored_queries import data_of, stored_query, stored_query_engine
+from ..http.request import header, idempotency_key
+from ..stored_queries import run_stored_query, stored_query
 from .endpoint import Call
 
 
 async def read(call: Call, name: str, operation: str, database: Database | None = None, **variables: Any) -> Any:
     """Return the data of an operation in the call's wiki, paid from its account."""
-    bounds, text = call.endpoint.bounds, stored_query("rest", name)
+    bounds = call.endpoint.bounds
     context = bounds.context(database or call.endpoint.database, call.wiki, call.account)
-    record_document(text, context)
-    with span("operation"):
-        asked = GraphQLRequest(text, variables, operation)
-        answer = await bounds.paid(stored_query_engine(), asked, context, call.account)
-    return await parse_in_thread(len(answer.body), lambda: data_of(answer))
+    return await run_stored_query(stored_query("rest", name), operation, variables, bounds, context)
 
 
 async def type_of(call: Call, slug: str, type: str | None) -> str:
@@ -55,8 +47,6 @@ async def read_of_page(
 
 
 Work = Callable[[Database], Awaitable[Any]]
-NOT_DONE = Answer(orjson.dumps({"errors": [{"extensions": {"code": "UNAVAILABLE"}}]}))
-"""What keeps a transaction from being committed."""
 
 
 class WriteResponse(NamedTuple):
@@ -71,21 +61,12 @@ async def write(call: Call, work: Work) -> WriteResponse:
     key = idempotency_key(call.request.scope)
     if key is None:
         return WriteResponse(orjson.dumps(await work(call.endpoint.database)))
-    failed: list[CairnError] = []
 
-    async def run(database: Database) -> Answer:
-        try:
-            return Answer(orjson.dumps(await work(database)))
-        except CairnError as error:
-            failed.append(error)
-            return NOT_DONE
+    async def run(database: Database) -> bytes:
+        return orjson.dumps(await work(database))
 
-    answer, replayed = await once(call.endpoint.database, attempt(call, key), run)
-    if replayed:
-        return WriteResponse(answer.body, (("Idempotency-Replayed", "true"),))
-    if failed:
-        raise failed[0]
-    return WriteResponse(answer.body)
+    body, replayed = await done_once(call.endpoint.database, attempt(call, key), run)
+    return WriteResponse(body, (("Idempotency-Replayed", "true"),) if replayed else ())
 
 
 def attempt(call: Call, key: str) -> Attempt:

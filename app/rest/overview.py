@@ -1,18 +1,26 @@
-"""The wiki at a glance, as markdown: its knowledge map and its activity log."""
+"""The wiki at a glance: its knowledge map and its activity log as markdown, and its diary."""
 
+import re
+from datetime import date, datetime
 from typing import Annotated, Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from fastapi import APIRouter, Query
+from pydantic import BeforeValidator
 from starlette.responses import Response
 
+from resolvers.knowledge import diary as diaries
 from resolvers.knowledge.overview import DEFAULT, MOST
+from schema.enums import WikiDiaryTopic, WikiPageType
 
 from ..http.responses import delivered
 from .endpoint import Call, WikiRoute
+from .models import ResponseModel
 from .operations import read
 from .pages import capitals
 from .parameters import Caller, Cursor, Types, reading
+from .responses import Row, answer, named
 
 routes = APIRouter(route_class=WikiRoute, tags=["overview"])
 MARKDOWN = "text/markdown"
@@ -38,6 +46,87 @@ async def activity_log(call: Caller, limit: Lines = DEFAULT, cursor: Cursor = No
     """Get the activity log: what was done in the wiki, when and by whom, the newest first."""
     given: dict[str, Any] = {"first": limit, "after": cursor}
     return await answer_part(call, (await read(call, "overview", "RestLog", **given))["found"])
+
+
+class DiaryPage(ResponseModel):
+    """A page that an entry of a diary is about."""
+
+    id: UUID
+    type: WikiPageType
+    slug: str
+
+
+class DiaryEntry(ResponseModel):
+    """An action on a page, or on none, `times` times on that day; `at` is when it was done last."""
+
+    topic: WikiDiaryTopic
+    action: str
+    text: str
+    times: int
+    at: datetime
+    page: DiaryPage | None
+
+
+class DiaryDay(ResponseModel):
+    """A day on which something happened. `counts` says how often, by topic; `more_total` entries are not shown."""
+
+    date: date
+    counts: dict[WikiDiaryTopic, int]
+    entries: list[DiaryEntry]
+    more_total: int
+    is_whole: bool
+
+
+class Diary(ResponseModel):
+    """The days on which something happened, the newest first, and the same as markdown."""
+
+    since: date
+    until: date
+    body_md: str
+    days: list[DiaryDay]
+
+
+DAY = r"^\d{4}-\d{2}-\d{2}$"
+
+
+def spelled_out(value: object) -> object:
+    """Refuse a day as a number of seconds, which pydantic would take."""
+    if isinstance(value, str) and re.match(DAY, value) is None:
+        raise ValueError("Write a day as 2026-01-31.")
+    return value
+
+
+Day = Annotated[
+    date | None,
+    BeforeValidator(spelled_out),
+    Query(description="As 2026-01-31. A week until today without both; 31 days at most."),
+]
+
+
+@routes.get("/diary", operation_id="getDiary", response_model=Diary, responses=reading())
+async def diary(
+    call: Caller,
+    since: Day = None,
+    until: Day = None,
+    time_zone: Annotated[str | None, Query(max_length=diaries.ZONE_MAX, description="Of the days; else UTC.")] = None,
+    lines: Annotated[
+        int, Query(ge=1, le=diaries.LINES_MAX, description="How many entries of a day at most.")
+    ] = diaries.LINES,
+) -> Response:
+    """Get the diary: what was synthesized, superseded, merged, proposed, decided and forgotten, in words, by day."""
+    days: dict[str, Any] = {"since": since and str(since), "until": until and str(until)}
+    found = (await read(call, "overview", "RestDiary", **days, timeZone=time_zone, lines=lines))["found"]
+    return await answer(call, found | {"days": list(map(day_shown, found["days"]))})
+
+
+def day_shown(day: Row) -> Row:
+    return day | {
+        "counts": {count["topic"].lower(): count["total"] for count in day["counts"]},
+        "entries": [
+            entry | {"topic": entry["topic"].lower(), "page": entry["page"] and named(entry["page"])}
+            for entry in day["entries"]
+        ],
+    }
 
 
 async def answer_part(call: Call, part: dict[str, Any]) -> Response:

@@ -66,7 +66,9 @@ Row = dict[str, Any]
 
 def named(row: Row) -> Row:
     """The closed sets are in small letters here."""
-    return row | {name: row[name].lower() for name in ("type", "status", "kind", "author_type") if row.get(name)}
+    return row | {
+        name: row[name].lower() for name in ("type", "suggested_type", "status", "kind", "author_type") if row.get(name)
+    }
 
 
 def page(row: Row) -> Row:

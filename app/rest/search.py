@@ -4,6 +4,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 from starlette.responses import Response
 
 from resolvers.errors import BadInput
@@ -33,11 +34,25 @@ class Hit(PageItem):
     snippet: Snippet | None
 
 
+class HeldName(ResponseModel):
+    """A name that sources say and that has no page yet. It gets one with the `evidence` of 3."""
+
+    name: str
+    suggested_type: str | None
+    mention_count: int
+    evidence: float
+    missing: str
+
+
 class Hits(Listed):
-    """`did_you_mean` is what was searched for instead, when a word had to be corrected."""
+    """`did_you_mean` is what was searched for instead, when a word had to be corrected.
+
+    `held_names` are names in the query without a page, where no page is found.
+    """
 
     items: list[Hit]
     did_you_mean: str | None
+    held_names: list[HeldName] = Field(title="Names without a page")
 
 
 class SpaceName(ResponseModel):
@@ -132,7 +147,8 @@ async def search(
         )
     found = (await read(call, "search", "RestSearch", **given))["found"]
     hits = [responses.hit(edge) for edge in found["edges"]]
-    return await answer(call, responses.listed(found, hits, did_you_mean=found["did_you_mean"]))
+    held = [responses.named(one) for one in found["held_names"]]
+    return await answer(call, responses.listed(found, hits, did_you_mean=found["did_you_mean"], held_names=held))
 
 
 @routes.get("/context", operation_id="getContext", response_model=ContextPack, responses=reading(404))

@@ -1,24 +1,30 @@
 """Evidence: listing, reading and retaining it."""
 
+from base64 import b64encode
 from datetime import datetime
 from typing import Annotated, Any
+from urllib.parse import quote, unquote
 from uuid import UUID
 
 import orjson
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from content.limits import FORGET_REASON
+from content.ingest.extraction import MEDIA_TYPES
+from content.limits import ADDRESS, FORGET_REASON, ORIGINAL, SOURCE_TITLE
 from db.database import Database
 from resolvers.errors import NotFound
+from resolvers.ingest.ingest import IngestDraft, ingest_source
+from resolvers.sources.blobs import read_original
 from resolvers.sources.retain import retain_source, retain_sources
 from resolvers.sources.sources import NO_SOURCE, SourceDraft, SourceForgotten, forget_source
-from schema.enums import WikiSourceKind
+from schema.enums import WikiPageType, WikiSourceKind
 
-from ..http.request import parse_in_thread
+from ..http.request import header, parse_in_thread
 from . import responses
-from .endpoint import Call, WikiRoute
-from .models import Forgotten, NewSource, NewSources, PassageHits, Retention, Source, Sources
+from .endpoint import Call, MovingRoute, WikiRoute
+from .imports import bounded
+from .models import Forgotten, NewSource, NewSources, PassageHits, ResponseModel, Retention, Source, Sources
 from .operations import read, write
 from .pages import capitals
 from .parameters import SENT, Caller, Cursor, Limit, problems, reading
@@ -26,11 +32,30 @@ from .problems import problem
 from .responses import answer, answer_write
 
 routes = APIRouter(route_class=WikiRoute, tags=["sources"])
+moving = APIRouter(route_class=MovingRoute, tags=["sources"])
+BINARY = "application/octet-stream"
+FILE_SCHEMA = {"schema": {"type": "string", "format": "binary"}}
+FILE = {
+    "requestBody": {
+        "required": True,
+        "description": f"The file itself, not a form: {ORIGINAL.most:,} bytes at most, and not compressed.",
+        "content": dict.fromkeys((*MEDIA_TYPES, BINARY), FILE_SCHEMA),
+    }
+}
 Kinds = Annotated[list[WikiSourceKind] | None, Query(alias="kind", max_length=20, description="Of one of these kinds.")]
 Reason = Annotated[str | None, Query(min_length=1, max_length=FORGET_REASON.most, description="Why. It is kept.")]
 KNOWN: dict[int | str, dict[str, Any]] = {
     200: {"model": Source | Retention, "description": "This very evidence was here already."}
 }
+
+
+class Ingestion(ResponseModel):
+    """A file after it was ingested: its source, and its page or the proposal of one."""
+
+    created: bool
+    source: Source
+    page_id: UUID | None
+    proposal_id: UUID | None
 
 
 @routes.get("/sources", operation_id="listSources", response_model=Sources, responses=reading())
@@ -62,6 +87,67 @@ async def search_sources(
     found = (await read(call, "source_search", "RestSourceSearch", **given))["found"]
     hits = [responses.passage(edge) for edge in found["edges"]]
     return await answer(call, responses.listed(found, hits, did_you_mean=found["did_you_mean"]))
+
+
+@moving.post(
+    "/ingest",
+    operation_id="ingestSource",
+    status_code=201,
+    response_model=Ingestion,
+    responses={
+        200: {"model": Ingestion, "description": "These bytes were ingested from there before."},
+        **problems(*SENT),
+    },
+    openapi_extra=FILE,
+)
+async def ingest(
+    call: Caller,
+    category: Annotated[
+        WikiPageType | None, Query(description="The type of its page; nothing is done without.")
+    ] = None,
+    address: Annotated[
+        str | None, Query(max_length=ADDRESS.most, description="Where it comes from; with other bytes a new version.")
+    ] = None,
+    title: Annotated[str | None, Query(max_length=SOURCE_TITLE.most, description="Else the one that it says.")] = None,
+    captured_at: Annotated[datetime | None, Query(description="When it is from.")] = None,
+) -> Response:
+    """Keep a file as it is, read its text as a source, and make a page of it or propose one."""
+    kind = header(call.request.scope, b"content-type")
+    data = bytearray()
+    async for piece in bounded(call.request, ORIGINAL.most):
+        data += piece
+    draft = IngestDraft(bytes(data) or None, category and category.value, address, kind, title, captured_at)
+    done = await ingest_source(call.endpoint.database, call.wiki, draft)
+    said = {
+        "created": done.created,
+        "source": await source_now(call, call.endpoint.database, done.source_id),
+        "page_id": done.page_id and str(done.page_id),
+        "proposal_id": done.proposal_id and str(done.proposal_id),
+    }
+    return await answer_write(call, orjson.dumps(said), 201 if done.created else 200)
+
+
+@routes.get(
+    "/sources/{id}/original",
+    operation_id="getOriginal",
+    response_class=Response,
+    responses={200: {"description": "The bytes of the file.", "content": {BINARY: FILE_SCHEMA}}, **problems(404)},
+)
+async def get_original(call: Caller, id: UUID) -> Response:
+    """Get the file that a source was read from, byte for byte, to be saved and never shown by a browser."""
+    found = await read_original(call.endpoint.database, call.wiki, id)
+    name = quote(unquote(found.address).rstrip("/").rpartition("/")[2] or "original", safe="")
+    return Response(
+        found.data,
+        media_type=found.media_type,
+        headers={
+            "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
+            "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+            "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "no-store",
+            "Repr-Digest": f"sha-256=:{b64encode(bytes.fromhex(found.sha256)).decode()}:",
+        },
+    )
 
 
 @routes.get("/sources/{id}", operation_id="getSource", response_model=Source, responses=reading(404, 410))
@@ -149,3 +235,6 @@ async def source_now(call: Call, database: Database, id: UUID) -> dict[str, Any]
     if not found:
         raise NotFound(NO_SOURCE)
     return responses.source(found)
+
+
+routes.include_router(moving)

@@ -1,15 +1,15 @@
 """Serving until told to stop: one process, or several on one socket."""
 
 import errno
-import os
 import signal
 import socket
 import tempfile
 from collections.abc import Callable
 
-from resolvers.errors import CairnError
+from starlette.types import ASGIApp
 
-from ..asgi import create_app
+from resolvers.errors import CairnError, Unavailable
+
 from ..observability.logging import configure
 from ..settings import Settings
 from ..subscriptions.messages import BoundedWebSocket
@@ -34,33 +34,52 @@ class NoSuchAddress(CairnError):
     code = "BAD_SETTING"
 
 
-def serve(settings: Settings, dsn: str, on_ready: Callable[[str], None] = lambda url: None) -> None:
-    """Serve until SIGINT or SIGTERM, finish what is in flight, return. `on_ready` gets the URL once it answers."""
+def serve(
+    settings: Settings, dsn: str, on_ready: Callable[[str], None] = lambda url: None, app: ASGIApp | None = None
+) -> None:
+    """Serve until SIGINT or SIGTERM, finish what is in flight, return: the service, or an application of one process.
+
+    `on_ready` gets the URL once it answers.
+    """
     configure(settings)
     listening = bind(settings.host, settings.port)
     url = local_url(settings.host, listening)
     try:
-        if settings.workers == 1:
-            serve_alone(settings, dsn, listening, lambda: on_ready(url))
+        if app is not None or settings.workers == 1:
+            serve_alone(settings, app or service(settings, dsn), listening, lambda: on_ready(url))
         else:
             serve_together(settings, dsn, listening, lambda: on_ready(url))
     finally:
         listening.close()
 
 
-def serve_alone(settings: Settings, dsn: str, listening: socket.socket, on_ready: Callable[[], None]) -> None:
-    server = AnnouncingServer(config_of(create_app(settings, dsn=dsn), settings), on_ready)
+def service(settings: Settings, dsn: str) -> ASGIApp:
+    from ..asgi import create_app  # by whoever executes requests, and not by the parent of those who do
+
+    return create_app(settings, dsn=dsn)
+
+
+def serve_alone(settings: Settings, app: ASGIApp, listening: socket.socket, on_ready: Callable[[], None]) -> None:
+    server = AnnouncingServer(config_of(app, settings), on_ready)
     run_until_stopped(lambda: server.run(sockets=[listening]))
     if not server.started:
-        raise CairnError("The service did not start; the log above says why.")
+        raise Unavailable("The service did not start; the log above says why.")
 
 
 def serve_together(settings: Settings, dsn: str, listening: socket.socket, on_ready: Callable[[], None]) -> None:
     """Serve with several processes, which share nothing but the socket and Postgres."""
     with tempfile.TemporaryDirectory(prefix="cairn-metrics-") as folder:
-        os.environ["CAIRN_DATABASE_URL"] = dsn
-        os.environ["CAIRN_METRICS_DIR"] = str(settings.metrics_dir or folder)
-        Workers(config_of("app.asgi:from_environment", settings), [listening], on_ready).run()
+        config = config_of("app.asgi:from_environment", settings)
+        config.environment = {
+            "CAIRN_DATABASE_URL": dsn,
+            "CAIRN_METRICS_DIR": str(settings.metrics_dir or folder),
+        }
+        if settings.local_token:
+            config.environment["CAIRN_LOCAL_TOKEN"] = settings.local_token.get_secret_value()
+        workers = Workers(config, [listening], on_ready)
+        workers.run()
+    if workers.is_hopeless:
+        raise Unavailable("No worker could start; the log above says why.")
 
 
 class AnnouncingServer(Server):

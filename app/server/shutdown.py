@@ -6,6 +6,7 @@ import gc
 import socket
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from types import FrameType
 from typing import Any
@@ -46,6 +47,8 @@ class Config(uvicorn.Config):
     """uvicorn's configuration, and for how many seconds a draining service goes on accepting connections."""
 
     drain_delay: float = 0.0
+    environment: Mapping[str, str] = {}
+    """Variables for workers, whose environment was made before these were known."""
 
 
 class Server(uvicorn.Server):

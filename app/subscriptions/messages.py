@@ -15,7 +15,7 @@ from websockets.frames import CloseCode, Frame
 from websockets.http11 import Request
 
 from selection import Limits
-from selection.limits.variables import extent
+from selection.limits import extent
 
 from ..http.request import parse_in_thread
 

@@ -5,11 +5,12 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ..http.request import header
-from .sse import EventStream, wants_events
+from ..http.request import GRAPHQL_JSON, JSON, header
+from .sse import EventStream
 from .streams import Streams
 from .websocket import WebSocketConnection, refuse
 
+EVENTS = "text/event-stream"
 PORTS = {"http": 80, "https": 443}
 
 
@@ -30,6 +31,15 @@ def authority(url: str, scheme: str = "") -> tuple[str, int | None] | None:
     except ValueError:
         return None
     return (host.lower(), port or PORTS.get(parts.scheme or scheme)) if host else None
+
+
+def wants_events(scope: Scope) -> bool:
+    """Return whether a client accepts events, and no JSON before them."""
+    accepted = header(scope, b"accept")
+    if accepted is None or "event-stream" not in accepted.lower():
+        return False
+    kinds = [part.partition(";")[0].strip().lower() for part in accepted.split(",")]
+    return next((kind for kind in kinds if kind in (EVENTS, JSON, GRAPHQL_JSON)), None) == EVENTS
 
 
 def before(endpoint: ASGIApp, streams: Streams) -> ASGIApp:

@@ -1,6 +1,7 @@
 """GraphQL over server-sent events, each operation on a connection of its own."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, aclosing, suppress
 
 from starlette.types import Receive, Scope, Send
@@ -12,12 +13,11 @@ from resolvers.errors import CairnError
 from ..http import request
 from ..http.errors import error_body, fault
 from ..http.graphql import STATUSES, headers_of, respond
-from ..http.request import GRAPHQL_JSON, JSON, Refused, credential_of, header, read_operation
+from ..http.request import JSON, Refused, credential_of, read_operation
 from ..http.responses import NO_STORE, Headers
 from .operations import Credential, Stopping
 from .streams import Streams
 
-EVENTS = "text/event-stream"
 STILL_HERE = 15.0  # seconds between two comments, which keep proxies from closing what is quiet
 STALLED = 30.0  # seconds that a client may leave what it is sent unread
 COMMENT = b":\n\n"
@@ -27,15 +27,6 @@ HEADERS = [
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
 ]
-
-
-def wants_events(scope: Scope) -> bool:
-    """Return whether a client accepts events, and no JSON before them."""
-    accepted = header(scope, b"accept")
-    if accepted is None or "event-stream" not in accepted.lower():
-        return False
-    kinds = [part.partition(";")[0].strip().lower() for part in accepted.split(",")]
-    return next((kind for kind in kinds if kind in (EVENTS, JSON, GRAPHQL_JSON)), None) == EVENTS
 
 
 class StreamEnded(Exception):
@@ -53,14 +44,25 @@ class EventStream:
         self.streams, self.asgi, self.receive, self.send = streams, scope, receive, send
 
     async def serve(self) -> None:
-        """Serve the stream. A refused caller or request is a status; an error in the document is in the stream."""
-        held = ExitStack()
-        try:
-            credential = self.streams.credential(*credential_of(self.asgi))
-            wiki = await credential.scope()
+        """Serve the operation that the request sends."""
+
+        async def sent(wiki: Wiki) -> request.GraphQLRequest:
             asked = self.streams.resolved(await read_operation(self.asgi, self.receive, self.streams.bodies), wiki)
             if self.asgi["method"] == "GET":
                 await self.streams.operations.check_may_be_got(asked)
+            return asked
+
+        await self.follow(lambda: self.streams.credential(*credential_of(self.asgi)), sent)
+
+    async def follow(
+        self, credential_shown: Callable[[], Credential], operation: Callable[[Wiki], Awaitable[request.GraphQLRequest]]
+    ) -> None:
+        """Serve an operation. A refused caller or request is a status; an error in the document is in the stream."""
+        held = ExitStack()
+        try:
+            credential = credential_shown()
+            wiki = await credential.scope()
+            asked = await operation(wiki)
             held.enter_context(self.streams.counted(wiki))
         except Refused as refused:
             await self.refuse(refused.status, error_body(refused.message, refused.code))

@@ -12,12 +12,15 @@ WITH placed AS (
 );
 
 -- name: close
--- The pages of a write in the order of changes, and its lines in the log.
+-- The pages of a write in the order of changes, and its lines in the log; the write policy of the wiki comes back.
 -- after: place_pages
-INSERT INTO activity (tenant_id, owner_id, id, at, actor_kind, actor_id, action, page_id, detail)
-SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), line.id, CAST(:now AS timestamptz),
-       CAST(:actor_kind AS text), CAST(:actor_id AS text), line.action, line.page_id, line.detail
-FROM jsonb_to_recordset(CAST(:lines AS jsonb)) AS line (id uuid, action text, page_id uuid, detail jsonb);
+, logged AS (
+    INSERT INTO activity (tenant_id, owner_id, id, at, actor_kind, actor_id, action, page_id, detail)
+    SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), line.id, CAST(:now AS timestamptz),
+           CAST(:actor_kind AS text), CAST(:actor_id AS text), line.action, line.page_id, line.detail
+    FROM jsonb_to_recordset(CAST(:lines AS jsonb)) AS line (id uuid, action text, page_id uuid, detail jsonb)
+)
+SELECT o.write_policy FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: close_restating
 -- The same of a write that touched some pages, and changed how much of a hub others are: these are counted again.
@@ -52,13 +55,15 @@ FROM jsonb_to_recordset(CAST(:lines AS jsonb)) AS line (id uuid, action text, pa
     SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), line.id, CAST(:now AS timestamptz),
            CAST(:actor_kind AS text), CAST(:actor_id AS text), line.action, line.page_id, line.detail
     FROM jsonb_to_recordset(CAST(:lines AS jsonb)) AS line (id uuid, action text, page_id uuid, detail jsonb)
+), restated AS (
+    UPDATE pages AS page
+    SET hubness_score = coalesce(stated.score, page.hubness_score),
+        updated_at = CASE WHEN stated.is_touched THEN CAST(:now AS timestamptz) ELSE page.updated_at END
+    FROM stated
+    WHERE page.tenant_id = :tenant_id AND page.owner_id = :owner_id AND page.id = stated.id
+      AND (stated.is_touched OR page.hubness_score <> stated.score)
 )
-UPDATE pages AS page
-SET hubness_score = coalesce(stated.score, page.hubness_score),
-    updated_at = CASE WHEN stated.is_touched THEN CAST(:now AS timestamptz) ELSE page.updated_at END
-FROM stated
-WHERE page.tenant_id = :tenant_id AND page.owner_id = :owner_id AND page.id = stated.id
-  AND (stated.is_touched OR page.hubness_score <> stated.score);
+SELECT o.write_policy FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: advance_archived
 -- The pages that were archived at this moment changed after all others of their wiki.

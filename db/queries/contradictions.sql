@@ -89,3 +89,31 @@ WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = :from_
       WHERE same.tenant_id = :tenant_id AND same.owner_id = :owner_id AND same.page_id = :into_id
         AND same.digest = c.digest
   );
+
+-- name: close_superseded
+-- Open contradictions of these pages of which one of these facts was a claim are resolved by what superseded it. A claim
+-- that says the fact and little else is the fact, whatever its spaces and capitals.
+UPDATE contradictions AS c
+SET status = 'resolved', resolution = CASE WHEN lost.is_older THEN 'keep_newer' ELSE 'keep_older' END,
+    reason = lost.reason, resolved_at = CAST(:now AS timestamptz), resolver_kind = CAST(:resolver_kind AS text),
+    resolver_id = CAST(:resolver_id AS text)
+FROM (
+    SELECT said.id, bool_or(said.is_older) AS is_older,
+           min('The ' || CASE WHEN said.is_older THEN 'older' ELSE 'newer' END || ' claim was superseded: '
+               || substr(given.replacement, 1, 150)) AS reason
+    FROM unnest(CAST(:page_ids AS uuid[]), CAST(:facts AS text[]), CAST(:replacements AS text[]))
+        AS given (page_id, fact, replacement)
+    CROSS JOIN LATERAL (SELECT lower(regexp_replace(given.fact, '\s+', ' ', 'g')) AS fact) AS plain
+    CROSS JOIN LATERAL (
+        SELECT own.id, side.is_older
+        FROM contradictions AS own
+        CROSS JOIN LATERAL (VALUES (own.older_claim, true), (own.newer_claim, false)) AS side (claim, is_older)
+        CROSS JOIN LATERAL (SELECT lower(regexp_replace(side.claim, '\s+', ' ', 'g')) AS claim) AS normal
+        WHERE own.tenant_id = :tenant_id AND own.owner_id = :owner_id AND own.page_id = given.page_id
+          AND own.status = 'open'
+          AND position(plain.fact IN normal.claim) > 0 AND 2 * length(plain.fact) >= length(normal.claim)
+    ) AS said
+    GROUP BY said.id
+) AS lost
+WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.id = lost.id
+RETURNING c.id, c.page_id, c.resolution;

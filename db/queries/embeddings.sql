@@ -1,6 +1,7 @@
 -- name: find_unembedded
--- The wikis of a tenant in which something was written since they were embedded, or that were embedded otherwise.
-SELECT o.id
+-- The wikis of a tenant in which something was written since they were embedded, or that were embedded otherwise. Which
+-- source came last is told by when it came: one that was restored keeps its id, which may be older.
+SELECT o.tenant_id, o.id
 FROM owners AS o
 LEFT JOIN embedding_cursors AS c ON c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = o.id
 WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND (
@@ -11,8 +12,9 @@ WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND (
     )
     OR (
         SELECT s.id FROM sources AS s
-        WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = o.id ORDER BY s.id DESC LIMIT 1
-    ) > coalesce(c.source_id, CAST('00000000-0000-0000-0000-000000000000' AS uuid))
+        WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = o.id
+        ORDER BY s.created_at DESC, s.id DESC LIMIT 1
+    ) IS DISTINCT FROM c.source_id
     OR c.analyser < (
         SELECT max(i.analyser) FROM search_scopes AS i
         WHERE i.tenant_id = CAST(:tenant_id AS uuid) AND i.owner_id = o.id AND i.state = 'ready'
@@ -32,7 +34,7 @@ SELECT
     ), 0) AS position,
     (
         SELECT s.id FROM sources AS s
-        WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id ORDER BY s.id DESC LIMIT 1
+        WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id ORDER BY s.created_at DESC, s.id DESC LIMIT 1
     ) AS source_id,
     coalesce((
         SELECT max(i.analyser) FROM search_scopes AS i
@@ -145,53 +147,56 @@ DELETE FROM passage_embeddings WHERE tenant_id = CAST(:tenant_id AS uuid);
 DELETE FROM embedding_cursors WHERE tenant_id = CAST(:tenant_id AS uuid);
 
 -- name: rank_pages
--- The active pages of a wiki that mean most nearly the same as a question, under the filters of its search. The index
--- of the model's dimensions is asked for more than are wanted, because filters may refuse some.
+-- The active pages of a wiki that mean most nearly the same as a question, under the filters of its search. The filters
+-- hold while the index of the model's dimensions is read, which goes on until there are enough.
 WITH nearest AS MATERIALIZED (
     SELECT
         e.page_id,
         CAST(e.embedding AS halfvec(1)) <=> CAST(CAST(:question AS real[]) AS halfvec(1)) AS distance
     FROM page_embeddings AS e
+    CROSS JOIN LATERAL (
+        SELECT p.id FROM pages AS p
+        WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = e.page_id
+          AND p.status = ANY(CAST(:statuses AS text[]))
+          AND (CAST(:types AS text[]) IS NULL OR p.type = ANY(CAST(:types AS text[])))
+          AND (CAST(:excluded_types AS text[]) IS NULL OR p.type <> ALL(CAST(:excluded_types AS text[])))
+          AND (CAST(:since AS timestamptz) IS NULL OR p.updated_at >= CAST(:since AS timestamptz))
+          AND (CAST(:until AS timestamptz) IS NULL OR p.updated_at < CAST(:until AS timestamptz))
+        LIMIT 1
+    ) AS wanted
     WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.model = CAST(:model AS text) AND e.dimensions = 1
     ORDER BY CAST(e.embedding AS halfvec(1)) <=> CAST(CAST(:question AS real[]) AS halfvec(1))
-    LIMIT CAST(:depth AS integer)
+    LIMIT CAST(:most AS integer)
 )
-SELECT p.id AS page_id, 1 - nearest.distance AS likeness
-FROM nearest
-JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = nearest.page_id
-WHERE p.status = ANY(CAST(:statuses AS text[]))
-  AND (CAST(:types AS text[]) IS NULL OR p.type = ANY(CAST(:types AS text[])))
-  AND (CAST(:excluded_types AS text[]) IS NULL OR p.type <> ALL(CAST(:excluded_types AS text[])))
-  AND (CAST(:since AS timestamptz) IS NULL OR p.updated_at >= CAST(:since AS timestamptz))
-  AND (CAST(:until AS timestamptz) IS NULL OR p.updated_at < CAST(:until AS timestamptz))
-ORDER BY nearest.distance, p.id
-LIMIT CAST(:most AS integer);
+SELECT page_id, 1 - distance AS likeness FROM nearest ORDER BY distance, page_id;
 
 -- name: rank_passages
 -- The current passages of a wiki that mean most nearly the same as a question, under the filters of its search.
 WITH nearest AS MATERIALIZED (
     SELECT
-        e.source_id, e.position, e.analyser,
+        e.source_id, e.position, e.analyser, p.text, p.captured_at, p.corrects, p.tsv,
         CAST(e.embedding AS halfvec(1)) <=> CAST(CAST(:question AS real[]) AS halfvec(1)) AS distance
     FROM passage_embeddings AS e
+    CROSS JOIN LATERAL (
+        SELECT p.text, p.captured_at, p.corrects, p.tsv FROM search_passages AS p
+        WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.source_id = e.source_id
+          AND p.position = e.position AND p.analyser = e.analyser AND p.status = 'current'
+          AND (CAST(:kinds AS text[]) IS NULL OR p.kind = ANY(CAST(:kinds AS text[])))
+          AND (CAST(:since AS timestamptz) IS NULL OR p.captured_at >= CAST(:since AS timestamptz))
+          AND (CAST(:until AS timestamptz) IS NULL OR p.captured_at < CAST(:until AS timestamptz))
+          AND (CAST(:refs AS text[]) IS NULL OR EXISTS (
+              SELECT FROM sources AS s
+              WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = p.source_id
+                AND s.ref = ANY(CAST(:refs AS text[]))
+          ))
+        LIMIT 1
+    ) AS p
     WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.model = CAST(:model AS text) AND e.dimensions = 1
     ORDER BY CAST(e.embedding AS halfvec(1)) <=> CAST(CAST(:question AS real[]) AS halfvec(1))
-    LIMIT CAST(:depth AS integer)
+    LIMIT CAST(:most AS integer)
 )
 SELECT
-    p.source_id, p.position, p.analyser, p.text, p.captured_at, p.corrects,
-    tsvector_to_array(ts_filter(p.tsv, '{b,c,d}')) AS lexemes, 1 - nearest.distance AS likeness
+    source_id, position, analyser, text, captured_at, corrects,
+    tsvector_to_array(ts_filter(tsv, '{b,c,d}')) AS lexemes, 1 - distance AS likeness
 FROM nearest
-JOIN search_passages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.source_id = nearest.source_id
-    AND p.position = nearest.position AND p.analyser = nearest.analyser
-WHERE p.status = 'current'
-  AND (CAST(:kinds AS text[]) IS NULL OR p.kind = ANY(CAST(:kinds AS text[])))
-  AND (CAST(:since AS timestamptz) IS NULL OR p.captured_at >= CAST(:since AS timestamptz))
-  AND (CAST(:until AS timestamptz) IS NULL OR p.captured_at < CAST(:until AS timestamptz))
-  AND (CAST(:refs AS text[]) IS NULL OR EXISTS (
-      SELECT FROM sources AS s
-      WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = p.source_id
-        AND s.ref = ANY(CAST(:refs AS text[]))
-  ))
-ORDER BY nearest.distance, p.source_id, p.position
-LIMIT CAST(:most AS integer);
+ORDER BY distance, source_id, position;

@@ -18,7 +18,15 @@ SELECT
     ) AS former_slugs,
     (
         SELECT jsonb_agg(jsonb_build_object(
-            'page', '/wiki/' || other.type || '/' || other.slug, 'reasons', to_jsonb(array_remove(l.reasons, 'text'))
+            'page', '/wiki/' || other.type || '/' || other.slug, 'reasons', (
+                SELECT coalesce(jsonb_agg(coalesce(
+                    'co_mention:' || evidence.kind || '@' || evidence.version || '/' || evidence.ref, why
+                )), '[]')
+                FROM unnest(array_remove(l.reasons, 'text')) AS why
+                LEFT JOIN sources AS evidence
+                    ON evidence.tenant_id = :tenant_id AND evidence.owner_id = :owner_id
+                    AND 'co_mention:' || evidence.id = why AND evidence.forgotten_at IS NULL
+            )
         ) ORDER BY other.type, other.slug)
         FROM links AS l
         JOIN pages AS other
@@ -91,15 +99,24 @@ SELECT
         LEFT JOIN sources AS newer
             ON newer.tenant_id = :tenant_id AND newer.owner_id = :owner_id AND newer.id = c.newer_source_id
         WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = p.id
-    ) AS contradictions
+    ) AS contradictions,
+    (
+        SELECT '/wiki/' || whole.type || '/' || whole.slug
+        FROM merged_pages AS merged
+        JOIN pages AS whole
+            ON whole.tenant_id = :tenant_id AND whole.owner_id = :owner_id AND whole.id = merged.into_page_id
+        WHERE merged.tenant_id = :tenant_id AND merged.owner_id = :owner_id AND merged.page_id = p.id
+    ) AS merged_into
 FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND (p.type, p.slug) > (:after_type, :after_slug)
 ORDER BY p.type, p.slug
 LIMIT :size;
 
 -- name: find_settings
--- The language of a wiki's pages, and what they count beside evidence.
-SELECT language, score_boost FROM owners WHERE tenant_id = :tenant_id AND id = :owner_id;
+-- The language of a wiki's pages, and its settings.
+SELECT language, score_boost, min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days,
+    lint_after_sources, requires_sensitivity
+FROM owners WHERE tenant_id = :tenant_id AND id = :owner_id;
 
 -- name: count_pages
 -- How many pages a wiki has, archived ones too.
@@ -107,16 +124,24 @@ SELECT count(*) FROM pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id
 
 -- name: list_sources
 -- The next sources of a wiki, each version for itself; what is forgotten has nothing to say.
-SELECT kind, ref, version, title, content, metadata, captured_at FROM sources
+SELECT id, kind, ref, version, title, content, metadata, captured_at, EXISTS (
+    SELECT FROM source_originals AS file
+    WHERE file.tenant_id = :tenant_id AND file.owner_id = :owner_id AND file.source_id = sources.id
+) AS has_original
+FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND forgotten_at IS NULL
   AND (kind, ref, version) > (:after_kind, :after_ref, CAST(:after_version AS integer))
 ORDER BY kind, ref, version
 LIMIT :size;
 
 -- name: list_mentions
--- The next mentions without a page: those that somebody ignores, and those that a source still says.
-SELECT m.id, m.alias, m.status, m.name, m.suggested_type, m.first_seen_at, m.last_seen_at FROM mentions AS m
-WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.status <> 'promoted'
+-- The next mentions: those that somebody ignores, and those that a source still says; of promoted ones those whose
+-- page is there.
+SELECT m.id, m.alias, m.status, m.name, m.suggested_type, m.first_seen_at, m.last_seen_at,
+    p.type AS page_type, p.slug AS page_slug
+FROM mentions AS m
+LEFT JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = m.promoted_page_id
+WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND (m.status <> 'promoted' OR p.id IS NOT NULL)
   AND (m.alias, m.status) > (:after_alias, :after_status)
   AND (m.status = 'ignored' OR EXISTS (
       SELECT FROM sightings AS seen

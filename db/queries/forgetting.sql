@@ -359,6 +359,38 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 DELETE FROM contradictions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
+-- name: find_proposals_since
+-- Proposals that were made or decided since these sources were kept, and may quote them.
+SELECT id, page_id, title, CAST(arguments AS text) AS said, proposed_body, why, reason, FALSE AS is_of_them
+FROM proposals
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id
+  AND (created_at >= :since OR decided_at >= :since OR evidence && ARRAY(
+      SELECT s.kind || ':' || s.ref FROM sources AS s
+      WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = ANY(CAST(:source_ids AS uuid[]))
+  ));
+
+-- name: find_proposals_of_page
+-- What was proposed for a page.
+SELECT id, title, CAST(arguments AS text) AS said, proposed_body, why, reason FROM proposals
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
+
+-- name: drop_proposals
+-- Proposals that say what is forgotten.
+DELETE FROM proposals
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
+
 -- name: drop_original
 -- The file that a page came from may say what is forgotten.
 DELETE FROM originals WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
+
+-- name: find_mutes_since
+-- Findings of lint that were muted since: their names and reasons may quote a source.
+SELECT check_name, subject, name, reason FROM lint_mutes
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND created_at >= :since;
+
+-- name: drop_mutes
+-- Mutes that say what is forgotten.
+DELETE FROM lint_mutes AS m
+USING unnest(CAST(:check_names AS text[]), CAST(:subjects AS text[])) AS given (check_name, subject)
+WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.check_name = given.check_name
+  AND m.subject = given.subject;

@@ -7,8 +7,8 @@ ORDER BY type, slug
 LIMIT :size;
 
 -- name: find_settings
--- The language and the score boost of a wiki, and whether it has pages.
-SELECT o.language, o.score_boost, EXISTS (
+-- The language of a wiki, and whether it has pages.
+SELECT o.language, EXISTS (
     SELECT FROM pages AS p WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id
 ) AS has_pages
 FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
@@ -19,6 +19,18 @@ SELECT kind, ref, version, id FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND ref = ANY(CAST(:refs AS text[]))
   AND forgotten_at IS NULL
 ORDER BY kind, ref, version;
+
+-- name: find_sources_by_id
+-- Of these ids those of sources that the wiki has.
+SELECT id FROM sources
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[])) AND forgotten_at IS NULL;
+
+-- name: write_merged
+-- Pages that became a part of others, as an export has them.
+INSERT INTO merged_pages (tenant_id, owner_id, page_id, into_page_id, created_at)
+SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.into_id, CAST(:now AS timestamptz)
+FROM unnest(CAST(:page_ids AS uuid[]), CAST(:into_ids AS uuid[])) AS given (page_id, into_id)
+ON CONFLICT (tenant_id, page_id) DO NOTHING;
 
 -- name: find_named
 -- The page that each of these names means: active before archived, then a slug before a former one before an alias,
@@ -102,6 +114,20 @@ ORDER BY given.n;
 -- Names that nobody wants a page for, as an import has it; how many are news.
 UPDATE mentions SET status = 'ignored'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:mention_ids AS uuid[])) AND status = 'open';
+
+-- name: promote_each
+-- Names that became pages, as an import has it: of names that are open, where the page at that address has the name.
+UPDATE mentions AS m SET status = 'promoted', promoted_page_id = p.id
+FROM pages AS p
+JOIN unnest(CAST(:aliases AS text[]), CAST(:types AS text[]), CAST(:slugs AS text[])) AS given (alias, type, slug)
+    ON p.type = given.type AND p.slug = given.slug
+WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.alias = given.alias AND m.status = 'open'
+  AND p.tenant_id = :tenant_id AND p.owner_id = :owner_id
+  AND EXISTS (
+      SELECT FROM aliases AS a
+      WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.page_id = p.id AND a.alias = given.alias
+  )
+RETURNING m.id, p.id AS page_id;
 
 -- name: find_first_state
 -- A page that nobody has changed since it was made, and how that is told.

@@ -23,6 +23,17 @@ LIMIT 1;
 UPDATE compile_jobs SET run_after = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 'pending' AND run_after > :now;
 
+-- name: propose
+-- The compiles of a wiki that wait are to propose pages instead of writing them.
+UPDATE compile_jobs SET options = options || '{"propose": true}'
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'pending'
+  AND dedupe_key ~ '^[^:]+:[^:]+:[0-9]+$';
+
+-- name: is_proposing
+-- Whether a job proposes pages instead of writing them.
+SELECT options -> 'propose' = 'true' FROM compile_jobs
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id;
+
 -- name: hurry_retries
 -- The jobs of a wiki that wait for their next attempt are to be run now.
 UPDATE compile_jobs SET run_after = :now
@@ -108,6 +119,24 @@ WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND claimed_by 
 -- Nobody wants it any more. Who runs it notices before the next batch is written.
 UPDATE compile_jobs SET status = 'cancelled', finished_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status IN ('pending', 'running');
+
+-- name: retry
+-- A job that is over without success, or waits, is to be run now, with all its attempts.
+UPDATE compile_jobs SET status = 'pending', attempt = 0, run_after = :now, finished_at = NULL, claimed_by = NULL,
+    heartbeat_at = NULL
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status IN ('pending', 'failed', 'cancelled');
+
+-- name: list_jobs
+-- The newest jobs of a tenant, or of one of its owners.
+SELECT job.id, t.slug AS tenant, o.slug AS owner, job.trigger, job.status, job.attempt, job.error, job.created_at,
+    job.run_after, job.started_at, job.finished_at
+FROM compile_jobs AS job
+JOIN owners AS o ON o.tenant_id = :tenant_id AND o.id = job.owner_id
+JOIN tenants AS t ON t.tenant_id = :tenant_id
+WHERE job.tenant_id = :tenant_id AND (CAST(:owner_id AS uuid) IS NULL OR job.owner_id = :owner_id)
+  AND job.status = ANY(CAST(:statuses AS text[]))
+ORDER BY job.id DESC
+LIMIT :size;
 
 -- name: find_open_of_wiki
 -- The jobs of a wiki that are not over, oldest first.

@@ -2,13 +2,6 @@
 -- In whose wiki a mention was recorded.
 SELECT owner_id FROM mentions WHERE tenant_id = :tenant_id AND id = :id;
 
--- name: find_nearest
--- The mentions that most sources say, and how many names are held.
-SELECT name, mention_count, count(*) OVER () AS total FROM mentions
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'open'
-ORDER BY mention_count DESC, name
-LIMIT :size;
-
 -- name: find_mention
 -- One mention.
 SELECT id, name, status, mention_count FROM mentions

@@ -6,23 +6,27 @@ VALUES (
     CAST(:language AS text)
 )
 ON CONFLICT (tenant_id, slug) DO NOTHING
-RETURNING tenant_id, id, kind, slug, name, language, score_boost, created_at;
+RETURNING tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
+    min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity;
 
 -- name: find_owner
 -- The owner with this id.
-SELECT tenant_id, id, kind, slug, name, language, score_boost, created_at
+SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
+    min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid);
 
 -- name: find_owner_by_slug
 -- The owner with this slug.
-SELECT tenant_id, id, kind, slug, name, language, score_boost, created_at
+SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
+    min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND slug = CAST(:slug AS text);
 
 -- name: list_owners
 -- Owners of the tenant by slug: those after a slug, and so many at most, where these are given.
-SELECT tenant_id, id, kind, slug, name, language, score_boost, created_at
+SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
+    min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND slug > coalesce(CAST(:after AS text), '')
 ORDER BY slug
@@ -30,7 +34,8 @@ LIMIT CAST(:most AS integer);
 
 -- name: find_owners
 -- The owners with these ids or slugs.
-SELECT tenant_id, id, kind, slug, name, language, score_boost, created_at
+SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
+    min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid)
     AND (id = ANY(CAST(:owner_ids AS uuid[])) OR slug = ANY(CAST(:slugs AS text[])));
@@ -45,11 +50,25 @@ RETURNING id;
 -- The settings of a wiki from now on; a null leaves one as it is. Nothing comes back when all were so before.
 UPDATE owners SET
     score_boost = coalesce(CAST(:score_boost AS float8), score_boost),
-    min_sources_for_synthesis = coalesce(CAST(:least AS integer), min_sources_for_synthesis)
+    min_sources_for_synthesis = coalesce(CAST(:min_sources_for_synthesis AS integer), min_sources_for_synthesis),
+    stale_after_days = coalesce(CAST(:stale_after_days AS integer), stale_after_days),
+    oversize_characters = coalesce(CAST(:oversize_characters AS integer), oversize_characters),
+    lint_min_pages = coalesce(CAST(:lint_min_pages AS integer), lint_min_pages),
+    lint_every_days = coalesce(CAST(:lint_every_days AS integer), lint_every_days),
+    lint_after_sources = coalesce(CAST(:lint_after_sources AS integer), lint_after_sources),
+    requires_sensitivity = coalesce(CAST(:requires_sensitivity AS boolean), requires_sensitivity),
+    write_policy = coalesce(CAST(:write_policy AS jsonb), write_policy)
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid)
     AND (
         score_boost <> coalesce(CAST(:score_boost AS float8), score_boost)
-        OR min_sources_for_synthesis <> coalesce(CAST(:least AS integer), min_sources_for_synthesis)
+        OR min_sources_for_synthesis <> coalesce(CAST(:min_sources_for_synthesis AS integer), min_sources_for_synthesis)
+        OR stale_after_days <> coalesce(CAST(:stale_after_days AS integer), stale_after_days)
+        OR oversize_characters <> coalesce(CAST(:oversize_characters AS integer), oversize_characters)
+        OR lint_min_pages <> coalesce(CAST(:lint_min_pages AS integer), lint_min_pages)
+        OR lint_every_days <> coalesce(CAST(:lint_every_days AS integer), lint_every_days)
+        OR lint_after_sources <> coalesce(CAST(:lint_after_sources AS integer), lint_after_sources)
+        OR requires_sensitivity <> coalesce(CAST(:requires_sensitivity AS boolean), requires_sensitivity)
+        OR write_policy <> coalesce(CAST(:write_policy AS jsonb), write_policy)
     )
 RETURNING id;
 

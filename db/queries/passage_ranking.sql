@@ -1,6 +1,7 @@
 -- name: rank_passages
--- The best passages for a question. Found are passages that have its rarest words; beside them are weighed those around
--- the sixty that say most of the question, because an answer often repeats no word of it. The score of a passage is
+-- The best passages for a question. Found are passages that have its rarest words. Weighed are the hundred of them that
+-- say most of the question, before others those of a speaker whom it names, and what stands around the first sixty,
+-- because an answer often repeats no word of it. The score of a passage is
 -- its own BM25 with shares of its neighbours', a share for each of: how much of the question it says together with its
 -- neighbours, that one of the words names its speaker, how many speakers that are named speak in its source, words that
 -- stand side by side as in the question, the BM25 of its source, and when the question names a time, how near the source
@@ -13,6 +14,8 @@ WITH term AS MATERIALIZED (
 ), name AS MATERIALIZED (
     SELECT lexeme, CAST(1 AS bigint) << CAST(ordinality AS integer) AS bit
     FROM unnest(CAST(:names AS tsquery[])) WITH ORDINALITY AS n (lexeme)
+), speaker AS MATERIALIZED (
+    SELECT CAST(string_agg(CAST(lexeme AS text), '|') AS tsquery) AS names FROM name
 ), found AS MATERIALIZED (
     SELECT source_id, position, captured_at, asks, words, tsv
     FROM search_passages
@@ -27,19 +30,22 @@ WITH term AS MATERIALIZED (
           SELECT FROM sources AS s
           WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.id = source_id AND s.ref = ANY(CAST(:refs AS text[]))))
     LIMIT 450
-), best AS (
-    SELECT f.source_id, f.position
+), best AS MATERIALIZED (
+    SELECT f.*
     FROM found AS f
     CROSS JOIN LATERAL (
         SELECT sum(weight) AS said FROM term WHERE f.tsv @@ term.lexeme
     ) AS own
-    ORDER BY own.said DESC, f.words, f.source_id, f.position
-    LIMIT 60
+    ORDER BY coalesce(own.said, 0)
+            + CASE WHEN f.tsv @@ (SELECT names FROM speaker) THEN CAST(:w_foremost AS float8) * CAST(:total AS float8) ELSE 0 END
+            DESC, f.words, f.source_id, f.position
+    LIMIT 100
 ), near AS MATERIALIZED (
     SELECT DISTINCT best.source_id, best.position + step.number AS position
-    FROM best CROSS JOIN (VALUES (-2), (-1), (1), (2)) AS step (number)
+    FROM (SELECT source_id, position FROM best LIMIT 60) AS best
+    CROSS JOIN (VALUES (-2), (-1), (1), (2)) AS step (number)
     EXCEPT
-    SELECT source_id, position FROM found
+    SELECT source_id, position FROM best
 ), beside AS MATERIALIZED (
     SELECT p.*
     FROM near
@@ -53,9 +59,9 @@ WITH term AS MATERIALIZED (
 ), seen AS MATERIALIZED (
     SELECT s.source_id, s.position, s.captured_at, own.score AS own, own.said,
         s.asks,
-        coalesce(speaker.spoken, 0) AS spoken,
+        coalesce(speaks.spoken, 0) AS spoken,
         coalesce(pairs.weight, 0) AS pairs
-    FROM (SELECT * FROM found UNION ALL SELECT * FROM beside) AS s
+    FROM (SELECT * FROM best UNION ALL SELECT * FROM beside) AS s
     CROSS JOIN LATERAL (
         SELECT CAST(:k1 AS float8) * (1 - CAST(:b AS float8) + CAST(:b AS float8) * s.words / CAST(:length AS float8))
             - 0.6079271::float8 AS longness
@@ -70,23 +76,33 @@ WITH term AS MATERIALIZED (
         WHERE s.tsv @@ term.lexeme
     ) AS own
     CROSS JOIN LATERAL (
-        SELECT bit_or(bit) AS spoken FROM name WHERE s.tsv @@ name.lexeme
-    ) AS speaker
+        SELECT bit_or(bit) AS spoken FROM name
+        WHERE s.tsv @@ (SELECT names FROM speaker) AND s.tsv @@ name.lexeme
+    ) AS speaks
     LEFT JOIN LATERAL (
         SELECT sum(weight) AS weight
         FROM unnest(CAST(:pairs AS tsquery[]), CAST(:pair_weights AS float8[])) AS pair (words, weight)
-        WHERE s.tsv @@ pair.words
+        WHERE own.said & (own.said - 1) <> 0 AND s.tsv @@ pair.words
     ) AS pairs ON true
-), around AS (
+), beyond AS (
     SELECT seen.*,
-        coalesce(sum(own) OVER (by_place RANGE BETWEEN 1 PRECEDING AND 1 PRECEDING), 0) AS before,
-        coalesce(sum(own) OVER (by_place RANGE BETWEEN 2 PRECEDING AND 2 PRECEDING), 0) AS long_before,
-        coalesce(sum(own) OVER (by_place RANGE BETWEEN 1 FOLLOWING AND 1 FOLLOWING), 0) AS after,
-        coalesce(sum(own) OVER (by_place RANGE BETWEEN 2 FOLLOWING AND 2 FOLLOWING), 0) AS long_after,
-        coalesce(sum(own) FILTER (WHERE asks) OVER (by_place RANGE BETWEEN 1 PRECEDING AND 1 PRECEDING), 0) AS question,
-        bit_or(said) OVER (by_place RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS together
+        position - lag(position, 1) OVER by_place AS back1, position - lag(position, 2) OVER by_place AS back2,
+        lead(position, 1) OVER by_place - position AS on1, lead(position, 2) OVER by_place - position AS on2,
+        lag(own, 1) OVER by_place AS own_back1, lag(own, 2) OVER by_place AS own_back2,
+        lead(own, 1) OVER by_place AS own_on1, lead(own, 2) OVER by_place AS own_on2,
+        lag(asks, 1) OVER by_place AS asks_back1,
+        lag(said, 1) OVER by_place AS said_back1, lead(said, 1) OVER by_place AS said_on1
     FROM seen
     WINDOW by_place AS (PARTITION BY source_id ORDER BY position)
+), around AS (
+    SELECT source_id, position, asks, own, spoken, pairs,
+        CASE WHEN back1 = 1 THEN own_back1 ELSE 0 END AS before,
+        CASE WHEN back1 = 2 THEN own_back1 WHEN back2 = 2 THEN own_back2 ELSE 0 END AS long_before,
+        CASE WHEN on1 = 1 THEN own_on1 ELSE 0 END AS after,
+        CASE WHEN on1 = 2 THEN own_on1 WHEN on2 = 2 THEN own_on2 ELSE 0 END AS long_after,
+        CASE WHEN back1 = 1 AND asks_back1 THEN own_back1 ELSE 0 END AS question,
+        said | CASE WHEN back1 = 1 THEN said_back1 ELSE 0 END | CASE WHEN on1 = 1 THEN said_on1 ELSE 0 END AS together
+    FROM beyond
 ), source AS MATERIALIZED (
     SELECT s.source_id, coalesce(said.score, 0) AS score,
         CAST(:total AS float8) * bit_count(CAST(s.spoken AS bit(64)))

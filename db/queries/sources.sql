@@ -1,6 +1,9 @@
 -- name: find_current
 -- The newest version of a source, and whether one that said just this is forgotten.
-SELECT id, version, checksum, EXISTS (
+SELECT id, version, checksum, (
+    SELECT file.hash FROM source_originals AS file
+    WHERE file.tenant_id = :tenant_id AND file.owner_id = :owner_id AND file.source_id = sources.id
+) AS original_hash, EXISTS (
     SELECT FROM sources AS gone
     WHERE gone.tenant_id = :tenant_id AND gone.owner_id = :owner_id AND gone.kind = :kind AND gone.ref = :ref
       AND gone.checksum = CAST(:checksum AS bytea) AND gone.forgotten_at IS NOT NULL
@@ -12,7 +15,11 @@ LIMIT 1;
 
 -- name: find_version
 -- One version of a source.
-SELECT id, version, checksum FROM sources
+SELECT id, version, checksum, (
+    SELECT file.hash FROM source_originals AS file
+    WHERE file.tenant_id = :tenant_id AND file.owner_id = :owner_id AND file.source_id = sources.id
+) AS original_hash
+FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = :kind AND ref = :ref AND version = :version;
 
 -- name: find_source

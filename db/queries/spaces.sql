@@ -32,3 +32,28 @@ WHERE o.tenant_id = CAST(:tenant_id AS uuid)
         WHERE g.tenant_id = CAST(:tenant_id AS uuid) AND g.grantee_id = ANY(CAST(:owners AS uuid[]))
           AND g.owner_id = o.id
     ));
+
+-- name: list_spaces
+-- The wikis that the caller may read, its own first and then by slug, each with the strongest grant on it and how many
+-- active pages of which types it has.
+SELECT
+    o.id, o.kind, o.slug, o.name, o.score_boost, o.id = ANY(CAST(:owners AS uuid[])) AS is_own, granted.role,
+    coalesce(counted.pages, '{}') AS pages
+FROM owners AS o
+LEFT JOIN LATERAL (
+    SELECT g.role FROM grants AS g
+    WHERE g.tenant_id = CAST(:tenant_id AS uuid) AND g.grantee_id = ANY(CAST(:owners AS uuid[])) AND g.owner_id = o.id
+    ORDER BY array_position(ARRAY['admin', 'member', 'reader'], g.role)
+    LIMIT 1
+) AS granted ON true
+LEFT JOIN LATERAL (
+    SELECT jsonb_object_agg(typed.type, typed.total) AS pages FROM (
+        SELECT p.type, count(*) AS total FROM pages AS p
+        WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = o.id AND p.status = 'active'
+        GROUP BY p.type
+    ) AS typed
+) AS counted ON true
+WHERE o.tenant_id = CAST(:tenant_id AS uuid)
+    AND (CAST(:spans_tenant AS boolean) OR o.id = ANY(CAST(:owners AS uuid[])) OR granted.role IS NOT NULL)
+ORDER BY is_own DESC, o.slug
+LIMIT CAST(:most AS integer);

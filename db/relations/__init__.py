@@ -18,16 +18,18 @@ from . import (
     owners,
     pages,
     passages,
+    proposals,
     revisions,
     search,
     search_all,
     sections,
+    share_links,
     sources,
     suggestions,
 )
 
 __all__ = [
     "api_keys", "claims", "context_pack", "contradictions", "graph", "grounding", "hierarchy", "jobs", "links",
-    "mentions", "owners", "pages", "passages", "revisions", "search", "search_all", "sections", "sources",
-    "suggestions",
+    "mentions", "owners", "pages", "passages", "proposals", "revisions", "search", "search_all", "sections",
+    "share_links", "sources", "suggestions",
 ]  # fmt: skip

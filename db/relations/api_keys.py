@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, any_, case, func, select
 
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 from ..tables import api_keys, owners
 from .references import found

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import Integer, Select, func, literal, select
 
 from selection import in_tenant
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 from ..tables import pages, sources, superseded_claims
 from .references import found, referred

@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 from ..access import readable
 from .kept import kept_rows

@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, FromClause, Integer, Select, Text, and_, case, cast, literal, null, or_, select
 
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 from ..tables import contradictions, pages, sources
 from .references import found, referred

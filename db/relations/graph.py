@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 
 from selection import in_tenant
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 from ..tables import links, pages
 from .references import among

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from selection import in_tenant
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 from ..tables import contradictions, section_sources, sections, sources
 

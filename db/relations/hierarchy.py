@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import Integer, Select, Text, cast, false, func, literal, literal_column, or_, select
 
 from selection import in_tenant
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 from ..tables import pages, sections
 from .pages import active

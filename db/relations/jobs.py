@@ -2,13 +2,27 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Integer, Numeric, Select, Text, Uuid, case, cast, func, select
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    DateTime,
+    FromClause,
+    Integer,
+    Numeric,
+    Select,
+    Text,
+    Uuid,
+    case,
+    cast,
+    func,
+    select,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeEngine
 
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
-from ..tables import compile_jobs, pages
+from ..tables import compile_jobs, lint_reports, pages
 from .kept import kept_rows
 from .references import found, referred
 
@@ -40,10 +54,27 @@ def listed(owner: ColumnElement[Any] | None) -> Select[Any]:
 
 
 Columns = dict[str, TypeEngine[Any]]
-REPORTED: Columns = {"name": Text(), "severity": Text(), "about": Text(), "total": Integer(), "lists": JSONB()}
+REPORTED: Columns = {
+    "name": Text(), "severity": Text(), "about": Text(), "total": Integer(), "muted_total": Integer(), "lists": JSONB(),
+}  # fmt: skip
 """`lists` holds the findings: one document, as an array of arrays would be another array."""
 OVERVIEW: Columns = {"body_md": Text(), "next_cursor": Text()}
-FINDING: Columns = {"page_id": Uuid(), "type": Text(), "slug": Text(), "title": Text(), "detail": Text()}
+DIARY: Columns = {"since": Text(), "until": Text(), "body_md": Text(), "days": JSONB()}
+"""`days` holds the days: one document, as findings of lint are."""
+DIARY_DAY: Columns = {
+    "date": Text(), "counts": JSONB(), "entries": JSONB(), "more_total": Integer(), "is_whole": Boolean(),
+}  # fmt: skip
+DIARY_COUNT: Columns = {"topic": Text(), "total": Integer()}
+DIARY_ENTRY: Columns = {
+    "topic": Text(), "action": Text(), "text": Text(), "times": Integer(), "at": DateTime(timezone=True),
+    "page_id": Uuid(),
+}  # fmt: skip
+FINDING: Columns = {
+    "page_id": Uuid(), "type": Text(), "slug": Text(), "title": Text(), "detail": Text(), "fix": Text(),
+    "mute_reason": Text(), "muted_by": Text(), "muted_at": DateTime(timezone=True),
+    "muted_until": DateTime(timezone=True),
+}  # fmt: skip
+COUNT: Columns = {"name": Text(), "total": Integer(), "muted": Integer()}
 
 page = referred(pages, "page_id")
 
@@ -55,3 +86,31 @@ def reported(found: FromClause) -> Select[Any]:
 
 def findings(report: OuterRow) -> Select[Any]:
     return select(kept_rows(report.c.lists["findings"], **FINDING))
+
+
+def muted(report: OuterRow) -> Select[Any]:
+    return select(kept_rows(report.c.lists["muted"], **FINDING))
+
+
+def diary_days(diary: OuterRow) -> Select[Any]:
+    return select(kept_rows(diary.c.days["days"], **DIARY_DAY))
+
+
+def diary_counts(day: OuterRow) -> Select[Any]:
+    return select(kept_rows(day.c.counts, **DIARY_COUNT))
+
+
+def diary_entries(day: OuterRow) -> Select[Any]:
+    return select(kept_rows(day.c.entries, **DIARY_ENTRY))
+
+
+lint_report_by_ids = found(lint_reports)
+
+
+def lint_reported() -> Select[Any]:
+    report = lint_reports.alias()
+    return select(report).order_by(report.c.id.desc())
+
+
+def lint_counts(report: OuterRow) -> Select[Any]:
+    return select(kept_rows(report.c.counts, **COUNT))

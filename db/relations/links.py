@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, FromClause, Select, Text, any_, cast, func
 from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 
 from selection import in_tenant
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 from ..access import readable
 from ..tables import aliases, link_targets, links, old_slugs, owners, pages

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import DateTime, Select, Text, Uuid, or_, select
 
 from selection import in_tenant
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 from ..tables import aliases, mentions, pages, sightings, sources
 from .kept import kept_rows

@@ -5,10 +5,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, Text, Uuid, any_, case, cast, func, literal, select
 
 from selection import in_tenant, scope_value
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 from ..access import OWNERS, SPANS_TENANT, readable
 from ..tables import api_keys, grants, owners, tenants
+from .kept import kept_rows
 from .references import found, referred
 
 by_ids = found(owners)
@@ -75,3 +76,7 @@ def author_name(author_id: ColumnElement[Any]) -> ColumnElement[Any]:
 
 def nothing(owner: OuterRow) -> ColumnElement[Any]:
     return literal(None, Text)
+
+
+def write_rules(owner: OuterRow) -> Select[Any]:
+    return select(kept_rows(owner.c.write_policy, role=Text(), page_type=Text(), policy=Text()))

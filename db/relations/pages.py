@@ -28,13 +28,15 @@ from sqlalchemy import (
 from content.limits import NAME, SLUG, TAG
 from content.names import composed, normalise
 from selection import in_tenant
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 from ..tables import (
     aliases,
     compile_jobs,
     contradictions,
+    installation,
     links,
+    lint_reports,
     mentions,
     merged_pages,
     old_slugs,
@@ -241,6 +243,7 @@ TABLES = {
     "WikiOwner": owners,
     "WikiSupersededClaim": superseded_claims,
     "WikiContradiction": contradictions,
+    "WikiLintReport": lint_reports,
 }
 VARIANTS = {type_: referred(table, "id") for type_, table in TABLES.items()}
 
@@ -281,6 +284,21 @@ page = referred(pages, "page_id")
 def changes() -> Select[Any]:
     position = page_positions.alias()
     return select(position).order_by(position.c.position)
+
+
+def history() -> ColumnElement[str]:
+    """Return the identity of the history that the database holds, as far as the server can tell.
+
+    It is another one in a database that was made anew or restored from a dump, and on a server that was restored to a
+    point in time or took over from one that failed, whose last commits it may lack. Otherwise an operator makes
+    another: `cairn migrate --restored`.
+    """
+    row = installation.alias()
+    system = func.pg_control_system().table_valued(column("system_identifier", Text()))
+    checkpoint = func.pg_control_checkpoint().table_valued(column("timeline_id", Text()))
+    file = func.pg_relation_filepath(literal_column("'installation'"))
+    parts = func.concat_ws(".", row.c.history_id, system.c.system_identifier, checkpoint.c.timeline_id, file)
+    return select(func.left(func.md5(parts), 12)).scalar_subquery()
 
 
 def state(position: OuterRow) -> ColumnElement[Any]:

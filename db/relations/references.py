@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, FromClause, Select, Table, any_, func, select, union_all
 
 from selection import in_tenant
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 
 def referred(table: Table, by: str) -> Callable[[OuterRow], Select[Any]]:

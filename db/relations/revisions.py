@@ -23,7 +23,7 @@ from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by
 from sqlalchemy.types import TypeEngine
 
 from selection import in_tenant
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 from ..tables import pages, revisions
 from . import owners

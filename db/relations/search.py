@@ -22,7 +22,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeEngine
 
 from selection import in_tenant, own_values
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 from ..access import readable
 from ..sql import texts
@@ -46,7 +46,7 @@ RESULTS: Columns = {
     "end_cursor": Text(),
     "lists": JSONB(),
 }
-"""`lists` holds edges, types and tags: one document, as an array of arrays would be another array."""
+"""`lists` holds edges, types, tags and names without a page: one document, for an array of arrays is another array."""
 
 page = referred(pages, "page_id")
 
@@ -114,6 +114,14 @@ facets = same_row("lists")
 def counts(name: str) -> Callable[[OuterRow], Select[Any]]:
     """Return a relation that selects how many of the found pages have which value, the most first."""
     return lambda facets: select(kept_rows(facets.c.lists[name], value=Text(), count=Integer()))
+
+
+def held_names(results: OuterRow) -> Select[Any]:
+    """Select the names without a page that the question says."""
+    columns: Columns = {
+        "name": Text(), "suggested_type": Text(), "mention_count": Integer(), "evidence": Double(), "missing": Text(),
+    }  # fmt: skip
+    return select(kept_rows(results.c.lists["held"], **columns))
 
 
 # -- of a hit

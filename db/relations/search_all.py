@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import Boolean, Double, FromClause, Integer, Select, SmallInteger, Text, Uuid, func, select
 from sqlalchemy.dialects.postgresql import JSONB
 
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 from ..access import readable
 from ..tables import owners

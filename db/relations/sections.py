@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, select, tuple_
 
 from selection import in_tenant
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 from ..tables import pages, section_sources, sections, sources
 from .references import referred

@@ -2,12 +2,24 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Select, all_, any_, func, literal, select
+from sqlalchemy import ColumnElement, FromClause, Integer, Select, Text, all_, any_, case, func, literal, select
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from selection import in_tenant
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
-from ..tables import links, mentions, pages, section_sources, sections, sightings, sources
+from ..tables import (
+    blobs,
+    links,
+    mentions,
+    pages,
+    section_sources,
+    sections,
+    sightings,
+    source_originals,
+    sources,
+)
+from .kept import kept_rows
 from .references import among, found, referred
 
 # -- where reads start
@@ -48,6 +60,27 @@ def checksum(source: OuterRow) -> ColumnElement[Any]:
 def superseded_by(source: OuterRow) -> Select[Any]:
     newer = sources.alias()
     return select(newer).where(newer.c.supersedes_id == source.c.id).order_by(newer.c.id).limit(1)
+
+
+def original(source: OuterRow) -> Select[Any]:
+    """Select what is known of the file that a source was read from."""
+    kept = source_originals.alias()
+    return select(kept).where(kept.c.source_id == source.c.id)
+
+
+def original_hash(original: OuterRow) -> ColumnElement[Any]:
+    return func.encode(original.c.hash, "hex")
+
+
+def original_size(original: OuterRow) -> ColumnElement[Any]:
+    blob = blobs.alias()
+    of_file = (blob.c.owner_id == original.c.owner_id) & (blob.c.hash == original.c.hash)
+    return in_tenant(select(blob.c.size).where(of_file)).scalar_subquery()
+
+
+def flags(original: OuterRow) -> Select[Any]:
+    """Select the sentences that are addressed to agents, in their order."""
+    return select(kept_rows(original.c.flags, line=Integer(), text=Text()))
 
 
 def citations(source: OuterRow) -> Select[Any]:
@@ -166,6 +199,18 @@ def section_citations(section: OuterRow) -> Select[Any]:
 citation_source = referred(sources, "source_id")
 citation_section = referred(sections, "section_id")
 citation_page = referred(pages, "page_id")
+QUOTE_MOST = 600  # characters
+QUOTED_FROM = 200_000  # characters of a source in which cited lines are looked for
+
+
+def quote(citation: OuterRow) -> ColumnElement[Any]:
+    """Return the cited lines; where a citation names none, the beginning of the source."""
+    source = sources.alias()
+    lines = func.string_to_array(func.left(source.c.content, QUOTED_FROM), "\n", type_=ARRAY(Text))
+    cited = func.array_to_string(lines[citation.c.line_start : citation.c.line_end], "\n")
+    named = case((citation.c.line_start.is_(None), source.c.content), else_=cited)
+    query = select(func.left(named, QUOTE_MOST)).where(source.c.id == citation.c.source_id)
+    return in_tenant(query).scalar_subquery()
 
 
 def cited_by(found: FromClause) -> Select[Any]:

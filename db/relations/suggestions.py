@@ -26,7 +26,7 @@ from sqlalchemy.types import Integer
 from content.limits import NAME
 from content.search.words import words
 from selection import in_tenant
-from selection.declare.rows import OuterRow
+from selection.declare.mapping import OuterRow
 
 from ..tables import aliases, owners, page_names, pages, search_pages
 from .pages import LAST, beginning

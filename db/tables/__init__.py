@@ -1,7 +1,16 @@
 """The tables, one file per family. `metadata` is what Alembic aims at."""
 
 from .columns import metadata
-from .jobs import activity, compile_cursors, compile_jobs, forgettings, model_usage, sweeps
+from .jobs import (
+    activity,
+    compile_cursors,
+    compile_jobs,
+    forgettings,
+    lint_mutes,
+    lint_reports,
+    model_usage,
+    sweeps,
+)
 from .links import link_targets, links, redirects
 from .pages import (
     PAGE_TYPES,
@@ -13,10 +22,12 @@ from .pages import (
     page_positions,
     pages,
     placements,
+    proposals,
     renamings,
     revisions,
     section_sources,
     sections,
+    share_links,
     superseded_claims,
 )
 from .requests import idempotency_keys, throttles, tool_calls
@@ -33,15 +44,61 @@ from .search import (
     search_terms,
     search_vocabulary,
 )
-from .sources import SOURCE_KINDS, mentions, sightings, sources
-from .tenants import api_keys, grants, owners, tenants
+from .sources import SOURCE_KINDS, blobs, mentions, sightings, source_originals, sources
+from .tenants import api_keys, grants, installation, owners, tenants
 
 __all__ = [
-    "PAGE_TYPES", "SOURCE_KINDS", "activity", "aliases", "api_keys", "compile_cursors", "compile_jobs",
-    "contradictions", "embedding_cursors", "forgettings", "grants", "idempotency_keys", "link_targets", "links",
-    "mentions", "merged_pages", "metadata", "model_usage", "old_slugs", "originals", "owners", "page_embeddings",
-    "page_names", "page_positions", "pages", "passage_embeddings", "placements", "redirects", "renamings", "revisions",
-    "search_changes", "search_counts", "search_pages", "search_passages", "search_scopes", "search_terms",
-    "search_vocabulary", "section_sources", "sections", "sightings", "sources", "superseded_claims", "sweeps",
-    "tenants", "throttles", "tool_calls",
+    "PAGE_TYPES",
+    "SOURCE_KINDS",
+    "activity",
+    "aliases",
+    "api_keys",
+    "blobs",
+    "compile_cursors",
+    "compile_jobs",
+    "contradictions",
+    "embedding_cursors",
+    "forgettings",
+    "grants",
+    "idempotency_keys",
+    "installation",
+    "link_targets",
+    "links",
+    "lint_mutes",
+    "lint_reports",
+    "mentions",
+    "merged_pages",
+    "metadata",
+    "model_usage",
+    "old_slugs",
+    "originals",
+    "owners",
+    "page_embeddings",
+    "page_names",
+    "page_positions",
+    "pages",
+    "passage_embeddings",
+    "placements",
+    "proposals",
+    "redirects",
+    "renamings",
+    "revisions",
+    "search_changes",
+    "search_counts",
+    "search_pages",
+    "search_passages",
+    "search_scopes",
+    "search_terms",
+    "search_vocabulary",
+    "section_sources",
+    "sections",
+    "share_links",
+    "sightings",
+    "source_originals",
+    "sources",
+    "superseded_claims",
+    "sweeps",
+    "tenants",
+    "throttles",
+    "tool_calls",
 ]  # fmt: skip

@@ -80,3 +80,30 @@ forgettings = scoped_table(
     refers("forgettings", "source_id", "sources"),
     key=("source_id",),
 )
+
+# Findings of lint that are none: of a page, by its id, or of a name in small letters.
+lint_mutes = scoped_table(
+    "lint_mutes",
+    words("check_name"),
+    words("subject"),
+    identifier("page_id", nullable=True),
+    words("name", nullable=True),
+    words("reason"),
+    *one_of("lint_mutes", "author_kind", "agent", "user", "compiler", "service"),
+    words("author_id"),
+    moment("until", nullable=True),
+    moment("created_at"),
+    refers("lint_mutes", "page_id", "pages"),
+    key=("owner_id", "check_name", "subject"),
+)
+Index("lint_mutes_page_ix", lint_mutes.c.tenant_id, lint_mutes.c.page_id)
+
+lint_reports = scoped_table(
+    "lint_reports",
+    words("trigger"),
+    number("found"),
+    number("muted"),
+    document("counts", default="[]"),
+    moment("created_at"),
+)
+Index("lint_reports_owner_ix", lint_reports.c.tenant_id, lint_reports.c.owner_id, lint_reports.c.id.desc())

@@ -307,3 +307,58 @@ Index(
 Index("contradictions_page_ix", contradictions.c.tenant_id, contradictions.c.page_id, contradictions.c.id.desc())
 Index("contradictions_older_source_ix", contradictions.c.tenant_id, contradictions.c.older_source_id)
 Index("contradictions_newer_source_ix", contradictions.c.tenant_id, contradictions.c.newer_source_id)
+
+
+# A write that waits for a reviewer: the operation as data, and the page as it would say it then. The page is null where
+# the operation makes one; `base_version` is the version that the operation was made on.
+proposals = scoped_table(
+    "proposals",
+    identifier("page_id", nullable=True),
+    words("page_type", nullable=True),
+    words("title", nullable=True),
+    number("base_version", nullable=True),
+    words("operation"),
+    document("arguments"),
+    words("proposed_title", nullable=True),
+    words("proposed_summary", nullable=True),
+    words("proposed_body", nullable=True),
+    words("why", nullable=True),
+    listed("evidence"),
+    *one_of("proposals", "significance", "low", "medium", "high"),
+    Column("digest", LargeBinary, nullable=False, comment="SHA-256 of the author, the operation and its base version"),
+    *one_of("proposals", "status", "open", "accepted", "declined", "withdrawn", "expired"),
+    *one_of("proposals", "author_kind", "agent", "user", "compiler", "service"),
+    words("author_id"),
+    moment("created_at"),
+    moment("expires_at"),
+    moment("decided_at", nullable=True),
+    *one_of("proposals", "decider_kind", "agent", "user", "compiler", "service", nullable=True),
+    words("decider_id", nullable=True),
+    words("reason", nullable=True),
+    number("accepted_version", nullable=True),
+    refers("proposals", "page_id", "pages"),
+)
+Index("proposals_owner_ix", proposals.c.tenant_id, proposals.c.owner_id, proposals.c.id.desc())
+Index("proposals_page_ix", proposals.c.tenant_id, proposals.c.page_id, proposals.c.id.desc())
+Index(
+    "proposals_open_uq", proposals.c.tenant_id, proposals.c.owner_id, proposals.c.digest,
+    unique=True, postgresql_where=text("status = 'open'"),
+)  # fmt: skip
+Index("proposals_expiry_ix", proposals.c.tenant_id, proposals.c.expires_at, postgresql_where=text("status = 'open'"))
+
+
+# A page that is read without a credential by whoever has the link, until it ends or is withdrawn.
+share_links = scoped_table(
+    "share_links",
+    identifier("page_id"),
+    Column("token_hash", LargeBinary, nullable=False, comment="SHA-256 of the link; it is never stored"),
+    *one_of("share_links", "author_kind", "agent", "user", "compiler", "service"),
+    words("author_id"),
+    moment("created_at"),
+    moment("expires_at"),
+    moment("withdrawn_at", nullable=True),
+    refers("share_links", "page_id", "pages"),
+)
+Index("share_links_token_uq", share_links.c.tenant_id, share_links.c.token_hash, unique=True)
+Index("share_links_owner_ix", share_links.c.tenant_id, share_links.c.owner_id, share_links.c.id.desc())
+Index("share_links_page_ix", share_links.c.tenant_id, share_links.c.page_id, share_links.c.id.desc())

@@ -1,11 +1,11 @@
 """Immutable evidence, and the names seen in it that have no page yet."""
 
-from sqlalchemy import CheckConstraint, Column, Index, LargeBinary, UniqueConstraint
+from sqlalchemy import CheckConstraint, Column, ForeignKeyConstraint, Index, Integer, LargeBinary, UniqueConstraint
 
 from .columns import document, identifier, in_scope_key, moment, number, one_of, refers, scoped_table, words
 from .pages import PAGE_TYPES
 
-SOURCE_KINDS = ("memory_unit", "daily_note", "document", "artifact", "journal_idea", "url")
+SOURCE_KINDS = ("memory_unit", "daily_note", "document", "artifact", "journal_idea", "url", "run")
 
 sources = scoped_table(
     "sources",
@@ -30,6 +30,32 @@ sources = scoped_table(
 Index("sources_captured_ix", sources.c.tenant_id, sources.c.owner_id, sources.c.captured_at.desc(), sources.c.id.desc())
 Index("sources_created_ix", sources.c.tenant_id, sources.c.owner_id, sources.c.created_at, sources.c.id)
 Index("sources_supersedes_ix", sources.c.tenant_id, sources.c.supersedes_id)
+
+blobs = scoped_table(
+    "blobs",
+    Column("hash", LargeBinary, nullable=False, comment="SHA-256 of the data"),
+    Column("size", Integer, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+    moment("created_at"),
+    key=("owner_id", "hash"),
+)
+
+source_originals = scoped_table(
+    "source_originals",
+    identifier("source_id"),
+    Column("hash", LargeBinary, nullable=False),
+    words("media_type"),
+    words("address"),
+    document("flags", default="[]"),
+    refers("source_originals", "source_id", "sources"),
+    ForeignKeyConstraint(
+        ["tenant_id", "owner_id", "hash"],
+        ["blobs.tenant_id", "blobs.owner_id", "blobs.hash"],
+        name="source_originals_hash_fk",
+    ),
+    key=("source_id",),
+)
+Index("source_originals_hash_ix", source_originals.c.tenant_id, source_originals.c.owner_id, source_originals.c.hash)
 
 mentions = scoped_table(
     "mentions",

@@ -1,7 +1,8 @@
-"""Tenants, the owners inside them, and who may use what."""
+"""The installation, its tenants, the owners inside them, and who may use what."""
 
 from sqlalchemy import (
     ARRAY,
+    Boolean,
     CheckConstraint,
     Column,
     Double,
@@ -13,9 +14,21 @@ from sqlalchemy import (
     UniqueConstraint,
     Uuid,
     text,
+    true,
 )
 
 from .columns import document, identifier, metadata, moment, number, one_of, words
+
+installation = Table(
+    "installation",
+    metadata,
+    Column("id", Boolean, nullable=False, server_default=true()),
+    words("oldest_revision"),
+    identifier("history_id"),
+    PrimaryKeyConstraint("id", name="installation_pk"),
+    CheckConstraint("id", name="installation_id_ck"),
+)
+"""One row: the oldest revision whose release works beside this database, and which history the database holds."""
 
 tenants = Table(
     "tenants",
@@ -62,6 +75,13 @@ owners = Table(
     words("language", default="english"),
     Column("score_boost", Double, nullable=False, server_default=text("0.9")),
     number("min_sources_for_synthesis", default=3),
+    document("write_policy", default="[]"),
+    number("stale_after_days", default=90),
+    number("oversize_characters", default=20_000),
+    number("lint_min_pages", default=3),
+    number("lint_every_days", default=7),
+    number("lint_after_sources", default=5),
+    Column("requires_sensitivity", Boolean, nullable=False, server_default=text("false")),
     PrimaryKeyConstraint("tenant_id", "id", name="owners_pk"),
     UniqueConstraint("tenant_id", "slug", name="owners_slug_uq"),
     ForeignKeyConstraint(["tenant_id"], ["tenants.tenant_id"], name="owners_tenant_fk", ondelete="CASCADE"),

@@ -1,17 +1,223 @@
-"""Authentication: from the Authorization header to the scope of a request, the same for every transport."""
+"""Authentication: signed tokens and API keys, from the Authorization header to the scope of a request."""
 
 import time
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple, TypeVar
 from uuid import UUID
 
-from db.database import Database
-from db.scope import Scope
+import jwt
 
-from ..errors import Forbidden, NoCredential, NotFound, Unauthenticated
+from content.limits import AUTHOR
+from db.database import Database
+from db.scope import Actor, ActorKind, Role, Scope
+from observability.trace import record_caller
+
+from ..errors import BadInput, Forbidden, NoCredential, NotFound, Unauthenticated
 from ..permissions import Action, authorise
 from ..transactions.db_errors import translated_db_errors
 from .api_keys import PREFIX, find_key, scope_of_key
-from .credential_cache import TTL
-from .tokens import Tokens
+from .credential_cache import TTL, CredentialCache, Verified
+from .jwks import ALGORITHMS, Jwks
+from .owners import Owner, usual_actor
+
+SECRET_MIN = 32  # bytes: as many as HS256 has
+LEEWAY = 30.0  # seconds that an issuer's clock may run ahead of ours
+TTL_MAX = 10 * 365 * 86_400
+
+REASONS: Mapping[type[jwt.PyJWTError], str] = {
+    jwt.ExpiredSignatureError: "The token has expired.",
+    jwt.ImmatureSignatureError: "The token is not valid yet.",
+    jwt.InvalidSignatureError: "The token's signature is wrong.",
+    jwt.InvalidAlgorithmError: "The token is signed in a way that is not accepted here.",
+    jwt.InvalidAudienceError: "The token is meant for another audience.",
+    jwt.InvalidIssuerError: "The token comes from an issuer that is not accepted here.",
+    jwt.InvalidKeyError: "The token is signed with a key that is too weak.",
+}
+MALFORMED: Final = "The token is malformed."
+
+Choice = TypeVar("Choice", Role, ActorKind)
+
+
+class Tokens:
+    """Checks tokens against one secret of ours, an issuer's public keys, or both: each with its own algorithms."""
+
+    def __init__(
+        self,
+        *,
+        secret: str | None = None,
+        jwks: Jwks | None = None,
+        issuer: str | None = None,
+        audience: str | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`clock` counts seconds since 1970."""
+        self.secret = None if secret is None else secret_key(secret)
+        self.jwks, self.issuer, self.audience, self.clock = jwks, issuer, audience, clock
+        self.cache = CredentialCache(clock)
+
+    async def scope(self, token: str) -> Scope:
+        """Return the scope of a token. Raises Unauthenticated, which says what is wrong with it."""
+        return (await self.find(token)).scope
+
+    async def find(self, token: str) -> Verified:
+        """Return the scope of a token, and until when it need not be checked again."""
+        found = self.cache.find(token)
+        if found is None:
+            claims = await self.claims(token)
+            found = self.cache.keep(token, scope_of(claims), int(claims["exp"]))
+        return found
+
+    async def claims(self, token: str) -> dict[str, Any]:
+        """Return the claims of a token, once all of its conditions hold."""
+        try:
+            key = await self.key(jwt.get_unverified_header(token))
+            claims: dict[str, Any] = jwt.decode(
+                token,
+                key,
+                algorithms=[key.algorithm_name],
+                issuer=self.issuer,
+                audience=self.audience,
+                leeway=LEEWAY,
+                options={"require": ["exp"], "enforce_minimum_key_length": True},
+            )
+        except jwt.PyJWTError as error:
+            raise Unauthenticated(reason(error)) from None
+        # The leeway is for what begins. A token that its issuer has ended has ended.
+        if int(claims["exp"]) <= self.clock():
+            raise Unauthenticated(REASONS[jwt.ExpiredSignatureError])
+        return claims
+
+    async def key(self, header: Mapping[str, Any]) -> jwt.PyJWK:
+        """Return the key that the token chooses among ours. Each has one algorithm, so none is used as another."""
+        algorithm = header.get("alg")
+        if algorithm == "HS256" and self.secret is not None:
+            return self.secret
+        if algorithm in ALGORITHMS and self.jwks is not None:
+            return await self.jwks.key(header.get("kid"), algorithm)
+        raise jwt.InvalidAlgorithmError
+
+
+def mint(
+    secret: str,
+    *,
+    tenant_id: UUID,
+    owner_id: UUID,
+    role: Role,
+    ttl: float,
+    actor: Actor | None = None,
+    issuer: str | None = None,
+    audience: str | None = None,
+) -> str:
+    """A token for `ttl` seconds. Without an actor it acts as its owner."""
+    if not 1 <= ttl <= TTL_MAX:
+        raise BadInput("A token lives for 1 second at least and 10 years at most.", "ttl")
+    now = time.time()
+    claims = {
+        "tenant": str(tenant_id),
+        "owner": str(owner_id),
+        "role": role.value,
+        "iat": int(now),
+        "exp": int(now + ttl),
+        "iss": issuer,
+        "aud": audience,
+        "sub": actor.id if actor else None,
+        "actor_kind": actor.kind.value if actor else None,
+    }
+    given = {name: value for name, value in claims.items() if value is not None}
+    return jwt.encode(given, secret_key(secret).key, algorithm="HS256")
+
+
+class Signing(NamedTuple):
+    """The settings with which this service signs tokens. There is no secret if all tokens come from another issuer."""
+
+    secret: str | None
+    issuer: str | None
+    audience: str | None
+
+
+def issue_token(signing: Signing, owner: Owner, role: Role, ttl: float, actor_kind: ActorKind | None = None) -> str:
+    """A token for an owner, for `ttl` seconds. Raises Forbidden where tokens are not signed here.
+
+    History names the owner as the author, of `actor_kind` or else of the kind that the owner is.
+    """
+    if signing.secret is None:
+        raise Forbidden("Tokens come from the issuer behind CAIRN_JWKS_URL. Set CAIRN_JWT_SECRET to sign some here.")
+    if actor_kind is ActorKind.COMPILER:
+        raise BadInput("Who acts with a token is an agent, a user or a service.", "actor")
+    return mint(
+        signing.secret,
+        tenant_id=owner.tenant_id,
+        owner_id=owner.id,
+        role=role,
+        ttl=ttl,
+        actor=Actor(actor_kind or usual_actor(owner.kind, role), str(owner.id)),
+        issuer=signing.issuer,
+        audience=signing.audience,
+    )
+
+
+def secret_key(secret: str) -> jwt.PyJWK:
+    """Return the signing key. A weak secret is refused when the server starts, before somebody can guess it."""
+    data = secret.encode(errors="surrogateescape")
+    if len(data) < SECRET_MIN:
+        raise BadInput(
+            f"The secret that signs tokens has {len(data)} bytes and needs at least {SECRET_MIN}. "
+            "`openssl rand -base64 48` prints a good one.",
+            "secret",
+        )
+    key = jwt.PyJWK({"kty": "oct", "alg": "HS256", "k": urlsafe_b64encode(data).decode().rstrip("=")})
+    try:
+        key.Algorithm.prepare_key(key.key)
+    except jwt.InvalidKeyError:
+        raise BadInput(
+            "The secret that signs tokens must be random text, not a key of another kind.", "secret"
+        ) from None
+    return key
+
+
+def reason(error: jwt.PyJWTError) -> str:
+    """Return what is wrong, in words that hold nothing of the token."""
+    if isinstance(error, jwt.MissingRequiredClaimError):
+        return f"The token lacks the claim `{error.claim}`."
+    return next((words for kind, words in REASONS.items() if isinstance(error, kind)), MALFORMED)
+
+
+def scope_of(claims: Mapping[str, Any]) -> Scope:
+    """Return the scope of the claims tenant, owner and role; actor_kind and sub name another author for history."""
+    owner_id = identifier(claims, "owner")
+    role = one_of(claims, "role", Role)
+    otherwise = ActorKind.SERVICE if role is Role.SERVICE else ActorKind.USER
+    kind = one_of(claims, "actor_kind", ActorKind) if "actor_kind" in claims else otherwise
+    return Scope(
+        tenant_id=identifier(claims, "tenant"),
+        owner_id=owner_id,
+        role=role,
+        actor=Actor(kind, subject(claims.get("sub", str(owner_id)))),
+        owners=(owner_id,),
+    )
+
+
+def identifier(claims: Mapping[str, Any], name: str) -> UUID:
+    try:
+        return UUID(claims[name])
+    except (KeyError, ValueError, TypeError, AttributeError):
+        raise Unauthenticated(f"The token's claim `{name}` must be a UUID.") from None
+
+
+def one_of(claims: Mapping[str, Any], name: str, kind: type[Choice]) -> Choice:
+    try:
+        return kind(claims[name])
+    except (KeyError, ValueError):
+        raise Unauthenticated(f"The token's claim `{name}` must be one of {', '.join(kind)}.") from None
+
+
+def subject(value: str) -> str:
+    """Return the author's id, which is written into history and so must be printable and of limited length."""
+    if not 0 < len(value) <= AUTHOR.most or not value.isprintable():
+        raise Unauthenticated(f"The token's claim `sub` must be 1 to {AUTHOR.most} printable characters.")
+    return value
+
 
 HEADER_MAX = 8192  # characters
 NOT_YOURS = "X-Cairn-Owner names no owner whose wiki this credential may read."
@@ -26,6 +232,7 @@ class Credentials:
     async def scope(self, authorization: str | None, owner: str | None = None) -> Scope:
         """The scope of the credential, at work in the wiki of `owner` (an id) when it asks for one that it may read."""
         scope = await self.checked(authorization)
+        record_caller(scope)
         return scope if owner is None else await self.at_work(scope, owner)
 
     async def checked(self, authorization: str | None) -> Scope:

@@ -1,14 +1,14 @@
 """Owners of wikis inside a tenant, and what they let each other do there."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from uuid import UUID
 
 from content.languages import LANGUAGES, named
 from content.limits import CALLED
-from content.slugs import is_slug
+from content.names import is_slug
 from db.database import Connection, Database, Row
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
@@ -18,6 +18,7 @@ from .. import validation
 from ..errors import BadInput, Conflict, NotFound, SlugTaken
 from ..jobs.queue import enqueue
 from ..permissions import Action
+from ..proposals.gate import PolicyRule, checked_rules, rules_of
 from ..tenants.tenants import as_id, check_tenant, new_slug
 from ..transactions.db_errors import translated_db_errors
 from ..transactions.transaction import lock_wiki, transaction, writing
@@ -26,7 +27,6 @@ from ..transactions.writer import record
 OWNERS = statements("owners")
 REINDEXING = statements("search_reindexing")
 TRIGGER = "reindex"
-SYNTHESIS_MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,26 @@ class WikiSettings:
 
     score_boost: float | None = None
     min_sources_for_synthesis: int | None = None
+    stale_after_days: int | None = None
+    oversize_characters: int | None = None
+    lint_min_pages: int | None = None
+    lint_every_days: int | None = None
+    lint_after_sources: int | None = None
+    requires_sensitivity: bool | None = None
+    write_policy: Sequence[PolicyRule] | None = None
+    """All rules anew; every role may write where there is none for it."""
+
+
+USUAL = WikiSettings(0.9, 3, 90, 20_000, 3, 7, 5, False)
+BOUNDS: Mapping[str, tuple[str, int, int]] = {
+    "min_sources_for_synthesis": ("minSourcesForSynthesis", 1, 100),
+    "stale_after_days": ("staleAfterDays", 1, 3_650),
+    "oversize_characters": ("oversizeCharacters", 1_000, 1_000_000),
+    "lint_min_pages": ("lintMinPages", 1, 1_000),
+    "lint_every_days": ("lintEveryDays", 0, 365),
+    "lint_after_sources": ("lintAfterSources", 0, 1_000),
+}
+"""The field, the least and the most of each setting that is a whole number; no days, or no sources, are never."""
 
 
 async def update_wiki_settings(database: Database, scope: Scope, settings: WikiSettings) -> bool:
@@ -88,25 +108,29 @@ async def update_wiki_settings(database: Database, scope: Scope, settings: WikiS
         changed = await change_settings(writer, scope, settings)
         if changed:
             said = {name: value for name, value in asdict(settings).items() if value is not None}
+            if settings.write_policy is not None:
+                said["write_policy"] = checked_rules(settings.write_policy)
             await record(writer, "wiki.settings_updated", **said)
         return changed
 
 
 async def change_settings(connection: Connection, scope: Scope, settings: WikiSettings) -> bool:
     """Change settings; false if all were so before. Raises BadInput for one out of its bounds."""
-    boost, least = settings.score_boost, settings.min_sources_for_synthesis
+    boost, given = settings.score_boost, asdict(settings)
     if boost is not None and not SCORE_BOOST[0] <= boost <= SCORE_BOOST[1]:
         raise BadInput("A score boost is a number between 0 and 10; pages have 0.9 unless you set it.", "scoreBoost")
-    if least is not None and not 1 <= least <= SYNTHESIS_MOST:
-        raise BadInput(f"This must lie between 1 and {SYNTHESIS_MOST}.", "minSourcesForSynthesis")
+    for name, (field, least, most) in BOUNDS.items():
+        if given[name] is not None and not least <= given[name] <= most:
+            raise BadInput(f"This must lie between {least:,} and {most:,}.", field)
+    if settings.write_policy is not None:
+        given["write_policy"] = checked_rules(settings.write_policy)
     own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-    return await connection.one(OWNERS["update_settings"], **own, score_boost=boost, least=least) is not None
+    return await connection.one(OWNERS["update_settings"], **own, **given) is not None
 
 
 GRANTS = statements("grants")
 ENGLISH = "english"
 SCORE_BOOST = (0.0, 10.0)  # the least and the most
-USUAL_BOOST = 0.9
 
 
 class OwnerKind(StrEnum):
@@ -132,7 +156,12 @@ class Owner:
     name: str
     language: str
     created_at: datetime
-    score_boost: float
+    settings: WikiSettings
+
+    @property
+    def score_boost(self) -> float:
+        assert self.settings.score_boost is not None
+        return self.settings.score_boost
 
 
 async def create_owner(
@@ -246,11 +275,11 @@ async def set_language(database: Database, tenant_id: UUID, owner_id: UUID, lang
     return await find_owner(database, tenant_id, owner_id)
 
 
-async def set_score_boost(database: Database, tenant_id: UUID, owner_id: UUID, score_boost: float) -> Owner:
-    """The scores of the owner's pages are multiplied by this from now on, beside those of evidence."""
+async def set_owner_settings(database: Database, tenant_id: UUID, owner_id: UUID, settings: WikiSettings) -> Owner:
+    """Settings of the owner's wiki, by an operator."""
     scope = Scope(tenant_id, owner_id, Role.ADMIN, Actor(ActorKind.SERVICE, "owners"), (owner_id,))
     async with transaction(database) as connection:
-        await change_settings(connection, scope, WikiSettings(score_boost=score_boost))
+        await change_settings(connection, scope, settings)
     return await find_owner(database, tenant_id, owner_id)
 
 
@@ -297,5 +326,10 @@ def owner_from(row: Row) -> Owner:
         name=row["name"],
         language=row["language"],
         created_at=row["created_at"],
-        score_boost=row["score_boost"],
+        settings=replace(settings_from(row), write_policy=rules_of(row["write_policy"])),
     )
+
+
+def settings_from(row: Row) -> WikiSettings:
+    """Return the settings that travel with a wiki: who may write there without review is for each place to say."""
+    return WikiSettings(**{one.name: row[one.name] for one in fields(WikiSettings) if one.name != "write_policy"})

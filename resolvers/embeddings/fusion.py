@@ -26,13 +26,12 @@ from ..search.request import MOST, Filter, SearchHit, SearchRequest, SearchResul
 from .embedder import embedder_of
 
 DEPTH = 60  # hits of either ranking that are fused
-REFUSED_MOST = 4  # times as many are looked at, because filters may refuse some
 STEADY = 60  # the constant of reciprocal ranks: the larger, the less the first places count
 WORDS_LEAST = 4  # of a question; fewer are a name, or the beginning of one
 # A name in code, an identifier with digits, an operator: whoever writes these means them letter by letter.
 EXACT = re.compile(r"[^\W\d_]\d|\d[^\W\d_]|_|[a-z][A-Z]|[^\w\s'’‘\"“”?!.,;:()…–—-]")
 
-# An index holds all wikis: it is read on until there are enough of this one.
+# An index holds all wikis: it is read on until there are enough of this one that the filters let through.
 UNTIL_ENOUGH = "SET LOCAL hnsw.iterative_scan = 'strict_order'"
 
 K = TypeVar("K", bound=Hashable)
@@ -54,6 +53,14 @@ def ranking(name: str, dimensions: int) -> Statement:
     return statement._replace(sql=text.replace("dimensions = 1\n", f"dimensions = {dimensions}\n"))
 
 
+async def is_meant(database: Database, query: SearchQuery) -> bool:
+    """Return whether rankings by meaning have something to say to a question: then its vector is at hand."""
+    embedder = embedder_of(database)
+    if embedder is None or not is_about_meaning(query):
+        return False
+    return await embedder.of_question(query.words) is not None
+
+
 async def nearest(
     database: Database, scope: Scope, query: SearchQuery, name: str, values: dict[str, Any]
 ) -> Sequence[Row]:
@@ -65,10 +72,9 @@ async def nearest(
     if vector is None:
         return []
     own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "model": embedder.model, "question": vector}
-    depth = {"depth": DEPTH * REFUSED_MOST, "most": DEPTH}
     try:
         async with database.transaction(UNTIL_ENOUGH) as connection:
-            return await connection.all(ranking(name, embedder.dimensions), **own, **depth, **values)
+            return await connection.all(ranking(name, embedder.dimensions), **own, **values, most=DEPTH)
     except (asyncpg.UndefinedObjectError, asyncpg.QueryCanceledError) as error:
         log.warning("Nothing is ranked by meaning: %s.", type(error).__name__)
         return []

@@ -1,6 +1,7 @@
 """A wiki written out: its pages as notes and its sources unchanged, all of one moment."""
 
 import asyncio
+from base64 import b64encode
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements
 
+from ..auth.owners import settings_from
 from ..links.targets import PARENT, RELATED
 from ..permissions import Action, authorise
 from ..transactions.transaction import read_connection
@@ -30,6 +32,7 @@ from .temp_database import TempDatabase
 Original = tuple[Row, Row, dict[str, UUID]]
 """The file that a page came from, what the page is now, and what its links mean where it was changed."""
 
+BLOBS = statements("blobs")
 EXPORTS = statements("exports")
 IMPORTS = statements("imports")
 REVISIONS = statements("revisions")
@@ -124,10 +127,12 @@ class Export:
         """Every version of every source, an older one before a newer."""
         async for rows in self.batches("list_sources", SOURCES_AT_ONCE, {"kind": "", "ref": "", "version": 0}):
             for row in rows:
-                yield attempted(f"{SOURCES}: {row['kind']}/{row['ref']}", source, row)
+                given = {**self.wiki, "source_id": row["id"]}
+                file = await self.connection.one(BLOBS["find_original"], **given) if row["has_original"] else None
+                yield await asyncio.to_thread(attempted, f"{SOURCES}: {row['kind']}/{row['ref']}", source, row, file)
 
     async def mentions(self) -> AsyncIterator[dict[str, Any] | ImportProblem]:
-        """Every mention or ignored, with the sources that say it."""
+        """Every mention, with the sources that say it."""
         async for rows in self.batches("list_mentions", MENTIONS_AT_ONCE, {"alias": "", "status": ""}):
             for row in rows:
                 async for some in self.sightings(row["id"]):
@@ -165,7 +170,7 @@ async def exporting(database: Database, scope: Scope) -> AsyncIterator[Export]:
             total = await connection.value(EXPORTS["count_pages"], **wiki)
             row = await connection.one(EXPORTS["find_settings"], **wiki)
             assert row is not None
-            yield Export(connection, scope, total, WikiRecord(row["language"], row["score_boost"]))
+            yield Export(connection, scope, total, WikiRecord(row["language"], settings_from(row)))
 
 
 def is_changed(original: Row, now: Row) -> bool:
@@ -238,6 +243,7 @@ def note(row: Row, known: frozenset[str], path: str) -> Note:
         updated=row["updated_at"],
         former_slugs=tuple(row["former_slugs"]),
         section_slugs=() if natural else tuple(row["section_slugs"]),
+        merged_into=row["merged_into"],
     )
 
 
@@ -307,6 +313,7 @@ def mention(row: Row, sightings: Sequence[Row]) -> dict[str, Any]:
     return {
         "name": row["name"],
         "status": row["status"],
+        "page": f"/wiki/{row['page_type']}/{row['page_slug']}" if row["page_type"] else None,
         "suggested_type": row["suggested_type"],
         "first_seen_at": written(row["first_seen_at"]),
         "last_seen_at": written(row["last_seen_at"]),
@@ -336,9 +343,10 @@ def revision(page: Row, row: Row) -> dict[str, Any]:
     }
 
 
-def source(row: Row) -> dict[str, Any]:
-    """A source's version as a line holds it."""
-    return {
+def source(row: Row, file: Row | None) -> dict[str, Any]:
+    """A source's version as a line holds it, with the file that it was read from."""
+    original = {} if file is None else {"original": original_file(file)}
+    return original | {
         "kind": row["kind"],
         "ref": row["ref"],
         "version": row["version"],
@@ -346,4 +354,14 @@ def source(row: Row) -> dict[str, Any]:
         "captured_at": written(row["captured_at"]),
         "metadata": row["metadata"],
         "content": row["content"],
+    }
+
+
+def original_file(file: Row) -> dict[str, Any]:
+    """Return the file that a source was read from as a line holds it."""
+    return {
+        "media_type": file["media_type"],
+        "address": file["address"],
+        "sha256": file["hash"].hex(),
+        "data": b64encode(file["data"]).decode(),
     }

@@ -103,7 +103,7 @@ async def written(
     async with exporting(database, scope) as export:
         temp = ExportRemainder()
         await put(target.begin, export.about)
-        async for some in together(export.sources(), SOURCES_AT_ONCE):
+        async for some in together(export.sources(), SOURCES_AT_ONCE, has_file):
             lines = await rendered(some, source_label, partial(target.record, "source"), missing)
             await put(target.add_sources, [data for _, data in lines])
             sources += len(lines)
@@ -192,12 +192,19 @@ async def put(step: Callable[..., None], *given: Any) -> None:
         raise Unavailable(f"The export cannot be written: {error.strerror or error}.") from error
 
 
-async def together(items: AsyncIterator[T], size: int) -> AsyncIterator[list[T]]:
-    """Yield the items in batches of `size`, as many as are written together."""
+def has_file(source: dict[str, Any] | ImportProblem) -> bool:
+    """Return whether a source has the file that it was read from: no two of these need be in memory together."""
+    return isinstance(source, dict) and "original" in source
+
+
+async def together(
+    items: AsyncIterator[T], size: int, is_large: Callable[[T], bool] = lambda item: False
+) -> AsyncIterator[list[T]]:
+    """Yield the items in batches of `size`, as many as are written together; a large one ends its batch."""
     some: list[T] = []
     async for item in items:
         some.append(item)
-        if len(some) == size:
+        if len(some) == size or is_large(item):
             yield some
             some = []
     if some:

@@ -5,11 +5,12 @@ import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import islice
 from posixpath import basename, dirname, splitext
 
+from content.notes.dates import date_of
 from content.notes.logseq import from_logseq
 from content.notes.notes import Note, from_markdown
 from content.notes.notion import from_notion, without_id
@@ -122,7 +123,12 @@ class FormatReader:
     survey: Survey
 
     def note(self, path: str, text: str) -> Note:
-        """The note of a file, by its path in the folder. Raises BadNote."""
+        """The note of a file, by its path in the folder, dated as a source of that file would be. Raises BadNote."""
+        note = self.undated(path, text)
+        return note if note.created else replace(note, created=date_of(note.metadata, path, note.body))
+
+    def undated(self, path: str, text: str) -> Note:
+        """The note of a file with the dates of its own fields alone."""
         stem = splitext(basename(path))[0]
         if self.format is Format.NOTION:
             return from_notion(stem, text.removeprefix("\ufeff"), self.survey.databases.get(plain(dirname(path)), ()))

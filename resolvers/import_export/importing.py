@@ -22,14 +22,15 @@ from db.scope import Scope
 from db.sql import statements
 from lib.threads import read_in_thread
 
-from ..auth.owners import set_language, set_score_boost
+from ..auth.owners import WikiSettings, set_language, set_owner_settings
 from ..errors import BadInput, Conflict, LimitExceeded
 from ..pages.upsert import Prepared, count_new_words, prepared, upsert_pages
+from ..sources.blobs import OriginalDraft
 from ..sources.sources import SourceDraft, add_source
 from ..transactions.transaction import check_may_write
 from .formats import SNIFFED_NOTES, Format, FormatReader, Survey
 from .histories import Histories
-from .mentions import Told, hold
+from .mentions import Promotions, Told, hold
 from .names import Vault
 from .notes import ImportProblem, NoteFile, Piece, Waiting, WikiRecord, about, pieces, read_all
 from .originals import draft, keep_originals, records, told
@@ -129,7 +130,7 @@ class Import:
         self.database, self.scope, self.report, self.spool, self.problems = database, scope, report, spool, problems
         self.survey, self.reader = survey, FormatReader(format, survey)
         self.temp, self.list, self.places = temp, NoteList(temp), Places(temp)
-        self.histories, self.warnings = Histories(temp), Problems()
+        self.histories, self.promotions, self.warnings = Histories(temp), Promotions(temp), Problems()
         self.vault = Vault(temp)
         self.unknown_types: dict[str, tuple[int, str]] = {}
         self.sources_added = self.created = self.touched = self.kept = self.broken = self.total = 0
@@ -148,6 +149,7 @@ class Import:
         ties = Ties(self.database, self.scope, self.vault)
         await self.tie(ties)
         await self.redirect(ties)
+        await self.promotions.write(self.database, self.scope)
         await self.histories.write(self.database, self.scope, self.problems)
         return await self.result(failed)
 
@@ -199,6 +201,7 @@ class Import:
                     await self.add_source(piece, one)
                 elif isinstance(one, MentionRecord):
                     mentions.append((piece.label, one))
+                    self.promotions.add(one)
                 elif isinstance(one, RevisionRecord):
                     self.histories.add(piece, one)
                 elif isinstance(one, WikiRecord):
@@ -209,7 +212,7 @@ class Import:
                 self.problems.extend(await hold(self.database, self.scope, mentions))
 
     async def speak(self, label: str, said: WikiRecord) -> None:
-        """Set the wiki's language and score boost to those of the export, if it has no pages: others keep their own."""
+        """Set the wiki's language and settings to those of the export, if it has no pages: others keep their own."""
         async with self.database.connection() as connection:
             row = await connection.one(IMPORTS["find_settings"], **wiki(self.scope))
         if row is None or row["has_pages"]:
@@ -218,8 +221,8 @@ class Import:
         try:
             if said.language not in (None, row["language"]):
                 await set_language(*own, said.language)
-            if said.score_boost not in (None, row["score_boost"]):
-                await set_score_boost(*own, said.score_boost)
+            if said.settings != WikiSettings():
+                await set_owner_settings(*own, said.settings)
         except BadInput as error:
             self.problems.append(problem(label, error))
 
@@ -246,6 +249,7 @@ class Import:
         draft = SourceDraft(
             *(record.kind, record.ref, record.content, record.title, record.captured_at, record.metadata),
             version=record.version,
+            original=record.original and OriginalDraft(*record.original),
             restored=True,
         )
         try:
@@ -315,6 +319,7 @@ class Import:
                 self.report("Linking", done, self.kept, note.placed.label)
             changed |= await ties.relate(written)
             await ties.supersede(written)
+            await ties.merge(written)
             await keep_originals(self.database, self.scope, self.vault, self.spool, written)
             self.touched += sum(one.page_id in changed for one in some)
             await ties.keep_dates(written)

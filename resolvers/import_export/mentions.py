@@ -1,4 +1,4 @@
-"""Mentions as an export has them: seen in the same sources again, and ignored where they were."""
+"""Mentions as an export has them: seen in the same sources again, and ignored or promoted where they were."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,7 +6,7 @@ from typing import Any
 
 from content.limits import QUOTE
 from content.names import normalise
-from content.notes.records import MentionRecord, SightingRecord
+from content.notes.records import PROMOTED, MentionRecord, SightingRecord
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
@@ -18,8 +18,12 @@ from ..sources.mentions import Held, Sighted, find_held, find_standing, store
 from ..transactions.transaction import writing
 from ..transactions.writer import Writer, record
 from .notes import ImportProblem
+from .temp_database import TempDatabase, temp_statements
 
 IMPORTS = statements("imports")
+PROMOTIONS = temp_statements("promotions")
+PROMOTED_AT_ONCE = 1_000
+ADDRESS = "/wiki/"
 IGNORED = "ignored"
 Sources = Mapping[SightingRecord, Mapping[str, Any]]
 Told = tuple[str, MentionRecord]
@@ -40,6 +44,32 @@ async def hold(database: Database, scope: Scope, told: Sequence[Told]) -> list[I
         problems += [lacking(label, one) for label, one in sound if not sources.keys() >= set(one.sightings)]
         await count(writer, [one for _, one in sound if one.status == IGNORED or known(one, sources)], sources)
     return problems
+
+
+class Promotions:
+    """The names that became pages: they are promoted again once the pages are there."""
+
+    def __init__(self, temp: TempDatabase) -> None:
+        self.temp = temp
+        temp.make(PROMOTIONS["make_tables"])
+
+    def add(self, one: MentionRecord) -> None:
+        if one.status == PROMOTED:
+            self.temp.put(PROMOTIONS["add"], alias=normalise(one.name), page=one.page)
+
+    async def write(self, database: Database, scope: Scope) -> None:
+        """Promote each name whose page came along and has the name; others stay open, and may earn a page."""
+        for some in self.temp.some(PROMOTED_AT_ONCE, PROMOTIONS["list"]):
+            pages = [page.removeprefix(ADDRESS).partition("/") for _, page in some]
+            async with writing(database, scope) as writer:
+                rows = await writer.all(
+                    IMPORTS["promote_each"],
+                    aliases=[alias for alias, _ in some],
+                    types=[type for type, _, _ in pages],
+                    slugs=[slug for _, _, slug in pages],
+                )
+                for row in rows:
+                    await record(writer, "mention.promoted", row["page_id"], mentionId=row["id"])
 
 
 def checked(one: MentionRecord) -> MentionRecord:

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from content.markdown.links import Target, find_links, rewrite_links
 from content.markdown.prose import prose
+from content.names import NoSlug, slugify
 from content.normalization import normalize
 from content.notes.logseq import BLOCK_REFERENCE, blocks
 from content.notes.notes import Note
 from content.notes.notion import LINKED_ID, without_id
-from content.slugs import NoSlug, slugify
 
 from .formats import MARKDOWN, Format
 from .pages import NoteFound, Placed

@@ -8,7 +8,7 @@ import os
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import chain
 from os.path import basename
 from pathlib import Path
@@ -27,6 +27,7 @@ from content.notes.records import (
     source_from_record,
 )
 
+from ..auth.owners import USUAL, WikiSettings
 from ..errors import BadInput, LimitExceeded
 from .formats import MARKDOWN, Format, FormatReader, Survey
 from .paths import ABOUT, ERRORS, HISTORY, MENTIONS, SOURCES, is_in_history
@@ -75,7 +76,7 @@ class WikiRecord:
     """A record of what an export says of the wiki itself."""
 
     language: str | None = None
-    score_boost: float | None = None
+    settings: WikiSettings = field(default_factory=WikiSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +148,13 @@ def error_from(value: Any) -> ImportProblem:
 
 
 def wiki_from(value: Any) -> WikiRecord:
-    language, boost = (value.get(name) if isinstance(value, dict) else None for name in ("language", "score_boost"))
-    score_boost = float(boost) if isinstance(boost, int | float) and not isinstance(boost, bool) else None
-    return WikiRecord(language if isinstance(language, str) else None, score_boost)
+    """Read what an export says of its wiki; a setting of another kind than its usual value is not taken."""
+    given = value if isinstance(value, dict) else {}
+    language, boost = given.get("language"), given.get("score_boost")
+    said = {name: given.get(name) for name, usual in asdict(USUAL).items() if type(given.get(name)) is type(usual)}
+    if type(boost) is int:
+        said["score_boost"] = float(boost)
+    return WikiRecord(language if isinstance(language, str) else None, WikiSettings(**said))
 
 
 def exported(root: Path, waiting: Waiting) -> Iterator[Piece]:
@@ -247,9 +252,11 @@ def from_line(piece: Piece, text: str) -> Read | ImportProblem:
     return from_record(value)
 
 
-def in_folder(root: Path, waiting: Waiting, survey: Survey) -> Iterator[Piece | ImportProblem]:
-    """Yield the notes of a folder. Hidden files and folders are not looked at; links to folders are not followed. No
-    list is made of what a folder holds."""
+def in_folder(
+    root: Path, waiting: Waiting, survey: Survey, endings: tuple[str, ...] = MARKDOWN
+) -> Iterator[Piece | ImportProblem]:
+    """Yield the files of a folder with one of these endings. Hidden files and folders are not looked at; links to
+    folders are not followed. No list is made of what a folder holds."""
     top, inside = os.path.join(root, ""), os.path.realpath(root)
     waiting.add(top)
     while folder := waiting.take():
@@ -261,29 +268,31 @@ def in_folder(root: Path, waiting: Waiting, survey: Survey) -> Iterator[Piece | 
                             survey.hidden(entry.name)
                         else:
                             waiting.add(entry.path)
-                    elif is_looked_at(entry):
+                    elif is_looked_at(entry, endings):
                         survey.note(label(top, entry.path))
-                        yield from in_entry(entry, top, inside)
+                        yield from in_entry(entry, top, inside, endings)
                     elif not entry.name.startswith("."):
                         survey.other(label(top, entry.path), entry.path)
         except OSError as error:
             yield unreadable(label(top, folder), error)
 
 
-def is_looked_at(entry: "os.DirEntry[str]") -> bool:
+def is_looked_at(entry: "os.DirEntry[str]", endings: tuple[str, ...]) -> bool:
     """Return whether an import looks at the file: a note, or a link to a folder, which might lead out."""
     if entry.name.startswith("."):
         return False
-    return entry.name.lower().endswith(MARKDOWN) or (entry.is_symlink() and os.path.isdir(entry.path))
+    return entry.name.lower().endswith(endings) or (entry.is_symlink() and os.path.isdir(entry.path))
 
 
-def in_entry(entry: "os.DirEntry[str]", top: str, inside: str) -> Iterator[Piece | ImportProblem]:
+def in_entry(
+    entry: "os.DirEntry[str]", top: str, inside: str, endings: tuple[str, ...]
+) -> Iterator[Piece | ImportProblem]:
     path, name = entry.path, label(top, entry.path)
     if entry.is_symlink() and not leads_inside(path, inside):
         yield ImportProblem(name, BadInput.code, "the link leads out of the folder: copy what it means")
     elif not is_utf_8(path.removeprefix(top)):
         yield ImportProblem(name, BadInput.code, "its path is not UTF-8: rename it")
-    elif path.lower().endswith(MARKDOWN):
+    elif path.lower().endswith(endings):
         yield in_file(entry, name)
 
 

@@ -7,9 +7,9 @@ from posixpath import basename, dirname
 from typing import Any
 from uuid import UUID
 
+from content.names import NoSlug, numbered, slugify
 from content.notes.notes import BadNote, Note
 from content.notes.notion import without_id
-from content.slugs import NoSlug, numbered, slugify
 
 from ..errors import BadInput
 from .notes import ImportProblem

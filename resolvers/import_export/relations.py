@@ -10,9 +10,8 @@ from content.claims.claims import digest
 from content.limits import CLAIM
 from content.markdown.citations import CitationMark, ClaimMark, ContradictionMark
 from content.markdown.sections import parse
-from content.names import normalise
+from content.names import NoSlug, normalise, section_slug, slugify
 from content.notes.notes import Note
-from content.slugs import NoSlug, section_slug, slugify
 from content.templates import TEMPLATES
 from db.database import Database, Row
 from db.ids import new_id
@@ -21,6 +20,7 @@ from db.sql import statements
 
 from ..errors import BadInput, CairnError, Conflict, NotFound
 from ..links.links import link_pages
+from ..links.references import CO_MENTION, evidence
 from ..links.targets import PARENT, RELATED, NamedRelation, write_redirect, write_relations
 from ..model.names import title_slug
 from ..pages.claims import write_claims
@@ -41,8 +41,9 @@ LEAD = "overview"
 class SourceIds:
     """The known ones, by ref, kind and version."""
 
-    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """`rows` come with the newest version last."""
+    def __init__(self, rows: Iterable[Mapping[str, Any]], ids: Iterable[UUID] = ()) -> None:
+        """`rows` come with the newest version last; `ids` are of sources that are known by those alone."""
+        self.ids = set(ids)
         self.by_ref: dict[str, dict[str, dict[int, UUID]]] = {}
         for row in rows:
             self.by_ref.setdefault(row["ref"], {}).setdefault(row["kind"], {})[row["version"]] = row["id"]
@@ -53,6 +54,17 @@ class SourceIds:
         kind = citation.kind or next(iter(kinds), None) if citation.kind or len(kinds) == 1 else None
         versions = kinds.get(kind, {}) if kind else {}
         return versions.get(citation.version) if citation.version else next(reversed(versions.values()), None)
+
+    def reason(self, given: str) -> str | None:
+        """Return the reason of a link as this wiki has it: evidence by its id. None where the wiki lacks the source."""
+        match evidence(given):
+            case None:
+                return given
+            case UUID() as id:
+                return given if id in self.ids else None
+            case citation:
+                found = self.find(citation)
+                return f"{CO_MENTION}{found}" if found else None
 
     def cited(self, note: Note) -> dict[tuple[str, UUID], CitationMark]:
         """Return what can be cited, by section and source: a section rests on a source once."""
@@ -70,17 +82,22 @@ class SourceIds:
 
 async def find_sources(database: Database, scope: Scope, notes: Iterable[Note]) -> SourceIds:
     """Return the sources that these notes cite, as far as the wiki has them."""
-    refs = set[str]()
+    refs, ids = set[str](), set[UUID]()
     for note in notes:
         refs.update(citation.ref for citation in note.sources)
+        named = [evidence(reason) for reasons in note.reasons.values() for reason in reasons]
+        ids.update(one for one in named if isinstance(one, UUID))
+        refs.update(one.ref for one in named if isinstance(one, CitationMark))
         refs.update(side.source[1] for one in note.contradictions for side in (one.older, one.newer) if side.source)
         refs.update(
             source[1] for claim in note.superseded for source in (claim.stated_by, claim.overridden_by) if source
         )
-    if not refs:
+    if not refs and not ids:
         return SourceIds(())
     async with database.connection() as connection:
-        return SourceIds(await connection.all(IMPORTS["find_sources"], **wiki(scope), refs=sorted(refs)))
+        rows = await connection.all(IMPORTS["find_sources"], **wiki(scope), refs=sorted(refs))
+        known = await connection.all(IMPORTS["find_sources_by_id"], **wiki(scope), ids=sorted(ids)) if ids else []
+    return SourceIds(rows, (row["id"] for row in known))
 
 
 def wiki(scope: Scope) -> Mapping[str, Any]:
@@ -133,6 +150,7 @@ class Ties:
     async def prepare(self, notes: Sequence[Written]) -> None:
         """Find every page that these name and every tie that they have, in a few statements."""
         names = {name for note in notes for _, name in self.asked(note)}
+        names.update(note.note.merged_into for note in notes if note.note.merged_into)
         self.named = await find_named(self.database, self.scope, sorted(names))
         page_ids = [note.page_id for note in notes]
         async with self.database.connection() as connection:
@@ -201,6 +219,18 @@ class Ties:
                     await write_claims(writer, rows)
                 if contradictions:
                     await write_contradictions(writer, contradictions)
+
+    async def merge(self, notes: Sequence[Written]) -> None:
+        """Record of archived pages which ones they became a part of."""
+        found = {
+            note.page_id: into
+            for note in notes
+            if note.note.status == "archived" and note.note.merged_into
+            if (into := self.find(note.note.merged_into, note)) and into != note.page_id
+        }
+        if found:
+            async with writing(self.database, self.scope) as writer:
+                await writer.run(IMPORTS["write_merged"], page_ids=list(found), into_ids=list(found.values()))
 
     def contradiction(self, note: Written, one: ContradictionMark) -> dict[str, Any]:
         """Return a contradiction of a page as its row."""
@@ -301,7 +331,8 @@ class Ties:
         for name in note.note.links:
             other = self.find(name, note)
             if other and other != note.page_id:
-                found.setdefault(other, set()).update(note.note.reasons.get(name, (REASON,)))
+                reasons = map(self.sources.reason, note.note.reasons.get(name, (REASON,)))
+                found.setdefault(other, set()).update(filter(None, reasons))
         return found
 
     def find(self, name: str, note: Written) -> UUID | None:

@@ -1,22 +1,26 @@
 """Sources as files: a `.jsonl` with one on each line, or a folder of texts, each with or without frontmatter."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from content.notes.frontmatter import BadFrontmatter, split
+from content.notes.dates import date_of
+from content.notes.frontmatter import BadFrontmatter, split_any
 from content.notes.records import SourceRecord, source_from_record
 from content.values import BadNote
 
 from ..errors import BadInput
 from ..sources.sources import SourceDraft
-from .formats import Survey
+from .formats import MARKDOWN, Survey
 from .notes import LINES, NOTE_MAX, ImportProblem, Piece, Waiting, data_of, in_folder, in_lines
 from .temp_database import TempDatabase
 
 DEFAULT_KIND = "document"
+TEXTS = (*MARKDOWN, ".mdx", ".txt", ".wiki", ".mediawiki")
+"""The endings of files that are sources: notes, posts, exported chats and pages of wikis."""
 
 
 def source_files(root: Path) -> Iterator[SourceDraft | ImportProblem]:
@@ -31,7 +35,7 @@ def source_files(root: Path) -> Iterator[SourceDraft | ImportProblem]:
 
 def by_place(root: Path) -> list[Piece | ImportProblem]:
     with TempDatabase() as temp:
-        return sorted(in_folder(root, Waiting(temp), Survey()), key=place_of)
+        return sorted(in_folder(root, Waiting(temp), Survey(), TEXTS), key=place_of)
 
 
 def place_of(piece: Piece | ImportProblem) -> str:
@@ -46,7 +50,11 @@ def read(piece: Piece) -> SourceDraft | ImportProblem:
         return ImportProblem(piece.label, BadInput.code, str(error))
     except OSError as error:
         return ImportProblem(piece.label, "UNREADABLE", f"it cannot be read: {error.strerror or error}")
-    return draft_of(record)
+    draft = draft_of(record)
+    if draft.captured_at is not None:
+        return draft
+    path = draft.ref if piece.is_line else piece.label
+    return replace(draft, captured_at=date_of(draft.metadata or {}, path, draft.content))
 
 
 def text_of(piece: Piece) -> str:
@@ -68,7 +76,7 @@ def from_line(text: str) -> Any:
 
 def from_text(piece: Piece, text: str) -> dict[str, Any]:
     """Return a source by what its frontmatter says; without a ref there, the file is known by its path."""
-    values, content = split(text)
+    values, content = split_any(text)
     given = {name: str(values.pop(name)) for name in ("kind", "ref", "title", "captured_at") if values.get(name)}
     metadata = values.pop("metadata", None)
     more = metadata if isinstance(metadata, dict) else {}

@@ -1,6 +1,7 @@
 """Targets of an export: a folder, a zip, or lines of JSON."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import IO, Any, Protocol
 from zipfile import ZIP_DEFLATED, ZipInfo
 
@@ -8,7 +9,7 @@ import orjson
 
 from content.notes.note_texts import to_markdown, to_record
 
-from ..auth.owners import ENGLISH, USUAL_BOOST
+from ..auth.owners import ENGLISH, USUAL
 from .exporting import ORIGIN, PageFile
 from .folders import Folder
 from .notes import ImportProblem, WikiRecord
@@ -164,7 +165,7 @@ class LinesTarget:
 
     def begin(self, wiki: WikiRecord) -> None:
         """Write the settings that are not the usual ones: other readers know lines of sources and of pages only."""
-        if wiki != WikiRecord(ENGLISH, USUAL_BOOST):
+        if wiki != WikiRecord(ENGLISH, USUAL):
             self.file.write(line({"wiki": about(wiki)}))
 
     def add_sources(self, lines: Lines) -> None:
@@ -206,8 +207,9 @@ def line(record: dict[str, Any]) -> bytes:
 
 def about(wiki: WikiRecord) -> dict[str, Any]:
     """Return what an export says of its wiki."""
-    boost = {} if wiki.score_boost == USUAL_BOOST else {"score_boost": wiki.score_boost}
-    return FORMAT | {"language": wiki.language} | boost
+    usual = asdict(USUAL)
+    said = {name: value for name, value in asdict(wiki.settings).items() if value not in (None, usual[name])}
+    return FORMAT | {"language": wiki.language} | said
 
 
 def entry(path: str) -> ZipInfo:

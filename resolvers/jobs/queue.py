@@ -4,6 +4,7 @@ Wikis are compiled one job at a time (`compile_jobs_running_uq`), the oldest fir
 in one round trip, so that no statement reads across two of them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
@@ -16,7 +17,7 @@ from db.ids import new_id
 from db.scope import Role, Scope
 from db.sql import statements
 
-from ..errors import CairnError, Forbidden, NotFound
+from ..errors import BadInput, CairnError, Forbidden, NotFound
 from ..permissions import Action, authorise
 from ..subscriptions.changes import ChangeKind, announce_job
 from ..tenants.tenants import list_tenants
@@ -139,9 +140,17 @@ async def enqueue(
 async def ask_for_compile(
     database: Database, scope: Scope, *, trigger: str = "admin", options: dict[str, Any] | None = None
 ) -> UUID:
-    """A job for the scope's wiki, because somebody who may administer it wants one."""
+    """A job for the scope's wiki, because somebody who may administer it wants one.
+
+    Where it is to `propose` what it compiles, so do the compiles that wait already, which would read the sources first.
+    """
     async with writing(database, scope, Action.ADMINISTER) as writer:
         job_id = await enqueue(writer, scope.tenant_id, scope.owner_id, trigger, options=options)
+        if options and options.get("propose"):
+            await writer.run(JOBS["propose"])
+            if not await writer.value(JOBS["is_proposing"], id=job_id):  # it runs: the next one is meant
+                after = bucket_of(datetime.now(UTC)) + 1
+                job_id = await enqueue(writer, scope.tenant_id, scope.owner_id, trigger, options=options, bucket=after)
         await writer.run(JOBS["hurry"], id=job_id)
         return job_id
 
@@ -272,6 +281,36 @@ async def cancel(database: Database, scope: Scope, job_id: UUID) -> bool:
         if touched:
             announce_job(connection, scope.tenant_id, row["owner_id"], job_id)
     return bool(touched)
+
+
+async def retry(database: Database, scope: Scope, job_id: UUID) -> UUID:
+    """Let a job that failed or was cancelled be run again, and one that waits be run now; return the job that will.
+
+    That is another one where one with its key is open. Raises BadInput for a job that runs or has succeeded.
+    """
+    row = await find_job(database, scope, job_id)
+    own = {"tenant_id": scope.tenant_id, "owner_id": row["owner_id"]}
+    if row["status"] in ("running", "succeeded"):
+        raise BadInput(f"This job {'is running' if row['status'] == 'running' else 'has succeeded'} already.", "job")
+    async with transaction(database) as connection:
+        found: UUID | None = await connection.value(JOBS["find_open"], **own, dedupe_key=row["dedupe_key"])
+        chosen = found or job_id
+        await connection.run(JOBS["retry"], **own, id=chosen, now=datetime.now(UTC))
+        announce_job(connection, scope.tenant_id, row["owner_id"], chosen)
+    return chosen
+
+
+async def list_jobs(
+    database: Database, tenant_ids: Sequence[UUID], owner_id: UUID | None, statuses: Sequence[str], size: int
+) -> list[Row]:
+    """The newest jobs of these tenants, or of one owner's wiki, with these statuses. For operators."""
+    wanted = [
+        {"tenant_id": tenant_id, "owner_id": owner_id, "statuses": list(statuses), "size": size}
+        for tenant_id in tenant_ids
+    ]
+    async with database.connection() as connection:
+        rows = await connection.all_of_each(JOBS["list_jobs"], wanted)
+    return sorted(rows, key=lambda row: cast(UUID, row["id"]), reverse=True)[:size]
 
 
 async def find_job(database: Database, scope: Scope, job_id: UUID) -> Row:

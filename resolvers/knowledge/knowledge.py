@@ -14,6 +14,7 @@ from ..model.names import find_slug, title_slug
 from ..model.pages import Saved
 from ..pages.lifecycle import archive_page
 from ..pages.upsert import prepared, upsert
+from ..proposals.operations import proposable
 from ..transactions.transaction import writing
 
 TYPE = "reference"
@@ -31,6 +32,7 @@ class TopicEntry:
     tags: Sequence[str] | None = None
 
 
+@proposable
 async def write_knowledge(database: Database, scope: Scope, entry: TopicEntry) -> Saved:
     """Make an entry or bring it up to date, also one that was deleted; its title and tags that are not given stay."""
     ready = await prepared(draft_of(entry))

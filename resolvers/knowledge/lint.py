@@ -1,87 +1,192 @@
 """Lint of a wiki: what could be better. Nothing is edited: every check reports, also when it finds nothing."""
 
-from dataclasses import dataclass
+import shlex
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
 from uuid import UUID
 
 from content.claims.correction_forms import RENAMED
-from db.database import Database
+from db.database import Database, Row
 from db.scope import Scope
-from db.sql import statements
+from db.sql import Statement, numbered, texts
+from db.tables import PAGE_TYPES
 
+from ..errors import BadInput
 from ..permissions import Action, authorise
 from ..transactions.transaction import read_connection
 from ..transactions.writer import Writer
 
-LINT = statements("lint")
+CHECKING = {**texts("lint"), **texts("lint_metadata"), "earned_names": texts("held_names")["earned_names"]}
 FINDINGS_MAX = 100
+EDITED, IMPORTED = "cairn edit {page} OLD NEW", "cairn import FOLDER"
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`severity`: an error is wrong, a warning misleads readers, info is untidy."""
+    """`severity`: an error is wrong, a warning misleads readers, info is untidy. `fix` is the command that fixes it."""
 
     name: str
     severity: str
     about: str
+    fix: str
 
 
 CHECKS = (
-    Check("unfinished_forgetting", "error", "Forgotten sources that are still quoted: no job has come to its end."),
-    Check("broken_links", "warning", "Links to what nobody answers to."),
-    Check("unknown_spaces", "warning", "Links into a space that the tenant does not have, or that you may not read."),
-    Check("broken_space_links", "warning", "Links into another space to what nobody answers to there."),
-    Check("private_links", "warning", "Links of a shared space into the wiki of a user or agent: they lead nowhere."),
-    Check("expired", "warning", "Pages whose own date (expires, expires_at, valid_until) is past."),
-    Check("duplicate_aliases", "warning", "Names to which several pages of a type answer."),
-    Check("missing_sources", "warning", "Pages that say something and cite nothing."),
-    Check("decision_shape", "warning", "Decisions that do not say what was decided."),
-    Check("contradictions", "warning", "Claims that cannot both hold: cairn wiki resolve decides which does."),
-    Check("renamed_pages", "warning", "Entities that are one under two names, as a newer source says."),
-    Check("missing_pages", "info", "Names that three pages link to and none has."),
-    Check("earned_names", "info", "Mentions that have earned a page: cairn lint --sweep makes it."),
-    Check("orphans", "info", "Pages that no other leads to."),
-    Check("stale", "info", "Pages that nobody has changed for 90 days."),
-    Check("oversize", "info", "Pages of more than 20,000 characters."),
-    Check("missing_summaries", "info", "Pages without a summary."),
-    Check("slug_drift", "info", "Pages whose slug says something else than their title."),
-)
+    Check("unfinished_forgetting", "error", "Forgotten sources that are still quoted: no job has come to its end.",
+          "cairn sources forget {title} --wait"),
+    Check("broken_links", "warning", "Links to what nobody answers to.", "cairn create topic {target}"),
+    Check("broken_relations", "warning", "Related, parent, superseded or contradicted pages that nobody has.",
+          "cairn create topic {target}"),
+    Check("unknown_spaces", "warning", "Links into a space that the tenant does not have, or that you may not read.",
+          "cairn edit {page} {target} NEW"),
+    Check("broken_space_links", "warning", "Links into another space to what nobody answers to there.",
+          "cairn edit {page} {target} NEW"),
+    Check("private_links", "warning", "Links of a shared space into the wiki of a user or agent: they lead nowhere.",
+          "cairn edit {page} {target} NEW"),
+    Check("expired", "warning", "Pages whose own date (expires, expires_at, valid_until) is past.",
+          "cairn archive {page}"),
+    Check("duplicate_aliases", "warning", "Names to which several pages of a type answer.",
+          "cairn merge {page} {target}"),
+    Check("missing_sources", "warning", "Pages that say something and cite nothing.",
+          "cairn wiki append {page} TEXT --source KIND/REF"),
+    Check("unknown_sources", "warning", "Citations of sources that the wiki does not have.", "cairn retain PATH"),
+    Check("wrong_metadata", "warning", "Frontmatter that says what it cannot: confidence, sensitivity, dates, type.",
+          IMPORTED),
+    Check("unsaid_sensitivity", "warning", "Pages that do not say how sensitive they are, where others do.", IMPORTED),
+    Check("decision_shape", "warning", "Decisions that do not say what was decided.",
+          "cairn append {page} TEXT --section decision"),
+    Check("decision_options", "warning", "Decisions that do not say which options were considered.",
+          "cairn append {page} TEXT --section options_considered"),
+    Check("contradictions", "warning", "Claims that cannot both hold: cairn wiki resolve decides which does.",
+          "cairn wiki resolve {words} REASON"),
+    Check("contradicting_pages", "warning", "Pages that say they contradict another page.",
+          "cairn wiki supersede {target} FACT REPLACEMENT"),
+    Check("contradiction_loops", "warning", "Pages that supersede or contradict themselves through others.", IMPORTED),
+    Check("renamed_pages", "warning", "Entities that are one under two names, as a newer source says.",
+          "cairn merge {page} {target}"),
+    Check("similar_names", "info", "Pages that may be one, as their names say: a spelling, or a first name.",
+          "cairn merge {page} {target}"),
+    Check("stray_places", "warning", "Pages whose category or folder says another type than they have.",
+          "cairn create {target} {title}"),
+    Check("missing_metadata", "info", "Pages without a confidence or an owner, which most of their type have.",
+          IMPORTED),
+    Check("missing_pages", "info", "Names that three pages link to and none has.", "cairn create topic {title}"),
+    Check("plain_names", "info", "Names that three pages say in plain text, and that have no page.",
+          "cairn create entity {title}"),
+    Check("unlinked_names", "info", "Titles that three pages say in plain text, without a link.",
+          "cairn edit {target} {title} {link}"),
+    Check("earned_names", "info", "Mentions that have earned a page: cairn lint --sweep makes it.",
+          "cairn lint --sweep"),
+    Check("orphans", "info", "Pages that no other leads to.", "cairn append TYPE/SLUG {link}"),
+    Check("stale", "info", "Pages that nobody has changed for 90 days.", "cairn wiki rebuild {page}"),
+    Check("oversize", "info", "Pages of more than 20,000 characters.", EDITED),
+    Check("missing_summaries", "info", "Pages without a summary.", "cairn wiki rebuild {page}"),
+    Check("slug_drift", "info", "Pages whose slug says something else than their title.",
+          "cairn rename {page} --slug {target}"),
+)  # fmt: skip
+BY_NAME = {check.name: check for check in CHECKS}
 
 
-OF_SPACES = ("unknown_spaces", "broken_space_links", "private_links")
-"""Checks that depend on which other wikis the caller may read."""
+@dataclass(frozen=True, slots=True)
+class Mute:
+    """A finding that is none, and why: it is not counted until then, or for good."""
+
+    reason: str
+    author_kind: str
+    author_id: str
+    muted_at: datetime
+    until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A page, by its id; or a name that has none."""
+    """A page, by its id; or a name that has none. `fix` is the command that fixes it, with what only people know in
+    capitals."""
 
     page_id: UUID | None
     type: str | None
     slug: str | None
     title: str
     detail: str | None
+    fix: str
+    mute: Mute | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`total` counts all that was found, `findings` are the first of them."""
+    """`total` counts all that was found, `findings` are the first of them; what is muted is counted apart."""
 
     check: Check
-    total: int
-    findings: tuple[Finding, ...]
+    total: int = 0
+    findings: tuple[Finding, ...] = ()
+    muted_total: int = 0
+    muted: tuple[Finding, ...] = field(default=())
 
 
-async def lint(database: Database, scope: Scope, *, most: int = 20) -> list[Report]:
-    """Run every check on the scope's wiki, a statement each, for those who may write in it."""
+async def lint(
+    database: Database, scope: Scope, *, most: int = 20, checks: Collection[str] | None = None
+) -> list[Report]:
+    """Run every check on the scope's wiki, or those that are named, for those who may write in it: one statement."""
+    chosen = [check for check in CHECKS if checks is None or check.name in checks]
+    if checks is not None and (unknown := set(checks) - BY_NAME.keys()):
+        raise no_check(min(unknown))
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.WRITE)
-        reader = Writer(connection, scope)
-        return [await report(reader, check, max(1, min(most, FINDINGS_MAX))) for check in CHECKS]
+        return await run_checks(Writer(connection, scope), chosen, max(1, min(most, FINDINGS_MAX)))
 
 
-async def report(reader: Writer, check: Check, most: int) -> Report:
-    reading = {"owners": reader.scope.owners, "spans": reader.scope.spans_tenant}
-    given = reading if check.name in OF_SPACES else {"forms": list(RENAMED)} if check.name == "renamed_pages" else {}
-    rows = await reader.all(LINT[check.name], most=most, **given)
-    found = (Finding(row["id"], row["type"], row["slug"], row["title"], row["detail"]) for row in rows)
-    return Report(check, rows[0]["total"] if rows else 0, tuple(found))
+async def run_checks(reader: Writer, checks: Collection[Check], most: int) -> list[Report]:
+    """Return what these checks find, by one statement: each is an arm of it, and mutes are taken out once."""
+    if not checks:
+        return []
+    rows = await reader.all(
+        statement_of(tuple(check.name for check in checks)),
+        most=most,
+        owners=reader.scope.owners,
+        spans=reader.scope.spans_tenant,
+        forms=list(RENAMED),
+        types=list(PAGE_TYPES),
+    )
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["name"], []).append(row)
+    return [report(check, found.get(check.name, ())) for check in checks]
+
+
+@lru_cache(maxsize=64)
+def statement_of(names: tuple[str, ...]) -> Statement:
+    """Return the statement of these checks. The order of an arm's rows is that of its findings."""
+    numbered_arm = "SELECT CAST('{}' AS text) AS name, arm.*, row_number() OVER () AS place FROM (\n{}\n) AS arm"
+    arms = "\nUNION ALL\n".join(numbered_arm.replace("{}", name, 1).replace("{}", CHECKING[name], 1) for name in names)
+    return numbered(CHECKING["judge_findings"].replace("FROM findings AS f", f"FROM (\n{arms}\n) AS f"))
+
+
+def report(check: Check, rows: Collection[Row]) -> Report:
+    plain, muted = ([row for row in rows if (row["reason"] is not None) is is_muted] for is_muted in (False, True))
+    return Report(
+        check,
+        plain[0]["total"] if plain else 0,
+        tuple(finding(check, row) for row in plain),
+        muted[0]["total"] if muted else 0,
+        tuple(finding(check, row) for row in muted),
+    )
+
+
+def finding(check: Check, row: Row) -> Finding:
+    mute = row["reason"] and Mute(*(row[name] for name in ("reason", "author_kind", "author_id", "muted_at", "until")))
+    named = (row["id"], row["type"], row["slug"], row["title"], row["detail"])
+    return Finding(*named, fix_of(check, row), mute or None)
+
+
+def fix_of(check: Check, row: Mapping[str, object]) -> str:
+    """Return the command that fixes it. Whatever stands in a wiki is quoted: it may be pasted into a shell."""
+    page, target = f"{row['type']}/{row['slug']}", str(row["target"] or "")
+    words = {"page": page, "title": row["title"], "target": target, "link": f"[[{row['slug']}]]"}
+    quoted = {name: shlex.quote(" ".join(str(text).split())) for name, text in words.items()}
+    return check.fix.format(**quoted, words=shlex.join(target.split()))
+
+
+def no_check(name: str) -> BadInput:
+    return BadInput(f"There is no check `{name[:80]}`. Checks are {', '.join(BY_NAME)}.", "check")

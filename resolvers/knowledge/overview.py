@@ -98,13 +98,20 @@ async def activity_log(database: Database, scope: Scope, *, first: int = DEFAULT
 
 def log_line(row: Row) -> str:
     """Say what happened when, to which page, and by whom. Of the details only numbers are told: they quote nothing."""
-    title = "" if row["title"] is None else " ".join(row["title"].split())
-    is_linked = row["status"] == "active"
-    page = title_link(title, row["type"], row["slug"]) if is_linked else f"{row['type']}/{row['slug']}" * bool(title)
+    page = page_called(row)
     numbers = [f"{name} {value}" for name, value in row["detail"].items() if type(value) is int]
     by = f"{row['actor_kind']} {' '.join(row['actor'].split())}".strip()
     about = f" {page}" if page else ""
     return f"- {row['at'].astimezone(UTC):%H:%M} {row['action']}{about} — {', '.join([by, *numbers])}"
+
+
+def page_called(row: Row) -> str:
+    """Return the page of a line of the log: a link, or the bare name of an archived one; nothing of a deleted one."""
+    if row["title"] is None:
+        return ""
+    if row["status"] != "active":
+        return f"{row['type']}/{row['slug']}"
+    return title_link(" ".join(row["title"].split()), row["type"], row["slug"])
 
 
 def within(first: int) -> int:

@@ -14,6 +14,7 @@ from db.sql import statements
 from .. import validation
 from ..errors import BadInput
 from ..permissions import Action
+from ..proposals.operations import proposable
 from ..transactions.transaction import check_pair, writing, writing_near_page
 from ..transactions.writer import Writer, record
 from .references import refresh_hubness
@@ -33,6 +34,7 @@ class SavedLink:
     changed: bool
 
 
+@proposable
 async def link_pages(
     database: Database,
     scope: Scope,
@@ -59,6 +61,7 @@ async def link_pages(
         return SavedLink(from_page_id, to_page_id, tuple(reasons), changed=True)
 
 
+@proposable
 async def unlink_pages(
     database: Database,
     scope: Scope,

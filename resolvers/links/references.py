@@ -1,10 +1,12 @@
 """Many references at once, each with the reasons that assert it, and the hubness that follows from them."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from content.markdown.citations import CitationMark
 from db.ids import new_id
 from db.sql import statements
 from db.tables import PAGE_TYPES
@@ -14,6 +16,18 @@ from ..model.lookup import SharedSlug, find_slugs, meant
 from ..transactions.writer import Writer
 
 PAGES = statements("pages")
+CO_MENTION = "co_mention:"
+"""How the reason of a link begins that follows from one source, whose id comes behind."""
+EVIDENCE = re.compile(rf"{CO_MENTION}(?:([a-z_]+)@(\d{{1,9}})/(.+)|([0-9a-f-]{{36}}))", re.DOTALL)
+
+
+def evidence(reason: str) -> CitationMark | UUID | None:
+    """Return the source that a reason of a link names: as an export has it by ref, as a wiki has it by id."""
+    found = EVIDENCE.fullmatch(reason)
+    if found is None:
+        return None
+    kind, version, ref, id = found.groups()
+    return UUID(id) if id else CitationMark(ref, kind, version=int(version))
 
 
 def refresh_hubness(writer: Writer, page_ids: Iterable[UUID | None]) -> None:

@@ -6,8 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from content.limits import SLUG
-from content.names import composed
-from content.slugs import is_slug
+from content.names import composed, is_slug
 from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements

@@ -7,8 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from content import limits
-from content.names import normalise
-from content.slugs import NoSlug, numbered, slugify
+from content.names import NoSlug, normalise, numbered, slugify
 from db.sql import statements
 
 from ..errors import BadInput, SlugTaken

@@ -6,7 +6,7 @@ from itertools import chain, count
 
 from content.limits import BODY, HEADING, SECTIONS, SLUG
 from content.markdown.sections import Section, parse, problem, render
-from content.slugs import numbered_section, section_slug
+from content.names import numbered_section, section_slug
 from content.templates import TEMPLATES
 
 from .. import validation

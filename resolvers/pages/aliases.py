@@ -14,6 +14,7 @@ from ..links.targets import resolve
 from ..model.drafts import ALIAS_SOURCES
 from ..model.names import Names, check_number, find_names, renew_names
 from ..model.pages import Page, Saved
+from ..proposals.operations import proposable
 from ..search.index import Findable, write_search
 from ..transactions.transaction import writing_page
 from ..transactions.writer import Writer, record
@@ -22,6 +23,7 @@ from .insert import aliases, write_aliases
 ALIASES = statements("aliases")
 
 
+@proposable
 async def add_alias(database: Database, scope: Scope, page_id: UUID, *, name: str, source: str = "manual") -> Saved:
     """Let a page answer to another name; links that mean it find the page from now on."""
     name = validation.alias(name)
@@ -33,6 +35,7 @@ async def add_alias(database: Database, scope: Scope, page_id: UUID, *, name: st
         return Saved(page.id, page.version, changed=bool(added))
 
 
+@proposable
 async def remove_alias(database: Database, scope: Scope, page_id: UUID, *, name: str) -> Saved:
     """Take a name from a page; its title always names it."""
     alias = normalise(validation.alias(name))

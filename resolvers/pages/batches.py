@@ -11,6 +11,7 @@ from db.scope import Scope
 from .. import validation
 from ..errors import BadInput, CairnError
 from ..model.pages import Saved
+from ..proposals.operations import proposable
 from ..transactions.transaction import writing_page
 from ..transactions.writer import record
 from .lifecycle import archive_page, unarchive_page
@@ -48,6 +49,7 @@ async def tag_pages(
     return await each(page_ids, lambda page_id: retag_page(database, scope, page_id, added, removed))
 
 
+@proposable
 async def retag_page(
     database: Database, scope: Scope, page_id: UUID, added: Sequence[str], removed: Sequence[str]
 ) -> Saved:

@@ -21,6 +21,7 @@ from ..errors import BadInput
 from ..model import outline
 from ..model.lookup import PageAddress, locate
 from ..model.pages import Page, Saved, find_page
+from ..proposals.operations import proposable
 from ..sources.grounding import ground
 from ..sources.sources import find_section
 from ..transactions.transaction import check_version, writing_page, writing_row
@@ -30,7 +31,7 @@ from .sections import named
 from .trajectory import keep_trajectory
 from .update import save
 
-CLAIMS = statements("claims")
+CLAIMS, CONTRADICTIONS = statements("claims"), statements("contradictions")
 SOURCES = statements("sources")
 NO_CLAIM = "There is no such superseded claim, or none that you may see."
 
@@ -82,6 +83,7 @@ class Correction:
         return claims.digest(self.fact, by.kind if by else "", by.ref if by else "")
 
 
+@proposable
 async def supersede_claim(
     database: Database,
     scope: Scope,
@@ -175,6 +177,8 @@ async def record_claim(
         writer.touched.add(page.id)
     await keep_trajectory(writer, after)
     await record(writer, "claim.superseded", page.id, version=saved.version, claimId=claim_id)
+    lost = {"page_id": page.id, "fact": correction.fact, "replacement": correction.replacement}
+    await close_contradictions(writer, [lost], saved.version)
     return SupersededClaim(claim_id, Saved(page.id, saved.version))
 
 
@@ -231,6 +235,24 @@ async def write_claims(writer: Writer, rows: Sequence[Mapping[str, Any]]) -> int
     )
 
 
+async def close_contradictions(writer: Writer, lost: Sequence[Mapping[str, Any]], version: int | None = None) -> None:
+    """Resolve the open contradictions of pages of which a claim is now superseded: the other claim is what is left."""
+    actor = writer.scope.actor
+    closed = await writer.all(
+        CONTRADICTIONS["close_superseded"],
+        page_ids=[row["page_id"] for row in lost],
+        facts=[row["fact"] for row in lost],
+        replacements=[row["replacement"] for row in lost],
+        resolver_kind=actor.kind.value,
+        resolver_id=actor.id,
+    )
+    for row in closed:
+        await record(
+            writer, "contradiction.resolved", row["page_id"],
+            version=version, contradictionId=row["id"], resolution=row["resolution"],
+        )  # fmt: skip
+
+
 async def find_sources(writer: Writer, given: Mapping[str, SourceRef | None]) -> list[Row | None]:
     """Return the rows of these sources by the fields that name them, None for one that is not named.
 
@@ -258,6 +280,7 @@ async def cite(writer: Writer, page_id: UUID, section_slug: str, source: Row) ->
     await writer.run(SOURCES["advance_section"], section_id=section_id, captured_at=source["captured_at"])
 
 
+@proposable
 async def withdraw_claim(database: Database, scope: Scope, claim_id: UUID) -> SupersededClaim:
     """Take back that a claim was superseded: nobody is told of it, and the compiler does not record it again.
 

@@ -23,6 +23,7 @@ from ..errors import BadInput, NotFound
 from ..model import outline
 from ..model.lookup import PageAddress, locate
 from ..model.pages import Page, Saved, find_page
+from ..proposals.operations import proposable
 from ..transactions.transaction import NO_PAGE, writing_page, writing_row
 from ..transactions.writer import Writer, record
 from .claims import (
@@ -76,6 +77,7 @@ def digest(one: str, other: str) -> bytes:
     return sha256("\0".join(both).encode()).digest()
 
 
+@proposable
 async def record_contradiction(
     database: Database, scope: Scope, address: PageAddress, older: Claimed, newer: Claimed
 ) -> SavedContradiction:
@@ -148,6 +150,7 @@ async def write_contradictions(writer: Writer, rows: Sequence[Mapping[str, Any]]
     )
 
 
+@proposable
 async def resolve_contradiction(
     database: Database, scope: Scope, contradiction_id: UUID, resolution: Resolution, reason: str
 ) -> SavedContradiction:

@@ -18,6 +18,7 @@ from ..model import outline
 from ..model.lookup import PageAddress, locate
 from ..model.outline import Outline
 from ..model.pages import Page, Saved
+from ..proposals.operations import proposable
 from ..transactions.transaction import check_version, writing_page
 from ..transactions.writer import record
 from ..validation import UNSET
@@ -67,6 +68,7 @@ class SavedEdit:
     note: str | None = None
 
 
+@proposable
 async def edit_page(
     database: Database,
     scope: Scope,
@@ -101,6 +103,7 @@ async def edit_page(
         return SavedEdit(saved, edited, None if saved.changed else SAME)
 
 
+@proposable
 async def append_to_page(
     database: Database,
     scope: Scope,

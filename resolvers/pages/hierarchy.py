@@ -10,6 +10,7 @@ from db.sql import statements
 from ..errors import BadInput
 from ..links.references import refresh_hubness
 from ..model.pages import Page, Saved
+from ..proposals.operations import proposable
 from ..transactions.transaction import check_same_wiki, writing_page
 from ..transactions.writer import Writer, record
 
@@ -18,6 +19,7 @@ LINKS = statements("links")
 REASON = "hierarchy"
 
 
+@proposable
 async def set_parent(database: Database, scope: Scope, page_id: UUID, *, parent_id: UUID | None) -> Saved:
     """Hang a page under another one, or under none."""
     async with writing_page(database, scope, page_id) as (writer, page):

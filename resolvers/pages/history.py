@@ -13,6 +13,7 @@ from ..errors import BadInput, NotFound
 from ..model import outline
 from ..model.pages import Saved
 from ..permissions import Action, authorise
+from ..proposals.operations import proposable
 from ..transactions.transaction import NO_PAGE, check_version, read_connection, writing_page
 from ..transactions.writer import record
 from .insert import read_body
@@ -52,6 +53,7 @@ def compared(old: State, new: State) -> Comparison:
     return Comparison(old, new, found, unified(found, f"version {old.version}", f"version {new.version}"))
 
 
+@proposable
 async def restore_state(
     database: Database,
     scope: Scope,

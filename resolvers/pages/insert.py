@@ -90,11 +90,13 @@ class PageToInsert:
     alias_source: str = "manual"
     former_slugs: Sequence[str] = ()
     edit_summary: str | None = None
+    version: int = 1
+    """The version that it begins with: one that comes from another wiki has earlier ones."""
 
 
 async def create(writer: Writer, *new: PageToInsert, later: bool = False) -> list[Saved]:
     """Create all of these pages, at their first version. `later` when `count_words` follows after more of them."""
-    new = tuple(replace(one, page=replace(one.page, version=1)) for one in new)
+    new = tuple(replace(one, page=replace(one.page, version=one.version)) for one in new)
     made = [one.page for one in new]
     await writer.each(INSERT_PAGE, [page_row(writer, one) for one in new])
     await write_sections(writer, [(page.id, *placed) for page in made for placed in enumerate(page.sections)])
@@ -108,6 +110,7 @@ async def create(writer: Writer, *new: PageToInsert, later: bool = False) -> lis
     await write_search(writer, *found, later=later)
     await resolve(writer, everyone(names.values()), [page.id for page in made])
     for page in made:
+        writer.note_state(None, page)
         writer.changes.add(ChangeKind.CREATED, page.id, page.version)
     return [Saved(page.id, page.version, created=True) for page in made]
 

@@ -21,6 +21,7 @@ from ..model.drafts import PageDraft, checked
 from ..model.names import check_free, free_slug, title_slug
 from ..model.pages import Page, Saved
 from ..permissions import Action
+from ..proposals.operations import proposable
 from ..search.index import forget_search
 from ..subscriptions.changes import ChangeKind
 from ..transactions.transaction import check_version, writing, writing_page
@@ -51,6 +52,7 @@ class PageExists(CairnError):
         return {"code": self.code, "page": self.page, "currentVersion": self.version}
 
 
+@proposable
 async def create_page(database: Database, scope: Scope, draft: PageDraft, *, unless_called: bool = False) -> Saved:
     """Create a page. A slug made from the title gets a number when it is taken; a given one must be free.
 
@@ -73,6 +75,7 @@ def called(draft: PageDraft, slug: str) -> dict[str, Any]:
     return {"type": draft.type, "alias": normalise(draft.title), "slug": slug}
 
 
+@proposable
 async def update_page(
     database: Database,
     scope: Scope,
@@ -138,6 +141,7 @@ def check_type(page: Page, wanted: str | None) -> None:
         )
 
 
+@proposable
 async def add_former_slugs(database: Database, scope: Scope, page_id: UUID, slugs: Sequence[str]) -> Saved:
     """Let a page be found by slugs that it, or a page that became part of it, once had."""
     slugs = [validation.slug(slug) for slug in slugs]
@@ -148,6 +152,7 @@ async def add_former_slugs(database: Database, scope: Scope, page_id: UUID, slug
         return saved
 
 
+@proposable
 async def archive_page(
     database: Database, scope: Scope, page_id: UUID, *, expected_version: int | None = None
 ) -> Saved:
@@ -155,6 +160,7 @@ async def archive_page(
     return await restate(database, scope, page_id, "archived", "page.archived", expected_version)
 
 
+@proposable
 async def unarchive_page(
     database: Database, scope: Scope, page_id: UUID, *, expected_version: int | None = None
 ) -> Saved:
@@ -173,6 +179,7 @@ async def restate(
         return saved
 
 
+@proposable
 async def archive_scope(database: Database, scope: Scope) -> int:
     """Archive every page of the wiki; return how many that were."""
     async with writing(database, scope, Action.MANAGE) as writer:
@@ -186,6 +193,7 @@ async def archive_scope(database: Database, scope: Scope) -> int:
         return archived
 
 
+@proposable
 async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
     """Delete a page and all that belongs to it, for good. Its children become parentless, links to it broken."""
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):

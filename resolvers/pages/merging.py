@@ -22,6 +22,7 @@ from ..model import outline
 from ..model.names import check_number, everyone, find_names, free_slug, write_names
 from ..model.outline import Outline
 from ..model.pages import Page, Saved, find_page
+from ..proposals.operations import proposable
 from ..search.index import Findable, found_together, write_search
 from ..sources.grounding import ground
 from ..transactions.transaction import NO_PAGE, check_same_wiki, check_version, writing_page
@@ -86,6 +87,7 @@ SUFFIX = "-merged"
 MOST = 20  # pages of one merge: about a second of the wiki's time
 
 
+@proposable
 async def merge_pages(
     database: Database,
     scope: Scope,
@@ -110,6 +112,7 @@ async def merge_pages(
         return await merge(writer, gone, into, "fromPageId")
 
 
+@proposable
 async def merge_many(
     database: Database, scope: Scope, from_ids: Sequence[UUID], into_id: UUID, *, expected_version: int | None = None
 ) -> Saved:

@@ -10,8 +10,7 @@ from uuid import UUID
 from content.limits import EDIT_SUMMARY
 from content.markdown.links import Target, can_be_linked, rename_links
 from content.markdown.sections import Section
-from content.names import normalise
-from content.slugs import NoSlug, is_slug, slugify
+from content.names import NoSlug, is_slug, normalise, slugify
 from db.database import Database, Row
 from db.ids import new_id
 from db.one_transaction import OneTransaction
@@ -26,6 +25,7 @@ from ..model import outline
 from ..model.names import check_free
 from ..model.outline import Outline
 from ..model.pages import Page, Saved, find_page, find_pages
+from ..proposals.operations import proposable
 from ..search.index import found_together
 from ..tenants.tenants import list_tenants
 from ..transactions.transaction import check_version, writing, writing_page
@@ -155,7 +155,7 @@ async def unfinished(database: Database) -> list[Row]:
 def scope_of(renaming: Row) -> Scope:
     """Return the scope of whoever renamed the page."""
     actor = Actor(ActorKind(renaming["actor_kind"]), renaming["actor_id"])
-    return Scope(renaming["tenant_id"], renaming["owner_id"], Role.SERVICE, actor, (renaming["owner_id"],))
+    return Scope(renaming["tenant_id"], renaming["owner_id"], Role.SERVICE, actor, (renaming["owner_id"],)).upkeep()
 
 
 async def new_name(writer: Writer, old_slug: str, old_title: str, page: Page) -> NewName:
@@ -224,6 +224,7 @@ class Renamed:
     left: int = 0
 
 
+@proposable
 async def rename_page(
     database: Database,
     scope: Scope,
@@ -251,7 +252,7 @@ async def rename_page(
         async with found_together(writer):
             done = await rename(writer, page, after, summary)
         waiting = await find_renamings(writer, page.id)
-        scope = writer.scope
+        scope = writer.scope.upkeep()
     if isinstance(database, OneTransaction):
         return replace(done, left=sum(waiting.values()))
     return await rewritten(database, scope, done, waiting, PATIENCE if patience is None else patience)

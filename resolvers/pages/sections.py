@@ -16,12 +16,14 @@ from ..model.drafts import SectionDraft
 from ..model.outline import Outline
 from ..model.pages import Page, Saved
 from ..permissions import Action
+from ..proposals.operations import proposable
 from ..transactions.transaction import check_version, writing_page
 from ..transactions.writer import Writer, record
 from ..validation import UNSET, Given
 from .update import save
 
 
+@proposable
 async def patch_section(
     database: Database,
     scope: Scope,
@@ -44,6 +46,7 @@ async def patch_section(
         return await rearranged(writer, page, sections, "section.patched", section_slug, summary)
 
 
+@proposable
 async def remove_section(
     database: Database,
     scope: Scope,
@@ -61,6 +64,7 @@ async def remove_section(
         return await rearranged(writer, page, sections, "section.removed", section_slug, summary)
 
 
+@proposable
 async def move_section(
     database: Database,
     scope: Scope,

@@ -1,5 +1,8 @@
 """Stubs, and paragraphs for pages, each written together with the citation of the source that says so."""
 
+from collections.abc import Sequence
+from uuid import UUID
+
 from db.database import Connection, Database
 from db.one_transaction import OneTransaction
 from db.scope import Scope
@@ -7,13 +10,16 @@ from db.scope import Scope
 from ..model.drafts import PageDraft
 from ..model.lookup import PageAddress, locate
 from ..model.pages import Saved, find_pages
+from ..proposals.operations import proposable
 from ..sources.sources import cite_source, locate_source
 from ..transactions.transaction import read_connection
 from ..transactions.writer import Writer
 from .edits import append_to_page
 from .lifecycle import create_page
+from .upsert import upsert_page
 
 
+@proposable
 async def write_stub(database: Database, scope: Scope, draft: PageDraft, source: str | None = None) -> Saved:
     """Create a page whose first section cites a source, given as KIND/REF or by its id; both or nothing."""
     source_id = await locate_source(database, scope, source) if source else None
@@ -26,6 +32,7 @@ async def write_stub(database: Database, scope: Scope, draft: PageDraft, source:
     return saved
 
 
+@proposable
 async def append_cited(
     database: Database,
     scope: Scope,
@@ -53,6 +60,19 @@ async def append_cited(
         await cite_source(whole, scope, page_id=page_id, section_slug=slug, source_id=source_id)
         await whole.commit()
     return done.saved
+
+
+@proposable
+async def write_cited(
+    database: Database, scope: Scope, draft: PageDraft, citations: Sequence[tuple[str, UUID]]
+) -> Saved:
+    """Make a page, or bring it up to date, and cite sources by the slugs of its sections; or do nothing."""
+    async with OneTransaction(database, nothing) as whole:
+        saved = await upsert_page(whole, scope, draft, mark_compiled=True)
+        for slug, source_id in citations:
+            await cite_source(whole, scope, page_id=saved.page_id, section_slug=slug, source_id=source_id)
+        await whole.commit()
+    return saved
 
 
 async def section_slug_of(database: Database, scope: Scope, saved: Saved, place: int) -> str:

@@ -107,6 +107,7 @@ async def change(writer: Writer, *changes: PageChange) -> list[Saved]:
     await restate(writer, [one for one in changes if one.is_restated])
     for one in changes:
         if one.is_named or one.after != one.before:
+            writer.note_state(one.before, one.after)
             writer.changes.add(one.kind, one.after.id, one.after.version)
     return [saved(one) for one in changes]
 

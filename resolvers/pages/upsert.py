@@ -18,6 +18,7 @@ from ..model.drafts import PageDraft, SectionDraft, checked
 from ..model.names import find_slug, title_slug
 from ..model.outline import Outline
 from ..model.pages import Page, Saved
+from ..proposals.operations import proposable
 from ..search.index import count_words
 from ..transactions.transaction import check_version, writing
 from ..transactions.writer import Writer, record, record_each
@@ -109,6 +110,7 @@ class Prepared(NamedTuple):
     text: PageText | None
 
 
+@proposable
 async def upsert_page(
     database: Database,
     scope: Scope,

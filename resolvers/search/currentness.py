@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import islice, product
 from uuid import UUID
 
-from content.claims.corrections import Verdict, judge, takes_back
+from content.claims.corrections import Verdict, holds_now, judge, says_instead, takes_back
 from content.search.passages import sentences
 from content.search.words import words
 from db.database import Row
@@ -38,6 +38,8 @@ class RankedPassage:
     corrects: bool
     lexemes: frozenset[str]
     found: int
+    said: frozenset[str] = frozenset()
+    """The words of the question that it says."""
     superseded_by: tuple[UUID, int] | None = None
 
 
@@ -58,23 +60,26 @@ def asked_words(reading: ReadQuery) -> Words:
 
 def newest_first(rows: Sequence[Row], asked: Words) -> list[RankedPassage]:
     """Return the passages in their order, each of the first ones before older ones that state the same thing."""
-    ranked = [
-        RankedPassage(
-            row["source_id"], row["position"], row["score"], row["text"], row["captured_at"], row["corrects"],
-            frozenset(row["lexemes"]), row["found"],
-        )
-        for row in rows
-    ]  # fmt: skip
+    ranked = [passage_of(row, asked if place < FOREMOST else {}) for place, row in enumerate(rows)]
     placed: list[RankedPassage] = []
     for newer in sorted(ranked[:FOREMOST], key=lambda one: (one.captured_at, one.source_id, one.position)):
         restated = [place for place, older in enumerate(placed) if restates(newer, older, asked)]
-        newer = replace(newer, score=max([newer.score, *(placed[place].score + STEP for place in restated)]))
+        if restated:
+            newer = replace(newer, score=max(newer.score, *(placed[place].score + STEP for place in restated)))
         for place in restated:
             if overrides(newer.text, placed[place].text, asked):
                 placed[place] = replace(placed[place], superseded_by=(newer.source_id, newer.position))
         placed.append(newer)
     placed.sort(key=lambda one: (-one.score, one.source_id, one.position))
     return placed + ranked[FOREMOST:]
+
+
+def passage_of(row: Row, asked: Words) -> RankedPassage:
+    lexemes = frozenset(row["lexemes"])
+    return RankedPassage(
+        row["source_id"], row["position"], row["score"], row["text"], row["captured_at"], row["corrects"], lexemes,
+        row["found"], frozenset(word for word, own in asked.items() if not own.isdisjoint(lexemes)),
+    )  # fmt: skip
 
 
 def restates(newer: RankedPassage, older: RankedPassage, asked: Words) -> bool:
@@ -85,24 +90,35 @@ def restates(newer: RankedPassage, older: RankedPassage, asked: Words) -> bool:
     """
     if newer.source_id != older.source_id and newer.captured_at == older.captured_at:
         return False
-    stated = said(older, asked)
-    shared = stated & said(newer, asked)
-    if len(shared) < max(min(2, len(asked)), LEAST_ASKED * len(asked), LEAST_STATED * len(stated)):
+    shared = older.said & newer.said
+    if len(shared) < max(min(2, len(asked)), LEAST_ASKED * len(asked), LEAST_STATED * len(older.said)):
         return False
-    return is_alike(newer, older) and names(older.text) & stated <= set(words(newer.text))
+    common = newer.lexemes & older.lexemes
+    share = len(common) / max(1, min(len(newer.lexemes), len(older.lexemes)))
+    is_alike = len(common) >= LEAST_COMMON and share >= (CHANGED if newer.corrects else SAME)
+    if not is_alike and not (newer.corrects and share >= TAKEN_BACK):
+        return False
+    subject = names(older.text) & older.said
+    if not subject <= set(words(newer.text)):
+        return False
+    named = frozenset(lexeme for word in subject for lexeme in asked[word])
+    says_more = bool(newer.said - subject or common - named)
+    return is_alike or is_taken_back(newer.text, says_more)
 
 
-def said(passage: RankedPassage, asked: Words) -> set[str]:
-    return {word for word, lexemes in asked.items() if not lexemes.isdisjoint(passage.lexemes)}
+def is_taken_back(text: str, says_more: bool) -> bool:
+    """Return whether a text takes back what was said of its subject.
 
-
-def is_alike(newer: RankedPassage, older: RankedPassage) -> bool:
-    """Return whether the passages have so many lexemes in common as what the newer one says about a change demands."""
-    common = len(newer.lexemes & older.lexemes)
-    share = common / max(1, min(len(newer.lexemes), len(older.lexemes)))
-    if common >= LEAST_COMMON and share >= (CHANGED if newer.corrects else SAME):
-        return True
-    return newer.corrects and share >= TAKEN_BACK and any(map(takes_back, sentences(newer.text)))
+    One that shares the names alone with what it may take back has to say in the same breath what holds now: `I was
+    wrong about Mara: her job is …`, and not `I no longer remember where I met Mara`.
+    """
+    said = [sentence.strip() for sentence in sentences(text)]
+    if says_more:
+        return any(map(takes_back, said))
+    return any(
+        says_instead(one) or (takes_back(one) and holds_now(following))
+        for one, following in zip(said, [*said[1:], ""], strict=True)
+    )
 
 
 def overrides(newer: str, older: str, asked: Words) -> bool:

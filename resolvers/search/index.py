@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from content.languages import language_of
-from content.markdown.comments import uncommented
+from content.markdown.plain import uncommented
 from content.search.words import ANALYSER, ANALYSERS, TAGGED, UNCOMMENTED, whole_words
 from db.ids import new_id
 from db.scope import Scope

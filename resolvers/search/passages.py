@@ -44,6 +44,8 @@ async def write_passages(writer: Writer, sources: Sequence[IndexedSource], super
     """Write the passages of new sources, and mark those of the versions that they supersede."""
     if superseded:
         await writer.run(INDEX["supersede_passages"], source_ids=list(superseded))
+    if not sources:
+        return
     language, indexes = await find_indexes(writer, [source.id for source in sources])
     for number, is_ready in indexes:
         row = await insert(writer, number, sources, language)

@@ -10,16 +10,17 @@ import orjson
 
 from content.search.search_query import SearchQuery
 from content.search.snippets import Snippet
-from db.database import Connection, Database
+from db.database import Connection, Database, Row
 from db.scope import Scope
 
+from ..embeddings.fusion import is_meant, near_passages, with_meaning
 from ..errors import BadInput, NotFound
-from .query_cache import Memory, memory_of
+from .query_cache import memory_of
 from .ranking_query import Meaning, RankedQuery, meaning, weigh
 from .request import DEEPEST, DEFAULT, MOST, Filter, SearchHit, SearchRequest, SearchResult
 from .search import MARK, page_mark, search_wiki
 from .snippets import snippets_of, with_snippets
-from .source_search import PassageHit, SourceFilter, SourceSearchRequest, SourceSearchResult, search_passages
+from .source_search import PassageHit, SourceFilter, SourceSearchRequest, SourceSearchResult, filters, search_passages
 from .spaces import Space, find_spaces
 from .weights import FEEDBACK, PassageWeights, Weights
 
@@ -108,9 +109,9 @@ class SearchAllResult:
 async def search_all(database: Database, scope: Scope, asked: SearchAllRequest) -> SearchAllResult:
     """Return the best pages and passages of the wikis for a question.
 
-    Takes a statement for the wikis, and of each wiki as many as the searches for its pages and its sources take. Raises
-    BadInput for filters that leave nothing to search, or a cursor of another search, and NotFound for a wiki that the
-    caller may not read.
+    Takes a statement for the wikis, and of each wiki as many as the searches for its pages and its sources take: each
+    reads the question by its own words and languages. Raises BadInput for filters that leave nothing to search, or a
+    cursor of another search, and NotFound for a wiki that the caller may not read.
     """
     meant = await meaning(SearchRequest(asked.text, filter=asked.filter))
     kinds = searched_kinds(asked, meant.query)
@@ -118,20 +119,19 @@ async def search_all(database: Database, scope: Scope, asked: SearchAllRequest) 
     size = max(1, min(asked.first, MOST))
     async with database.searching() as connection:
         spaces = await asked_spaces(connection, scope, asked.spaces, meant.query)
-        depth = min(DEEPEST, len(shown) + size + 1)
-        results = [
-            await search_space(connection, scope, space, asked, meant, kinds, depth, memory_of(database))
-            for space in spaces
-        ]
-        seen = set(shown)
-        rest = [hit for hit in ranked(results) if hit.mark not in seen][: DEEPEST - len(shown)]
-        hits = rest[:size]
-        marks = list(shown)
-        cursors = []
-        for hit in hits:
-            marks.append(hit.mark)
-            cursors.append(make_cursor(scope, asked, marks))
-        if asked.with_snippets:
+    depth = min(DEEPEST, len(shown) + size + 1)
+    by_meaning = await is_meant(database, meant.query)
+    results = [await search_space(database, scope, space, asked, meant, kinds, depth, by_meaning) for space in spaces]
+    seen = set(shown)
+    rest = [hit for hit in ranked(results) if hit.mark not in seen][: DEEPEST - len(shown)]
+    hits = rest[:size]
+    marks = list(shown)
+    cursors = []
+    for hit in hits:
+        marks.append(hit.mark)
+        cursors.append(make_cursor(scope, asked, marks))
+    if asked.with_snippets:
+        async with database.searching() as connection:
             hits = await explained(connection, scope, results, hits)
     corrected = (result.did_you_mean for result in results)
     return SearchAllResult(
@@ -170,17 +170,25 @@ async def asked_spaces(
 
 
 async def search_space(
-    connection: Connection, scope: Scope, space: Space, asked: SearchAllRequest, meant: Meaning, kinds: set[str],
-    depth: int, memory: Memory,
+    database: Database, scope: Scope, space: Space, asked: SearchAllRequest, meant: Meaning, kinds: set[str],
+    depth: int, by_meaning: bool,
 ) -> SpaceResult:  # fmt: skip
-    """Search one wiki that the caller may read."""
-    inside, pages, passages = scope.in_owner(space.id), None, None
-    if PAGES in kinds and meant.says_anything:
-        request = SearchRequest(asked.text, depth, filter=asked.filter, with_cursors=False)
-        pages = await search_wiki(connection, inside, request, memory)
-    if SOURCES in kinds and meant.query.words.strip():
-        request_of_sources = SourceSearchRequest(asked.text, depth, filter=asked.source_filter)
-        passages = await search_passages(connection, inside, request_of_sources, meant.query)
+    """Search one wiki that the caller may read, by words and, where a vector of the question is at hand, by meaning."""
+    inside = scope.in_owner(space.id)
+    of_pages = SearchRequest(asked.text, depth, filter=asked.filter, with_cursors=False)
+    of_sources = SourceSearchRequest(asked.text, depth, filter=asked.source_filter)
+    wants_pages = PAGES in kinds and meant.says_anything
+    wants_passages = SOURCES in kinds and bool(meant.query.words.strip())
+    pages, passages, near = None, None, list[Row]()
+    if wants_passages and by_meaning:
+        near = [*await near_passages(database, inside, meant.query, filters(asked.source_filter, meant.query))]
+    async with database.searching() as connection:
+        if wants_pages:
+            pages = await search_wiki(connection, inside, of_pages, memory_of(database))
+        if wants_passages:
+            passages = await search_passages(connection, inside, of_sources, meant.query, near=near)
+    if pages and by_meaning:
+        pages = await with_meaning(database, inside, of_pages, meant.query, meant.wanted, pages)
     return SpaceResult(space, pages, passages)
 
 

@@ -1,21 +1,23 @@
-"""The wikis that one search goes through: the named ones, or the caller's own and the shared spaces it may read."""
+"""The wikis that a caller may read, and those of them that one search goes through."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from content.limits import CALLED
-from content.slugs import is_slug
-from db.database import Connection
-from db.scope import Scope
+from content.names import is_slug
+from db.database import Connection, Database, Row
+from db.scope import Role, Scope
 from db.sql import statements
 
 from .. import validation
 from ..errors import BadInput, NotFound
 from ..tenants.tenants import as_id
+from ..transactions.transaction import read_connection
 
 SPACES = statements("spaces")
 SPACES_MAX = 20
+LISTED_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +54,36 @@ async def find_spaces(connection: Connection, scope: Scope, names: Sequence[str]
         if (as_id(name) or name) not in known:
             raise NotFound(f"There is no space `{name[: CALLED.most]}`, or none that you may read.")
     return list(dict.fromkeys(known[as_id(name) or name] for name in names))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadableSpace:
+    """A wiki that the caller may read: `role` is what it may do there, `pages` counts its active pages by type."""
+
+    id: UUID
+    kind: str
+    slug: str
+    name: str
+    role: str
+    score_boost: float
+    pages: Mapping[str, int]
+
+
+async def list_spaces(database: Database, scope: Scope) -> list[ReadableSpace]:
+    """Return the wikis that the caller may read, its own first and then by slug. Takes one statement."""
+    caller = {"tenant_id": scope.tenant_id, "owners": list(scope.owners), "spans_tenant": scope.spans_tenant}
+    async with read_connection(database) as connection:
+        rows = await connection.all(SPACES["list_spaces"], **caller, most=LISTED_MAX)
+    return [
+        ReadableSpace(
+            row["id"], row["kind"], row["slug"], row["name"], role_in(scope, row), row["score_boost"], row["pages"]
+        )
+        for row in rows
+    ]
+
+
+def role_in(scope: Scope, row: Row) -> str:
+    """Return the role in a wiki: the caller's own role, or what a grant gives it and its role allows."""
+    if scope.spans_tenant or row["is_own"] or scope.role is Role.READER:
+        return scope.role.value
+    return str(row["role"])

@@ -37,6 +37,7 @@ class PassageWeights:
     w_long_after: float = 0.1
     w_asks: float = 0.2  # a question in the source loses this share of its own score,
     w_question: float = 0.2  # which the passage after it gains
+    w_foremost: float = 0.1  # a speaker who is named, when choosing whom to weigh: share of the weight of the question
     w_together: float = 0.4  # all words are in it or beside it: share of the weight of the question
     w_speaker: float = 0.25  # one of the words names its speaker: the same
     w_speakers: float = 0.5  # all speakers that the question names speak in its source: the same
@@ -46,7 +47,7 @@ class PassageWeights:
     w_best: float = 0.2  # the three best passages of its source
 
 
-PASSAGE_BUDGET = 450  # passages that are weighed for their words, as the statement says
+PASSAGE_BUDGET = 450  # passages that are found by their words, as the statement says
 PASSAGE_WEIGHTS = asdict(PassageWeights())
 BUDGET = 600  # pages that are weighed for their words, as the statements say
 COUNTED = 1_000  # pages that are counted

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 from uuid import UUID
 
 from content.limits import UNSTORABLE
@@ -105,10 +106,8 @@ async def rebuild_wiki(database: Database, scope: Scope) -> UUID:
         return await enqueue(writer, scope.tenant_id, scope.owner_id, REBUILD, subject=REBUILD)
 
 
-SWEEPS = statements("sweeps")
+SWEEPS, HELD_NAMES = statements("sweeps"), statements("held_names")
 SWEEP = "sweep"
-EARNED_LEAST = 3
-"""So many sources have to say a name before it is worth a look whether it has earned a page."""
 SWEEPER = Actor(ActorKind.COMPILER, "cairn")
 
 
@@ -118,16 +117,16 @@ async def sweep(database: Database, scope: Scope) -> UUID | None:
         return await ask(writer)
 
 
-async def ask(writer: Writer) -> UUID | None:
-    if not await writer.all(SWEEPS["find_earned"], after="", size=1):
+async def ask(writer: Writer, options: dict[str, Any] | None = None) -> UUID | None:
+    if not await writer.all(HELD_NAMES["find_earned"], after="", size=1):
         return None
-    return await enqueue(writer, writer.scope.tenant_id, writer.scope.owner_id, SWEEP, subject=SWEEP)
+    return await enqueue(writer, writer.scope.tenant_id, writer.scope.owner_id, SWEEP, options=options, subject=SWEEP)
 
 
 async def ask_for(writer: Writer, mention_id: UUID) -> UUID | None:
     """Enqueue a sweep as `sweep` does, once this name has earned a page; None too where only admins ask for jobs."""
     wiki = writer.scope
-    if not await writer.value(SWEEPS["has_earned"], mention_id=mention_id) or not await is_compiling(
+    if not await writer.value(HELD_NAMES["has_earned"], mention_id=mention_id) or not await is_compiling(
         writer, wiki.tenant_id
     ):
         return None

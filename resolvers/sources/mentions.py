@@ -17,10 +17,10 @@ from db.tables import mentions as table
 
 from .. import validation
 from ..errors import BadInput, NotFound
-from ..permissions import Action, authorise
-from ..transactions.transaction import read_connection, writing, writing_row
+from ..transactions.transaction import writing, writing_row
 from ..transactions.writer import Writer, record
-from .compile_requests import EARNED_LEAST, ask_for
+from .compile_requests import ask_for
+from .held_names import EARNED_LEAST
 from .sources import find_source
 
 MENTIONS = statements("mentions")
@@ -37,14 +37,6 @@ class SavedMention:
     status: str
     count: int
     changed: bool = True
-
-
-async def find_nearest(database: Database, scope: Scope, size: int) -> list[Row]:
-    """The mentions of the scope's wiki that most sources say, each with the `total` of mentions."""
-    async with read_connection(database) as connection:
-        await authorise(connection, scope, scope.owner_id, Action.READ)
-        wanted = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-        return await connection.all(MENTIONS["find_nearest"], **wanted, size=size)
 
 
 async def record_mention(

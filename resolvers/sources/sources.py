@@ -7,20 +7,26 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from content.limits import CITATION_SUMMARY, CONTENT, FORGET_REASON, REF, SLUG, SOURCE_TITLE
+from content.ingest.extraction import MEDIA_TYPES
+from content.ingest.flags import flags
+from content.limits import ADDRESS, CITATION_SUMMARY, CONTENT, FORGET_REASON, REF, SLUG, SOURCE_TITLE
 from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
 from db.tables import SOURCE_KINDS
+from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput, NotFound
 from ..jobs.queue import enqueue
 from ..permissions import Action, authorise
+from ..proposals.operations import proposable
 from ..search.passages import IndexedSource, count_passage_words, drop_passages, write_passages
+from ..tenants.tenants import is_compiling
 from ..transactions.transaction import read_connection, writing, writing_page, writing_row
 from ..transactions.writer import Writer, record
+from .blobs import CheckedOriginal, OriginalDraft, drop_originals, hash_of, keep_original
 from .grounding import ground
 
 SECTIONS = statements("sections")
@@ -55,6 +61,8 @@ class SourceDraft:
     captured_at: datetime | None = None
     metadata: dict[str, Any] | None = None
     version: int | None = None
+    original: OriginalDraft | None = None
+    """The file that it was read from: other bytes are another version, though they say the same."""
     restored: bool = False
     """Whether it comes out of an export: then its parts may be as large as they ever could be stored."""
 
@@ -111,9 +119,14 @@ def checked_source(draft: SourceDraft) -> CheckedSource:
     )
 
 
-async def add_source(database: Database, scope: Scope, draft: SourceDraft) -> SavedSource:
-    """Keep a source. The same ref with other content is its next version, which supersedes the last."""
-    checked = checked_source(draft)
+async def add_source(
+    database: Database, scope: Scope, draft: SourceDraft, *, trigger: str | None = None
+) -> SavedSource:
+    """Keep a source. The same ref with other content is its next version, which supersedes the last.
+
+    With a `trigger` a compile is asked for, where that is wanted and there is something new.
+    """
+    checked, original = checked_source(draft), await checked_original(draft)
     async with writing(database, scope) as writer:
         named = {"kind": checked.kind, "ref": checked.ref}
         current = await writer.one(SOURCES["find_current"], **named, checksum=checked.checksum)
@@ -122,12 +135,31 @@ async def add_source(database: Database, scope: Scope, draft: SourceDraft) -> Sa
         known = [current] if current else []
         if current and checked.version:
             known += await writer.all(SOURCES["find_version"], **named, version=checked.version)
-        if same := next((row for row in known if row["checksum"] == checked.checksum), None):
-            return SavedSource(same["id"], same["version"], created=False)
+        same = (row for row in known if row["checksum"] == checked.checksum)
+        if found := next((row for row in same if original is None or row["original_hash"] == original.hash), None):
+            return SavedSource(found["id"], found["version"], created=False)
         saved = SavedSource(new_id(), current["version"] + 1 if current else 1, created=True)
         await keep_rows(writer, [added(writer, checked, saved, current["id"] if current else None)])
+        if original is not None:
+            await keep_original(writer, saved.source_id, original)
+        if trigger and await is_compiling(writer, scope.tenant_id):
+            await enqueue(writer, scope.tenant_id, scope.owner_id, trigger)
         await record(writer, "source.added", sourceId=saved.source_id, version=saved.version)
         return saved
+
+
+async def checked_original(draft: SourceDraft) -> CheckedOriginal | None:
+    """Return the file of a draft as it is kept, with the sentences of its text that are addressed to agents."""
+    given = draft.original
+    if given is None:
+        return None
+    return CheckedOriginal(
+        given.data,
+        await hash_of(given.data, restored=draft.restored),
+        validation.one_of(given.media_type, MEDIA_TYPES, "mediaType"),
+        validation.line(given.address, "address", ADDRESS.limit(restored=draft.restored)),
+        await read_in_thread(len(draft.content), flags, draft.content),
+    )
 
 
 def added(writer: Writer, checked: CheckedSource, saved: SavedSource, supersedes_id: UUID | None) -> dict[str, Any]:
@@ -153,6 +185,7 @@ async def keep_rows(writer: Writer, rows: Sequence[dict[str, Any]]) -> None:
     await write_passages(writer, indexed, sorted(superseded - {row["id"] for row in rows}))
 
 
+@proposable
 async def cite_source(
     database: Database,
     scope: Scope,
@@ -172,22 +205,37 @@ async def cite_source(
         source = await find_source(writer, source_id)
         section_id = await find_section(writer, page.id, section_slug)
         start, end = lines(source["content"], line_start, line_end)
-        changed = await writer.run(
-            SOURCES["cite"],
-            id=new_id(),
-            page_id=page.id,
-            section_id=section_id,
-            source_id=source_id,
-            line_start=start,
-            line_end=end,
-            summary=summary,
-        )
+        changed = await cite(writer, page.id, section_id, source, start, end, summary)
         if changed:
-            await writer.run(SOURCES["advance_section"], section_id=section_id, captured_at=source["captured_at"])
-            writer.touched.add(page.id)
             await ground(writer, [page.id], section_id=section_id)
             await record(writer, "source.cited", page.id, sourceId=source_id, sectionSlug=section_slug)
-        return Citation(page.id, section_id, source_id, bool(changed))
+        return Citation(page.id, section_id, source_id, changed)
+
+
+async def cite(
+    writer: Writer,
+    page_id: UUID,
+    section_id: UUID,
+    source: Any,
+    line_start: int | None,
+    line_end: int | None,
+    summary: str | None = None,
+) -> bool:
+    """Store that a section rests on lines of a source, if that is new; return whether it is. `ground` is to follow."""
+    changed = await writer.run(
+        SOURCES["cite"],
+        id=new_id(),
+        page_id=page_id,
+        section_id=section_id,
+        source_id=source["id"],
+        line_start=line_start,
+        line_end=line_end,
+        summary=summary,
+    )
+    if changed:
+        await writer.run(SOURCES["advance_section"], section_id=section_id, captured_at=source["captured_at"])
+        writer.touched.add(page_id)
+    return bool(changed)
 
 
 async def locate_source(database: Database, scope: Scope, name: str) -> UUID:
@@ -260,6 +308,7 @@ async def forget_source(database: Database, scope: Scope, source_id: UUID, reaso
             actor = writer.scope.actor
             await writer.run(FORGETTING["keep_said"], ids=ids)
             await writer.run(FORGETTING["erase"], ids=ids, by=f"{actor.kind.value}:{actor.id}", reason=reason)
+            await drop_originals(writer, ids)
             await drop_passages(writer, ids)
             await count_passage_words(writer)
             await record(writer, "source.forgotten", sourceId=source_id, versions=len(ids))

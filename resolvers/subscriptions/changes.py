@@ -22,6 +22,7 @@ class Topic(StrEnum):
 
     PAGES = "pages"
     JOBS = "jobs"
+    PROPOSALS = "proposals"
 
 
 class ChangeKind(StrEnum):
@@ -111,6 +112,14 @@ def announce_job(
 ) -> None:
     """Announce that a compile job was made or came further, in the transaction that writes its row."""
     announce(connection, [ChangeEvent(tenant_id, owner_id, Topic.JOBS, kind, job_id, None, datetime.now(UTC))])
+
+
+def announce_proposal(
+    connection: Connection, tenant_id: UUID, owner_id: UUID, proposal_id: UUID, kind: ChangeKind = ChangeKind.UPDATED
+) -> None:
+    """Announce that a proposal was made or decided, in the transaction that writes its row."""
+    at = datetime.now(UTC)
+    announce(connection, [ChangeEvent(tenant_id, owner_id, Topic.PROPOSALS, kind, proposal_id, None, at)])
 
 
 def payloads(changes: Iterable[ChangeEvent]) -> list[str]:

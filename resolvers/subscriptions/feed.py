@@ -125,10 +125,11 @@ async def watch_page(context: "Context", page_id: UUID, *, initial: bool) -> Sub
 async def watch_wiki(
     context: "Context", owner_id: UUID | None, *, initial: bool, topic: Topic = Topic.PAGES
 ) -> Subscriber:
-    """Watch the changes of a wiki, the caller's own when none is named, or those of its compile jobs."""
+    """Watch the changes of a wiki, the caller's own when none is named, or those of its compile jobs or proposals."""
     owner_id = context.scope.owner_id if owner_id is None else owner_id
     async with read_connection(context.database) as connection:
-        await authorise(connection, context.scope, owner_id, Action.READ)
+        action = Action.WRITE if topic is Topic.PROPOSALS else Action.READ
+        await authorise(connection, context.scope, owner_id, action)
     return watcher(context, topic, owner_id, initial=initial)
 
 

@@ -11,7 +11,8 @@ from types import TracebackType
 import asyncpg
 
 from db.database import AnswerTooLarge
-from db.pool import Exhausted, is_lost
+from db.pool import Exhausted, NoAnswer, is_lost
+from observability.trace import record_refusal
 
 from ..errors import BadInput, CairnError, Conflict, LimitExceeded, NotFound, Unavailable
 
@@ -24,9 +25,23 @@ REFUSED = (
     Exhausted,
     AnswerTooLarge,
 )
-BUSY = ("08", "40", "53", "55", "57")  # connection, rollback, resources, locks, an operator or a time-out
+BUSY = ("08", "40", "53", "55", "57", "58")  # connection, rollback, resources, locks, an operator or time-out, files
+CAUSES = {
+    "25006": "read_only",
+    "53100": "disk_full",
+    "53300": "connections",
+    "57014": "timeout",
+    "08": "unreachable",
+    "40": "contention",
+    "53": "resources",
+    "55": "locked",
+    "57": "unreachable",
+    "58": "files",
+}
+"""Why Postgres cannot do something now, by its SQLSTATE or the class of it."""
 VALUE = ("22", "54")  # the data itself, or more of it than fits
 DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO}  # no connection fails with these
+LONGEST = 300  # characters of a message
 RULE = ("23502", "23514")
 
 
@@ -39,7 +54,7 @@ class translated_db_errors:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if isinstance(error, REFUSED) and (ours := refusal(error)) is not None:
+        if isinstance(error, REFUSED) and (ours := told(error)) is not None:
             raise ours from error
 
 
@@ -73,8 +88,41 @@ def explained(error: Exception) -> Exception:
     Most are errors of ours already. This is for what fails between the operations, such as a rollback.
     """
     if isinstance(error, (asyncpg.PostgresError, Exhausted)) or is_lost(error):
-        return refusal(error) or error
+        return told(error) or error
     return error
+
+
+def told(error: Exception) -> CairnError | None:
+    """Return the refusal of an error. The log says why the database cannot do something now, which callers are not."""
+    ours = refusal(error)
+    if isinstance(ours, Unavailable):
+        cause = cause_of(error)
+        record_refusal(cause)
+        state = error.sqlstate if isinstance(error, asyncpg.PostgresError) else None
+        import structlog  # here, because a command that only reads is quicker without it
+
+        structlog.get_logger().warning(
+            "database refused", cause=cause, sqlstate=state, error=type(error).__name__, message=words(error)
+        )
+    return ours
+
+
+def cause_of(error: Exception) -> str:
+    """Return why the database cannot do something now, in one of a few words."""
+    if isinstance(error, asyncpg.PostgresError):
+        state = error.sqlstate or ""
+        return CAUSES.get(state) or CAUSES.get(state[:2], "other")
+    if isinstance(error, NoAnswer | TimeoutError):
+        return "timeout"
+    if isinstance(error, Exhausted):
+        return "busy"
+    return "files" if isinstance(error, OSError) and error.errno in DISK else "unreachable"
+
+
+def words(error: Exception) -> str:
+    """Return the first line of a message. What Postgres says of its own state has no value of a client in it; the
+    detail and the context of a message can have."""
+    return next(iter(str(error).splitlines()), "")[:LONGEST]
 
 
 def rule(error: asyncpg.PostgresError) -> str:

@@ -1,14 +1,15 @@
 """Every write is one transaction, opened here, and a wiki has one writer at a time.
 
-They queue in their process first, then for the owner's row. That is all the waiting there is: no operation waits for a
-second wiki, so none can deadlock.
+They queue in their process first, then for the owner's row. A transfer alone waits for a second wiki: it takes both in
+the order of their ids, so none can deadlock; where a proposal took its wiki first, Postgres ends the wait of one.
 """
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
@@ -23,6 +24,7 @@ from lib.lru import LRU
 from ..errors import BadInput, CairnError, Conflict, NotFound, Unavailable
 from ..model.pages import Page, find_page
 from ..permissions import Action, authorise, is_at_home
+from ..proposals.gate import Held, ReviewRequired, pass_gate
 from ..subscriptions.changes import ChangeKind, announce
 from .db_errors import translated_db_errors
 from .writer import LogLine, Writer
@@ -106,15 +108,18 @@ def page_owners(database: Database) -> LRU[UUID]:
 CLOSING = statements("closing")
 
 
-async def finish(writer: Writer) -> None:
-    """Write everything that ends a write in one statement; on Citus a notification has to be one by itself."""
+async def finish(writer: Writer, action: Action) -> None:
+    """Write everything that ends a write in one statement; on Citus a notification has to be one by itself.
+
+    Raises Held for a write of pages that has to be reviewed. Settings and jobs of a wiki are for its admins alone.
+    """
     found = writer.changes.found
     if None in found and found[None].kind is ChangeKind.ARCHIVED:
         await writer.run(CLOSING["advance_archived"])
     page_ids = [page_id for page_id in found if page_id is not None]
     is_restating = bool(writer.touched or writer.counted)
     if writer.lines or page_ids or is_restating:
-        await writer.run(
+        policy = await writer.value(
             CLOSING["close_restating" if is_restating else "close"],
             lines=[shown(line) for line in writer.lines],
             actor_kind=writer.scope.actor.kind.value,
@@ -123,6 +128,8 @@ async def finish(writer: Writer) -> None:
             touched_ids=writer.touched,
             counted_ids=writer.counted,
         )
+        if action is not Action.ADMINISTER:
+            await pass_gate(writer, policy)
     announce(writer, writer.changes.all())
 
 
@@ -135,6 +142,17 @@ PAGES = statements("pages")
 NO_WIKI = "There is no such wiki, or none that you may see."
 FOUND = "SELECT 1"
 NO_PAGE = "There is no such page, or none that you may see."
+TARGET_REVIEWS = (
+    "Writes of this role are reviewed in the wiki that the page would go to, and a transfer into it cannot be "
+    "proposed. Nothing was written. Ask somebody whose writes are not reviewed there."
+)
+
+
+class TwoWikis(NamedTuple):
+    """The writers of the wiki that a page leaves and of the one that it goes to, in one transaction."""
+
+    here: Writer
+    there: Writer
 
 
 @asynccontextmanager
@@ -233,7 +251,10 @@ async def transaction(database: Database) -> AsyncIterator[Connection]:
 
 @asynccontextmanager
 async def locked_transaction(database: Database, scope: Scope, action: Action) -> AsyncIterator[Writer]:
-    """Open a transaction as the wiki's one writer, until it ends. After waiting, permissions are checked anew."""
+    """Open a transaction as the wiki's one writer, until it ends. After waiting, permissions are checked anew.
+
+    What the wiki's write policy asks to be reviewed is undone: raises Held.
+    """
     with translated_db_errors():
         async with process_lock(database, scope), wiki_lock(database, scope) as connection:
             if connection.begun != FOUND:
@@ -241,8 +262,43 @@ async def locked_transaction(database: Database, scope: Scope, action: Action) -
             await authorise(connection, scope, scope.owner_id, action)
             writer = Writer(connection, scope)
             yield writer
-            await finish(writer)
+            await finish(writer, action)
             await writer.flush()
+
+
+@asynccontextmanager
+async def writing_two(database: Database, scope: Scope, page_id: UUID, to_owner_id: UUID) -> AsyncIterator[TwoWikis]:
+    """Open a transaction as the one writer of a page's wiki and of another, where the caller may write in both.
+
+    The policy of the page's wiki is asked first: raises Held. What the other one would have reviewed is refused.
+    """
+    owner_id = await find_owner_of(database, scope, PAGES["find_owner"], page_id, NO_PAGE, Action.WRITE)
+    if owner_id == to_owner_id:
+        raise BadInput("The page is in this wiki already. Name another one.", "toOwner")
+    async with read_connection(database) as connection:
+        await authorise(connection, scope, to_owner_id, Action.WRITE)
+    here = scope.in_owner(owner_id)
+    there = replace(scope.in_owner(to_owner_id), review=None)
+    first, second = sorted((here, there), key=lambda one: one.owner_id)
+    with translated_db_errors():
+        async with (
+            process_lock(database, first),
+            process_lock(database, second),
+            wiki_lock(database, first) as connection,
+        ):
+            if connection.begun != FOUND:
+                raise NotFound(NO_WIKI)
+            await lock_wiki(connection, second)
+            for one in (here, there):
+                await authorise(connection, one, one.owner_id, Action.WRITE)
+            both = TwoWikis(Writer(connection, here), Writer(connection, there))
+            yield both
+            for writer in both:
+                try:
+                    await finish(writer, Action.WRITE)
+                except Held as held:
+                    raise held if writer is both.here else ReviewRequired(TARGET_REVIEWS) from None
+                await writer.flush()
 
 
 class wiki_lock:

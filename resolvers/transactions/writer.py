@@ -13,7 +13,7 @@ from db.sql import Statement, combined, is_independent, touched
 from ..subscriptions.changes import ChangeLog
 
 if TYPE_CHECKING:
-    from ..model.pages import Saved
+    from ..model.pages import Page, Saved
 
 
 class LogLine(NamedTuple):
@@ -57,10 +57,17 @@ class Writer(Connection):
         self.gathered: dict[UUID, Any] | None = None
         """What can be found of pages by their ids, where `search.gathering` writes it later."""
         self.lines: list[LogLine] = []
+        self.states: dict[UUID, tuple[Page | None, Page]] = {}
+        """Pages as they were before, if they were there, and as they are to be."""
         self.touched: set[UUID] = set()
         """Pages of which something changed that is not their content."""
         self.counted: set[UUID] = set()
         """Pages that may be more or less of a hub now."""
+
+    def note_state(self, before: "Page | None", after: "Page") -> None:
+        """Note how a page was and is to be; of several changes of one page, the first and the last count."""
+        first = self.states.get(after.id)
+        self.states[after.id] = first[0] if first else before, after
 
     # -- statements in few round trips
 

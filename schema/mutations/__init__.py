@@ -6,11 +6,14 @@ from .claims import ClaimMutations
 from .compiling import CompilingMutations
 from .edits import BatchMutations, EditMutations
 from .links import LinkKindMutations, LinkMutations
+from .lint import LintMutations
 from .mentions import MentionMutations, PromotionMutations
 from .names import AliasMutations, NameMutations
 from .onboarding import OnboardingMutations, WikiSettingMutations
 from .pages import PageMutations
+from .proposals import ProposalMutations
 from .sections import SectionMutations
+from .share_links import ShareLinkMutations
 from .sources import SourceMutations
 from .upkeep import UpkeepMutations
 
@@ -22,6 +25,8 @@ class Mutation(
     NameMutations,
     BatchMutations,
     ClaimMutations,
+    ProposalMutations,
+    ShareLinkMutations,
     SectionMutations,
     PromotionMutations,
     AliasMutations,
@@ -31,6 +36,7 @@ class Mutation(
     MentionMutations,
     CompilingMutations,
     UpkeepMutations,
+    LintMutations,
     WikiSettingMutations,
     OnboardingMutations,
 ):

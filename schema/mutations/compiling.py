@@ -33,10 +33,13 @@ async def ask_for_compile(
     wanted: frozenset[str],
     tenant_id: str | None = None,
     model_id: str | None = None,
+    propose: bool = False,
     **where: str | None,
 ) -> list[tuple[Any, ...]]:
     scope = await scope_of(context, tenant_id, **where)
-    options = None if model_id is None else {"modelId": model_id[:200]}
+    options: dict[str, Any] = {} if model_id is None else {"modelId": model_id[:200]}
+    if propose:
+        options["propose"] = True
     return [(await queue.ask_for_compile(context.database, scope, options=options),)]
 
 
@@ -99,7 +102,7 @@ async def import_journal(context: Any, account_id: str, limit: int | None, **whe
 class CompilingMutations:
     @source(
         relations.jobs.by_ids,
-        "Compile a wiki now, for admins: the job that will.",
+        "Compile a wiki now, for admins: the job that will. With `propose` pages wait for a reviewer.",
         access=AS_ADMIN,
         step=Step(ask_for_compile, IDS),
     )
@@ -110,6 +113,7 @@ class CompilingMutations:
         user_id: OlderOwner = None,
         agent_id: OlderOwner = None,
         model_id: str | None = None,
+        propose: bool = False,
     ) -> WikiCompileJob | None: ...
 
     @strawberry.mutation(description="Compile a wiki from its first source on, from the next job on; for admins.")

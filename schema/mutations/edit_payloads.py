@@ -12,13 +12,14 @@ from resolvers.errors import BadInput, CairnError, Conflict
 from resolvers.pages.batches import BatchOutcome
 from resolvers.pages.edits import EditAmbiguous, EditFailed, SavedEdit
 from resolvers.pages.renaming import Renamed
+from resolvers.proposals.gate import ReviewRequired
 from selection import Step
 
 from ..enums import WikiEditPass
 from ..fields import source
 from ..pages.pages import WikiPage
 from ..pages.revisions import WikiRevision
-from .payloads import IDS, UserError, WikiConflict, kept, user_error
+from .payloads import IDS, UserError, WikiConflict, kept, shown_id, user_error
 
 
 async def kept_state(context: Any, payload: Any, wanted: frozenset[str]) -> list[tuple[Any, ...]]:
@@ -184,8 +185,9 @@ def outcome_of(outcome: BatchOutcome) -> WikiBatchOutcome:
     )
 
 
-def batch_error(error: CairnError, position: int) -> UserError:
-    return UserError(message=error.message, code=error.code, field=["pageIds", str(position)])
+def batch_error(error: CairnError, position: int, among: str = "pageIds") -> UserError:
+    named = error.proposal_id if isinstance(error, ReviewRequired) else None
+    return UserError(message=error.message, code=error.code, field=[among, str(position)], proposal_id=shown_id(named))
 
 
 def conflict(error: Conflict) -> WikiConflict:

@@ -1,5 +1,7 @@
 """Edits of a page's text told as old words and new ones, what is appended to it, and an earlier state again."""
 
+from typing import Any
+
 import strawberry
 
 from resolvers.model.lookup import PageAddress
@@ -19,6 +21,14 @@ class WikiPageInWikiInput(InWiki):
     section_slug: str | None = strawberry.field(default=None, description="One of its sections; else the whole text.")
     expected_version: int | None = strawberry.field(default=None, description="Refuse if it has another version.")
     summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
+
+    def common(self) -> dict[str, Any]:
+        """Return what every operation on a text takes besides its own arguments."""
+        return {
+            "section_slug": self.section_slug,
+            "expected_version": self.expected_version,
+            "summary": self.summary,
+        }
 
     def address(self) -> PageAddress:
         return PageAddress(
@@ -62,9 +72,7 @@ class EditMutations:
             old_text=input.old_text,
             new_text=input.new_text,
             replace_all=input.replace_all,
-            section_slug=input.section_slug,
-            expected_version=input.expected_version,
-            summary=input.summary,
+            **input.common(),
         )
         return await edit_payload(saving)
 
@@ -75,10 +83,8 @@ class EditMutations:
             await scope_in(info, input),
             input.address(),
             text=input.text,
-            section_slug=input.section_slug,
             as_paragraph=input.as_paragraph,
-            expected_version=input.expected_version,
-            summary=input.summary,
+            **input.common(),
         )
         return await edit_payload(saving)
 

@@ -1,11 +1,11 @@
-"""Pages under other names: renamed, and merged into one."""
+"""Pages under other names: renamed, merged into one, and transferred to another wiki."""
 
 import strawberry
 
 from resolvers import validation
 from resolvers.errors import BadInput
 from resolvers.model.pages import Saved
-from resolvers.pages import aliases, merging, renaming
+from resolvers.pages import aliases, merging, renaming, transferring
 
 from .edit_payloads import WikiRenamePayload, rename_payload
 from .payloads import WikiPagePayload, page_payload
@@ -34,6 +34,13 @@ class MergeWikiPagesInput:
         default=None, description="Refuse if the one that stays has another."
     )
     from_expected_version: int | None = strawberry.field(default=None, description="Refuse if the other has another.")
+
+
+@strawberry.input(description="A page that is given to another wiki of the tenant.")
+class TransferWikiPageInput:
+    page_id: strawberry.ID = strawberry.field(description="The page.")
+    to_owner: str = strawberry.field(description="The slug or the id of the owner whose wiki it goes to.")
+    expected_version: int | None = strawberry.field(default=None, description="Refuse if it has another version.")
 
 
 @strawberry.type
@@ -75,6 +82,22 @@ class NameMutations:
             )
 
         return await page_payload(saving())
+
+    @strawberry.mutation(
+        description="Give a page to another wiki in which the caller may write as well, with its history, names and "
+        "evidence. The payload shows it there, under its new id. Links that cross the wikis name the other one; its "
+        "children and its parent stay behind."
+    )
+    async def transfer_wiki_page(self, info: Request, input: TransferWikiPageInput) -> WikiPagePayload:
+        return await page_payload(
+            transferring.transfer_page(
+                info.context.database,
+                info.context.scope,
+                id_of(input.page_id),
+                input.to_owner,
+                expected_version=input.expected_version,
+            )
+        )
 
 
 @strawberry.input(description="A name of a page.")

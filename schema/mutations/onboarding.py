@@ -1,5 +1,6 @@
 """The tenant's own affairs, for its admins: owners, who may use whose wiki, and API keys."""
 
+from dataclasses import fields
 from datetime import datetime
 from uuid import UUID
 
@@ -12,8 +13,17 @@ from resolvers.auth import api_keys, owners
 from resolvers.auth.owners import WikiSettings, set_wiki_language, update_wiki_settings
 from resolvers.errors import BadInput
 from resolvers.permissions import administered_tenant
+from resolvers.proposals.gate import Policy, PolicyRule, WriterRole
 
-from ..enums import WikiAuthorKind, WikiGrantRole, WikiOwnerKind, WikiRole
+from ..enums import (
+    WikiAuthorKind,
+    WikiGrantRole,
+    WikiOwnerKind,
+    WikiPageType,
+    WikiRole,
+    WikiWritePolicy,
+    WikiWriterRole,
+)
 from ..fields import source
 from ..owners import WikiApiKey, WikiOwner
 from .payloads import UserError, kept, user_error
@@ -191,6 +201,17 @@ class WikiLanguagePayload:
     owner: WikiOwner | None = source(relations.owners.by_ids, "Whose wiki it is.", access=BY_ID, step=kept("owner_id"))
 
 
+@strawberry.input(description="A rule of a write policy. One for a type of pages goes before that for all types.")
+class WikiWriteRuleInput:
+    role: WikiWriterRole = strawberry.field(description="Whose writes.")
+    page_type: WikiPageType | None = strawberry.field(default=None, description="Of which pages; of all if left out.")
+    policy: WikiWritePolicy = strawberry.field(description="What becomes of them.")
+
+    def rule(self) -> PolicyRule:
+        role, policy = WriterRole(self.role.value), Policy(str(WikiWritePolicy(self.policy).value))
+        return PolicyRule(role, policy, self.page_type and self.page_type.value)
+
+
 @strawberry.input(description="The settings of a wiki. What is left out stays as it is.")
 class UpdateWikiSettingsInput(InWiki):
     score_boost: float | None = strawberry.field(
@@ -202,6 +223,27 @@ class UpdateWikiSettingsInput(InWiki):
         default=None,
         description="How many sources a page has to cite before a model writes its text, from 1 to 100. Themes are "
         "made from so many sources only.",
+    )
+    stale_after_days: int | None = strawberry.field(
+        default=None, description="After how many days without a change lint calls a page stale, from 1 to 3,650."
+    )
+    oversize_characters: int | None = strawberry.field(
+        default=None, description="From how many characters on lint calls a page too long, from 1,000 to 1,000,000."
+    )
+    lint_min_pages: int | None = strawberry.field(
+        default=None, description="On how many pages a name has to stand for lint to ask for its page, 1 to 1,000."
+    )
+    lint_every_days: int | None = strawberry.field(
+        default=None, description="After how many days a worker lints the wiki again, up to 365; 0 for never."
+    )
+    lint_after_sources: int | None = strawberry.field(
+        default=None, description="After how many new sources a worker lints the wiki, up to 1,000; 0 for never."
+    )
+    requires_sensitivity: bool | None = strawberry.field(
+        default=None, description="Whether lint asks for a sensitivity of every page."
+    )
+    write_policy: list[WikiWriteRuleInput] | None = strawberry.field(
+        default=None, description="All rules of the write policy anew. Writes that no rule is about are written."
     )
 
 
@@ -218,7 +260,10 @@ class WikiSettingMutations:
     @strawberry.mutation(description="Change settings of a wiki, for admins.")
     async def update_wiki_settings(self, info: Request, input: UpdateWikiSettingsInput) -> WikiSettingsPayload:
         scope = await scope_in(info, input)
-        settings = WikiSettings(input.score_boost, input.min_sources_for_synthesis)
+        given = {one.name: getattr(input, one.name) for one in fields(WikiSettings)}
+        if input.write_policy is not None:
+            given["write_policy"] = [one.rule() for one in input.write_policy]
+        settings = WikiSettings(**given)
         try:
             changed = await update_wiki_settings(info.context.database, scope, settings)
         except BadInput as error:

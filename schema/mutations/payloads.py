@@ -10,6 +10,7 @@ from sqlalchemy import Uuid
 from db import relations
 from db.access import BY_ID
 from resolvers.errors import BadInput, Conflict
+from resolvers.proposals.gate import ReviewRequired
 from selection import Step
 
 from ..fields import source
@@ -42,6 +43,9 @@ class UserError:
     message: str = strawberry.field(description="What is wrong and what to do, for people.")
     code: str = strawberry.field(description="What is wrong, for programs.")
     field: list[str] = strawberry.field(description="The path to it in the input, such as [sections, 0, bodyMd].")
+    proposal_id: strawberry.ID | None = strawberry.field(
+        default=None, description="With the code REVIEW_REQUIRED: the proposal that waits instead of the write."
+    )
 
 
 @strawberry.type(description="Somebody else changed the page first. Nothing was written.")
@@ -101,7 +105,13 @@ class WikiDeletionPayload:
 
 
 def user_error(error: BadInput) -> UserError:
-    return UserError(message=error.message, code=error.code, field=error.field.split(".") if error.field else [])
+    named = error.proposal_id if isinstance(error, ReviewRequired) else None
+    field = error.field.split(".") if error.field else []
+    return UserError(message=error.message, code=error.code, field=field, proposal_id=shown_id(named))
+
+
+def shown_id(id: UUID | None) -> strawberry.ID | None:
+    return None if id is None else strawberry.ID(str(id))
 
 
 async def page_payload(saving: Awaitable[Any]) -> WikiPagePayload:

@@ -6,9 +6,8 @@ import strawberry
 
 from db import relations
 
-from ..connections import Connection, Node
 from ..enums import WikiAuthorKind, WikiContradictionResolution, WikiContradictionStatus
-from ..fields import OlderOwner, OwnerName, column, expression, relation, source
+from ..fields import Connection, Node, OlderOwner, OwnerName, column, expression, relation, source
 from ..sources import WikiSource
 from .pages import WikiPage
 

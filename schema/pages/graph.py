@@ -7,9 +7,8 @@ import strawberry
 from db import relations
 from db.access import BY_ID
 
-from ..connections import Connection
 from ..enums import WikiLinkKind, WikiPageType
-from ..fields import OlderOwner, OwnerName, column, expression, relation, source
+from ..fields import Connection, OlderOwner, OwnerName, column, expression, relation, source
 from .pages import WikiPage
 from .sections import WikiSection
 

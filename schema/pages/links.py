@@ -7,9 +7,8 @@ import strawberry
 from db import relations
 from db.access import BY_ID
 
-from ..connections import Node, PageInfo
 from ..enums import WikiLinkDirection, WikiLinkKind, WikiPageType
-from ..fields import column, expression, part, relation, source
+from ..fields import Node, PageInfo, column, expression, part, relation, source
 from .pages import WikiPage
 
 links = relations.links

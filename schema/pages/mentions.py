@@ -6,9 +6,8 @@ import strawberry
 
 from db import relations
 
-from ..connections import Connection, Node
 from ..enums import WikiMentionStatus, WikiPageType
-from ..fields import OlderOwner, OwnerName, column, relation, source
+from ..fields import Connection, Node, OlderOwner, OwnerName, column, relation, source
 from ..sources import WikiSource
 from .pages import WikiPage
 

@@ -1,8 +1,10 @@
 """Pages as clients see them."""
 
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any
 
+import orjson
 import strawberry
 from strawberry.scalars import JSON
 
@@ -12,7 +14,6 @@ from db import relations
 from db.access import IN_OWNER
 from lib.threads import read_in_thread
 
-from ..connections import Connection, Node
 from ..enums import (
     WikiAliasSource,
     WikiConfidence,
@@ -23,7 +24,7 @@ from ..enums import (
     WikiPageStatus,
     WikiPageType,
 )
-from ..fields import OlderOwner, OwnerName, column, computed, expression, relation, source
+from ..fields import Connection, Node, OlderOwner, OwnerName, column, computed, expression, relation, source
 
 if TYPE_CHECKING:
     from ..owners import WikiOwner
@@ -36,6 +37,23 @@ if TYPE_CHECKING:
 
 hierarchy, pages = relations.hierarchy, relations.pages
 RENDERING = 20  # rows that a text as HTML weighs
+KEPT_MAX = 5_000  # characters of a text, and bytes of its links, up to which its HTML is kept
+KEPT = 512  # texts
+
+
+async def as_html(body: str, places: Any) -> str:
+    """Return a text as HTML. That of a short one is kept: pages are read far more often than they are written."""
+    links = orjson.dumps(places, option=orjson.OPT_SORT_KEYS)
+    if len(body) > KEPT_MAX or len(links) > KEPT_MAX:
+        return await read_in_thread(len(body), html, body, places)
+    return kept_html(body, links)
+
+
+@lru_cache(KEPT)
+def kept_html(body: str, links: bytes) -> str:
+    return html(body, orjson.loads(links))
+
+
 AS_HTML = (
     "as HTML that is safe to show: raw HTML is escaped, and links lead to the web, to mail or to pages only. A link to "
     "a page has the class wiki-link, an address /wiki/<type>/<slug> and data-page-id; one that no page answers to also "
@@ -198,7 +216,7 @@ class WikiPage(Node):
 
     @computed(f"The whole text {AS_HTML}", cost=RENDERING, body="body_md", places=relations.links.places("id"))
     async def body_html(body: str, places: Any) -> str:
-        return await read_in_thread(len(body), html, body, places)
+        return await as_html(body, places)
 
 
 @strawberry.type(description="A normalised other name of a page.")

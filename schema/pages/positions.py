@@ -6,9 +6,8 @@ import strawberry
 
 from db import relations
 
-from ..connections import Connection
 from ..enums import WikiPageState
-from ..fields import OlderOwner, OwnerName, column, expression, relation, source
+from ..fields import Connection, OlderOwner, OwnerName, column, expression, relation, source
 from .pages import WikiPage
 
 positions = relations.pages
@@ -28,7 +27,9 @@ class PositionQueries:
     @source(
         positions.changes,
         "Every page of a wiki once, by its last change. Who asks `after` the last endCursor that they got hears of all "
-        "that was created, changed, archived or deleted since then, each page once.",
+        "that was created, changed, archived or deleted since then, each page once. After a backup was restored older "
+        "cursors are refused with CURSOR_EXPIRED: start again without one.",
+        history=positions.history,
     )
     def wiki_changes(
         tenant_id: strawberry.ID | None = None,

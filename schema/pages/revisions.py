@@ -1,7 +1,7 @@
 """Versions of pages, and the differences between them."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
 from strawberry.scalars import JSON
@@ -12,10 +12,12 @@ from db.access import BY_ID
 from selection import Step
 from selection.declare.arguments import identifier
 
-from ..connections import Node
 from ..enums import WikiAuthorKind, WikiDiffLineKind
-from ..fields import column, expression, relation, source, whole
+from ..fields import Node, column, expression, relation, source, whole
 from .pages import WikiPage
+
+if TYPE_CHECKING:
+    from .proposals import WikiProposal
 
 
 @strawberry.type(description="One saved state of a page; none is ever changed.")
@@ -42,6 +44,10 @@ class WikiRevision(Node):
     created_at: datetime = column("When.")
     erased_at: datetime | None = column("When its text was erased, together with a source that was forgotten.")
     page: WikiPage = relation(relations.revisions.page, "The page as it is now.")
+    proposal: Annotated["WikiProposal", strawberry.lazy(".proposals")] | None = relation(
+        relations.proposals.of_revision,
+        "The proposal that was accepted as this version, with who accepted it; for those who may write in the wiki.",
+    )
 
 
 differences = relations.revisions

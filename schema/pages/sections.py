@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import strawberry
 from strawberry.scalars import JSON
 
-from content.markdown.html import html
 from db import relations
-from lib.threads import read_in_thread
 
-from ..connections import Connection, Node
-from ..fields import column, computed, expression, relation
-from .pages import AS_HTML, RENDERING, WikiPage
+from ..fields import Connection, Node, column, computed, expression, relation
+from .pages import AS_HTML, RENDERING, WikiPage, as_html
 
 if TYPE_CHECKING:
     from ..sources import WikiCitation, WikiSource
@@ -45,7 +42,7 @@ class WikiSection(Node):
 
     @computed(f"Its text {AS_HTML}", cost=RENDERING, body="body_md", places=relations.links.places("page_id"))
     async def body_html(body: str, places: Any) -> str:
-        return await read_in_thread(len(body), html, body, places)
+        return await as_html(body, places)
 
 
 @strawberry.type(description="How many sentences the cited sources support. What cites nothing is not counted.")

@@ -11,9 +11,8 @@ from resolvers.search.request import DEFAULT, MOST
 from resolvers.search.source_search import SourceFilter, SourceSearchRequest, SourceSearchResult
 from selection import Step
 
-from ..connections import Connection, PageInfo
 from ..enums import WikiSourceKind
-from ..fields import OlderOwner, OwnerName, column, relation, source, whole
+from ..fields import Connection, OlderOwner, OwnerName, PageInfo, column, relation, source, whole
 from ..pages.sections import WikiSection
 from ..sources import WikiSource
 from .search_hits import WikiSnippet

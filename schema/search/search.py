@@ -12,9 +12,8 @@ from db.access import BY_ID, FOUND, FOUND_TOGETHER
 from selection import Step, Within
 from selection.declare.arguments import identifier
 
-from ..connections import PageInfo
 from ..enums import WikiPageStatus, WikiPageType
-from ..fields import OlderOwner, OwnerName, column, relation, source, whole
+from ..fields import OlderOwner, OwnerName, PageInfo, column, relation, source, whole
 from ..pages.pages import WikiPage
 from .search_hits import MobileWikiSearchHit, WikiSearchEdge, WikiSearchHit
 from .search_rows import SHOWN, Row, asked, hit_row, results_row
@@ -40,6 +39,15 @@ class WikiSearchFacets:
     tags: list[WikiTagCount] = whole(search.counts("tags"), "By tag, the most first.")
 
 
+@strawberry.type(description="A name that sources say and that has no page yet.")
+class WikiHeldName:
+    name: str = column("As it was first seen.")
+    suggested_type: WikiPageType | None = column("The type of page it would make.")
+    mention_count: int = column("In how many sources it was seen.")
+    evidence: float = column("Its evidence: a name gets its page with 3.")
+    missing: str = column("What it lacks, as the end of a sentence.")
+
+
 @strawberry.type(description="Some of what a search found, the best first: walked forward, with `first` and `after`.")
 class WikiSearchConnection:
     edges: list[WikiSearchEdge] = whole(search.edges, "The found pages with their cursors, scores and snippets.")
@@ -49,6 +57,9 @@ class WikiSearchConnection:
     total_is_exact: bool = column("Is totalCount the number, or are there at least so many?")
     facets: WikiSearchFacets = relation(search.facets, "What the found pages are like; counted only when asked for.")
     did_you_mean: str | None = column("What was searched for instead, when a word had to be corrected.")
+    held_names: list[WikiHeldName] = whole(
+        search.held_names, "Where no page is found: the names in the query that the wiki holds without a page."
+    )
 
 
 SEARCHING = 20  # rows that a search weighs besides what it shows: it ranks many times as many
@@ -128,7 +139,9 @@ async def find_results(
     **where: str | None,
 ) -> list[Row]:
     question = await asked(context, wanted, query, first, filter, where, after, explain)
-    return [results_row(await context.search(question), question)]
+    found = await context.search(question)
+    is_asked = "heldNames" in wanted and not found.hits and after is None
+    return [results_row(found, question, await context.held_names(question) if is_asked else ())]
 
 
 async def find_related(

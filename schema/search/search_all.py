@@ -11,9 +11,8 @@ from resolvers.search.search_all import KINDS, Hit, SearchAllRequest, SearchAllR
 from resolvers.search.source_search import PassageHit
 from selection import Step
 
-from ..connections import PageInfo
 from ..enums import WikiSearchKind
-from ..fields import column, relation, source, whole
+from ..fields import PageInfo, column, relation, source, whole
 from ..owners import WikiOwner
 from ..pages.pages import WikiPage
 from ..pages.sections import WikiSection

@@ -1,10 +1,13 @@
 """The search request that a field makes, and its results as the rows that a statement starts from."""
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
 from content.search.snippets import Snippet, html
 from resolvers.search.request import DEFAULT, MOST, Filter, SearchHit, SearchRequest, SearchResult
+from resolvers.sources.held_names import HeldName
 
 Row = tuple[Any, ...]
 ANYTHING = Filter()
@@ -78,8 +81,9 @@ def hit_row(hit: SearchHit, memories: list[str]) -> Row:
     return hit.page_id, hit.score, hit.matched_alias, hit.section_id, shown, {"refs": memories}
 
 
-def results_row(found: SearchResult, asked: SearchRequest) -> Row:
+def results_row(found: SearchResult, asked: SearchRequest, held: Sequence[HeldName] = ()) -> Row:
     lists = {
+        "held": list(map(asdict, held)),
         "edges": [edge(place, hit) for place, hit in enumerate(found.hits)],
         "types": counts(found.types),
         "tags": counts(found.tags),

@@ -5,9 +5,8 @@ import strawberry
 from db import relations
 from db.access import IN_OWNER
 
-from ..connections import Connection
 from ..enums import WikiNameKind, WikiPageType
-from ..fields import OlderOwner, OwnerName, column, expression, relation, source
+from ..fields import Connection, OlderOwner, OwnerName, column, expression, relation, source
 from ..pages.pages import WikiPage
 
 suggestions = relations.suggestions

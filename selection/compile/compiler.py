@@ -18,16 +18,26 @@ from graphql import (
     is_list_type,
     is_non_null_type,
 )
-from sqlalchemy import ARRAY, ColumnElement, FromClause, Integer, Select, column, func, literal, select
+from sqlalchemy import ARRAY, ColumnElement, FromClause, Integer, Select, case, column, func, literal, select
 
 from ..declare import json_format
-from ..declare.arguments import Argument, bind, read_arguments
+from ..declare.arguments import PAGING, Argument, PageArgs, bind, length, read_arguments
 from ..declare.contract import is_connection, mapping_of, object_type, python_name
-from ..declare.mapping import Column, Computed, Expression, Known, Paging, Part, Relation, Source, Step, Within
-from ..declare.paging import PAGING, PageArgs, length
-from ..declare.rows import OuterRow
+from ..declare.mapping import (
+    Column,
+    Computed,
+    Expression,
+    Known,
+    OuterRow,
+    Paging,
+    Part,
+    Relation,
+    Source,
+    Step,
+    Within,
+)
 from ..errors import NotCompilable
-from ..limits.cost import Cost
+from ..limits import Cost
 from .collect import Collector
 from .connection import ConnectionSelection
 from .parameters import Binds, Fixed, Getter
@@ -43,6 +53,9 @@ class Mode(Enum):
 
 TYPE = "$type"
 """The key under which values carry the concrete type of an abstract field."""
+
+EXPIRED = "$expired"
+"""The key under which values say that a cursor is of a history that is no more."""
 
 Pairs = dict[str, ColumnElement[Any]]
 Nodes = list[FieldNode]
@@ -127,6 +140,12 @@ class QueryCompiler:
     def guarded(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
         """Return the value, required in bytes where the schema excludes null."""
         return json_format.required(value) if self.mode is Mode.BYTES and is_non_null_type(type_) else value
+
+    def held(self, condition: ColumnElement[bool], value: ColumnElement[Any]) -> ColumnElement[Any]:
+        """Return a value whose cursors are good on a condition: without it bytes fail, and values hold EXPIRED."""
+        if self.mode is Mode.BYTES:
+            return json_format.required(case((condition, value)))
+        return case((condition, value), else_=json_format.json_object({EXPIRED: literal("cursor")}))
 
     def known(self, field: GraphQLField, nodes: Nodes, known: Known) -> ColumnElement[Any]:
         """Return an object of values that are bound: no table is read for them."""

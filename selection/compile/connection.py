@@ -21,10 +21,9 @@ from sqlalchemy import ColumnElement, Integer, Select, Subquery, Text, and_, cas
 from sqlalchemy.sql.operators import desc_op
 
 from ..declare import json_format
-from ..declare.arguments import Argument, sendable
+from ..declare.arguments import Argument, PageArgs, sendable
 from ..declare.contract import mapping_of, object_type
 from ..declare.mapping import Relation
-from ..declare.paging import PageArgs
 from ..errors import BadInput, NotCompilable
 from .parameters import Binds, Getter
 
@@ -60,8 +59,8 @@ def name_of(key: OrderTerm) -> str:
     return name
 
 
-def cursor(keys: Sequence[OrderTerm]) -> ColumnElement[Any]:
-    values = cast(func.json_build_array(signature(keys), *(key.value for key in keys)), Text)
+def cursor(keys: Sequence[OrderTerm], *more: ColumnElement[Any]) -> ColumnElement[Any]:
+    values = cast(func.json_build_array(signature(keys), *(key.value for key in keys), *more), Text)
     return func.translate(func.encode(func.convert_to(values, "utf8"), "base64"), "\n", "")
 
 
@@ -86,6 +85,11 @@ def cursor_value(get: Getter, keys: Sequence[OrderTerm], index: int) -> Getter:
     return lambda request: decode(get(request), keys)[index]
 
 
+def cursor_history(get: Getter, keys: Sequence[OrderTerm]) -> Getter:
+    """Return a getter of the history that a cursor carries: None of one that was made before cursors carried any."""
+    return lambda request: next(iter(decode(get(request), keys)[len(keys) :]), None)
+
+
 def check_cursor(keys: Sequence[OrderTerm], scope: Any, text: str) -> None:
     """Refuse a bad one even where nothing of its page is selected."""
     decode(text, keys)
@@ -96,11 +100,13 @@ INT_MAX = 2**31 - 1
 
 
 def decode(text: str, keys: Sequence[OrderTerm]) -> list[Any]:
+    """Return the values of a cursor: one for each key, and behind them the history where the cursor carries that."""
     try:
         name, *values = json.loads(base64.b64decode(text, validate=True))
         if name != signature(keys):
             raise BadInput("This cursor is of another list, or of another order.")
-        return [read(key.value.type.python_type, value) for key, value in zip(keys, values, strict=True)]
+        types = [key.value.type.python_type for key in keys] + [str] * (len(values) == len(keys) + 1)
+        return [read(type_, value) for type_, value in zip(types, values, strict=True)]
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise BadInput("This is not a cursor.") from error
 
@@ -131,6 +137,7 @@ class ConnectionSelection:
         self.row = query.columns_clause_froms[0]
         self.keys = keys_of(query)
         self.size = compiler.binds.add(page.size, Integer())
+        self.history = page.history() if page.history else None
         self.columns: dict[str, ColumnElement[Any]] = {}
         self.extra = 0
 
@@ -138,7 +145,24 @@ class ConnectionSelection:
         with self.compiler.list_of(self.page.size):
             outer = self.fields(type_, nodes, self.field)
         rows = self.rows().subquery()
-        return select(json_format.json_object({key: make(rows) for key, make in outer.items()})).scalar_subquery()
+        shown = select(json_format.json_object({key: make(rows) for key, make in outer.items()})).scalar_subquery()
+        return shown if self.history is None else self.of_one_history(shown, self.history)
+
+    def of_one_history(self, shown: ColumnElement[Any], history: ColumnElement[str]) -> ColumnElement[Any]:
+        """Return the page if its cursors are of this history. Otherwise bytes fail, and values say it: EXPIRED."""
+        asked = [get for get in (self.page.after, self.page.before) if get is not None]
+        if not asked:
+            return shown
+        binds, first = self.compiler.binds, self.keys[0].value
+        last = self.query.order_by(None).with_only_columns(func.max(first), maintain_column_froms=True)
+        held = and_(
+            *(func.coalesce(binds.add(cursor_history(get, self.keys), Text()), history) == history for get in asked),
+            *(
+                binds.add(cursor_value(get, self.keys, 0), first.type) <= func.coalesce(last.scalar_subquery(), 0)
+                for get in asked
+            ),
+        )
+        return self.compiler.held(held, shown)
 
     def rows(self) -> Select[Any]:
         """Return the page in the direction it is walked."""
@@ -158,6 +182,9 @@ class ConnectionSelection:
     @property
     def is_numbered(self) -> bool:
         return self.page.backward or self.extra > 0
+
+    def cursor(self) -> ColumnElement[Any]:
+        return cursor(self.keys) if self.history is None else cursor(self.keys, self.history)
 
     # -- the fields of XConnection, XEdge and PageInfo
 
@@ -188,7 +215,7 @@ class ConnectionSelection:
         for key, same in self.compiler.collector.below(type_, nodes).items():
             match same[0].name.value:
                 case "cursor":
-                    pairs[key] = cursor(self.keys)
+                    pairs[key] = self.cursor()
                 case "node":
                     pairs[key] = self.node(type_, same)
                 case _:
@@ -206,7 +233,7 @@ class ConnectionSelection:
     def page_info(self, type_: GraphQLObjectType, key: str, name: str, nodes: Nodes) -> Outer:
         match name:
             case "startCursor" | "endCursor":
-                self.columns["cursor"] = cursor(self.keys)
+                self.columns["cursor"] = self.cursor()
                 at = 0 if name == "startCursor" else -1
                 return lambda rows: self.aggregated(rows, rows.c.cursor).op("->>")(at)
             case "hasNextPage" if not self.page.backward:

@@ -7,9 +7,50 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from sqlalchemy import ColumnElement, FromClause, Select, TextualSelect
+from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.types import TypeEngine
 
-from .rows import OuterRow
+
+class OuterColumn(ColumnElement[Any]):
+    """A column of a row that is seen from inside a sub-select; it brings no FROM with it.
+
+    SQLAlchemy adds every table that a select mentions to its FROM, unless it is told to correlate it; forgetting that
+    gives a silent cross join. This column mentions nothing: it is rendered and that is all.
+    """
+
+    __visit_name__ = "outer_column"
+    inherit_cache = False
+    _from_objects: list[FromClause] = []  # noqa: RUF012  SQLAlchemy's own name and shape
+
+    def __init__(self, column: ColumnElement[Any]) -> None:
+        self.column, self.type = column, column.type
+
+
+@compiles(OuterColumn)
+def render(outer: OuterColumn, compiler: Any, **options: Any) -> str:
+    text: str = compiler.process(outer.column, **options)
+    return text
+
+
+class Columns:
+    """The columns of an outer row, as `row.c`."""
+
+    def __init__(self, row: FromClause) -> None:
+        self._row = row
+
+    def __getattr__(self, name: str) -> OuterColumn:
+        return OuterColumn(self._row.c[name])
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._row.c
+
+
+class OuterRow:
+    """The row that declarations are given: page.c.id."""
+
+    def __init__(self, row: FromClause) -> None:
+        self.c = Columns(row)
+
 
 Query = Callable[..., Select[Any]]
 
@@ -60,7 +101,8 @@ class Paging:
     """The size of a list, by default and at most: no list is without one. With `least`, less is lifted to that.
 
     With `each_of` the list answers an argument of that name item by item, and is as long as it. `per_row` of its items
-    cost as much as one row.
+    cost as much as one row. `history` makes an expression that each cursor of a connection carries, and that must have
+    the same value again: of another history nothing can be said behind a cursor, nor behind one that is ahead of it.
     """
 
     default: int = 20
@@ -68,6 +110,7 @@ class Paging:
     least: int | None = None
     each_of: str | None = None
     per_row: int = 1
+    history: Callable[[], ColumnElement[str]] | None = None
 
 
 @dataclass(frozen=True)

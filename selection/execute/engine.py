@@ -22,7 +22,7 @@ from ..compile.parameters import Request
 from ..declare.contract import lists_what_a_step_finds
 from ..declare.json_format import json_object
 from ..errors import Final, MoreErrors, NotCompilable, TurnedAway
-from ..limits.document import Limits
+from ..limits import Limits
 from .operation import Document, Invalid, Operation, coerced, large, too_long
 from .plan import Context, QueryPlan
 from .plan_cache import DocumentCache

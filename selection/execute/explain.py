@@ -15,7 +15,7 @@ from ..compile.parameters import Fixed, OfStep, Request
 from ..declare.contract import mapping_of
 from ..declare.mapping import Source
 from ..errors import NotCompilable
-from ..limits.cost import OPERATION
+from ..limits import OPERATION
 from .engine import Engine
 from .operation import Document, Invalid
 from .plan import QueryPlan

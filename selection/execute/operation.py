@@ -37,9 +37,7 @@ from lib.lru import CacheStats
 from ..compile.introspection import ABOUT, fields, introspected
 from ..compile.parameters import ABSENT, is_plain, shape
 from ..declare.contract import mapping_of
-from ..limits.cost import WRITE
-from ..limits.document import Limits, refusals
-from ..limits.variables import extent
+from ..limits import WRITE, Limits, extent, refusals
 from .plan_cache import PlanCache
 
 

@@ -24,16 +24,17 @@ from graphql.execution.values import VariableValues
 from observability.trace import record_values
 
 from ..compile.collect import Collector
-from ..compile.compiler import TYPE, Mode, Nodes, QueryCompiler
+from ..compile.compiler import EXPIRED, TYPE, Mode, Nodes, QueryCompiler
 from ..compile.parameters import Request
 from ..declare.contract import lists_what_a_step_finds, mapping_of, python_name
 from ..declare.mapping import Computed, Known, Source
-from ..errors import NotCompilable
+from ..errors import NotCompilable, Refused
 from .operation import Operation
 from .plan import QueryPlan
 from .plan_cache import DocumentCache
 
 Info = GraphQLResolveInfo[Any]
+RESTORED = "The database was restored since this cursor was given out, and may lack what you know: start without it."
 
 
 class Resolvers:
@@ -76,7 +77,10 @@ class Resolvers:
                     return completed(await run(Mode.BYTES, parent, info))
                 record_values()
             data = await run(Mode.VALUES, parent, info)
-            return None if data is None else orjson.loads(data)
+            found = None if data is None else orjson.loads(data)
+            if isinstance(found, dict) and EXPIRED in found:
+                raise Refused(RESTORED, "CURSOR_EXPIRED")
+            return found
 
         return resolve
 

@@ -10,7 +10,7 @@ from ..compile.parameters import Request
 from ..declare.arguments import read_arguments
 from ..declare.contract import mapping_of
 from ..declare.mapping import Source
-from ..limits.document import Limits
+from ..limits import Limits
 from .operation import Invalid, Operation, coerced
 from .plan import values
 

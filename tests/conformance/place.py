@@ -17,7 +17,7 @@ from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers.auth.tokens import mint
+from resolvers.auth.credentials import mint
 from resolvers.import_export.files import export_path
 from tests.app.service import SECRET, serving
 from tests.full_wiki import fill, slug_of

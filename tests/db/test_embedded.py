@@ -17,7 +17,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from db.embedded import EmbeddedServer, EmbeddedServerFailed
+from db.embedded import LOG_MOST, EmbeddedServer, EmbeddedServerFailed
 
 Start = Callable[[], "subprocess.Popen[str]"]
 
@@ -99,6 +99,12 @@ def new_folder() -> Iterator[Path]:
 
 def runs(data_dir: Path) -> bool:
     return (data_dir / "postgres" / "postmaster.pid").exists()
+
+
+async def becomes(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not holds():
+            await asyncio.sleep(0.1)
 
 
 async def ask(dsn: str, question: str) -> object:
@@ -254,6 +260,22 @@ def test_a_server_that_does_not_start_says_why(used_dir: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+async def test_a_log_that_has_grown_large_is_moved_aside_while_the_server_runs(used_dir: Path) -> None:
+    log = used_dir / "postgres.log"
+    server = EmbeddedServer(used_dir, durable=False)
+    with server as dsn, server.kept_running():
+        connection = await asyncpg.connect(dsn)
+        with log.open("ab") as file:
+            file.write(b"x" * (LOG_MOST + 1))
+        await becomes(lambda: log.stat().st_size == 0)
+        assert (used_dir / "postgres.log.1").stat().st_size > LOG_MOST
+        with pytest.raises(asyncpg.DivisionByZeroError):
+            await connection.execute("SELECT 1 / 0")
+        await becomes(lambda: b"division by zero" in log.read_bytes())
+        assert log.stat().st_size < 1_000
+        await connection.close()
+
+
 def test_an_ordinary_user_without_a_home_has_a_server_too(data_dir: Path) -> None:
     nobody = pwd.getpwnam("nobody")
     os.chown(data_dir, nobody.pw_uid, nobody.pw_gid)

@@ -37,9 +37,9 @@ class Case:
 
 
 TYPES = {
-    "tenant": "ID!", "owner": "ID!", "page": "ID!", "hub": "ID!", "leaf": "ID!", "ids": "[ID!]!", "slug": "String!",
-    "after": "String", "since": "DateTime!", "prefix": "String!", "common": "String!", "rare": "String!",
-    "alias": "String!", "mistake": "String!",
+    "tenant": "ID!", "owner": "ID!", "page": "ID!", "hub": "ID!", "leaf": "ID!", "proposal": "ID!", "ids": "[ID!]!",
+    "slug": "String!", "after": "String", "since": "DateTime!", "prefix": "String!", "common": "String!",
+    "rare": "String!", "day": "String!", "alias": "String!", "mistake": "String!",
 }  # fmt: skip
 
 
@@ -53,7 +53,9 @@ def values(wiki: Wiki) -> dict[str, Any]:
         "hub": str(wiki.page(0)),
         "leaf": str(wiki.page(wiki.pages - 3)),
         "ids": [str(wiki.page(number)) for number in range(0, wiki.pages, wiki.pages // 10)],
+        "proposal": str(wiki.proposal(middle)),
         "slug": author.slug(middle),
+        "day": author.moment(0).date().isoformat(),
         "since": author.moment(wiki.pages - 30).isoformat(),
         "prefix": author.titles[middle],
         "common": VOCABULARY[0],
@@ -117,6 +119,12 @@ CASES = {
     "stubs": Case("wikiPages", "filter: {isStub: true}, first: 20", LIST, {"pages_lower_title_ix"}, per_page=20),
     "knowledge map": Case("wikiKnowledgeMap", "first: 20", "{ bodyMd nextCursor }", per_page=1.5),
     "activity log": Case("wikiActivityLog", "first: 20", "{ bodyMd nextCursor }"),
+    "diary": Case(
+        "wikiDiary",
+        "since: $day, until: $day, lines: 20",
+        "{ bodyMd days { counts { total } entries { text page { title } } } }",
+        {"activity_at_ix"},
+    ),
     # Planned for its values each time: nothing tells a plan without them how few pages are so new.
     "pages since": Case("wikiPages", "filter: {updatedSince: $since}, first: 20", LIST, {"pages_updated_ix"}),
     "pages by prefix": Case("wikiPages", "filter: {titlePrefix: $prefix}", LIST, {"page_names_owner_ix"}),
@@ -169,6 +177,24 @@ CASES = {
         "status: OPEN, first: 20",
         "{ nodes { olderClaim page { title } } }",
         {"contradictions_owner_ix"},
+    ),
+    "proposals": Case(
+        "wikiProposals",
+        "status: OPEN, first: 20",
+        "{ nodes { wordDiff conflicts isStale page { title } } }",
+        {"proposals_owner_ix"},
+    ),
+    "proposal": Case(
+        "wikiProposal", "proposalId: $proposal", "{ wordDiff conflicts page { title } }", {"proposals_pk"}
+    ),
+    "share links": Case(
+        "wikiShareLinks", "first: 20", "{ nodes { isOpen authorName page { title } } }", {"share_links_owner_ix"}
+    ),
+    "share links of a page": Case(
+        "wikiShareLinks", "pageId: $page, first: 20", "{ nodes { isOpen } }", {"share_links_page_ix"}
+    ),
+    "reports of lint": Case(
+        "wikiLintReports", "first: 20", "{ nodes { found counts { name total } } }", {"lint_reports_owner_ix"}
     ),
     "trajectory": of_page("$page", "trajectory { fact replacement }", {"superseded_claims_page_ix"}),
     "versions compared": Case(

@@ -49,6 +49,9 @@ CURSORS: dict[str, tuple[str, tuple[str, ...]]] = {
     "supersededClaims": ("superseded_claims", ("-superseded_on", "-id")),
     "contradictions": ("contradictions", ("-id",)),
     "wikiContradictions": ("contradictions", ("-id",)),
+    "wikiProposals": ("proposals", ("-id",)),
+    "wikiShareLinks": ("share_links", ("-id",)),
+    "wikiLintReports": ("lint_reports", ("-id",)),
 }
 LIFTED = (
     "wikiSearch", "mobileWikiSearch", "wikiSearchResults", "wikiSearchSources", "wikiSearchAll", "relatedWikiPages",
@@ -95,7 +98,7 @@ class Values:
             return str(self.scope.tenant_id) if self.chance(0.98) else str(self.row("tenants")["tenant_id"])
         if name in SPELLINGS:
             return str(self.scope.owner_id if self.chance(0.4) else self.row("owners")["id"])
-        table = "sources" if name == "sourceId" else "pages"
+        table = "sources" if name == "sourceId" else "proposals" if name == "proposalId" else "pages"
         id = self.row(self.rng.choice(list(KINDS)) if field in ("node", "nodes") else table)["id"]
         return str(id).upper() if self.chance(0.1) else str(id)
 

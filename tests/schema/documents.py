@@ -28,7 +28,7 @@ from tests.schema.world import World
 
 ABSENT = object()
 NEEDS_PYTHON = {"bodyHtml", "excerpt"}
-CHANGES = {"rateLimit", "wikiLint", "wikiKnowledgeMap", "wikiActivityLog"}
+CHANGES = {"rateLimit", "wikiLint", "wikiKnowledgeMap", "wikiActivityLog", "wikiDiary"}
 OF_GATEWAYS = {"_service"}
 """It has tests of its own."""
 NEEDS_ADMIN = {"wikiCompileJobs"}

@@ -17,7 +17,7 @@ FAULTS = [
     Fault("selection/compile/connection.py", "row < limit if falling", "row <= limit if falling"),
     Fault("selection/compile/connection.py", "and_(*same[:i], step)", "and_(step)"),
     Fault("selection/compile/connection.py", "self.descending != backward", "self.descending"),
-    Fault("selection/declare/paging.py", "return min(value, paging.most)", "return value"),
+    Fault("selection/declare/arguments.py", "return min(value, paging.most)", "return value"),
     # selection/: variables, shapes, directives, formats
     Fault("selection/compile/collect.py", 'return not (skip and skip["if"]) and', "return"),
     Fault("selection/declare/arguments.py", "request.variables.coerced.get(name, value)", "value"),
@@ -27,7 +27,7 @@ FAULTS = [
     Fault("selection/declare/json_format.py", "return cast(value, JSON)", "return value"),
     Fault("selection/compile/compiler.py", "json_format.required(value) if self.mode", "value if self.mode"),
     Fault("selection/execute/plan.py", "await context.spend(self.checked_cost(request))", "pass"),
-    Fault("selection/limits/cost.py", "+ child.size.value * child.fixed", ""),
+    Fault("selection/limits.py", "+ child.size.value * child.fixed", ""),
     Fault("selection/execute/plan.py", "if tables := unbound_tables(statement):", "if tables := None:"),
     # who may read
     Fault("db/access.py", "[owner_of(row) == owner] if owner", "[] if owner"),

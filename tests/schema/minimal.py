@@ -26,10 +26,12 @@ from tests.schema.world import Row, World, owner_id, tenant_id
 TEXTS = {
     "name": "A new name", "title": "A new title", "ref": "a-new-ref", "query": "latte", "prefix": "latte",
     "sectionSlug": "overview", "owner": "space", "grantee": "new", "owners": "alice", "replacement": "others",
+    "check": "orphans", "toOwner": "space",
 }  # fmt: skip
 TABLES = {
     "sourceId": "sources", "mentionId": "mentions", "claimId": "superseded_claims",
-    "contradictionId": "contradictions",
+    "contradictionId": "contradictions", "proposalId": "proposals", "proposalIds": "proposals",
+    "shareLinkId": "share_links",
     **dict.fromkeys(("ownerId", "userId", "agentId"), "owners"),
 }  # fmt: skip
 UNKNOWN = str(UUID(int=7))
@@ -40,6 +42,8 @@ class Wiki:
 
     def __init__(self, world: World, tenant: int, owner: str) -> None:
         self.tables = {table: world.rows(table, tenant, owner) for table in KINDS if table != "owners"}
+        self.tables["proposals"] = world.rows("proposals", tenant, owner)
+        self.tables["share_links"] = world.rows("share_links", tenant, owner)
         self.tables["owners"] = [row for row in world.tables["owners"] if row["id"] == owner_id(tenant, owner)]
         self.tenant = str(tenant_id(tenant))
         whole = {row["page_id"] for row in self.tables["sections"] if row["section_slug"] == TEXTS["sectionSlug"]}
@@ -50,7 +54,7 @@ class Wiki:
         if argument == "tenantId":
             return [self.tenant]
         if argument in ("id", "ids"):
-            return [str(rows[0]["id"]) for rows in self.tables.values()]
+            return [str(rows[0]["id"]) for table, rows in self.tables.items() if table in KINDS]
         if argument in TABLES:
             return [str(self.tables[TABLES[argument]][0]["id"])]
         return [str(self.pages[number if argument in ("pageId", "fromPageId") else number + 1]["id"])]
@@ -75,6 +79,8 @@ class Wiki:
         """What is required, and the page where there are other ways to name it."""
         fields = type_.fields.items()
         wanted = [name for name, field in fields if is_required_input_field(field) or name in ("pageId", "fromPageId")]
+        if type_.name == "ProposeWikiChangeInput":
+            wanted.append("archive")
         return {name: self.value(name, type_.fields[name].type, number) for name in wanted}
 
     def arguments(self, field: GraphQLField) -> Row:

@@ -27,10 +27,12 @@ OF_NAMES = {
     "fact": ["a", "latte", "the", "nothing that it says", ""],
     "replacement": ["mocha", "", "## A", "latte"],
     "claim": ["a", "latte", "the", "nothing that it says", ""],
+    "check": ["orphans", "stale", "broken_links", "nonsense"],
     "reason": ["manual", "text", "planner", "because"],
 }
 TABLES = {"sourceId": "sources", "mentionId": "mentions", "claimId": "superseded_claims",
-          "contradictionId": "contradictions"}  # fmt: skip
+          "contradictionId": "contradictions", "proposalId": "proposals", "proposalIds": "proposals",
+          "shareLinkId": "share_links"}  # fmt: skip
 HIGHEST = 2**31 - 1
 
 

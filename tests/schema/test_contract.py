@@ -65,7 +65,13 @@ def stored(type_name: str, field_name: str) -> bool:
     """Arrays that are kept on one row, bounded where they are written or found."""
     return (type_name, field_name) in {
         ("Query", "_entities"),  # as long as what was represented
+        ("WikiDiary", "days"),  # 31 at most
+        ("WikiDiaryDay", "counts"),
+        ("WikiDiaryDay", "entries"),
         ("WikiPage", "tags"),
+        ("WikiOwner", "writePolicy"),
+        ("WikiProposal", "evidence"),
+        ("WikiProposal", "conflicts"),
         ("WikiRevisionDiff", "hunks"),
         ("WikiDiffHunk", "lines"),
         ("WikiDiffLine", "parts"),
@@ -73,6 +79,8 @@ def stored(type_name: str, field_name: str) -> bool:
         ("WikiEditAmbiguity", "lines"),
         ("WikiRevision", "aliases"),
         ("WikiRevision", "tags"),
+        ("WikiLintReport", "counts"),
+        ("WikiOriginal", "flags"),
         ("WikiLink", "reasons"),
         ("UserError", "field"),
         ("WikiCursorReset", "userErrors"),

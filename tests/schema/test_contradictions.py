@@ -28,6 +28,9 @@ RESOLVE = f"""mutation ($input: ResolveWikiContradictionInput!) {{
     done: resolveWikiContradiction(input: $input) {{ {SHOWN} }} }}"""
 LISTED = """query ($status: WikiContradictionStatus, $page: ID) {
     wikiContradictions(status: $status, pageId: $page, first: 5) { totalCount nodes { olderClaim newerClaim } } }"""
+SUPERSEDE = """mutation ($input: SupersedeWikiClaimInput!) {
+    done: supersedeWikiClaim(input: $input) { userErrors { code message } } }"""
+DECIDED = "{ wikiContradictions(first: 5) { nodes { status resolution reason resolverId resolvedAt } } }"
 BODY = "Ana lives in Porto.\n\n## Work\n\nAna lives in Lisbon. She leads sales."
 MOMENTS = {"old": datetime(2026, 1, 10, tzinfo=UTC), "new": datetime(2026, 3, 2, tzinfo=UTC)}
 PAIR = {
@@ -72,6 +75,26 @@ async def test_a_contradiction_is_recorded_once_with_both_sides_and_nothing_is_r
         assert answer["data"]["wikiContradictions"]["totalCount"] == count
     node = "query ($id: ID!) { node(id: $id) { ... on WikiPage { contradictions(status: OPEN) { totalCount } } } }"
     assert (await ask(node, id=page_id))["data"]["node"]["contradictions"]["totalCount"] == 1
+
+
+@pytest.mark.parametrize(
+    ("fact", "resolution", "reason"),
+    [
+        ("Ana lives in Porto.", "KEEP_NEWER", "The older claim was superseded: Ana lives in Faro."),
+        ("Ana lives in Lisbon.", "KEEP_OLDER", "The newer claim was superseded: Ana lives in Faro."),
+        ("She leads sales.", None, None),
+    ],
+)
+async def test_a_contradiction_closes_when_one_of_its_claims_is_superseded_by_a_third(
+    ask: Ask, page_id: str, fact: str, resolution: str | None, reason: str | None
+) -> None:
+    await ask(RECORD, input={"pageId": page_id, **PAIR})
+    done = await ask(SUPERSEDE, input={"pageId": page_id, "fact": fact, "replacement": "Ana lives in Faro."})
+    assert done["data"]["done"]["userErrors"] == []
+    (found,) = (await ask(DECIDED))["data"]["wikiContradictions"]["nodes"]
+    assert (found["resolution"], found["reason"]) == (resolution, reason)
+    assert found["status"] == ("RESOLVED" if resolution else "OPEN")
+    assert (found["resolverId"] is None, found["resolvedAt"] is None) == (resolution is None, resolution is None)
 
 
 @pytest.mark.parametrize(

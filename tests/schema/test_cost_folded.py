@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from selection.compile.parameters import Fixed
-from selection.limits.cost import Cost
+from selection.limits import Cost
 
 sizes = some.tuples(some.integers(0, 9), some.integers(1, 4), some.booleans())
 trees: Any = some.recursive(

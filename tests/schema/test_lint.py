@@ -1,13 +1,17 @@
 """What could be better in a wiki: every check reports, and nothing is edited."""
 
+import json
+import random
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from content.claims.correction_forms import RENAMED
 from db.scope import Role
+from db.tables import PAGE_TYPES
 from resolvers.context import Context
-from resolvers.knowledge.lint import CHECKS
+from resolvers.knowledge.lint import CHECKS, statement_of
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.contradictions import Claimed, Resolution, record_contradiction, resolve_contradiction
@@ -20,7 +24,7 @@ from tests.schema.asking import ask, code
 from tests.wiki import Wiki
 
 ENGINE = make_engine()
-LINT = """query { wikiLint { name severity total findings { title type slug detail page { title } } } }"""
+LINT = """query { wikiLint { name severity total findings { title type slug detail fix page { title } } } }"""
 
 
 async def linted(wiki: Wiki) -> dict[str, Any]:
@@ -57,18 +61,24 @@ async def test_each_check_finds_what_it_is_for(wiki: Wiki) -> None:
     found = await linted(wiki)
     await wiki.look.execute("UPDATE sources SET forgotten_at = NULL WHERE ref = 'n0'")
     assert {name: one["total"] for name, one in found.items()} == {
-        "unfinished_forgetting": 1, "broken_links": 3, "unknown_spaces": 3, "broken_space_links": 0,
-        "private_links": 0, "expired": 1, "duplicate_aliases": 2,
-        "missing_sources": 4, "decision_shape": 1, "contradictions": 0, "renamed_pages": 0,
-        "missing_pages": 1, "earned_names": 1, "orphans": 7, "stale": 1,
-        "oversize": 1, "missing_summaries": 6, "slug_drift": 1,
+        "unfinished_forgetting": 1, "broken_links": 3, "broken_relations": 0, "unknown_spaces": 3,
+        "broken_space_links": 0, "private_links": 0, "expired": 1, "duplicate_aliases": 2, "missing_sources": 4,
+        "unknown_sources": 0, "wrong_metadata": 0, "unsaid_sensitivity": 0, "decision_shape": 1, "decision_options": 1,
+        "contradictions": 0, "contradicting_pages": 0, "contradiction_loops": 0, "renamed_pages": 0, "similar_names": 0,
+        "stray_places": 0,
+        "missing_metadata": 0, "missing_pages": 1, "plain_names": 0, "unlinked_names": 0, "earned_names": 1,
+        "orphans": 7, "stale": 1, "oversize": 1, "missing_summaries": 6, "slug_drift": 1,
     }  # fmt: skip
     assert found["broken_links"]["findings"][0] == {
-        "title": "Note 0", "type": "TOPIC", "slug": "note-0", "detail": "nowhere", "page": {"title": "Note 0"},
+        "title": "Note 0", "type": "TOPIC", "slug": "note-0", "detail": "nowhere", "fix": "cairn create topic nowhere",
+        "page": {"title": "Note 0"},
     }  # fmt: skip
     assert found["earned_names"]["findings"] == [
-        {"title": "Chef João", "type": None, "slug": None, "detail": "seen in 3 sources", "page": None}
-    ]
+        {
+            "title": "Chef João", "type": None, "slug": None, "detail": "seen in 3 sources",
+            "fix": "cairn lint --sweep", "page": None,
+        }
+    ]  # fmt: skip
     assert found["slug_drift"]["findings"][0]["detail"] == "momofuku"
 
 
@@ -135,12 +145,54 @@ async def test_two_entities_that_are_one_are_proposed_for_merging_and_stay(
     assert len(await wiki.rows("pages")) == 2
 
 
+async def test_a_text_is_read_as_often_however_many_entities_it_names(wiki: Wiki) -> None:
+    where = wiki.database, wiki.scope
+    texts = [f"{random.Random(n).randbytes(20_000).hex()} is now called Nobody." for n in range(3)]
+    made = [(await create_page(*where, PageDraft("entity", f"Entity {n}", body="So."))).page_id for n in range(12)]
+    await retained_and_cited(wiki, texts, *made)
+    assert await blocks_read(wiki, "renamed_pages") < 66 * 100, "of each pair the names are read, and no text again"
+
+
+async def blocks_read(wiki: Wiki, check: str) -> int:
+    """Return the blocks that Postgres looks at for a check."""
+    statement = statement_of((check,))
+    given = {"most": 1, "owners": wiki.scope.owners, "spans": False, "forms": list(RENAMED), "types": list(PAGE_TYPES)}
+    scope = {"tenant_id": wiki.scope.tenant_id, "owner_id": wiki.scope.owner_id, "now": datetime.now(UTC)}
+    sql = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement.sql}"
+    plan = json.loads(await wiki.look.fetchval(sql, *statement.arguments(scope | given)))[0]["Plan"]
+    return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
+
+
+@pytest.mark.parametrize(
+    ("titles", "proposals"),
+    [
+        (("Refactoring English", "Refactoring-English"), ["cairn merge entity/refactoring-english-2"]),
+        (("Deborah Lind", "Deborah"), ["cairn merge entity/deborah entity/deborah-lind"]),
+        (("Obsidian Sync", "Obsidian Publish", "Obsidian"), []),
+        (("Ana", "Annabel"), []),
+    ],
+    ids=["a spelling", "a first name", "several could be meant", "other words"],
+)
+async def test_names_that_may_be_one_are_proposed_for_merging_and_stay(
+    wiki: Wiki, titles: tuple[str, ...], proposals: list[str]
+) -> None:
+    where = wiki.database, wiki.scope
+    pages = [(await create_page(*where, PageDraft("entity", title, body="So."))).page_id for title in titles]
+    await retained_and_cited(wiki, ["Both are said."], *pages)
+    found = (await linted(wiki))["similar_names"]
+    assert found["total"] == len(proposals)
+    for one, proposal in zip(found["findings"], proposals, strict=True):
+        assert proposal in one["detail"]
+    assert len(await wiki.rows("pages")) == len(titles)
+
+
 async def test_undecided_contradictions_are_found(wiki: Wiki) -> None:
     where = wiki.database, wiki.scope
     page = await create_page(*where, PageDraft("entity", "Ana", body="So."))
     older, newer = Claimed("Ana lives in Porto."), Claimed("Ana lives in Faro.")
     made = await record_contradiction(*where, PageAddress(page.page_id), older, newer)
     (one,) = (await linted(wiki))["contradictions"]["findings"]
-    assert one["detail"] == '"Ana lives in Porto." or "Ana lives in Faro."'
+    assert one["detail"] == '"Ana lives in Porto." or "Ana lives in Faro.": somebody has to weigh them'
+    assert one["fix"] == f"cairn wiki resolve {made.id} RESOLUTION REASON", "both are of one moment"
     await resolve_contradiction(*where, made.id, Resolution.BOTH_HOLD, "Two flats.")
     assert (await linted(wiki))["contradictions"]["total"] == 0

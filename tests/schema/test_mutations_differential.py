@@ -84,6 +84,11 @@ async def test_random_mutations(database: Database, world: World, reference: Eng
             found, way = await undone(engine, Failing(database, scope, fails), text, given)
             if fails:  # of several reads at once, graphql-core's may have to be planned first and then cost nothing
                 found.pop("extensions", None), expected.pop("extensions", None)
+                for error in (
+                    *found.get("errors", ()),
+                    *expected.get("errors", ()),
+                ):  # and another one of them may fail
+                    error.pop("path", None), error.pop("locations", None)
             assert normal(found, known) == normal(expected, known), what
             tally[way] += 1
             tally["errors"] += "errors" in found
@@ -92,7 +97,7 @@ async def test_random_mutations(database: Database, world: World, reference: Eng
     print(dict(tally))  # shown with -s
     if tally["bytes"] + tally["values"] >= MANY:
         assert tally["bytes"] > tally["values"], "most mutations need no graphql-core"
-        assert tally["written"] > tally["errors"] / 4, "many of them find something to write"
+        assert tally["written"] > tally["errors"] / 6, "many of them find something to write"
 
 
 async def undone(engine: Engine, context: Failing, text: str, given: dict[str, Any]) -> tuple[dict[str, Any], str]:

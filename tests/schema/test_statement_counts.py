@@ -68,6 +68,7 @@ STEPS = {
     "search results": 4,
     "wikiKnowledgeMap": 1,
     "wikiActivityLog": 1,
+    "wikiDiary": 1,
     "source search": 2,  # no passage says this word, so there is no snippet
     "source search by a common word": 3,
     "search in everything": 5,  # the spaces, and two for each kind
@@ -176,6 +177,7 @@ FOLD_ENDS = named("search_statistics")["fold_terms"].sql[-100:]  # however it be
 WRITES = {
     "addWikiSource": 6,
     "retainWikiSources": 9,
+    "ingestWikiSource": 27,
     "createWikiPage": 6,
     "upsertWikiPage": 11,
     "updateWikiPage": 12,
@@ -184,10 +186,10 @@ WRITES = {
     "citeWikiSource": 10,
     "removeWikiSection": 7,
     "editWikiPage": 8,
-    "supersedeWikiClaim": 16,
+    "supersedeWikiClaim": 17,
     "withdrawWikiSupersededClaim": 8,
     "recordWikiContradiction": 7,
-    "resolveWikiContradiction": 10,
+    "resolveWikiContradiction": 11,
     "appendToWikiPage": 8,
     "restoreWikiRevision": 10,
     "renameWikiPage": 14,
@@ -205,7 +207,7 @@ WRITES = {
     "tagWikiPages": 6,
     "mergeWikiPages": 36,
     "deleteWikiPage": 11,
-    "forgetWikiSource": 11,
+    "forgetWikiSource": 12,
     "rebuildWikiPage": 5,
     "archiveWikiScope": 10,
 }
@@ -214,6 +216,7 @@ SHOWN = {
     "WikiEditPayload": "page { id version }",
     "WikiRenamePayload": "page { id version }",
     "WikiSourcePayload": "source { id }",
+    "WikiIngestPayload": "source { id }",
     "WikiCitationPayload": "citation { id }",
     "WikiMentionPayload": "mention { id }",
     "WikiSupersessionPayload": "claim { id }",
@@ -223,9 +226,12 @@ SHOWN = {
 ASKS = {
     "compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "suppressWikiSectionPromotion", "dropWikiLinks",
     "rebuildWiki", "setWikiLanguage", "updateWikiSettings", "createWikiOwner", "grantWikiAccess", "revokeWikiAccess",
-    "createApiKey", "revokeApiKey",
+    "createApiKey", "revokeApiKey", "proposeWikiChange", "acceptWikiProposal", "declineWikiProposal",
+    "withdrawWikiProposal", "decideWikiProposals", "shareWikiPage", "withdrawWikiShareLink",
+    "muteWikiLintFinding", "unmuteWikiLintFinding", "reportWikiLint", "transferWikiPage",
 }  # fmt: skip
-"""Writes for admins, of one size only."""
+"""Writes for admins, of one size only, and proposals, which are the writes that are counted here. The transfer to
+another wiki has a test of its own."""
 REST = {
     "WikiScopePayload": "pagesArchived",
     "WikiPagesPayload": "outcomes { ok }",
@@ -260,6 +266,23 @@ async def test_a_write_takes_as_many_statements_whatever_its_size(database: List
     assert taken == WRITES | alone
 
 
+@pytest.mark.parametrize(("size", "taken"), [(1, 38), (2, 40), (20, 40)])
+async def test_a_transfer_takes_as_many_statements_however_many_texts_and_names_it_is_about(
+    database: ListeningDatabase, size: int, taken: int
+) -> None:
+    """A single row goes along with the next statement."""
+    async with database.transaction() as connection:
+        sql = "INSERT INTO owners (tenant_id, id, kind, slug, name) VALUES ($1, $2, 'user', 'other', 'Other')"
+        await connection.raw.execute(sql, PLACE.tenant_id, PLACE.page(1))
+    page, _ = await written(database, "createWikiPage", inputs("createWikiPage", {"hub": "", "topic": ""}, size))
+    for number in range(size):
+        linking = {"type": "TOPIC", "title": f"Linking {number}", "bodyMd": f"[[Long page {size}]]"}
+        await written(database, "createWikiPage", linking)
+    _, statements = await written(database, "transferWikiPage", {"pageId": page, "toOwner": "other"})
+    statements = [sql for sql in statements if not sql.endswith(FOLD_ENDS)]
+    assert next(place for place, sql in enumerate(statements) if sql.endswith("COMMIT;")) + 1 == taken
+
+
 async def written(database: ListeningDatabase, name: str, input: dict[str, Any]) -> tuple[str, list[str]]:
     """The id of what the payload shows, and the statements."""
     payload = payload_of(name)
@@ -292,6 +315,11 @@ def inputs(name: str, ids: dict[str, str], size: int) -> dict[str, Any]:
     title, names = f"Long page {size}", [f"name {n} of {size}" for n in range(size)]
     given: dict[str, dict[str, Any]] = {
         "addWikiSource": {"kind": "DOCUMENT", "ref": f"long-{size}", "content": "words " * size},
+        "ingestWikiSource": {
+            "category": "REFERENCE",
+            "address": f"kilns/{size}.md",
+            "content": f"# Kiln {size}\n\n{'Old. ' * size}\n",
+        },
         "retainWikiSources": {
             "sources": [{"kind": "DOCUMENT", "ref": f"one-{size}-{n}", "content": "words"} for n in range(size)]
         },

@@ -112,3 +112,25 @@ async def test_nothing_is_shown_where_nothing_happened(engine: Engine, listening
         assert code(answer) == "STREAM_REQUIRED"
         assert "data" not in answer
     assert listening.sent == []
+
+
+@pytest.mark.parametrize(
+    ("scope", "is_seen"),
+    [
+        (caller(1, "alice", Role.MEMBER), True),
+        (caller(1, "alice", Role.READER), False),
+        (caller(2, "alice", Role.ADMIN), False),
+    ],
+)
+async def test_proposals_are_announced_to_those_who_may_write(
+    engine: Engine, listening: ListeningDatabase, world: World, scope: Scope, is_seen: bool
+) -> None:
+    proposal = next(row for row in world.tables["proposals"] if row["owner_id"] == owner_id(1, "alice"))
+    context = showing(listening, scope, proposal["id"])
+    assert context.event is not None
+    context.event = context.event._replace(topic=Topic.PROPOSALS)
+    document = "subscription { wikiProposalChanged { kind proposalId proposal { id status } } }"
+    told = await data(engine, context, document)
+    shown = {"id": str(proposal["id"]), "status": proposal["status"].upper()}
+    seen = {"kind": "UPDATED", "proposalId": str(proposal["id"]), "proposal": shown}
+    assert told["wikiProposalChanged"] == (seen if is_seen else None)

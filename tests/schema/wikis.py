@@ -1,7 +1,6 @@
 """The pages of one wiki and all that belongs to them."""
 
 import hashlib
-from typing import Any
 from uuid import UUID
 
 from content.edits.differences import delta
@@ -9,20 +8,15 @@ from content.names import normalise
 from db.tables.pages import PAGE_TYPES
 from db.tables.sources import SOURCE_KINDS
 from resolvers.knowledge.tool_calls import NO_PAGE, today
-from tests.schema.draws import NASTY, TAGS, WORDS, Draws, Row
+from tests.schema.claims import SECTION_SLUGS, ClaimMaker
+from tests.schema.draws import NASTY, TAGS, WORDS, Row
 
-SECTION_SLUGS = ["overview", "notes", "visits", "related", "日本"]
 KEY = 1 << 32  # between the id of an owner and that of its API key
 REASONS = ["text", "planner", "deterministic:city", "co_mention:x", "manual", '"quoted"', "é,{}"]
 
 
-class WikiMaker(Draws):
+class WikiMaker(ClaimMaker):
     """Adds the rows of wikis to the tables."""
-
-    def __init__(self, tables: dict[str, list[Row]], seed: int) -> None:
-        super().__init__(seed)
-        self.tables, self.scope = tables, dict[str, UUID]()
-        self.authors: list[str] = []
 
     def fill(self, tenant: UUID, owner: UUID, count: int) -> None:
         self.scope = {"tenant_id": tenant, "owner_id": owner}
@@ -31,13 +25,17 @@ class WikiMaker(Draws):
         for number in range(count):
             pages.append(self.page(number, pages))
         sources = self.sources()
+        self.originals(sources)
         for page in pages:
             self.sections(page, pages, sources)
             self.names(page)
             self.claims(page, sources)
             self.contradictions(page, sources)
             self.revisions(page)
+            self.proposals(page)
+            self.share_links(page)
             self.targets(page, pages)
+        self.lint_reports()
         self.old_slugs(pages)
         self.links(pages)
         self.mentions(pages, sources)
@@ -46,11 +44,6 @@ class WikiMaker(Draws):
         self.positions(pages)
         self.renamings(pages)
         self.merged(pages)
-
-    def add(self, table: str, **values: Any) -> Row:
-        row = {**self.scope, **values}
-        self.tables[table].append(row)
-        return row
 
     # -- rows
 
@@ -114,56 +107,16 @@ class WikiMaker(Draws):
             created_at=self.moment(),
         )
 
-    def claims(self, page: Row, sources: list[Row]) -> None:
-        """Some were withdrawn: nobody sees them."""
-        for number in range(self.rng.randrange(4)):
+    def lint_reports(self) -> None:
+        for number in range(self.rng.randint(1, 4)):
+            counts = [{"name": name, "total": number, "muted": 1} for name in ("orphans", "stale")[: 1 + number % 2]]
             self.add(
-                "superseded_claims",
+                "lint_reports",
                 id=self.id(),
-                page_id=page["id"],
-                section_slug=self.maybe(*SECTION_SLUGS),
-                heading=self.maybe("", *NASTY),
-                fact=f"{self.text()} {number}",
-                replacement=self.text(),
-                stated_by_id=self.maybe(self.rng.choice(sources)["id"]),
-                overridden_by_id=self.maybe(self.rng.choice(sources)["id"]),
-                superseded_on=self.moment(),
-                digest=bytes([number]),
-                author_kind=self.rng.choice(["agent", "user", "compiler", "service"]),
-                author_id=self.rng.choice(self.authors),
-                withdrawn_at=self.moment() if self.chance(0.3) else None,
-                created_at=self.moment(),
-            )
-
-    def contradictions(self, page: Row, sources: list[Row]) -> None:
-        """Some were decided."""
-        for number in range(self.rng.randrange(3)):
-            resolution = self.maybe("keep_newer", "keep_older", "both_hold")
-            status = "open" if resolution is None else "dismissed" if resolution == "both_hold" else "resolved"
-            older_on = self.moment()
-            self.add(
-                "contradictions",
-                id=self.id(),
-                page_id=page["id"],
-                older_claim=f"{self.text()} {number}",
-                older_section_slug=self.maybe(*SECTION_SLUGS),
-                older_source_id=self.maybe(self.rng.choice(sources)["id"]),
-                older_on=older_on,
-                older_support=self.rng.randint(1, 4),
-                newer_claim=self.text(),
-                newer_section_slug=self.maybe(*SECTION_SLUGS),
-                newer_source_id=self.maybe(self.rng.choice(sources)["id"]),
-                newer_on=older_on if self.chance(0.3) else self.moment(),
-                newer_support=self.rng.randint(1, 4),
-                digest=bytes([number]),
-                status=status,
-                resolution=resolution,
-                reason=resolution and self.text(),
-                resolved_at=resolution and self.moment(),
-                resolver_kind=resolution and self.rng.choice(["agent", "user", "compiler", "service"]),
-                resolver_id=resolution and self.rng.choice(self.authors),
-                author_kind=self.rng.choice(["agent", "user", "compiler", "service"]),
-                author_id=self.rng.choice(self.authors),
+                trigger=self.rng.choice(["command", "schedule"]),
+                found=number * len(counts),
+                muted=len(counts),
+                counts=counts,
                 created_at=self.moment(),
             )
 
@@ -290,6 +243,22 @@ class WikiMaker(Draws):
             captured_at=self.moment(),
             created_at=self.moment(),
         )
+
+    def originals(self, sources: list[Row]) -> None:
+        """Some sources came from files, two of them from the same."""
+        for number, source in enumerate(sources[::3]):
+            data = f"{self.scope['owner_id']} {number // 2}".encode()
+            file = hashlib.sha256(data).digest()
+            if number % 2 == 0:
+                self.add("blobs", hash=file, size=len(data), data=data, created_at=self.moment())
+            self.add(
+                "source_originals",
+                source_id=source["id"],
+                hash=file,
+                media_type=self.rng.choice(["text/plain", "application/pdf"]),
+                address=self.rng.choice(NASTY),
+                flags=[{"line": n, "text": self.rng.choice(NASTY)} for n in range(1, self.rng.randint(2, 4))],
+            )
 
     def mentions(self, pages: list[Row], sources: list[Row]) -> None:
         names = [page["title"] for page in pages if normalise(page["title"])] + WORDS

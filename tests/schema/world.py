@@ -7,6 +7,7 @@ from uuid import UUID
 
 import asyncpg
 import orjson
+from sqlalchemy.dialects.postgresql import JSONB
 
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
@@ -21,7 +22,11 @@ Tables = dict[str, list[Row]]
 OWNERS = {"alice": "user", "bot": "agent", "space": "shared", "eve": "user", "new": "user"}
 GRANTS = [("alice", "space", "reader"), ("bot", "space", "member"), ("bot", "alice", "admin"), ("new", "bot", "reader")]
 WITHOUT_PAGES = "new"
-READ = {"pages": "*, lower(title)"}  # lists go by titles in small letters, as Postgres makes them
+READ = {
+    "pages": "*, lower(title)",  # lists go by titles in small letters, as Postgres makes them
+    "installation": "*, (SELECT system_identifier FROM pg_control_system()), pg_relation_filepath('installation'),"
+    " (SELECT timeline_id FROM pg_control_checkpoint())",
+}
 
 
 def tenant_id(number: int) -> UUID:
@@ -75,7 +80,7 @@ async def store(dsn: str, tables: Tables) -> None:
         for table in metadata.sorted_tables:
             if rows := tables[table.name]:
                 columns = list(rows[0])
-                records = [[storable(row[name]) for name in columns] for row in rows]
+                records = [[storable(row[name], table.c[name].type) for name in columns] for row in rows]
                 await connection.copy_records_to_table(table.name, records=records, columns=columns)
         await index(dsn, tables["owners"])
         await connection.execute("ANALYZE")
@@ -94,10 +99,9 @@ async def index(dsn: str, owners: list[Row]) -> None:
         await database.close()
 
 
-def storable(value: Any) -> Any:
-    """Documents as text; lists that are not of documents are arrays."""
-    is_document = isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, dict) for item in value))
-    return json.dumps(value) if is_document else value
+def storable(value: Any, type_: Any) -> Any:
+    """Documents as text, an empty list of them too."""
+    return json.dumps(value) if isinstance(type_, JSONB) and value is not None else value
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,9 @@ class World:
     places: dict[str, int]
 
     def of_tenant(self, tenant: UUID) -> Tables:
-        return {name: [row for row in rows if row["tenant_id"] == tenant] for name, rows in self.tables.items()}
+        return {
+            name: [row for row in rows if row.get("tenant_id", tenant) == tenant] for name, rows in self.tables.items()
+        }
 
     def rows(self, table: str, tenant: int, owner: str) -> list[Row]:
         """The rows of one wiki."""

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selection.execute.operation import Invalid, Operation, at_length, at_once
-from selection.limits.document import Limits
-from selection.limits.variables import Extent, extent
+from selection.limits import Extent, Limits, extent
 
 SCHEMA = build_schema("""
     enum Kind { TOPIC ENTITY }

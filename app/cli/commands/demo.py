@@ -14,14 +14,21 @@ def demo(host: Host = None, port: Port = None) -> None:
     """Load a sample wiki once and serve it until Ctrl-C. What you change in it stays."""
     import asyncio
 
+    from pydantic import SecretStr
+
+    from db.scope import Role
+
     from ...server.serve import serve
     from ..session import opened, ready
-    from .demo_wikis import quiet, sample_loaded, usable_port, welcome
+    from .demo_wikis import TTL, quiet, sample_loaded, usable_port, welcome
+    from .keys import token_for
     from .service import configured
 
     settings = quiet(configured(host=host, port=port))
     with ready(settings, creates=True) as dsn:
         wiki = asyncio.run(opened(settings, dsn, sample_loaded))
-        settings = settings.model_copy(update={"port": usable_port(settings.host, settings.port), "worker": True})
-        serve(settings, dsn, lambda url: say(welcome(settings, wiki, url)))
+        token = token_for(settings, wiki, Role.MEMBER, TTL)
+        port = usable_port(settings.host, settings.port)
+        settings = settings.model_copy(update={"port": port, "worker": True, "local_token": SecretStr(token)})
+        serve(settings, dsn, lambda url: say(welcome(wiki, url, token)))
     tell("Cairn has stopped, and its Postgres too unless another command uses it. The data stays.")

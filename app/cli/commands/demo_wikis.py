@@ -28,7 +28,6 @@ from ...settings import Settings
 from ..output import as_json, tell
 from ..progress import progress
 from ..session import Wiki, find_wiki
-from .keys import token_for
 
 SAMPLE = statements("sample")
 ACTOR = Actor(ActorKind.SERVICE, "cairn demo")
@@ -152,13 +151,14 @@ QUERIES = {
 WELCOME = """\
 Cairn is ready. Ctrl-C stops it and its Postgres.
 
+  Wiki      {url}/
   Tenant    {tenant}
   Owner     {owner}
   GraphQL   {url}/graphql
   GraphiQL  {url}/graphiql
 
-Sign in: open one of the links below, which carry the token, or give it to {url}/graphiql when it asks.
-It is valid for 30 days. Another one: cairn token --tenant {tenant} --owner {owner}
+A browser on this machine is signed in to the wiki. Elsewhere, and in GraphiQL, sign in with the token, or open one of
+the links below, which carry it. It is valid for 30 days. Another one: cairn token --tenant {tenant} --owner {owner}
 
   Token     {token}"""
 QUERY = """
@@ -167,9 +167,8 @@ QUERY = """
 {query}"""
 
 
-def welcome(settings: Settings, wiki: Wiki, url: str) -> str:
+def welcome(wiki: Wiki, url: str, token: str) -> str:
     """Return a few dozen lines to copy from and links to open."""
-    token = token_for(settings, wiki, Role.MEMBER, TTL)
     queries = {name: query_text(name).replace("TENANT", str(wiki.tenant.id)) for name in QUERIES}
     parts = [WELCOME.format(tenant=wiki.tenant.slug, owner=wiki.owner.slug, url=url, token=token)]
     if missing():

@@ -30,6 +30,7 @@ def add_editing(parent: typer.Typer) -> None:
     )
     parent.command("rename", epilog=f"Example: cairn rename topic/atx --title Austin --slug austin {place}")(rename)
     parent.command("merge", epilog=f"Example: cairn merge topic/atx topic/austin {place}")(merge)
+    parent.command("transfer", epilog=f"Example: cairn transfer topic/austin team {place}")(transfer)
     parent.command("archive", epilog=f"Example: cairn archive topic/atx topic/old {place}")(archive)
 
 
@@ -191,6 +192,29 @@ def merge(
     else:
         lead = f"{', '.join(gone)} lead" if len(gone) > 1 else f"{gone[0]} leads"
         say(f"{into} is at version {done['version']}, and {lead} to it.")
+
+
+def transfer(
+    name: PageName,
+    to: Annotated[str, typer.Argument(metavar="OWNER", help="The owner whose wiki it goes to: slug or id.")],
+    tenant: Tenant,
+    owner: Owner,
+    expected_version: ExpectedVersion = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give a page to another wiki of the tenant, with its history and evidence."""
+
+    async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
+        from resolvers.pages.transferring import transfer_page
+
+        saved = await transfer_page(database, scope, page_id, to, expected_version=expected_version)
+        return {"pageId": str(saved.page_id), "version": saved.version}
+
+    done = on_page(name, tenant, owner, work)
+    if as_json:
+        show(done)
+    else:
+        say(f"{name} is in the wiki {to} now, at version {done['version']}.")
 
 
 def archive(

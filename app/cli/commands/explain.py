@@ -92,7 +92,7 @@ def explain(
 
 
 def read_text(file: str) -> str:
-    from ...documents.trusted import text_of
+    from ...documents.folder import text_of
     from ..output import piped
 
     return piped() if file == STDIN else text_of(Path(file))

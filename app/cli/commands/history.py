@@ -102,7 +102,7 @@ def asked(document: str, name: str, tenant: str, owner: str, **variables: Any) -
 
 
 wiki_app = typer.Typer(
-    help="Upkeep of a wiki: stubs, claims that no longer hold, its map and its log.", no_args_is_help=True
+    help="Upkeep of a wiki: stubs, claims that no longer hold, its map, its log and its diary.", no_args_is_help=True
 )
 
 
@@ -117,7 +117,7 @@ class Mode(StrEnum):
 
 @wiki_app.callback()
 def group() -> None:
-    """Upkeep of a wiki: stubs, claims that no longer hold, its map and its log."""
+    """Upkeep of a wiki: stubs, claims that no longer hold, its map, its log and its diary."""
 
 
 def source_name(text: str) -> str:

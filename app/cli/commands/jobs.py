@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from compiler.metrics import Metrics
     from db.database import Database, Row
     from db.scope import Scope
+    from resolvers.sources.held_names import HeldName
+
+    from .indexes import Reindexed
 
 Wait = Annotated[bool, typer.Option("--wait", help="Do it here, if no worker does, and say how it went.")]
 PAUSE = 0.2  # seconds between two looks, while another worker is at it
@@ -35,6 +38,9 @@ def add_compiling(parent: typer.Typer) -> None:
 def compile_wiki(
     tenant: Tenant,
     owner: Owner,
+    propose: Annotated[
+        bool, typer.Option("--propose", help="Propose all pages for review; those from sources of a run always are.")
+    ] = False,
     wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
@@ -53,7 +59,7 @@ def compile_wiki(
 
     async def work(database: "Database") -> dict[str, Any]:
         scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
-        job_id = await ask_for_compile(database, scope)
+        job_id = await ask_for_compile(database, scope, options={"propose": True} if propose else None)
         if compiler is None:
             return await summed(database, scope, [job_id])
         done = await summed(database, scope, [job_id, *await finished(database, scope, compiler)])
@@ -135,20 +141,20 @@ async def standing(database: "Database", scope: "Scope", done: dict[str, Any]) -
     """Return the state of the wiki after a compile: mentions, work that is put off, and, where nothing was
     left to read, the job that a worker did before."""
     from resolvers.jobs.queue import find_last_compiled, find_open
-    from resolvers.sources.mentions import find_nearest
+    from resolvers.sources.held_names import find_nearest
 
-    held = await find_nearest(database, scope, NEAREST)
+    total, nearest = await find_nearest(database, scope, NEAREST)
     last = None if done["metrics"].get("sources_read") else await find_last_compiled(database, scope)
     due = [job["run_after"] for job in await find_open(database, scope) if is_put_off(job)]
     return {
-        "held": {"total": held[0]["total"] if held else 0, "nearest": [named(one) for one in held]},
+        "held": {"total": total, "nearest": [named(one) for one in nearest]},
         "lastCompiled": last and {"id": last["id"], "finishedAt": last["finished_at"], "metrics": last["metrics"]},
         "continuesAt": min(due, default=None),
     }
 
 
-def named(mention: "Row") -> dict[str, Any]:
-    return {"name": mention["name"], "sources": mention["mention_count"]}
+def named(held: "HeldName") -> dict[str, Any]:
+    return {"name": held.name, "sources": held.mention_count, "evidence": held.evidence, "missing": held.missing}
 
 
 def moment(at: datetime) -> str:
@@ -170,12 +176,12 @@ def say_job(job: dict[str, Any]) -> None:
     if last := job["lastCompiled"]:
         say(f"Nothing new was left to read. A worker has compiled until {moment(last['finishedAt'])}:")
     say(f"Compiled: {counted((last or job)['metrics'])}.")
+    if proposed := job["metrics"].get("pages_proposed"):
+        say(f"{proposed} page{'s' * (proposed != 1)} proposed. See them with: cairn wiki proposals")
     if total := job["held"]["total"]:
-        nearest = ", ".join(f"{one['name']} ({one['sources']})" for one in job["held"]["nearest"])
-        say(
-            f"{total} name{'s' * (total != 1)} held: a name gets its page with its third source within 30 days. "
-            f"Nearest: {nearest}."
-        )
+        say(f"{total} name{'s' * (total != 1)} held: a name gets its page with the evidence of three sources. Nearest:")
+        for one in job["held"]["nearest"]:
+            say(f"  {one['name']} ({one['evidence']:g} of 3): {one['missing']}.")
     if job["continuesAt"]:
         say(f"A budget is used up: a worker goes on from {moment(job['continuesAt'])}.")
 
@@ -185,10 +191,6 @@ def counted(done: dict[str, Any]) -> str:
         f"{done.get('sources_read', 0)} sources, {done.get('pages_created', 0)} new pages, "
         f"{done.get('sections_written', 0)} sections, {done.get('mentions_recorded', 0)} names held"
     )
-
-
-if TYPE_CHECKING:
-    from db.database import Database
 
 
 def add_rebuilding(parent: typer.Typer) -> None:
@@ -238,12 +240,6 @@ def rebuild(
         say(f"The job {job['id']} is {job['status']}. It is run by: cairn worker")
 
 
-if TYPE_CHECKING:
-    from db.database import Database
-
-    from .indexes import Reindexed
-
-
 def add_reindex(parent: typer.Typer) -> None:
     epilog = "Example: cairn reindex, or: cairn reindex --tenant acme --owner mara --again"
     parent.command("reindex", epilog=epilog)(reindex)
@@ -280,37 +276,53 @@ def reindex(
         say("Search has read every page and source already. To read them anyway: cairn reindex --again")
 
 
-if TYPE_CHECKING:
-    from db.database import Database
-
-
 def add_worker(parent: typer.Typer) -> None:
     parent.command("worker", epilog="Example: cairn worker")(worker)
 
 
-def worker() -> None:
-    """Run compile jobs until Ctrl-C or SIGTERM. Start as many as you like: a wiki is compiled by one at a time."""
+def worker(
+    port: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=0, max=65535, help="Serve /healthz, /readyz and /metrics on this port."),
+    ] = None,
+) -> None:
+    """Run compile jobs until Ctrl-C or SIGTERM. Start as many as you like: a wiki is compiled by one at a time.
+
+    It waits for Postgres and for its migrations, and logs as the service does.
+    """
     import asyncio
     import signal
-    from contextlib import suppress
 
-    from compiler.jobs.worker import work
-
+    from ...observability.logging import configure
+    from ...server.serve import serve
     from ...settings import Settings
-    from ...worker import compiler_of
-    from ..session import session
+    from ...worker import worker_app
+    from ..session import ready
 
-    compiler = compiler_of(Settings())
+    settings = Settings()
 
-    async def until_stopped(database: "Database") -> None:
-        working = asyncio.create_task(work(database, compiler))
+    def run(dsn: str) -> None:
+        app = worker_app(settings, dsn=dsn)
+        if port is None:
+            configure(settings)
+            asyncio.run(until_stopped(app))
+        else:
+            said = "Waiting for compile jobs; health at"
+            serve(settings.model_copy(update={"port": port}), dsn, lambda url: tell(f"{said} {url}/readyz"), app)
+
+    async def until_stopped(app: Any) -> None:
+        stopped = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, working.cancel)
-        tell("Waiting for compile jobs")
-        with suppress(asyncio.CancelledError):
-            await working
+            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        async with app.router.lifespan_context(app):
+            tell("Waiting for compile jobs")
+            await stopped.wait()
 
-    session(until_stopped, creates=True)
+    if settings.database_url is not None:
+        run(settings.database_url)
+    else:
+        with ready(settings, creates=True) as dsn:
+            run(dsn)
     tell("The worker has stopped. What it was at is left to others.")
 
 

@@ -69,7 +69,7 @@ def token(
 def token_for(settings: "Settings", wiki: "Wiki", role: str, ttl: float, actor_kind: ActorKind | None = None) -> str:
     """A token signed with our own secret. Raises Forbidden where tokens come from another issuer."""
     from db import scope
-    from resolvers.auth.tokens import Signing, issue_token
+    from resolvers.auth.credentials import Signing, issue_token
 
     from ...settings import signing_secret
 

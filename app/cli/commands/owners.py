@@ -112,13 +112,13 @@ def boost(
     as_json: AsJson = False,
 ) -> None:
     """Set by what the scores of a wiki's pages are multiplied where evidence is searched beside them."""
-    from resolvers.auth.owners import set_score_boost
+    from resolvers.auth.owners import WikiSettings, set_owner_settings
 
     from ..session import find_wiki, session
 
     async def work(database: "Database") -> "Owner":
         wiki = await find_wiki(database, tenant, slug)
-        return await set_score_boost(database, wiki.tenant.id, wiki.owner.id, score_boost)
+        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, WikiSettings(score_boost=score_boost))
 
     owner = session(work)
     if as_json:
@@ -151,6 +151,88 @@ def synthesis(
         say(f"A model writes the text of pages of {slug} that cite {sources} sources or more.")
 
 
+@app.command("policy", epilog="Example: cairn owners policy mara member=review member/decision=closed --tenant acme")
+def policy(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
+    tenant: Tenant,
+    rules: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ROLE[/TYPE]=POLICY...",
+            help="All rules anew: member, service, admin or compiler, and open, review or closed. None opens the wiki.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say whose writes become proposals in a wiki, or are refused, by the role and the type of the page."""
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> bool:
+        from db.scope import Role
+        from resolvers.auth.owners import WikiSettings, update_wiki_settings
+        from resolvers.proposals.gate import read_rule
+
+        scope = (await find_wiki(database, tenant, slug)).scope(Role.ADMIN)
+        return await update_wiki_settings(database, scope, WikiSettings(write_policy=[*map(read_rule, rules or ())]))
+
+    changed = session(work)
+    if as_json:
+        show({"writePolicy": rules or [], "changed": changed})
+    else:
+        say(f"The write policy of {slug} is: {', '.join(rules or ['open to all'])}.")
+
+
+@app.command("lint", epilog="Example: cairn owners lint mara --stale-after 30 --every 1 --tenant acme")
+def lint_settings(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
+    tenant: Tenant,
+    stale_after: Annotated[
+        int | None, typer.Option(metavar="DAYS", help="A page not changed for these is stale.")
+    ] = None,
+    oversize: Annotated[int | None, typer.Option(metavar="CHARACTERS", help="A longer page is too long.")] = None,
+    min_pages: Annotated[
+        int | None, typer.Option(metavar="N", help="Pages that say a name before it needs one.")
+    ] = None,
+    every: Annotated[
+        int | None, typer.Option(metavar="DAYS", help="A worker lints again after these; 0: never.")
+    ] = None,
+    after_sources: Annotated[
+        int | None, typer.Option(metavar="N", help="A worker lints after so many new sources; 0: never.")
+    ] = None,
+    sensitivity: Annotated[
+        bool | None, typer.Option("--sensitivity/--no-sensitivity", help="Ask for a sensitivity of every page.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set by what a wiki is linted, and how often. What is left out stays as it is."""
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> "Owner":
+        from resolvers.auth.owners import WikiSettings, set_owner_settings
+
+        wiki = await find_wiki(database, tenant, slug)
+        settings = WikiSettings(
+            stale_after_days=stale_after,
+            oversize_characters=oversize,
+            lint_min_pages=min_pages,
+            lint_every_days=every,
+            lint_after_sources=after_sources,
+            requires_sensitivity=sensitivity,
+        )
+        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, settings)
+
+    owner = session(work)
+    if as_json:
+        show(shown(owner))
+    else:
+        one = owner.settings
+        say(
+            f"Pages of {owner.slug} are stale after {one.stale_after_days} days and too long from "
+            f"{one.oversize_characters:,} characters on; names need a page from {one.lint_min_pages} pages on. "
+            f"Its wiki is linted every {one.lint_every_days} days and after {one.lint_after_sources} sources."
+        )
+
+
 def shown(owner: "Owner") -> dict[str, Any]:
     return {
         "id": owner.id,
@@ -160,5 +242,11 @@ def shown(owner: "Owner") -> dict[str, Any]:
         "name": owner.name,
         "language": owner.language,
         "scoreBoost": owner.score_boost,
+        "staleAfterDays": owner.settings.stale_after_days,
+        "oversizeCharacters": owner.settings.oversize_characters,
+        "lintMinPages": owner.settings.lint_min_pages,
+        "lintEveryDays": owner.settings.lint_every_days,
+        "lintAfterSources": owner.settings.lint_after_sources,
+        "requiresSensitivity": owner.settings.requires_sensitivity,
         "createdAt": owner.created_at,
     }

@@ -49,7 +49,11 @@ def pages(
     types: Annotated[
         list[str] | None,
         typer.Option(
-            "--type", metavar="TYPE", parser=one_type, help="Of this type; several are possible: any of them."
+            "--type",
+            "--category",
+            metavar="TYPE",
+            parser=one_type,
+            help="Of this type; several are possible: any of them.",
         ),
     ] = None,
     tags: Annotated[
@@ -130,13 +134,21 @@ def page(
 
 
 def ask(document: str, field: str, tenant: str, owner: str, **variables: Any) -> Any:
-    """Return what one root field of the stored document answers."""
+    """Return what one root field of the stored document answers to a reader."""
+    return ask_as("reader", document, field, tenant, owner, variables)
+
+
+def ask_as(role: str, document: str, field: str, tenant: str, owner: str, variables: dict[str, Any]) -> Any:
+    """Return what one root field of the stored document answers to a credential of that role."""
     from ..session import session
 
     async def work(database: "Database") -> Any:
+        from db.scope import Role
+
         from ..session import find_wiki, read_stored
 
-        return await read_stored(database, await find_wiki(database, tenant, owner), document, variables)
+        wiki = await find_wiki(database, tenant, owner)
+        return await read_stored(database, wiki, document, variables, role=Role(role))
 
     return session(work)[field]
 

@@ -9,9 +9,12 @@ from typer.core import TyperCommand
 from ..options import AsJson, Owner, Tenant
 from ..output import say, show, table
 from .pages import ask, named
+from .sources import passage_row
 
 if TYPE_CHECKING:
     from db.database import Database
+
+OFFERED = 3  # passages of evidence, where no page is found
 
 
 class Searched(StrEnum):
@@ -82,16 +85,32 @@ def search(
     found = session(work)
     if as_json:
         show(found)
-    else:
+    elif found["edges"]:
         say_results(found)
+    else:
+        say_without_pages(query, tenant, owner, found)
+
+
+def say_without_pages(query: str, tenant: str, owner: str, found: dict[str, Any]) -> None:
+    """Show what the wiki has where no page answers: names without a page, with what they lack, and evidence."""
+    held, meant = found["heldNames"], found["didYouMean"]
+    evidence = ask("source_search", "wikiSearchSources", tenant, owner, query=query, limit=OFFERED)["edges"]
+    if meant:
+        say(f"Did you mean: {meant}")
+    if not held and not evidence:
+        say("Nothing found.")
+        return
+    say("No page found.")
+    for one in held:
+        say(f"Held, without a page: {one['name']} ({one['evidence']:g} of 3): {one['missing']}.")
+    if evidence:
+        table(["score", "source", "lines", "passage"], [passage_row(edge) for edge in evidence])
+        say("More of the evidence: cairn sources search")
 
 
 def say_results(found: dict[str, Any]) -> None:
     if found["didYouMean"]:
         say(f"Did you mean: {found['didYouMean']}")
-    if not found["edges"]:
-        say("Nothing found.")
-        return
     table(["score", "page", "passage"], [row(edge) for edge in found["edges"]])
     at_least = "" if found["totalIsExact"] else "at least "
     say(f"{len(found['edges'])} of {at_least}{found['totalCount']}")

@@ -24,10 +24,14 @@ def add_serve(parent: typer.Typer) -> None:
 
 def serve(host: Host = None, port: Port = None, workers: Workers = None) -> None:
     """Serve GraphQL until Ctrl-C or SIGTERM."""
+    from ...server.workers import preload
+
+    settings = configured(host=host, port=port, workers=workers)
+    if settings.workers > 1:
+        preload()
     from ...server.serve import serve as serving
     from ..session import ready
 
-    settings = configured(host=host, port=port, workers=workers)
     with ready(settings, creates=True) as dsn:
         serving(settings, dsn, lambda url: say(f"Cairn answers at {url}/graphql, for people at {url}/graphiql"))
 
@@ -53,6 +57,9 @@ def migrate(
     no_reindex: Annotated[
         bool, typer.Option("--no-reindex", help="Only say what search has yet to read: until then it does not find it.")
     ] = False,
+    restored: Annotated[
+        bool, typer.Option("--restored", help="A backup was restored: clients that follow changes have to start again.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Bring the database to the newest schema. Then search reads the pages that it has not read.
@@ -69,9 +76,21 @@ def migrate(
         applied = migrated(dsn, is_yours=settings.database_url is not None)
         if not as_json:
             say(f"Applied {', '.join(applied)}." if applied else "The database is at the newest schema already.")
+        if restored:
+            asyncio.run(opened(settings, dsn, begin_history))
         found = asyncio.run(opened(settings, dsn, left if no_reindex else caught_up))
     if as_json:
         show({"applied": applied, **found})
+
+
+async def begin_history(database: "Database") -> None:
+    """Begin another history: what clients have heard of the one before may not have happened in it."""
+    from db.ids import new_id
+    from db.sql import statements
+
+    async with database.connection() as connection:
+        await connection.run(statements("changes")["begin_history"], history_id=new_id())
+    tell("Clients that follow changes are told to start again.")
 
 
 @contextmanager
@@ -134,6 +153,13 @@ WORDS = {
     "running": "in use by others",
     "serverVersion": "PostgreSQL",
     "pendingMigrations": "pending migrations",
+    "pendingJobs": "jobs that wait",
+    "runningJobs": "jobs that run",
+    "oldestPendingJobSeconds": "seconds that the oldest waits",
+    "failedJobs": "jobs that failed",
+    "bytes": "size in bytes",
+    "connections": "connections",
+    "maxConnections": "connections at most",
 }
 
 
@@ -200,8 +226,7 @@ def add_documents(parent: typer.Typer) -> None:
 @app.command("check", epilog="Example: cairn documents check ./documents")
 def check(folder: Folder, as_json: AsJson = False) -> int:
     """Compare every document with its id, the schema and the limits. Needs no database."""
-    from ...documents.folder import read_folder
-    from ...documents.trusted import refusals
+    from ...documents.folder import read_folder, refusals
     from ...http.request import document_limits
     from ...settings import Settings
 
@@ -224,7 +249,7 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Put documents into the folder under their SHA-256, and print the ids. None, if one of them is not valid."""
-    from ...documents.trusted import add_documents
+    from ...documents.folder import add_documents
     from ...http.request import document_limits
     from ...settings import Settings
 

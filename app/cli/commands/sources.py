@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant
+from ..options import AsJson, Owner, Tenant, moment
 from ..output import say, show, table
+from .history import wiki_app
 from .jobs import Wait, finished, say_batch, summed
-from .pages import After, Limit, ask, say_rest
+from .pages import After, Limit, ask, one_type, say_rest
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -31,6 +32,7 @@ class Kind(StrEnum):
     ARTIFACT = "artifact"
     JOURNAL_IDEA = "journal_idea"
     URL = "url"
+    RUN = "run"
 
 
 @app.command("list", epilog="Example: cairn sources list --kind daily_note --tenant acme --owner mara")
@@ -164,7 +166,7 @@ class Done:
 def retain(
     path: Annotated[
         Path,
-        typer.Argument(metavar="PATH", help="A .jsonl file with a source on each line, or a folder of .md files."),
+        typer.Argument(metavar="PATH", help="A .jsonl file with a source on each line, or a folder of texts."),
     ],
     tenant: Tenant,
     owner: Owner,
@@ -247,6 +249,133 @@ def say_done(done: Done) -> None:
         table(["source", "code", "what to fix"], [(one.path, one.code, one.message) for one in done.problems])
 
 
+def ingest(
+    place: Annotated[str, typer.Argument(metavar="PATH|URL", help="A file, or where the text of --text comes from.")],
+    tenant: Tenant,
+    owner: Owner,
+    category: Annotated[
+        str | None,
+        typer.Option(metavar="TYPE", parser=one_type, help="The type of its page, like source. It is asked for."),
+    ] = None,
+    text: Annotated[
+        Path | None, typer.Option("--text", metavar="FILE", help="The file of a URL, as it was saved. - for stdin.")
+    ] = None,
+    address: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Where a file comes from, if not from this path.")
+    ] = None,
+    media_type: Annotated[
+        str | None, typer.Option("--media-type", metavar="TYPE", help="Like text/html; found out if left out.")
+    ] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Its title, if not the one that it says.")] = None,
+    captured: Annotated[
+        str | None, typer.Option("--captured-at", metavar="TIME", parser=moment, help="When it is from: 2026-01-31.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Keep a file as it is, read its text as a source, and make a page of it, or propose one.
+
+    The same file again changes nothing; other bytes from the same place are a new version. What it says is data:
+    sentences that are addressed to agents are listed, and never followed.
+    """
+    from datetime import datetime
+
+    from db.scope import Role
+    from resolvers.ingest.ingest import IngestDraft, ingest_source
+
+    from ..session import find_wiki, session
+
+    is_url = place.startswith(("http://", "https://"))
+    data = file_bytes(text if is_url else Path(place))
+    draft = IngestDraft(
+        data,
+        category,
+        address=address or (place if is_url else Path(place).as_posix()),
+        media_type=media_type,
+        title=title,
+        captured_at=datetime.fromisoformat(captured) if captured else None,
+    )
+
+    async def work(database: "Database") -> dict[str, Any]:
+        scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
+        done = await ingest_source(database, scope, draft)
+        return {
+            "sourceId": done.source_id,
+            "version": done.version,
+            "created": done.created,
+            "pageId": done.page_id,
+            "proposalId": done.proposal_id,
+            "flags": [one._asdict() for one in done.flags],
+        }
+
+    done = session(work)
+    if as_json:
+        show(done)
+        return
+    say(f"{'Kept' if done['created'] else 'Known already:'} source {done['sourceId']}, version {done['version']}.")
+    if done["proposalId"]:
+        say(f"Its page waits for a reviewer as the proposal {done['proposalId']}.")
+    for flag in done["flags"]:
+        say(f"Addressed to agents, at line {flag['line']}: {flag['text']}")
+
+
+def file_bytes(path: Path | None) -> bytes | None:
+    """Return the bytes of a file, one too many of one that is too large. Raises BadInput for one that is not there."""
+    import sys
+
+    from content.limits import ORIGINAL
+    from resolvers.errors import BadInput
+
+    if path is None:
+        return None
+    if str(path) == "-":
+        return sys.stdin.buffer.read(ORIGINAL.most + 1)
+    try:
+        with path.open("rb") as file:
+            return file.read(ORIGINAL.most + 1)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror or error}.", "path") from None
+
+
+@app.command(
+    "original", epilog="Example: cairn sources original document/notes/kiln.pdf -o kiln.pdf --tenant acme --owner mara"
+)
+def original(
+    source: Annotated[str, typer.Argument(metavar="KIND/REF", help="Like url/https://…; or the source's id.")],
+    tenant: Tenant,
+    owner: Owner,
+    out: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - for stdout.")],
+    as_json: AsJson = False,
+) -> None:
+    """Write the file that a source was read from, byte for byte."""
+    import sys
+
+    from db.scope import Role
+    from resolvers.import_export.files import replacing
+    from resolvers.sources.blobs import Original, read_original
+    from resolvers.sources.sources import locate_source
+
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> Original:
+        scope = (await find_wiki(database, tenant, owner)).scope(Role.READER)
+        return await read_original(database, scope, await locate_source(database, scope, source))
+
+    found = session(work)
+    if str(out) == "-":
+        sys.stdout.buffer.write(found.data)
+        return
+    with replacing(out) as file:
+        file.write(found.data)
+    told = {"address": found.address, "mediaType": found.media_type, "sha256": found.sha256, "size": len(found.data)}
+    if as_json:
+        show(told)
+    else:
+        say(f"{out}: {told['size']:,} bytes of {told['mediaType']} from {told['address']}.")
+
+
 def add_to(parent: typer.Typer) -> None:
     add_sources(parent)
     add_retaining(parent)
+    wiki_app.command(
+        "ingest", epilog="Example: cairn wiki ingest kiln.pdf --category reference --tenant acme --owner mara"
+    )(ingest)

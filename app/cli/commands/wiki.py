@@ -1,15 +1,16 @@
-"""`cairn wiki stub`, `append`, `rebuild`, `map`, `log`: upkeep of a wiki, beside `cairn wiki supersede`."""
+"""`cairn wiki`: stubs, pages and targets, the map, the log and the diary, proposals: upkeep of a wiki."""
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..options import AsJson, Owner, Tenant
-from ..output import say, show, tell
+from ..output import say, show, table, tell
 from .edit import Section, given, page_type
 from .history import source_name, wiki_app
 from .jobs import rebuild
-from .pages import ExpectedVersion, PageName, Summary, ask, named, on_page, one_type
+from .pages import ExpectedVersion, PageName, Summary, ask, ask_as, named, on_page, one_type, page, pages
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -39,8 +40,16 @@ def add_to(parent: typer.Typer) -> None:
         epilog=f"Example: cairn wiki append project/ledger 'MySQL it is.' {note} {place}",
     )(append)
     wiki_app.command("rebuild", epilog=f"Example: cairn wiki rebuild --all {place} --wait")(rebuild)
+    wiki_app.command("show", epilog=f"Example: cairn wiki show project/ledger {place}")(page)
+    wiki_app.command("list", epilog=f"Example: cairn wiki list --stubs --category concept {place}")(pages)
+    wiki_app.command("targets", epilog=f"Example: cairn wiki targets {place} --json")(targets)
     wiki_app.command("map", epilog=f"Example: cairn wiki map --type concept {place}")(map_wiki)
     wiki_app.command("log", epilog=f"Example: cairn wiki log --limit 20 {place}")(log)
+    wiki_app.command("diary", epilog=f"Example: cairn wiki diary --since 2026-03-01 {place}")(diary)
+    wiki_app.command("proposals", epilog=f"Example: cairn wiki proposals --status open {place}")(proposals)
+    wiki_app.command("decide", epilog=f"Example: cairn wiki decide ID --as decline --reason 'No source.' {place}")(
+        decide
+    )
 
 
 def stub(
@@ -121,6 +130,34 @@ def append(
         say(f"{name} is at version {done['version']}.")
 
 
+def targets(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
+    """List the wikis that an owner may read, its own first: its role, the score boost and the pages by type."""
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> list[dict[str, Any]]:
+        from dataclasses import asdict
+
+        from db.scope import Role
+        from resolvers.search.spaces import list_spaces
+
+        scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
+        return [asdict(space) for space in await list_spaces(database, scope)]
+
+    found = session(work)
+    if as_json:
+        show(found)
+        return
+    rows = [
+        (one["slug"], one["kind"], one["role"], one["score_boost"], sum(one["pages"].values()), by_type(one["pages"]))
+        for one in found
+    ]
+    table(["wiki", "kind", "role", "boost", "pages", "by type"], rows)
+
+
+def by_type(pages: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {type}" for type, count in sorted(pages.items()))
+
+
 def map_wiki(
     tenant: Tenant,
     owner: Owner,
@@ -142,6 +179,27 @@ def log(tenant: Tenant, owner: Owner, limit: Lines = 100, after: Beyond = None, 
     say_part(ask("log", "wikiActivityLog", tenant, owner, first=limit, after=after), as_json)
 
 
+def diary(
+    tenant: Tenant,
+    owner: Owner,
+    since: Annotated[
+        str | None, typer.Option(metavar="DAY", help="The first day, like 2026-01-31; else a week until the last.")
+    ] = None,
+    until: Annotated[str | None, typer.Option(metavar="DAY", help="The last day, told too; else today.")] = None,
+    zone: Annotated[
+        str | None, typer.Option("--zone", metavar="NAME", help="The time zone of the days, like Europe/Berlin; UTC.")
+    ] = None,
+    lines: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many entries of a day at most.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Print what was synthesized, superseded, merged, proposed, decided and forgotten, in words, by day."""
+    found = ask("diary", "wikiDiary", tenant, owner, since=since, until=until, timeZone=zone, lines=lines)
+    if as_json:
+        show(found)
+    else:
+        say(found["bodyMd"])
+
+
 def say_part(part: dict[str, Any], as_json: bool) -> None:
     """Print a part of an overview. How it goes on is said on stderr, as stdout may be a file."""
     if as_json:
@@ -150,3 +208,86 @@ def say_part(part: dict[str, Any], as_json: bool) -> None:
     say(part["bodyMd"])
     if part["nextCursor"]:
         tell(f"More: --after {part['nextCursor']}")
+
+
+class ProposalStatus(StrEnum):
+    OPEN = "open"
+    ACCEPTED = "accepted"
+    DECLINED = "declined"
+    WITHDRAWN = "withdrawn"
+    EXPIRED = "expired"
+
+
+class Decision(StrEnum):
+    """The decisions, repeated here because resolvers.proposals.decisions is slow to import."""
+
+    ACCEPT = "accept"
+    DECLINE = "decline"
+    WITHDRAW = "withdraw"
+
+
+def proposals(
+    tenant: Tenant,
+    owner: Owner,
+    status: Annotated[ProposalStatus | None, typer.Option(help="Of this status; else all.")] = None,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many at most.")] = 20,
+    after: Beyond = None,
+    as_json: AsJson = False,
+) -> None:
+    """List changes that wait for a reviewer, and what became of others, the newest first."""
+    given = {"status": status and status.value.upper(), "limit": limit, "after": after}
+    found = ask_as("member", "proposals", "wikiProposals", tenant, owner, given)
+    if as_json:
+        show(found)
+        return
+    for one in found["nodes"]:
+        page = named(one["page"]) if one["page"] else one["title"] or ""
+        say(f"{one['id']}  {one['status'].lower()}  {one['operation']} {page}, by {one['authorName']}")
+        notes = {"why": one["why"], "reason": one["reason"], "conflicts": ", ".join(one["conflicts"])}
+        for name, value in notes.items():
+            if value:
+                say(f"    {name}: {value}")
+        if one["wordDiff"]:
+            say("\n".join(f"    {line}" for line in one["wordDiff"].splitlines()))
+    if found["pageInfo"]["hasNextPage"]:
+        say(f"Older ones: --after {found['pageInfo']['endCursor']}")
+
+
+def decide(
+    proposals: Annotated[list[str], typer.Argument(metavar="ID...", help="As `cairn wiki proposals` lists them.")],
+    tenant: Tenant,
+    owner: Owner,
+    decision: Annotated[Decision, typer.Option("--as", help="What becomes of them.")] = Decision.ACCEPT,
+    reason: Annotated[str | None, typer.Option(metavar="TEXT", help="Why, for the author; needed to decline.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Accept, decline or withdraw proposals, each by itself. Exits with 1 when one could not be."""
+    from uuid import UUID
+
+    from ..session import find_wiki, session
+
+    try:
+        ids = [UUID(one) for one in proposals]
+    except ValueError:
+        raise typer.BadParameter("give ids as `cairn wiki proposals` lists them", param_hint="ID") from None
+
+    async def work(database: "Database") -> list[dict[str, Any]]:
+        from db.scope import Role
+        from resolvers.proposals import decisions
+
+        scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
+        chosen = decisions.Decision(decision.value)
+        outcomes = await decisions.decide_proposals(database, scope, ids, chosen, reason)
+        return [
+            {"id": str(ids[one.position]), "ok": one.error is None, "error": one.error and one.error.message}
+            for one in outcomes
+        ]
+
+    done = session(work)
+    if as_json:
+        show(done)
+    else:
+        for one in done:
+            say(f"{one['id']}: {one['error'] or 'done'}")
+    if not all(one["ok"] for one in done):
+        raise typer.Exit(1)

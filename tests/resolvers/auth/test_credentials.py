@@ -11,9 +11,8 @@ from db.database import Database
 from db.ids import new_id
 from db.scope import Role, Scope
 from resolvers.auth.api_keys import create_api_key
-from resolvers.auth.credentials import Credentials
+from resolvers.auth.credentials import Credentials, Tokens, mint
 from resolvers.auth.owners import Grant, OwnerKind, create_owner, grant
-from resolvers.auth.tokens import Tokens, mint
 from resolvers.errors import Forbidden, Unauthenticated
 from resolvers.tenants.tenants import create_tenant
 

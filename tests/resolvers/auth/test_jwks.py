@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from db.ids import new_id
 from db.scope import Scope
+from resolvers.auth.credentials import Tokens
 from resolvers.auth.jwks import KEEP, PAUSE, TTL, Jwks
-from resolvers.auth.tokens import Tokens
 from resolvers.errors import BadInput, CairnError, Unauthenticated, Unavailable
 
 SECRET = "a secret of forty characters for the test"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers.auth.tokens import Tokens, mint
+from resolvers.auth.credentials import Tokens, mint
 from resolvers.errors import BadInput, Unauthenticated
 
 SECRET = "a secret of forty characters for the test"

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+import orjson
 import pytest
 
 from compiler.compiler import Compiler
@@ -19,8 +20,10 @@ from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.edits import edit_page
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page
+from resolvers.search.context_pack import ContextRequest, context_pack
 from resolvers.search.request import SearchRequest
 from resolvers.search.search import search
+from resolvers.search.search_all import SearchAllRequest, search_all
 from resolvers.search.source_search import SourceFilter, SourceSearchRequest, search_sources
 from resolvers.sources.sources import SourceDraft, add_source, forget_source
 from tests.compiler.story import compile_all
@@ -177,6 +180,49 @@ async def test_filters_hold_for_what_is_found_by_meaning(wiki: Wiki, embedder: E
     assert set(await found(wiki, QUESTION, filter=since)) == {"b", "c"}
 
 
+async def test_a_filter_that_refuses_hundreds_of_nearer_passages_leaves_the_others(
+    wiki: Wiki, embedder: EmbeddingServer
+) -> None:
+    await source(wiki, "many", "\n".join(f"- Reimbursement {number}." for number in range(300)))
+    one = SourceDraft("document", "one", "The reimbursement of the northern office goes to the card.")
+    await add_source(wiki.database, wiki.scope, one)
+    await embed(wiki, embedder)
+    assert await found(wiki, QUESTION, filter=SourceFilter(kinds=("document",))) == ["one"]
+    assert await found(wiki, QUESTION, filter=SourceFilter(refs=("one",))) == ["one"]
+
+
+async def test_a_source_that_came_last_is_embedded_whatever_its_id(wiki: Wiki, embedder: EmbeddingServer) -> None:
+    id = await source(wiki, "a", "The reimbursement goes to the card.")
+    await embed(wiki, embedder)
+    assert await vectors.ask_where_lacking(wiki.database, embedder) == 0
+    older = {"id": str(UUID(int=1)), "ref": "restored", "created_at": "2100-01-01T00:00:00Z"}
+    await wiki.look.execute(
+        "INSERT INTO sources SELECT (jsonb_populate_record(s, CAST($1 AS jsonb))).* FROM sources AS s WHERE s.id = $2",
+        orjson.dumps(older).decode(), id,
+    )  # fmt: skip
+    assert await vectors.ask_where_lacking(wiki.database, embedder) == 1
+
+
+async def test_a_search_of_all_wikis_and_a_context_pack_find_by_meaning_and_ask_once(
+    wiki: Wiki, embedder: EmbeddingServer, model: Model
+) -> None:
+    await source(wiki, "a", "The reimbursement goes to the card.")
+    await page(wiki, "Orders", "Refunds are paid within a week.")
+    await page(wiki, "Bats", "They live under the bridge.")
+    await embed(wiki, embedder)
+    model.now("well")
+    hits = (await search_all(wiki.database, wiki.scope, SearchAllRequest(QUESTION))).hits
+    assert [hit.is_page for hit in hits[:2]] == [False, True]
+    assert len(model.asked) == 1
+    pack = await context_pack(wiki.database, wiki.scope, ContextRequest(QUESTION))
+    assert "The reimbursement goes to the card." in pack.text
+    assert "Refunds are paid within a week." in pack.text
+    assert len(model.asked) == 1
+    model.now("broken")
+    other = await search_all(wiki.database, wiki.scope, SearchAllRequest("when do I get the money for my flight"))
+    assert (other.hits, len(model.asked)) == ((), 1)
+
+
 async def test_another_wiki_is_never_searched(wiki: Wiki, embedder: EmbeddingServer) -> None:
     other = await wiki.neighbour(Role.ADMIN)
     await source(other, "theirs", "The reimbursement came.")
@@ -260,7 +306,7 @@ async def test_an_index_finds_the_nearest(wiki: Wiki, embedder: EmbeddingServer)
     nothing = dict.fromkeys(("kinds", "refs", "since", "until"))
     values = {
         "tenant_id": wiki.scope.tenant_id, "owner_id": wiki.scope.owner_id, "model": "tiny",
-        "question": vector(QUESTION, 64), "depth": 240, "most": 60, **nothing,
+        "question": vector(QUESTION, 64), "most": 60, **nothing,
     }  # fmt: skip
     await wiki.look.execute("SET enable_sort = off; SET enable_bitmapscan = off")
     rows = await wiki.look.fetch(f"EXPLAIN {statement.sql}", *statement.arguments(values))

@@ -9,11 +9,15 @@ from zipfile import ZipFile
 import orjson
 import pytest
 
-from resolvers.auth.owners import find_owner, set_language, set_score_boost
+from resolvers.auth.owners import WikiSettings, find_owner, set_language, set_owner_settings
 from resolvers.import_export.files import export_path, export_zip
 from resolvers.import_export.importing import import_path
 from resolvers.links.links import link_pages
-from resolvers.pages.lifecycle import update_page
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.pages.merging import merge_pages
+from resolvers.sources.sources import forget_source
+from tests.compiler.story import compile_all
 from tests.resolvers.import_export.exports import a_wiki, exported, files
 from tests.resolvers.import_export.vaults import counts, imported, run, write
 from tests.wiki import Wiki, check
@@ -49,7 +53,7 @@ async def test_lines_come_back_to_the_byte(wiki: Wiki, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
 async def test_a_score_boost_comes_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
     tenant_id, owner_id = wiki.scope.tenant_id, wiki.scope.owner_id
-    await set_score_boost(wiki.database, tenant_id, owner_id, 1.25)
+    await set_owner_settings(wiki.database, tenant_id, owner_id, WikiSettings(score_boost=1.25))
     await export_path(wiki.database, wiki.scope, tmp_path / form)
     copy = await wiki.neighbour()
     assert (await run(copy, tmp_path / form)).errors == ()
@@ -188,6 +192,21 @@ async def test_dates_of_files_are_kept(wiki: Wiki, tmp_path: Path) -> None:
     assert pages["new"]["metadata"]["created"] == "last spring"
 
 
+async def test_notes_are_of_the_day_that_a_source_of_their_file_would_be(wiki: Wiki, tmp_path: Path) -> None:
+    files = {
+        "log/2023-06-30 Fair.md": "Text.",
+        "post.md": "---\ndate: 2022-04-01\n---\nText.",
+        "minutes.md": "**Date:** 2024-02-21\n\nText.",
+        "today.md": "Text.",
+    }
+    await imported(wiki, tmp_path, files)
+    pages = {page["title"]: page for page in await wiki.rows("pages")}
+    days = {title: page["created_at"].date().isoformat() for title, page in pages.items()}
+    assert days.pop("today") > "2026"
+    assert days == {"2023-06-30 Fair": "2023-06-30", "post": "2022-04-01", "minutes": "2024-02-21"}
+    assert pages["post"]["metadata"]["date"] == "2022-04-01", "which stays where it was"
+
+
 async def test_a_page_that_was_changed_here_keeps_the_date_of_the_change(wiki: Wiki, tmp_path: Path) -> None:
     await imported(wiki, tmp_path, {"old.md": "---\nupdated: 2021-02-03\n---\nOld."})
     page = (await wiki.rows("pages"))[0]
@@ -239,3 +258,61 @@ async def test_an_export_is_imported_by_anybody(wiki: Wiki, tmp_path: Path) -> N
     result = await import_path(wiki.database, wiki.scope, tmp_path)
     assert counts(result) == (1, 0, 0, 2)
     assert orjson.dumps([problem.path for problem in result.errors]) == b'["sources.jsonl:1","sources.jsonl:2"]'
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+async def test_links_from_evidence_go_with_their_source_after_they_came_back(
+    wiki: Wiki, tmp_path: Path, form: str
+) -> None:
+    """Their reasons carry ids, which are others in another wiki."""
+    here = wiki.database, wiki.scope
+    await a_wiki(wiki)
+    pages = {page["title"]: page["id"] for page in await wiki.rows("pages")}
+    for row in await wiki.rows("sources"):
+        await link_pages(*here, pages["Austin"], pages["Austin, Texas"], reason=f"co_mention:{row['id']}")
+    await export_path(*here, tmp_path / form)
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / form)).errors == ()
+    kept = {reason for reasons in (await copy.references()).values() for reason in reasons}
+    own = {f"co_mention:{row['id']}" for row in await copy.rows("sources")}
+    assert {reason for reason in kept if reason.startswith("co_mention")} == own
+    assert counts(await run(copy, tmp_path / form)) == (0, 0, 3, 0)
+    (tmp_path / "again").mkdir()
+    await export_path(copy.database, copy.scope, tmp_path / "again" / form)
+    if form == "wiki.jsonl":
+        assert (tmp_path / "again" / form).read_bytes() == (tmp_path / form).read_bytes()
+    for row in await copy.rows("sources"):
+        await forget_source(copy.database, copy.scope, row["id"])
+    await compile_all(copy)
+    assert not any(reason.startswith("co_mention") for each in (await copy.references()).values() for reason in each)
+
+
+async def test_a_reason_of_a_source_that_is_not_there_is_left_out(wiki: Wiki, tmp_path: Path) -> None:
+    """As an export of an older release has it: with the id of the wiki that it came from."""
+    reasons = f"co_mention:{wiki.scope.owner_id}: co_mention:7".split(": ")
+    lines = "".join(f"      - {reason}\n" for reason in reasons)
+    write(tmp_path, {
+        "a.md": f"---\nrelated: [/wiki/topic/b]\ntype: topic\ncairn:\n  reasons:\n    /wiki/topic/b:\n{lines}---\nA.",
+        "b.md": "---\ntype: topic\n---\nB.",
+    })  # fmt: skip
+    assert (await run(wiki, tmp_path)).errors == ()
+    assert list((await wiki.references()).values()) == [{"co_mention:7"}]
+
+
+@pytest.mark.parametrize("form", ["folder", "wiki.zip", "wiki.jsonl"])
+async def test_what_a_page_was_merged_into_comes_back(wiki: Wiki, tmp_path: Path, form: str) -> None:
+    here = wiki.database, wiki.scope
+    for title in ("Kiln", "Oven", "Stove"):
+        await create_page(*here, PageDraft("topic", title, body=f"A {title}."))
+    pages = {page["title"]: page["id"] for page in await wiki.rows("pages")}
+    await merge_pages(*here, pages["Oven"], pages["Kiln"])
+    await export_path(*here, tmp_path / form)
+    copy = await wiki.neighbour()
+    for _ in range(2):
+        assert (await run(copy, tmp_path / form)).errors == ()
+        there = {page["id"]: page["title"] for page in await copy.rows("pages")}
+        (merged,) = await copy.rows("merged_pages", "1")
+        assert (there[merged["page_id"]], there[merged["into_page_id"]]) == ("Oven", "Kiln")
+    await export_path(copy.database, copy.scope, tmp_path / "again.jsonl")
+    await export_path(*here, tmp_path / "first.jsonl")
+    assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "first.jsonl").read_bytes()

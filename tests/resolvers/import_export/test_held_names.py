@@ -8,6 +8,8 @@ import pytest
 
 from resolvers.import_export import exporting
 from resolvers.import_export.files import export_path
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page, delete_page
 from resolvers.sources.mentions import record_mention
 from tests.resolvers.import_export.exports import a_wiki, exported
 from tests.resolvers.import_export.vaults import run
@@ -57,6 +59,42 @@ async def test_a_name_of_many_sources_has_several_lines(
     assert (await run(copy, tmp_path / "first")).errors == ()
     assert await held(copy) == before
     assert await exported(copy, tmp_path / "second") == first
+
+
+async def test_a_name_that_became_a_page_is_promoted_again(wiki: Wiki, tmp_path: Path) -> None:
+    """A name whose page is gone is not told."""
+    here = wiki.database, wiki.scope
+    pages = {name: (await create_page(*here, PageDraft("entity", name))).page_id for name in ("Ada", "Bo", "Cy")}
+    for name, page_id in pages.items():
+        await record_mention(*here, name=name, source_id=await wiki.add_source(ref=f"doc-{name}"), quote=f"{name}!")
+        await wiki.look.execute(
+            "UPDATE mentions SET status = 'promoted', promoted_page_id = $1 WHERE name = $2", page_id, name
+        )
+    await delete_page(*here, pages["Cy"])
+    first = await exported(wiki, tmp_path / "first")
+    assert b"Cy" not in first[".cairn/mentions.jsonl"]
+    copy = await wiki.neighbour()
+    for _ in range(2):
+        assert (await run(copy, tmp_path / "first")).errors == ()
+    grown = {row["name"]: (row["status"], row["promoted_page_id"]) for row in await copy.rows("mentions")}
+    own = {row["title"]: row["id"] for row in await copy.rows("pages")}
+    assert grown == {"Ada": ("promoted", own["Ada"]), "Bo": ("promoted", own["Bo"])}
+    assert await exported(copy, tmp_path / "second") == first
+    assert len(await copy.rows("activity", action="mention.promoted")) == 2
+
+
+async def test_a_name_is_promoted_to_a_page_of_that_name_only(wiki: Wiki, tmp_path: Path) -> None:
+    await wiki.add_source()
+    await create_page(wiki.database, wiki.scope, PageDraft("entity", "Ada"))
+    seen = [{"kind": "document", "ref": "doc-1"}]
+    lines = [
+        {"mention": {"name": name, "status": "promoted", "page": page, "sightings": seen}}
+        for name, page in (("ADA", "/wiki/entity/ada"), ("Bo", "/wiki/entity/ada"), ("Cy", "/wiki/entity/cy"))
+    ]
+    (tmp_path / "x.jsonl").write_bytes(b"".join(orjson.dumps(one) + b"\n" for one in lines))
+    assert (await run(wiki, tmp_path / "x.jsonl")).errors == ()
+    statuses = {row["name"]: row["status"] for row in await wiki.rows("mentions")}
+    assert statuses == {"ADA": "promoted", "Bo": "open", "Cy": "open"}
 
 
 async def test_a_name_joins_those_of_the_wiki_it_comes_to(wiki: Wiki, tmp_path: Path) -> None:

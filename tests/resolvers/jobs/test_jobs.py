@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
+from compiler.jobs.worker import Pruning
 from db.database import Database
 from db.scope import Role
-from resolvers.errors import Forbidden, NotFound
+from resolvers.errors import BadInput, Forbidden, NotFound
 from resolvers.jobs import queue
-from resolvers.jobs.queue import Lost, ask_for_compile, beat, cancel, claim, enqueue, fail, finish, follow_up
+from resolvers.jobs.queue import Lost, ask_for_compile, beat, cancel, claim, enqueue, fail, finish, follow_up, retry
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
 from resolvers.transactions.transaction import writing
 from tests.wiki import Wiki
 
@@ -192,3 +195,45 @@ async def test_workers_at_once_take_each_job_once_and_one_of_a_wiki(dsn: str, wi
         await asyncio.gather(*(worker(f"w{n}") for n in range(4)))
     assert set(ran) == asked
     assert set(ran.values()) == {1}
+
+
+async def test_a_failed_job_is_retried_with_all_its_attempts(wiki: Wiki) -> None:
+    admin = wiki.acting(Role.ADMIN).scope
+    first = await ask(wiki, 7)
+    job = await claim(wiki.database, "w")
+    assert job
+    with pytest.raises(BadInput, match="running"):
+        await retry(wiki.database, admin, first)
+    await fail(wiki.database, job, "The disk is full.", {}, is_hopeless=True)
+    assert await retry(wiki.database, admin, first) == first
+    row = await wiki.row("compile_jobs", id=first)
+    assert (row["status"], row["attempt"], row["finished_at"], row["error"]) == (
+        "pending",
+        0,
+        None,
+        "The disk is full.",
+    )
+    assert await cancel(wiki.database, admin, first)
+    second = await ask(wiki, 7)
+    assert await retry(wiki.database, admin, first) == second, "one of its key is open"
+
+
+async def test_what_is_old_is_pruned_in_batches(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("compiler.jobs.worker.PRUNED_AT_ONCE", 2)
+    for number in range(5):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Page {number}"))
+    over, waiting = await ask(wiki, 7), await ask(wiki, 8)
+    await cancel(wiki.database, wiki.acting(Role.ADMIN).scope, over)
+    await Pruning(1, 60).look(wiki.database)
+    assert (len(await wiki.rows("activity")), len(await wiki.rows("compile_jobs"))) == (5, 2)
+    monkeypatch.setattr("compiler.jobs.worker.now", lambda: datetime.now(UTC) + timedelta(days=2))
+    await Pruning(0, 60).look(wiki.database)
+    assert len(await wiki.rows("activity")) == 5, "0 keeps all"
+    pruning = Pruning(1, 60)
+    await pruning.look(wiki.database)
+    assert await wiki.rows("activity") == []
+    assert [row["id"] for row in await wiki.rows("compile_jobs")] == [waiting]
+    assert len(await wiki.rows("pages")) == 5
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Later"))
+    await pruning.look(wiki.database)
+    assert len(await wiki.rows("activity")) == 1, "it looks now and then"

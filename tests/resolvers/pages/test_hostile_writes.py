@@ -52,7 +52,7 @@ def read_in(monkeypatch: pytest.MonkeyPatch) -> set[int]:
 
     for module, name in (
         ("resolvers.model.outline", "parse"), ("content.markdown.sections", "parse"),
-        ("content.markdown.blocks", "blocks"),
+        ("content.markdown.prose", "blocks"),
         ("resolvers.pages.insert", "find_links"), ("resolvers.pages.insert", "searchable"),
     ):  # fmt: skip
         spy(pytest.importorskip(module), name)

@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
+from benchmarks.compiler.contents import contents
 from resolvers.context import Context
 from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft
@@ -140,3 +141,15 @@ async def test_a_page_knows_which_pages_it_replaced_and_which_replaced_it(wiki: 
     assert await replaced(newer) == (["ana", "other-merged"], [])
     assert await replaced(page_id) == ([], ["decision-two"])
     assert await replaced(other) == ([], ["decision-two"])
+
+
+async def test_a_trajectory_rests_on_the_sources_of_its_claims(wiki: Wiki, page_id: Any, dsn: str) -> None:
+    """The benchmark of whole wikis asks sections for sources, and trajectories for those of what they list."""
+    await wiki.add_source()
+    for number in range(2):
+        await supersede(wiki, page_id, number, overridden_by=SourceRef("document", "doc-1"))
+    found = await contents(dsn, wiki.scope)
+    assert (found.figures["sections"], found.figures["sourced_claims"]) == (1, 2)
+    assert found.faults == []
+    await supersede(wiki, page_id, 2)
+    assert "1 superseded claims have no source" in (await contents(dsn, wiki.scope)).faults

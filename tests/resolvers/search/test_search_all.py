@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from db.ids import new_id
 from db.scope import Role
-from resolvers.auth.owners import Grant, grant, set_score_boost
+from resolvers.auth.owners import Grant, WikiSettings, grant, set_owner_settings
 from resolvers.errors import BadInput, NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
@@ -72,9 +72,13 @@ async def test_evidence_leads_unless_a_page_says_more(member: Wiki) -> None:
     assert (first.is_page, second.is_page) == (False, True)
     assert second.score == pytest.approx(0.9 * second.raw_score)
     assert first.score == first.raw_score
-    await set_score_boost(member.database, member.scope.tenant_id, member.scope.owner_id, 2.0)
+    await set_owner_settings(
+        member.database, member.scope.tenant_id, member.scope.owner_id, WikiSettings(score_boost=2.0)
+    )
     assert (await found(member, "kiln cracked frost")).hits[0].is_page
-    await set_score_boost(member.database, member.scope.tenant_id, member.scope.owner_id, 0)
+    await set_owner_settings(
+        member.database, member.scope.tenant_id, member.scope.owner_id, WikiSettings(score_boost=0)
+    )
     hits = (await found(member, "kiln cracked frost")).hits
     assert [hit.score for hit in hits if hit.is_page] == [0.0]
     assert hits[-1].is_page
@@ -165,7 +169,9 @@ async def test_shared_spaces_are_searched_with_the_own_wiki(member: Wiki) -> Non
     named = await found(member, "kiln frost", spaces=("friend", "team"))
     assert {hit.space.slug for hit in named.hits} == {"friend", "team"}
     assert {hit.space.slug for hit in (await found(member, "kiln owner:team")).hits} == {"team"}
-    await set_score_boost(member.database, member.scope.tenant_id, team.scope.owner_id, 3.0)
+    await set_owner_settings(
+        member.database, member.scope.tenant_id, team.scope.owner_id, WikiSettings(score_boost=3.0)
+    )
     best = (await found(member, "kiln frost")).hits[0]
     assert (best.space.slug, best.is_page) == ("team", True)
 

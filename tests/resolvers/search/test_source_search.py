@@ -129,6 +129,10 @@ async def said_on_days(wiki: Wiki, *statements: str) -> None:
          "How many servers does Falcon Mill run on?"),
         ("Das Büro von Falcon Mill liegt in Graz.", "Korrektur: Falcon Mill hat das Büro in Linz.",
          "Wo liegt das Büro von Falcon Mill?"),
+        ("Falcon Mill stores its data in Redis.", "I was wrong about Falcon Mill. It's Postgres these days.",
+         "Where does Falcon Mill store its data?"),
+        ("Mara Pfeil arbeitet als Ärztin.", "Ich habe mich geirrt, der Beruf von Mara Pfeil ist Malerin.",
+         "Als was arbeitet Mara Pfeil?"),
     ],
 )  # fmt: skip
 async def test_a_newer_statement_comes_before_the_one_that_it_corrects(
@@ -143,6 +147,10 @@ async def test_a_newer_statement_comes_before_the_one_that_it_corrects(
     [
         "Falcon Mill invited everybody to lunch, what a day.",
         "I no longer remember where I first met the owner of the mill.",
+        "I no longer go swimming with the people at Falcon Mill.",
+        "We changed our minds about the poster that Falcon Mill had printed.",
+        "Falcon Mill corrected the names on its list of guests.",
+        "The lift is out of date, says Falcon Mill.",
         "Correction: Copper Gate stores its data in Postgres, not Redis.",
         "Did Falcon Mill replace Redis by Postgres?",
         "If Redis ever fails, Falcon Mill could store everything in Postgres instead.",

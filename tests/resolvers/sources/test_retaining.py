@@ -1,5 +1,7 @@
 """Evidence by the batch: kept once, and a compile asked for with it."""
 
+import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -97,6 +99,38 @@ def test_files_are_sources_as_their_frontmatter_or_their_path_says(tmp_path: Pat
     )
     assert (second.kind, second.ref) == ("document", "b.md")
     assert [type(one) for one in broken] == [ImportProblem, ImportProblem]
+
+
+def test_files_of_generators_and_exports_are_sources_of_the_day_that_they_say(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text('+++\ntitle = "Left"\ndate = 2021-02-11\ntags = ["queues"]\n+++\n\nText.\n')
+    (tmp_path / "b.mdx").write_text("---\npubDate: 2022-04-01\n---\nText.\n")
+    (tmp_path / "Chat 2023-09-03.txt").write_text("Priya: Hello!\n")
+    (tmp_path / "d.wiki").write_text("'''Date:''' 2024-01-10\n\nText.\n")
+    (tmp_path / "e.md").write_text("+++\nno toml\n+++\n")
+    (tmp_path / "f.csv").write_text("no text")
+    found = list(source_files(tmp_path))
+    dated = {one.ref: one.captured_at for one in found if isinstance(one, SourceDraft)}
+    assert {ref: at.date().isoformat() for ref, at in dated.items() if at} == {
+        "Chat 2023-09-03.txt": "2023-09-03",
+        "a.md": "2021-02-11",
+        "b.mdx": "2022-04-01",
+        "d.wiki": "2024-01-10",
+    }
+    first = next(one for one in found if isinstance(one, SourceDraft) and one.ref == "a.md")
+    assert (first.title, first.content) == ("Left", "Text.\n")
+    assert first.metadata == {"date": "2021-02-11", "tags": ["queues"]}
+    assert [one.path for one in found if isinstance(one, ImportProblem)] == ["e.md"]
+
+
+def test_a_line_is_of_the_day_that_its_ref_names(tmp_path: Path) -> None:
+    path = tmp_path / "all.jsonl"
+    lines = [{"kind": "daily_note", "ref": ref, "content": "x"} for ref in ("2026-02-15", "y")]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    first, second = source_files(path)
+    assert isinstance(first, SourceDraft)
+    assert isinstance(second, SourceDraft)
+    assert first.captured_at == datetime(2026, 2, 15, tzinfo=UTC)
+    assert second.captured_at is None
 
 
 def test_lines_are_sources(tmp_path: Path) -> None:

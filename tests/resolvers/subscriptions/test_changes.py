@@ -91,6 +91,7 @@ async def test_each_thing_that_can_happen_to_a_page_has_its_kind(wiki: Wiki, ear
 
 MUTATIONS: dict[str, dict[str, Any]] = {
     "addWikiSource": {"kind": "DOCUMENT", "ref": "r", "content": "Said."},
+    "ingestWikiSource": {"category": "SOURCE", "content": "A note on tides.", "address": "tides.md"},
     "retainWikiSources": {"sources": [{"kind": "URL", "ref": "u", "content": "Said."}]},
     "createWikiPage": {"type": "TOPIC", "title": "Austin", "bodyMd": "## A\n\na\n\n## B\n\nb"},
     "upsertWikiPage": {"type": "TOPIC", "title": "Texas"},
@@ -119,11 +120,15 @@ MUTATIONS: dict[str, dict[str, Any]] = {
     "setWikiParent": {"parentId": "other"},
     "recordWikiMention": {"name": "Mara", "sourceId": "source"},
     "ignoreWikiMention": {"mentionId": "mention"},
+    "muteWikiLintFinding": {"check": "orphans", "reason": "An entry page."},
+    "unmuteWikiLintFinding": {"check": "orphans"},
+    "reportWikiLint": {},
     "archiveWikiPage": {},
     "unarchiveWikiPage": {},
     "archiveWikiPages": {"pageIds": ["page"]},
     "unarchiveWikiPages": {"pageIds": ["page"]},
     "mergeWikiPages": {"fromPageId": "other", "intoPageId": "page"},
+    "transferWikiPage": {"pageId": "other", "toOwner": "neighbour"},
     "archiveWikiScope": {},
     "deleteWikiPage": {},
     "forgetWikiSource": {"sourceId": "source"},
@@ -134,6 +139,11 @@ ASKS = {
 """What admins ask of the compiler: the job is what is announced."""
 OF_COMPILED = {"suppressWikiSectionPromotion", "dropWikiLinks"}
 """What is only done to what a compiler made: the tests of growing sections and of kinds of links do it."""
+OF_PROPOSALS = {
+    "proposeWikiChange", "acceptWikiProposal", "declineWikiProposal", "withdrawWikiProposal", "decideWikiProposals",
+    "shareWikiPage", "withdrawWikiShareLink",
+}  # fmt: skip
+"""What is proposed or shared changes no page; what is accepted is announced by the operation that it is."""
 OF_NO_WIKI = {
     "updateWikiSettings", "createWikiOwner", "createApiKey", "revokeApiKey", "grantWikiAccess", "revokeWikiAccess"
 }  # fmt: skip
@@ -153,17 +163,18 @@ def known(value: Any, ids: dict[str, str]) -> Any:
 
 async def test_every_mutation_announces_once_what_it_did(wiki: Wiki, ear: Ear) -> None:
     assert GRAPHQL.mutation_type is not None
-    assert set(MUTATIONS) | ASKS | OF_COMPILED | OF_NO_WIKI == set(GRAPHQL.mutation_type.fields), (
+    assert set(MUTATIONS) | ASKS | OF_COMPILED | OF_PROPOSALS | OF_NO_WIKI == set(GRAPHQL.mutation_type.fields), (
         "a new mutation: say here how it is called"
     )
-    engine, ids = make_engine(), dict[str, str]()
+    engine, neighbour = make_engine(), (await wiki.neighbour()).scope.owner_id
+    ids = {"neighbour": str(neighbour)}
     for name, given in MUTATIONS.items():
         field = GRAPHQL.mutation_type.fields[name]
         kind = get_named_type(field.args["input"].type)
         assert isinstance(kind, GraphQLInputObjectType)
         input = {key: known(value, ids) for key, value in given.items()}
         if "pageId" in kind.fields:
-            input["pageId"] = ids["page"]
+            input.setdefault("pageId", ids["page"])
         made = MADE.get(name)
         shown = f"{'page' if made == 'other' else made} {{ id }}" if made else "__typename"
         document = f"mutation ($input: {field.args['input'].type}) {{ {name}(input: $input) {{ {shown} }} }}"
@@ -174,8 +185,9 @@ async def test_every_mutation_announces_once_what_it_did(wiki: Wiki, ear: Ear) -
         changes = await ear.changes()
         assert changes, f"{name} announces nothing"
         assert len({change.id for change in changes}) == len(changes), f"{name} announces a page twice"
+        wikis = {wiki.scope.owner_id, *([neighbour] if name == "transferWikiPage" else ())}
         assert {(change.tenant_id, change.owner_id) for change in changes} == {
-            (wiki.scope.tenant_id, wiki.scope.owner_id)
+            (wiki.scope.tenant_id, owner_id) for owner_id in wikis
         }
 
 

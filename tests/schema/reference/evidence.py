@@ -1,11 +1,15 @@
 """What hangs on sections, sources, citations and mentions."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any
 
+from content.edits.differences import Difference, difference, unified, worded
+from content.edits.merging import merge_texts
 from content.markdown.html import html
 from tests.schema.reference.lists import Paged, limited
-from tests.schema.reference.pages import grounding, newest_source
+from tests.schema.reference.owners import author_name
+from tests.schema.reference.pages import Revisions, grounding, newest_source
 from tests.schema.reference.rows import Row, Rows
 
 
@@ -104,6 +108,25 @@ class Sources(Evidence):
     def blast_radius(self, source: Row) -> Row:
         return source
 
+    def original(self, source: Row) -> Row | None:
+        return self.rows.one("source_originals", source_id=source["id"])
+
+
+class Originals:
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def sha256(self, original: Row) -> str:
+        return bytes(original["hash"]).hex()
+
+    def size(self, original: Row) -> int:
+        kept = self.rows.one("blobs", owner_id=original["owner_id"], hash=original["hash"])
+        assert kept is not None
+        return int(kept["size"])
+
+    def flags(self, original: Row) -> list[Row]:
+        return list(original["flags"])
+
 
 class BlastRadii(Evidence):
     """What depends on a source is asked of its row."""
@@ -141,6 +164,11 @@ class BlastRadii(Evidence):
 
 
 class Citations(Evidence):
+    def quote(self, citation: Row) -> str:
+        content, first = self.rows.one("sources", id=citation["source_id"])["content"], citation["line_start"]
+        lines = content[:200_000].split("\n")
+        return (content if first is None else "\n".join(lines[first - 1 : citation["line_end"]]))[:600]
+
     def source(self, citation: Row) -> Row | None:
         return self.rows.one("sources", id=citation["source_id"])
 
@@ -175,6 +203,57 @@ class Contradictions(Evidence):
 
     def page(self, row: Row) -> Row | None:
         return self.rows.page(row["page_id"])
+
+
+class Proposals(Evidence):
+    """Writes that wait; what they would change is compared as the texts stand in the rows."""
+
+    def page(self, row: Row) -> Row | None:
+        return self.rows.page(row["page_id"])
+
+    def proposed_body_md(self, row: Row) -> str | None:
+        body: str | None = row["proposed_body"]
+        return body
+
+    def author_name(self, row: Row) -> str:
+        return author_name(self.rows, row["author_id"])
+
+    def decider_name(self, row: Row) -> str | None:
+        return None if row["decider_id"] is None else author_name(self.rows, row["decider_id"])
+
+    def is_stale(self, row: Row) -> bool:
+        page = self.rows.one("pages", id=row["page_id"])
+        return row["base_version"] is not None and page is not None and page["version"] != row["base_version"]
+
+    def base(self, row: Row) -> str | None:
+        state = self.rows.one("revisions", page_id=row["page_id"], version=row["base_version"])
+        return Revisions(self.rows).body_md(state) if state else None
+
+    def diff(self, row: Row) -> str:
+        return unified(self.difference(row), "now", "proposed")
+
+    def word_diff(self, row: Row) -> str:
+        return worded(self.difference(row))
+
+    def difference(self, row: Row) -> Difference:
+        return difference(*("", "") if row["proposed_body"] is None else (self.base(row) or "", row["proposed_body"]))
+
+    def conflicts(self, row: Row) -> list[str]:
+        page, base = self.rows.one("pages", id=row["page_id"]), self.base(row)
+        if page is None or base is None or row["proposed_body"] is None or row["status"] != "open":
+            return []
+        return list(merge_texts(base, page["body_md"], row["proposed_body"]).conflicts)
+
+
+class ShareLinks(Evidence):
+    def page(self, row: Row) -> Row | None:
+        return self.rows.page(row["page_id"])
+
+    def author_name(self, row: Row) -> str:
+        return author_name(self.rows, row["author_id"])
+
+    def is_open(self, row: Row) -> bool:
+        return row["withdrawn_at"] is None and row["expires_at"] > datetime.now(UTC)
 
 
 class Mentions(Evidence):

@@ -36,11 +36,14 @@ TYPES: Mapping[str, type[Any]] = {
     "WikiPromotion": evidence.Promotions,
     "WikiPassage": evidence.Passages,
     "WikiSource": evidence.Sources,
+    "WikiOriginal": evidence.Originals,
     "WikiBlastRadius": evidence.BlastRadii,
     "WikiCitation": evidence.Citations,
     "WikiMention": evidence.Mentions,
     "WikiSupersededClaim": evidence.Claims,
     "WikiContradiction": evidence.Contradictions,
+    "WikiProposal": evidence.Proposals,
+    "WikiShareLink": evidence.ShareLinks,
     "WikiGraph": graph.Graphs,
     "WikiNeighbourhood": graph.Neighbourhoods,
     "WikiGraphNode": graph.Nodes,
@@ -70,6 +73,9 @@ def contract(sdl: str) -> GraphQLSchema:
     return schema
 
 
+OTHER_NAMES = {"user_id": "owner_id", "claimed_at": "started_at"}
+
+
 class Reference:
     """Answers the operations of one caller."""
 
@@ -90,7 +96,7 @@ class Reference:
         name = snake(info.field_name)
         method = getattr(self.fields.get(info.parent_type.name), name, None)
         if method is None:
-            return shown(row["owner_id" if name == "user_id" else name], info)
+            return shown(row[OTHER_NAMES.get(name, name)], info)
         found = method(row, **{snake(key): value for key, value in arguments.items()})
         return found if isawaitable(found) else shown(found, info)
 

@@ -28,8 +28,8 @@ def limited(rows: Iterable[Any], limit: int | None, default: int, most: int = 10
 class Paged:
     """A list in an order, of which a part is shown."""
 
-    def __init__(self, rows: Rows, found: Iterable[Row], *keys: str) -> None:
-        self.rows, self.keys = rows, keys
+    def __init__(self, rows: Rows, found: Iterable[Row], *keys: str, history: str | None = None) -> None:
+        self.rows, self.keys, self.history = rows, keys, history
         self.all = rows.sorted(found, *keys)
 
     def part(
@@ -38,6 +38,8 @@ class Paged:
         if first is not None and last is not None:
             raise GraphQLError("first and last together have no meaning.")
         window = self.all
+        for cursor in filter(None, (after, before)):
+            self.check(cursor)
         if after is not None:
             window = [row for row in window if self.compare(row, self.read(after)) > 0]
         if before is not None:
@@ -70,13 +72,22 @@ class Paged:
         return ",".join(self.keys)
 
     def cursor(self, row: Row) -> str:
-        return cursor_of(row, self.keys)
+        return cursor_of(row, self.keys, *([self.history] if self.history else ()))
 
     def read(self, cursor: str) -> list[Any]:
         name, *values = json.loads(base64.b64decode(cursor))
         if name != self.signature:
             raise GraphQLError("This cursor is of another list.")
-        return list(values)
+        return list(values[: len(self.keys)])
+
+    def check(self, cursor: str) -> None:
+        """Of a list with a history nobody is ahead."""
+        history = json.loads(base64.b64decode(cursor))[1 + len(self.keys) :]
+        if self.history and (history not in ([], [self.history]) or not self.all or self.is_ahead(cursor)):
+            raise GraphQLError("This cursor is of another history.")
+
+    def is_ahead(self, cursor: str) -> bool:
+        return self.compare(self.all[-1], self.read(cursor)) < 0
 
     def compare(self, row: Row, values: list[Any]) -> int:
         for key, value in zip(self.keys, values, strict=True):
@@ -89,8 +100,8 @@ class Paged:
         return 0
 
 
-def cursor_of(row: Row, keys: Iterable[str]) -> str:
-    values = [written(row[key.strip("-")]) for key in keys]
+def cursor_of(row: Row, keys: Iterable[str], *more: str) -> str:
+    values = [*(written(row[key.strip("-")]) for key in keys), *more]
     return base64.b64encode(json.dumps([",".join(keys), *values]).encode()).decode()
 
 

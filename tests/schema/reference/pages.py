@@ -276,6 +276,11 @@ class Revisions(OnPage):
     def author_name(self, revision: Row) -> str:
         return author_name(self.rows, revision["author_id"])
 
+    def proposal(self, revision: Row) -> Row | None:
+        key = {"page_id": revision["page_id"], "accepted_version": revision["version"]}
+        found = self.rows.one("proposals", **key)
+        return found if found and self.rows.writable(found["owner_id"]) else None
+
     def slug(self, revision: Row) -> str | None:
         return self.told(revision)["slug"]
 

@@ -1,5 +1,6 @@
 """The root fields: where reads start, and who may read there."""
 
+from hashlib import md5
 from typing import Any
 from uuid import UUID
 
@@ -26,6 +27,7 @@ KINDS = {
     "revisions": "WikiRevision",
     "superseded_claims": "WikiSupersededClaim",
     "contradictions": "WikiContradiction",
+    "lint_reports": "WikiLintReport",
     "owners": "WikiOwner",
 }
 
@@ -92,7 +94,11 @@ class Query:
 
     def wiki_changes(self, _: Any, **given: Any) -> Row:
         where, paging = parted(given)
-        return Paged(self.rows, self.inside("page_positions", where), "position").part(**paging)
+        (one,) = self.rows.tables["installation"]
+        parts = (one[name] for name in ("history_id", "system_identifier", "timeline_id", "pg_relation_filepath"))
+        history = md5(".".join(map(str, parts)).encode(), usedforsecurity=False).hexdigest()[:12]
+        found = self.inside("page_positions", where)
+        return Paged(self.rows, found, "position", history=history).part(**paging)
 
     def recent_wiki_pages(self, _: Any, limit: int | None, **where: Any) -> list[Row]:
         pages = [page for page in self.inside("pages", where) if page["status"] == "active"]
@@ -187,6 +193,34 @@ class Query:
         found = [row for row in self.inside("contradictions", where) if status in (None, row["status"].upper())]
         found = [row for row in found if page_id is None or str(row["page_id"]) == str(page_id).lower()]
         return Paged(self.rows, found, "-id").part(**paging)
+
+    def wiki_proposals(
+        self,
+        _: Any,
+        status: str | None = None,
+        page_id: str | None = None,
+        author_id: str | None = None,
+        **given: Any,
+    ) -> Row:
+        where, paging = parted(given)
+        found = [row for row in self.inside("proposals", where) if status in (None, row["status"].upper())]
+        found = [row for row in found if page_id is None or str(row["page_id"]) == str(page_id).lower()]
+        found = [row for row in found if author_id in (None, row["author_id"]) and self.rows.writable(row["owner_id"])]
+        return Paged(self.rows, found, "-id").part(**paging)
+
+    def wiki_proposal(self, _: Any, proposal_id: str) -> Row | None:
+        found = self.rows.one("proposals", id=identified(proposal_id))
+        return found if found and self.seen(found) and self.rows.writable(found["owner_id"]) else None
+
+    def wiki_share_links(self, _: Any, page_id: str | None = None, **given: Any) -> Row:
+        where, paging = parted(given)
+        found = [row for row in self.inside("share_links", where) if self.rows.writable(row["owner_id"])]
+        found = [row for row in found if page_id is None or str(row["page_id"]) == str(page_id).lower()]
+        return Paged(self.rows, found, "-id").part(**paging)
+
+    def wiki_lint_reports(self, _: Any, **given: Any) -> Row:
+        where, paging = parted(given)
+        return Paged(self.rows, self.inside("lint_reports", where), "-id").part(**paging)
 
     def wiki_source(self, _: Any, kind: str, ref: str, version: int | None = None, **where: Any) -> Row | None:
         found = [row for row in self.inside("sources", where) if (row["kind"].upper(), row["ref"]) == (kind, ref)]

@@ -75,6 +75,11 @@ class Rows:
         spans = self.scope.role in ("service", "admin")
         return spans or owner in self.scope.owners or self.granted(owner) is not None
 
+    def writable(self, owner: UUID | None) -> bool:
+        role = self.scope.role
+        granted = self.granted(owner) in ("member", "admin")
+        return role != "reader" and (role in ("service", "admin") or owner in self.scope.owners or granted)
+
     def sorted(self, rows: Iterable[Row], *keys: str) -> list[Row]:
         """By these columns, `-` for descending; texts in the order of the database."""
         found = list(rows)

@@ -1,6 +1,6 @@
 """What is shown of what a search found, and the names that begin as somebody types."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 from uuid import UUID
 
@@ -39,9 +39,9 @@ class Searches:
     async def results(
         self, named: UUID | None, text: str, size: int, given: Row | None, after: Any, explain: bool
     ) -> Row:
-        found = await self.context.search(
-            SearchRequest(text, size, after, narrowed(given or {}), named, True, True, explain)
-        )
+        asked = SearchRequest(text, size, after, narrowed(given or {}), named, True, True, explain)
+        found = await self.context.search(asked)
+        held = [] if found.hits or after is not None else await self.context.held_names(asked)
         edges = self.shown(found)
         return {
             "edges": edges,
@@ -49,6 +49,7 @@ class Searches:
             "total_count": found.total,
             "total_is_exact": found.total_is_exact,
             "did_you_mean": found.did_you_mean,
+            "held_names": list(map(asdict, held)),
             "facets": {"types": counted(found.types), "tags": counted(found.tags)},
             "page_info": {
                 "has_next_page": found.has_next_page,

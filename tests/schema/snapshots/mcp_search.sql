@@ -23,26 +23,29 @@
 -- plan:
 --   Subquery Scan on whole
 --     ->  Result
---           InitPlan 9
+--           InitPlan 10
 --             ->  Function Scan on anon_1
 --                   SubPlan 1
+--                     ->  Aggregate
+--                           ->  Function Scan on jsonb_to_recordset anon_3
+--                   SubPlan 2
 --                     ->  Result
---                   SubPlan 8
+--                   SubPlan 9
 --                     ->  Aggregate
 --                           ->  Sort
---                                 ->  Function Scan on jsonb_to_recordset anon_6
---                                       SubPlan 2
---                                         ->  Index Scan using sections_slug_uq on sections sections_1
+--                                 ->  Function Scan on jsonb_to_recordset anon_8
 --                                       SubPlan 3
---                                         ->  Result
---                                               ->  Function Scan on jsonb_to_record anon_5
+--                                         ->  Index Scan using sections_slug_uq on sections sections_1
 --                                       SubPlan 4
---                                         ->  Index Scan using pages_pk on pages pages_1
+--                                         ->  Result
+--                                               ->  Function Scan on jsonb_to_record anon_7
 --                                       SubPlan 5
+--                                         ->  Index Scan using pages_pk on pages pages_1
+--                                       SubPlan 6
 --                                         ->  Index Scan using pages_pk on pages pages_2
---                                       SubPlan 7
+--                                       SubPlan 8
 --                                         ->  Seq Scan on grants grants_1
---                                               InitPlan 6
+--                                               InitPlan 7
 --                                                 ->  Index Scan using pages_pk on pages pages_2_1
 
 SELECT
@@ -54,12 +57,27 @@ FROM (
       to_json((
         SELECT JSON_OBJECT(
           'didYouMean': anon_1.did_you_mean,
+          'heldNames': (
+            SELECT coalesce(json_agg(anon_2.item), CAST('[]' AS JSON)) AS coalesce_1
+            FROM (
+              SELECT JSON_OBJECT(
+                'name': coalesce(to_json(anon_3.name), CAST(concat('null in a non-null field') AS JSON)),
+                'evidence': coalesce(
+                  to_json(CAST(anon_3.evidence AS DOUBLE PRECISION)), CAST(concat('null in a non-null field') AS JSON)
+                ),
+                'missing': coalesce(to_json(anon_3.missing), CAST(concat('null in a non-null field') AS JSON))
+              ) AS item
+              FROM jsonb_to_recordset(anon_1.lists['held']) AS anon_3(
+                name TEXT, suggested_type TEXT, mention_count INTEGER, evidence DOUBLE PRECISION, missing TEXT
+              )
+            ) AS anon_2
+          ),
           'totalCount': coalesce(to_json(anon_1.total_count), CAST(concat('null in a non-null field') AS JSON)),
           'totalIsExact': coalesce(to_json(anon_1.total_is_exact), CAST(concat('null in a non-null field') AS JSON)),
           'pageInfo': coalesce(
             to_json((
               SELECT JSON_OBJECT(
-                'hasNextPage': coalesce(to_json(anon_2.has_next_page), CAST(concat('null in a non-null field') AS JSON))
+                'hasNextPage': coalesce(to_json(anon_4.has_next_page), CAST(concat('null in a non-null field') AS JSON))
               ) AS item
               FROM (
                 SELECT
@@ -67,31 +85,31 @@ FROM (
                   anon_1.has_previous_page AS has_previous_page,
                   anon_1.start_cursor AS start_cursor,
                   anon_1.end_cursor AS end_cursor
-              ) AS anon_2
+              ) AS anon_4
             )),
             CAST(concat('null in a non-null field') AS JSON)
           ),
           'edges': (
-            SELECT coalesce(json_agg(anon_3.item), CAST('[]' AS JSON)) AS coalesce_1
+            SELECT coalesce(json_agg(anon_5.item), CAST('[]' AS JSON)) AS coalesce_2
             FROM (
               SELECT JSON_OBJECT(
-                'cursor': coalesce(to_json(anon_4.cursor), CAST(concat('null in a non-null field') AS JSON)),
+                'cursor': coalesce(to_json(anon_6.cursor), CAST(concat('null in a non-null field') AS JSON)),
                 'score': coalesce(
-                  to_json(CAST(anon_4.score AS DOUBLE PRECISION)), CAST(concat('null in a non-null field') AS JSON)
+                  to_json(CAST(anon_6.score AS DOUBLE PRECISION)), CAST(concat('null in a non-null field') AS JSON)
                 ),
                 'section': (
                   SELECT JSON_OBJECT('sectionSlug': sections_1.section_slug) AS item
                   FROM sections AS sections_1
-                  WHERE sections_1.id = anon_4.section_id
-                    AND sections_1.page_id = anon_4.page_id
+                  WHERE sections_1.id = anon_6.section_id
+                    AND sections_1.page_id = anon_6.page_id
                     AND sections_1.tenant_id = $1::UUID
                 ),
                 'snippet': (
                   SELECT JSON_OBJECT(
-                    'text': coalesce(to_json(anon_5.text), CAST(concat('null in a non-null field') AS JSON))
+                    'text': coalesce(to_json(anon_7.text), CAST(concat('null in a non-null field') AS JSON))
                   ) AS item
-                  FROM jsonb_to_record(anon_4.snippet) AS anon_5(text TEXT, html TEXT, highlights JSONB)
-                  WHERE anon_4.snippet IS NOT NULL
+                  FROM jsonb_to_record(anon_6.snippet) AS anon_7(text TEXT, html TEXT, highlights JSONB)
+                  WHERE anon_6.snippet IS NOT NULL
                 ),
                 'node': coalesce(
                   to_json((
@@ -103,27 +121,27 @@ FROM (
                       'tags': pages_1.tags
                     ) AS item
                     FROM pages AS pages_1
-                    WHERE pages_1.id = anon_4.page_id AND pages_1.tenant_id = $1::UUID
+                    WHERE pages_1.id = anon_6.page_id AND pages_1.tenant_id = $1::UUID
                   )),
                   CAST(concat('null in a non-null field') AS JSON)
                 )
               ) AS item
               FROM (
                 SELECT
-                  anon_6.page_id AS page_id,
-                  anon_6.score AS score,
-                  anon_6.matched_alias AS matched_alias,
-                  anon_6.section_id AS section_id,
-                  anon_6.snippet AS snippet,
-                  anon_6.place AS place,
-                  anon_6.cursor AS cursor,
-                  anon_6.explanation AS explanation,
+                  anon_8.page_id AS page_id,
+                  anon_8.score AS score,
+                  anon_8.matched_alias AS matched_alias,
+                  anon_8.section_id AS section_id,
+                  anon_8.snippet AS snippet,
+                  anon_8.place AS place,
+                  anon_8.cursor AS cursor,
+                  anon_8.explanation AS explanation,
                   (
                     SELECT pages_2.owner_id
                     FROM pages AS pages_2
-                    WHERE pages_2.id = anon_6.page_id AND pages_2.tenant_id = $1::UUID
+                    WHERE pages_2.id = anon_8.page_id AND pages_2.tenant_id = $1::UUID
                   ) AS owner_id
-                FROM jsonb_to_recordset(anon_1.lists['edges']) AS anon_6(
+                FROM jsonb_to_recordset(anon_1.lists['edges']) AS anon_8(
                   page_id UUID,
                   score DOUBLE PRECISION,
                   matched_alias TEXT,
@@ -133,20 +151,20 @@ FROM (
                   cursor TEXT,
                   explanation JSONB
                 )
-              ) AS anon_4
+              ) AS anon_6
               WHERE $2::BOOLEAN
-                OR anon_4.owner_id = ANY ($3::UUID[])
+                OR anon_6.owner_id = ANY ($3::UUID[])
                 OR (
                   EXISTS (
-                    SELECT 1 AS anon_7
+                    SELECT 1 AS anon_9
                     FROM grants AS grants_1
                     WHERE grants_1.grantee_id = ANY ($3::UUID[])
-                      AND grants_1.owner_id = anon_4.owner_id
+                      AND grants_1.owner_id = anon_6.owner_id
                       AND grants_1.tenant_id = $1::UUID
                   )
                 )
-              ORDER BY anon_4.place
-            ) AS anon_3
+              ORDER BY anon_6.place
+            ) AS anon_5
           )
         ) AS item
         FROM unnest(

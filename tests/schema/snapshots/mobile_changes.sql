@@ -8,9 +8,15 @@
 -- plan:
 --   Subquery Scan on whole
 --     ->  Result
---           InitPlan 4
+--           InitPlan 5
 --             ->  Aggregate
 --                   ->  Limit
+--                         InitPlan 4
+--                           ->  Nested Loop
+--                                 ->  Nested Loop
+--                                       ->  Seq Scan on installation installation_1
+--                                       ->  Function Scan on pg_control_system anon_3
+--                                 ->  Function Scan on pg_control_checkpoint anon_4
 --                         ->  WindowAgg
 --                               ->  Index Scan using page_positions_order_ix on page_positions page_positions_1
 --                               SubPlan 1
@@ -78,7 +84,36 @@ FROM (
             )
           ) AS item_nodes,
           translate(
-            encode(convert_to(CAST(json_build_array('position', page_positions_1.position) AS TEXT), 'utf8'), 'base64'),
+            encode(
+              convert_to(
+                CAST(
+                  json_build_array(
+                    'position',
+                    page_positions_1.position,
+                    (
+                      SELECT left(
+                        md5(
+                          concat_ws(
+                            '.',
+                            installation_1.history_id,
+                            anon_3.system_identifier,
+                            anon_4.timeline_id,
+                            pg_relation_filepath('installation')
+                          )
+                        ),
+                        12
+                      ) AS left_1
+                      FROM
+                        installation AS installation_1,
+                        pg_control_system() AS anon_3,
+                        pg_control_checkpoint() AS anon_4
+                    )
+                  ) AS TEXT
+                ),
+                'utf8'
+              ),
+              'base64'
+            ),
             '
 ',
             ''

@@ -10,7 +10,7 @@
 -- plan:
 --   Subquery Scan on whole
 --     ->  Result
---           InitPlan 34
+--           InitPlan 37
 --             ->  Aggregate
 --                   ->  Limit
 --                         ->  Function Scan on unnest anon_3
@@ -69,6 +69,11 @@
 --                                       SubPlan 31
 --                                         ->  Result
 --                                               ->  Seq Scan on grants grants_11
+--                               SubPlan 36
+--                                 ->  Index Scan using lint_reports_pk on lint_reports lint_reports_1
+--                                       SubPlan 34
+--                                         ->  Result
+--                                               ->  Seq Scan on grants grants_12
 
 SELECT
   CASE WHEN (pg_column_size(whole.answer) <= 10000000) THEN whole.answer END AS answer,
@@ -301,6 +306,26 @@ FROM (
                         AND grants_11.owner_id = contradictions_1.owner_id
                         AND grants_11.tenant_id = $1::UUID
                         AND contradictions_1.tenant_id = $1::UUID
+                    )
+                  )
+              )
+          ),
+          (
+            SELECT JSON_OBJECT('__typename': 'WikiLintReport', 'id': lint_reports_1.id) AS anon_25
+            FROM lint_reports AS lint_reports_1
+            WHERE lint_reports_1.id = anon_3.id
+              AND lint_reports_1.tenant_id = $1::UUID
+              AND (
+                $2::BOOLEAN
+                  OR lint_reports_1.owner_id = ANY ($3::UUID[])
+                  OR (
+                    EXISTS (
+                      SELECT 1 AS anon_26
+                      FROM grants AS grants_12
+                      WHERE grants_12.grantee_id = ANY ($3::UUID[])
+                        AND grants_12.owner_id = lint_reports_1.owner_id
+                        AND grants_12.tenant_id = $1::UUID
+                        AND lint_reports_1.tenant_id = $1::UUID
                     )
                   )
               )

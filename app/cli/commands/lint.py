@@ -1,0 +1,281 @@
+"""`cairn lint`: what could be better in a wiki, as a table, JSON, SARIF or markdown; and what of it is muted."""
+
+from dataclasses import asdict
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..options import AsJson, Owner, Tenant, moment
+from ..output import say, show, table
+from .pages import After, Limit, ask, find_page_id, page_name, say_rest
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from db.database import Database
+    from db.scope import Scope
+    from resolvers.knowledge.lint import Finding, Report
+
+SHOWN = 3  # findings of a check in the table
+TRIGGER = "command"
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+app = typer.Typer(help="Say what could be better in a wiki, and mute what is no fault.", invoke_without_command=True)
+
+
+class Severity(StrEnum):
+    """The severities of findings, the worst first."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Format(StrEnum):
+    """The formats of a report."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    MARKDOWN = "markdown"
+
+
+LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+"""The levels of SARIF."""
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="lint", epilog="Example: cairn lint --fail-on warning --tenant acme --owner mara")
+
+
+@app.callback()
+def lint_wiki(
+    context: typer.Context,
+    tenant: Annotated[
+        str | None, typer.Option("--tenant", metavar="SLUG", envvar="CAIRN_TENANT", help="The tenant's slug or id.")
+    ] = None,
+    owner: Annotated[
+        str | None,
+        typer.Option("--owner", metavar="SLUG", envvar="CAIRN_OWNER", help="Whose wiki it is: the owner's slug or id."),
+    ] = None,
+    sweep: Annotated[
+        bool, typer.Option("--sweep", help="Let names become pages that were seen in three sources within 30 days.")
+    ] = False,
+    fail_on: Annotated[
+        Severity | None,
+        typer.Option("--fail-on", help="Exit with 1 when a check of this severity, or a worse one, has findings."),
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="A table, JSON, SARIF 2.1.0, or a page.")] = Format.TEXT,
+    muted: Annotated[bool, typer.Option("--muted", help="List muted findings too, with the reasons.")] = False,
+    kept: Annotated[bool, typer.Option("--report/--no-report", help="Keep a report of how much was found.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Say what could be better: broken links, orphans, contradictions, stale pages and more. No page is edited."""
+    if context.invoked_subcommand is not None:
+        return
+    if tenant is None or owner is None:
+        missing = "--tenant" if tenant is None else "--owner"
+        raise typer.BadParameter("say whose wiki it is", param_hint=missing)
+    reports, job_id, report_id = run(tenant, owner, sweep, kept, most=100 if form is Format.SARIF else 20)
+    if form is Format.SARIF:
+        show(sarif(reports, f"{tenant}/{owner}"))
+    elif form is Format.JSON or as_json:
+        show({"checks": list(map(data_of, reports)), "jobId": job_id, "reportId": report_id})
+    elif form is Format.MARKDOWN:
+        from resolvers.knowledge.lint_reports import as_markdown
+
+        say(as_markdown(reports, is_showing_muted=muted))
+    else:
+        say_text(reports, muted)
+        if sweep:
+            say(f"The job {job_id} is run by: cairn worker" if job_id else "No name has earned a page.")
+    if fail_on and any(one.total and is_as_bad(one.check.severity, fail_on) for one in reports):
+        raise typer.Exit(1)
+
+
+def run(
+    tenant: str, owner: str, sweep: bool, kept: bool, most: int
+) -> tuple[list["Report"], "UUID | None", "UUID | None"]:
+    """Return what was found, the job of the sweep, and the report that was kept."""
+    from db.scope import Role
+    from resolvers.knowledge.lint import lint
+    from resolvers.knowledge.lint_reports import report_lint
+    from resolvers.sources.compile_requests import sweep as ask_for_sweep
+
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> tuple[list["Report"], Any, Any]:
+        scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
+        if kept:
+            reports, report_id = await report_lint(database, scope, TRIGGER, most=most)
+        else:
+            reports, report_id = await lint(database, scope, most=most), None
+        return reports, await ask_for_sweep(database, scope) if sweep else None, report_id
+
+    return session(work)
+
+
+def say_text(reports: list["Report"], is_showing_muted: bool) -> None:
+    from resolvers.knowledge.lint_reports import called
+
+    table(["check", "severity", "found", "for example", "fixed by"], [row_of(one) for one in reports])
+    if not any(one.total for one in reports):
+        say("No findings.")
+    if count := sum(one.muted_total for one in reports):
+        say(f"{count} muted." if is_showing_muted else f"{count} muted; --muted lists them.")
+    if is_showing_muted:
+        for one in (found for report in reports for found in report.muted):
+            assert one.mute is not None
+            until = f", until {one.mute.until:%Y-%m-%d}" if one.mute.until else ""
+            say(f"- {called(one)}: {one.mute.reason} ({one.mute.author_id}{until})")
+
+
+def is_as_bad(severity: str, limit: Severity) -> bool:
+    """Return whether a severity is the limit or worse."""
+    order = list(Severity)
+    return order.index(Severity(severity)) <= order.index(limit)
+
+
+def data_of(report: "Report") -> dict[str, Any]:
+    return {
+        **asdict(report.check),
+        "total": report.total,
+        "findings": list(map(asdict, report.findings)),
+        "mutedTotal": report.muted_total,
+        "muted": list(map(asdict, report.muted)),
+    }
+
+
+def row_of(report: "Report") -> tuple[object, ...]:
+    from resolvers.knowledge.lint_reports import called
+
+    found = report.findings
+    examples = "; ".join(map(called, found[:SHOWN])) or "No findings."
+    return report.check.name, report.check.severity, report.total, examples, found[0].fix if found else ""
+
+
+def sarif(reports: list["Report"], wiki: str) -> dict[str, Any]:
+    """Return what was found as SARIF 2.1.0: a rule for each check, and muted findings with their suppression."""
+    from importlib.metadata import version
+
+    rules = [
+        {
+            "id": one.check.name,
+            "shortDescription": {"text": one.check.about},
+            "help": {"text": one.check.fix},
+            "defaultConfiguration": {"level": LEVELS[one.check.severity]},
+        }
+        for one in reports
+    ]
+    results = [result(one, index, found) for index, one in enumerate(reports) for found in (*one.findings, *one.muted)]
+    driver = {"name": "cairn lint", "semanticVersion": version("cairn-wiki"), "rules": rules}
+    ran = {"tool": {"driver": driver}, "automationDetails": {"id": f"cairn/{wiki}/"}, "results": results}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [ran]}
+
+
+def result(report: "Report", index: int, found: "Finding") -> dict[str, Any]:
+    name = f"{found.type}/{found.slug}" if found.page_id else found.title
+    place: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": name}]}
+    if found.page_id:
+        place["physicalLocation"] = {"artifactLocation": {"uri": f"{name}.md"}}
+    said = f"{found.title}: {found.detail}" if found.detail else f"{found.title}. {report.check.about}"
+    mute = found.mute
+    return {
+        "ruleId": report.check.name,
+        "ruleIndex": index,
+        "level": LEVELS[report.check.severity],
+        "message": {"text": said},
+        "locations": [place],
+        "properties": {"fix": found.fix},
+        "suppressions": [{"kind": "external", "status": "accepted", "justification": mute.reason}] if mute else [],
+    }
+
+
+Check = Annotated[str, typer.Argument(metavar="CHECK", help="As `cairn lint` lists them.")]
+Subject = Annotated[str, typer.Argument(metavar="TYPE/SLUG", help="The page; with --name a name that has none.")]
+ByName = Annotated[bool, typer.Option("--name", help="It is a name without a page.")]
+
+
+@app.command("mute", epilog="Example: cairn lint mute orphans topic/austin 'An entry page' --tenant acme --owner mara")
+def mute(
+    check: Check,
+    subject: Subject,
+    reason: Annotated[str, typer.Argument(metavar="REASON", help="Why it is no fault, for those who read it later.")],
+    tenant: Tenant,
+    owner: Owner,
+    by_name: ByName = False,
+    until: Annotated[
+        str | None, typer.Option(metavar="TIME", parser=moment, help="Until then, like 2026-12-31; else for good.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Mute what a check finds of a page or a name. It is counted apart, with the reason."""
+    from datetime import datetime
+
+    from resolvers.knowledge.lint_reports import mute_finding
+
+    end = None if until is None else datetime.fromisoformat(until)
+
+    async def work(database: "Database", scope: "Scope", page_id: "UUID | None") -> bool:
+        name = None if page_id else subject
+        return await mute_finding(database, scope, check, page_id=page_id, name=name, reason=reason, until=end)
+
+    changed = on_subject(subject, by_name, tenant, owner, work)
+    if as_json:
+        show({"changed": changed})
+    else:
+        say("It is muted." if changed else "It was muted so already.")
+
+
+@app.command("unmute", epilog="Example: cairn lint unmute orphans topic/austin --tenant acme --owner mara")
+def unmute(
+    check: Check, subject: Subject, tenant: Tenant, owner: Owner, by_name: ByName = False, as_json: AsJson = False
+) -> None:
+    """Let a check find a page or a name again."""
+    from resolvers.knowledge.lint_reports import unmute_finding
+
+    async def work(database: "Database", scope: "Scope", page_id: "UUID | None") -> bool:
+        return await unmute_finding(database, scope, check, page_id=page_id, name=None if page_id else subject)
+
+    changed = on_subject(subject, by_name, tenant, owner, work)
+    if as_json:
+        show({"changed": changed})
+    else:
+        say("It is found again." if changed else "It was not muted.")
+
+
+def on_subject(subject: str, by_name: bool, tenant: str, owner: str, work: Any) -> bool:
+    """Run the work on the page, or on the name that has none."""
+    from ..session import find_wiki, session
+
+    if not by_name:
+        page_name(subject)
+
+    async def run(database: "Database") -> bool:
+        from db.scope import Role
+
+        scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
+        page_id = None if by_name else await find_page_id(database, scope, subject)
+        changed: bool = await work(database, scope, page_id)
+        return changed
+
+    return session(run)
+
+
+@app.command("reports", epilog="Example: cairn lint reports --tenant acme --owner mara")
+def reports(tenant: Tenant, owner: Owner, limit: Limit = 20, after: After = None, as_json: AsJson = False) -> None:
+    """List the reports of earlier runs, the newest first."""
+    found = ask("lint_reports", "wikiLintReports", tenant, owner, limit=limit, after=after)
+    if as_json:
+        show(found)
+        return
+    rows = [(one["createdAt"], one["trigger"], one["found"], one["muted"], most_of(one)) for one in found["nodes"]]
+    table(["when", "asked by", "found", "muted", "most of"], rows)
+    say_rest(found)
+
+
+def most_of(report: dict[str, Any]) -> str:
+    """Return the checks that found most."""
+    found = sorted((one for one in report["counts"] if one["total"]), key=lambda one: -one["total"])
+    return ", ".join(f"{one['name']} {one['total']}" for one in found[:SHOWN])

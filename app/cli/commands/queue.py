@@ -1,0 +1,105 @@
+"""`cairn jobs list`, `retry` and `cancel`: the queue of jobs."""
+
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from ..options import AsJson, Owner, Tenant
+from ..output import say, show, table
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from uuid import UUID
+
+    from db.database import Database, Row
+    from db.scope import Scope
+
+T = TypeVar("T")
+app = typer.Typer(help="The queue of jobs: compiles, rebuilds and what else workers do.", no_args_is_help=True)
+FIELDS = (
+    "id", "tenant", "owner", "trigger", "status", "attempt", "error", "createdAt", "runAfter", "startedAt",
+    "finishedAt",
+)  # fmt: skip
+STATUSES = ("pending", "running", "failed", "cancelled", "succeeded")
+JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id.")]
+
+
+@app.command("list", epilog="Example: cairn jobs list --status failed --json")
+def list_all(
+    tenant: Annotated[
+        str | None, typer.Option("--tenant", metavar="SLUG", help="Only this tenant's: its slug or id.")
+    ] = None,
+    owner: Annotated[
+        str | None, typer.Option("--owner", metavar="SLUG", help="Only this owner's, in the tenant: slug or id.")
+    ] = None,
+    status: Annotated[
+        list[str] | None,
+        typer.Option("--status", metavar="STATUS", help=f"{', '.join(STATUSES)}; several are possible."),
+    ] = None,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=1_000, help="The newest so many.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List jobs, the newest first."""
+    if owner and not tenant:
+        raise typer.BadParameter("an owner needs its tenant: add --tenant SLUG")
+    if wrong := set(status or ()).difference(STATUSES):
+        raise typer.BadParameter(f"there is no status {', '.join(sorted(wrong))}: choose from {', '.join(STATUSES)}")
+    from resolvers.jobs.queue import list_jobs
+    from resolvers.tenants.tenants import find_tenant, list_tenants
+
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> "list[Row]":
+        one = owner and tenant and (await find_wiki(database, tenant, owner)).owner.id
+        tenants = [await find_tenant(database, tenant)] if tenant else await list_tenants(database)
+        return await list_jobs(database, [each.id for each in tenants], one or None, status or STATUSES, limit)
+
+    jobs = session(work)
+    if as_json:
+        show([dict(zip(FIELDS, job.values(), strict=True)) for job in jobs])
+    else:
+        shown = list(FIELDS[:7])
+        table(shown, [tuple("" if job[name] is None else job[name] for name in shown) for job in jobs])
+
+
+@app.command("retry", epilog="Example: cairn jobs retry 0199… --tenant acme --owner mara")
+def retry(job: JobId, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
+    """Run a job again that failed or was cancelled, or one now that waits."""
+    from resolvers.jobs import queue
+
+    told = changed(job, tenant, owner, queue.retry)
+    show({"id": told}) if as_json else say(f"The job {told} is run by: cairn worker")
+
+
+@app.command("cancel", epilog="Example: cairn jobs cancel 0199… --tenant acme --owner mara")
+def cancel(job: JobId, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
+    """Cancel a job that waits or runs. What it has stored stays."""
+    from resolvers.jobs import queue
+
+    done = changed(job, tenant, owner, queue.cancel)
+    if as_json:
+        show({"id": job, "cancelled": done})
+    else:
+        say(f"Cancelled the job {job}." if done else f"The job {job} was over already.")
+
+
+def changed(job: str, tenant: str, owner: str, change: "Callable[[Database, Scope, UUID], Awaitable[T]]") -> "T":
+    from uuid import UUID
+
+    from db.scope import Role
+    from resolvers.errors import NotFound
+
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> "T":
+        try:
+            job_id = UUID(job)
+        except ValueError:
+            raise NotFound(f"{job[:80]} is no id of a job. See which there are with: cairn jobs list") from None
+        return await change(database, (await find_wiki(database, tenant, owner)).scope(Role.ADMIN), job_id)
+
+    return session(work)
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="jobs", epilog="Example: cairn jobs list --help")

@@ -1,0 +1,192 @@
+"""Lint of the wiki: what could be better, what of it is muted, and the reports of its runs."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+from starlette.responses import Response
+
+from content.limits import REASON, SLUG, TITLE
+from db.database import Database
+from resolvers.knowledge.lint_reports import mute_finding, report_lint, unmute_finding
+from resolvers.model.lookup import locate_slug
+from schema.enums import WikiPageType
+
+from . import responses
+from .endpoint import Call, WikiRoute
+from .models import Listed, RequestModel, ResponseModel
+from .operations import read, write
+from .parameters import SENT, Caller, Cursor, Limit, problems, reading
+from .responses import Row, answer, answer_write
+
+routes = APIRouter(route_class=WikiRoute, tags=["lint"])
+CheckName = Annotated[str, Field(min_length=1, max_length=100, description="The check.")]
+REQUEST = "request"
+
+
+class LintMute(ResponseModel):
+    """A mute of a finding, and why."""
+
+    reason: str
+    by: str
+    at: datetime
+    until: datetime | None
+
+
+class LintFinding(ResponseModel):
+    """A page, or a name that has none. `fix` is the command that fixes it."""
+
+    title: str
+    type: WikiPageType | None
+    slug: str | None
+    detail: str | None
+    fix: str
+    mute: LintMute | None
+
+
+class LintCheck(ResponseModel):
+    """A check. `total` counts what is not muted."""
+
+    name: str
+    severity: Literal["error", "warning", "info"]
+    about: str
+    total: int
+    muted_total: int
+    findings: list[LintFinding]
+    muted: list[LintFinding]
+
+
+class Lint(ResponseModel):
+    """Every check, also those that found nothing."""
+
+    checks: list[LintCheck]
+
+
+class LintCount(ResponseModel):
+    """The findings of a check in a run, counted."""
+
+    name: str
+    total: int
+    muted: int
+
+
+class LintReport(ResponseModel):
+    """A report of a run of lint."""
+
+    id: UUID
+    trigger: str
+    found: int
+    muted: int
+    counts: list[LintCount]
+    created_at: datetime
+
+
+class LintReports(Listed):
+    items: list[LintReport]
+
+
+class LintSubject(RequestModel):
+    """A check, and the page or the name without one that it finds."""
+
+    check: CheckName
+    slug: Annotated[str | None, Field(max_length=SLUG.most, description="The page.")] = None
+    type: Annotated[WikiPageType | None, Field(strict=False, description="Of the page, if two have the slug.")] = None
+    name: Annotated[str | None, Field(max_length=TITLE.most, description="The name that has no page.")] = None
+
+
+class NewLintMute(LintSubject):
+    """A finding that is none. A second mute replaces the first."""
+
+    reason: Annotated[str, Field(min_length=1, max_length=REASON.most, description="Why it is none.")]
+    until: Annotated[datetime | None, Field(strict=False, description="Until when; null for good.")] = None
+
+
+class LintChange(ResponseModel):
+    """The result of a change: true where something is otherwise than before."""
+
+    changed: bool
+
+
+@routes.get("/lint", operation_id="lint", response_model=Lint, responses=reading())
+async def lint(
+    call: Caller,
+    checks: Annotated[
+        list[str] | None, Query(alias="check", max_length=50, description="This check; all when left out.")
+    ] = None,
+    limit: Limit = 20,
+) -> Response:
+    """Say what could be better in the wiki, for those who may write in it. Nothing is edited."""
+    found = (await read(call, "lint", "RestLint", names=checks, limit=limit))["found"]
+    return await answer(call, {"checks": list(map(check_shown, found))})
+
+
+@routes.get("/lint/reports", operation_id="listLintReports", response_model=LintReports, responses=reading())
+async def list_reports(call: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
+    """List the reports of earlier runs of lint, the newest first."""
+    found = (await read(call, "lint", "RestLintReports", first=limit, after=cursor))["found"]
+    return await answer(call, responses.listed(found, found["nodes"]))
+
+
+@routes.post(
+    "/lint/reports",
+    operation_id="reportLint",
+    status_code=201,
+    response_model=LintReport,
+    responses=problems(*SENT),
+)
+async def report(call: Caller) -> Response:
+    """Run every check, and keep how much each found. No page is edited."""
+
+    async def work(database: Database) -> Any:
+        _, report_id = await report_lint(database, call.wiki, REQUEST, most=1)
+        return (await read(call, "lint", "RestLintReport", database, id=str(report_id)))["found"]
+
+    written = await write(call, work)
+    return await answer_write(call, written.body, 201, written.headers)
+
+
+@routes.post("/lint/mute", operation_id="muteLintFinding", response_model=LintChange, responses=problems(*SENT, 404))
+async def mute(call: Caller, given: NewLintMute) -> Response:
+    """Mute what a check finds of a page or a name. It is counted apart, with the reason."""
+
+    async def work(database: Database) -> Any:
+        page_id = await page_of(call, database, given)
+        given_of: dict[str, Any] = {"page_id": page_id, "name": given.name, "until": given.until}
+        return {"changed": await mute_finding(database, call.wiki, given.check, reason=given.reason, **given_of)}
+
+    written = await write(call, work)
+    return await answer_write(call, written.body, 200, written.headers)
+
+
+@routes.post(
+    "/lint/unmute", operation_id="unmuteLintFinding", response_model=LintChange, responses=problems(*SENT, 404)
+)
+async def unmute(call: Caller, given: LintSubject) -> Response:
+    """Let a check find a page or a name again."""
+
+    async def work(database: Database) -> Any:
+        page_id = await page_of(call, database, given)
+        return {"changed": await unmute_finding(database, call.wiki, given.check, page_id=page_id, name=given.name)}
+
+    written = await write(call, work)
+    return await answer_write(call, written.body, 200, written.headers)
+
+
+async def page_of(call: Call, database: Database, given: LintSubject) -> UUID | None:
+    if given.slug is None:
+        return None
+    type = None if given.type is None else given.type.value
+    return (await locate_slug(database, call.wiki, given.slug, type)).page_id
+
+
+def check_shown(row: Row) -> Row:
+    lists = {name: list(map(finding_shown, row[name])) for name in ("findings", "muted")}
+    return row | {"severity": row["severity"].lower()} | lists
+
+
+def finding_shown(row: Row) -> Row:
+    reason, by, at, until = (row.pop(name) for name in ("mute_reason", "muted_by", "muted_at", "muted_until"))
+    mute = None if reason is None else {"reason": reason, "by": by, "at": at, "until": until}
+    return row | {"type": row["type"] and row["type"].lower(), "mute": mute}

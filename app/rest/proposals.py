@@ -1,0 +1,227 @@
+"""Proposals: changes that wait for a reviewer. They are made, listed, accepted, declined and withdrawn."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from pydantic import Field, model_validator
+from starlette.responses import Response
+
+from content.limits import EDIT_SUMMARY, REF, SLUG, SUMMARY, TITLE
+from db.database import Database
+from db.scope import Scope, Terms
+from resolvers.errors import NotFound
+from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import PageAddress, locate_slug
+from resolvers.pages.edits import edit_page
+from resolvers.pages.lifecycle import archive_page, create_page
+from resolvers.proposals import decisions
+from resolvers.proposals.gate import EVIDENCE_MAX, Significance
+from resolvers.validation import UNSET
+from schema.enums import WikiPageType, WikiProposalStatus
+
+from . import responses
+from .endpoint import Call, WikiRoute
+from .models import VERSION_MAX, Listed, Moment, PageName, RequestModel, ResponseModel, Text
+from .operations import read, write
+from .parameters import SENT, Caller, Cursor, Limit, problems, reading
+from .responses import Row, answer, answer_write
+
+routes = APIRouter(route_class=WikiRoute, tags=["pages"])
+State = Literal["open", "accepted", "declined", "withdrawn", "expired"]
+Status = Annotated[WikiProposalStatus | None, Query(description="Of this status.")]
+Author = Annotated[str | None, Query(max_length=500, description="Of this author, by id.")]
+Reason = Annotated[str | None, Field(max_length=EDIT_SUMMARY.most, description="A word to the author.")]
+
+
+class Proposal(ResponseModel):
+    """A change that waits for a reviewer. `page` is null while it is to be made."""
+
+    id: UUID
+    status: State
+    operation: str
+    page: PageName | None
+    title: str | None
+    base_version: int | None
+    is_stale: bool
+    conflicts: list[str]
+    word_diff: str
+    why: str | None
+    evidence: list[str]
+    significance: Literal["low", "medium", "high"]
+    author: str
+    created_at: datetime
+    expires_at: datetime
+    decider: str | None
+    decided_at: datetime | None
+    reason: str | None
+    accepted_version: int | None
+
+
+class Proposals(Listed):
+    items: list[Proposal]
+
+
+Ref = Annotated[str, Field(max_length=REF.most + 20)]
+
+
+class NewPageProposed(RequestModel):
+    """A page to be made."""
+
+    type: Annotated[WikiPageType, Field(strict=False)]
+    title: Annotated[str, Field(min_length=1, max_length=TITLE.most)]
+    content: Text = ""
+
+
+class EditProposed(RequestModel):
+    """The new text comes where the old text stands."""
+
+    slug: Annotated[str, Field(min_length=1, max_length=SLUG.most)]
+    old_text: Annotated[Text, Field(min_length=1)]
+    new_text: Text
+
+
+class ProposedChange(RequestModel):
+    """One change, why, and what it rests on. Other operations become proposals where the wiki reviews them."""
+
+    why: Annotated[str, Field(min_length=1, max_length=EDIT_SUMMARY.most)]
+    evidence: tuple[Ref, ...] = Field((), max_length=EVIDENCE_MAX, strict=False)
+    significance: Annotated[Significance, Field(strict=False)] = Significance.MEDIUM
+    expires_at: Annotated[Moment | None, Field(description="By its significance if left out.")] = None
+    create: NewPageProposed | None = None
+    edit: EditProposed | None = None
+    archive: Annotated[str | None, Field(max_length=SLUG.most, description="A page's slug.")] = None
+
+    @model_validator(mode="after")
+    def one(self) -> "ProposedChange":
+        if sum(given is not None for given in (self.create, self.edit, self.archive)) != 1:
+            raise ValueError("give one of create, edit and archive")
+        return self
+
+    def write(self, database: Database) -> Callable[[Scope], Awaitable[Any]]:
+        async def run(scope: Scope) -> Any:
+            if self.create:
+                draft = PageDraft(self.create.type.value, self.create.title, body=self.create.content)
+                return await create_page(database, scope, draft)
+            found = await locate_slug(database, scope, self.edit.slug if self.edit else str(self.archive), None)
+            if self.edit is None:
+                return await archive_page(database, scope, found.page_id)
+            old, new = self.edit.old_text, self.edit.new_text
+            return await edit_page(database, scope, PageAddress(found.page_id), old_text=old, new_text=new)
+
+        return run
+
+
+class Acceptance(RequestModel):
+    """A word to the author, and words that stand for those proposed."""
+
+    reason: Reason = None
+    title: Annotated[str | None, Field(min_length=1, max_length=TITLE.most)] = None
+    summary: Annotated[str | None, Field(max_length=SUMMARY.most)] = None
+    content: Text | None = None
+    content_version: Annotated[
+        int | None, Field(ge=1, le=VERSION_MAX, description="The version of the page that content was made of.")
+    ] = None
+
+    def amendment(self) -> decisions.Amendment:
+        title, summary, content = (UNSET if one is None else one for one in (self.title, self.summary, self.content))
+        return decisions.Amendment(title, summary, content, self.content_version)
+
+
+class Refusal(RequestModel):
+    """The reason, which the author is told."""
+
+    reason: Annotated[str, Field(min_length=1, max_length=EDIT_SUMMARY.most)]
+
+
+class Withdrawal(RequestModel):
+    """The reason, if there is one to tell."""
+
+    reason: Reason = None
+
+
+@routes.get("/proposals", operation_id="listProposals", response_model=Proposals, responses=reading())
+async def list_proposals(
+    call: Caller, status: Status = None, author: Author = None, limit: Limit = 50, cursor: Cursor = None
+) -> Response:
+    """List proposals, the newest first. Credentials that only read see none."""
+    given: dict[str, Any] = {
+        "status": status and status.value.upper(),
+        "author": author,
+        "first": limit,
+        "after": cursor,
+    }
+    found = (await read(call, "proposals", "RestProposals", **given))["found"]
+    return await answer(call, responses.listed(found, list(map(shown, found["nodes"]))))
+
+
+@routes.get("/proposals/{id}", operation_id="getProposal", response_model=Proposal, responses=reading(404))
+async def get_proposal(call: Caller, id: UUID) -> Response:
+    """Return a proposal."""
+    return await answer(call, await proposal_now(call, call.endpoint.database, id))
+
+
+@routes.post(
+    "/proposals", operation_id="proposeChange", status_code=201, response_model=Proposal, responses=problems(*SENT, 404)
+)
+async def propose(call: Caller, given: ProposedChange) -> Response:
+    """Propose a change instead of making it."""
+    terms = Terms(given.why, given.evidence, given.significance.value, given.expires_at)
+
+    async def work(database: Database) -> Any:
+        made = await decisions.propose_change(database, call.wiki, terms, given.write(database))
+        assert made.proposal_id is not None
+        return await proposal_now(call, database, made.proposal_id)
+
+    written = await write(call, work)
+    return await answer_write(call, written.body, 201, written.headers)
+
+
+@routes.post(
+    "/proposals/{id}/accept", operation_id="acceptProposal", response_model=Proposal, responses=problems(*SENT, 404)
+)
+async def accept(call: Caller, id: UUID, given: Acceptance) -> Response:
+    """Do what was proposed, as its author. What was written since in other sections stays."""
+    return await deciding(
+        call, id, lambda database: decisions.accept_proposal(database, call.wiki, id, given.amendment(), given.reason)
+    )
+
+
+@routes.post(
+    "/proposals/{id}/decline", operation_id="declineProposal", response_model=Proposal, responses=problems(*SENT, 404)
+)
+async def decline(call: Caller, id: UUID, given: Refusal) -> Response:
+    """Let a proposal end without being done."""
+    return await deciding(call, id, lambda database: decisions.decline_proposal(database, call.wiki, id, given.reason))
+
+
+@routes.post(
+    "/proposals/{id}/withdraw", operation_id="withdrawProposal", response_model=Proposal, responses=problems(*SENT, 404)
+)
+async def withdraw(call: Caller, id: UUID, given: Withdrawal) -> Response:
+    """Take back one's own proposal."""
+    return await deciding(call, id, lambda database: decisions.withdraw_proposal(database, call.wiki, id, given.reason))
+
+
+async def deciding(call: Call, id: UUID, decide: Callable[[Database], Awaitable[Any]]) -> Response:
+    async def work(database: Database) -> Any:
+        await decide(database)
+        return await proposal_now(call, database, id)
+
+    written = await write(call, work)
+    return await answer_write(call, written.body, 200, written.headers)
+
+
+async def proposal_now(call: Call, database: Database, id: UUID) -> Row:
+    found = (await read(call, "proposals", "RestProposal", database, id=str(id)))["found"]
+    if found is None:
+        raise NotFound(decisions.NO_PROPOSAL)
+    return shown(found)
+
+
+def shown(row: Row) -> Row:
+    """The closed sets are in small letters here."""
+    row |= {name: row[name].lower() for name in ("status", "significance")}
+    return row | {"page": row["page"] and responses.named(row["page"])}

@@ -1,0 +1,46 @@
+-- name: keep
+-- Keep the bytes of a file, once for the same.
+INSERT INTO blobs (tenant_id, owner_id, hash, size, data, created_at)
+VALUES (:tenant_id, :owner_id, :hash, :size, CAST(:data AS bytea), CAST(:now AS timestamptz))
+ON CONFLICT (tenant_id, owner_id, hash) DO NOTHING;
+
+-- name: drop_unused
+-- Drop those of these files that nothing refers to any more.
+DELETE FROM blobs
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND hash = ANY(CAST(:hashes AS bytea[]))
+  AND NOT EXISTS (
+      SELECT FROM source_originals AS o
+      WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.hash = blobs.hash
+  );
+
+-- name: attach
+-- The file that a source was read from.
+INSERT INTO source_originals (tenant_id, owner_id, source_id, hash, media_type, address, flags)
+VALUES (
+    :tenant_id, :owner_id, :source_id, CAST(:hash AS bytea), CAST(:media_type AS text), CAST(:address AS text),
+    CAST(:flags AS jsonb)
+);
+
+-- name: detach
+-- The files of forgotten sources, which nothing shows any more.
+DELETE FROM source_originals
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND source_id = ANY(CAST(:source_ids AS uuid[]))
+RETURNING hash;
+
+-- name: find_original
+-- The file of a source, with its bytes.
+SELECT s.kind, s.ref, s.version, o.hash, o.media_type, o.address, b.data FROM source_originals AS o
+JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = o.source_id
+JOIN blobs AS b ON b.tenant_id = :tenant_id AND b.owner_id = :owner_id AND b.hash = o.hash
+WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.source_id = :source_id;
+
+-- name: find_ingested
+-- The page of this type that was made of a source, and what it was made of: the newest version that it cites.
+SELECT p.id, p.type, p.slug, p.title, s.id AS source_id, s.content FROM sources AS s
+JOIN section_sources AS c ON c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.source_id = s.id
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = c.page_id
+JOIN source_originals AS o ON o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.source_id = s.id
+WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.kind = :kind AND s.ref = :ref
+  AND p.type = CAST(:type AS text) AND p.metadata ->> 'ingested_from' = CAST(:named AS text)
+ORDER BY s.version DESC, p.id
+LIMIT 1;

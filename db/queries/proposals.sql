@@ -1,0 +1,102 @@
+-- name: find_types
+-- The types of pages that a write has changed; those that it has deleted are gone already.
+SELECT id, type FROM pages
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
+
+-- name: find_page
+-- What a page is called today, and its version.
+SELECT type, title, version FROM pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
+
+-- name: count_open
+-- How many proposals of an author wait in a wiki.
+SELECT count(*) FROM proposals
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'open'
+  AND author_kind = CAST(:author_kind AS text) AND author_id = CAST(:author_id AS text);
+
+-- name: propose
+-- A new proposal, and its line in the log; nothing comes back when the same one waits already.
+WITH made AS (
+    INSERT INTO proposals (
+        tenant_id, owner_id, id, page_id, page_type, title, base_version, operation, arguments, proposed_title,
+        proposed_summary, proposed_body, why, evidence, significance, digest, status, author_kind, author_id, created_at,
+        expires_at
+    )
+    VALUES (
+        :tenant_id, :owner_id, :id, :page_id, CAST(:page_type AS text), CAST(:title AS text),
+        CAST(:base_version AS integer), CAST(:operation AS text), CAST(:arguments AS jsonb), CAST(:proposed_title AS text),
+        CAST(:proposed_summary AS text), CAST(:proposed_body AS text), CAST(:why AS text), CAST(:evidence AS text[]),
+        CAST(:significance AS text), CAST(:digest AS bytea), 'open', CAST(:author_kind AS text), CAST(:author_id AS text),
+        CAST(:now AS timestamptz), CAST(:expires_at AS timestamptz)
+    )
+    ON CONFLICT (tenant_id, owner_id, digest) WHERE status = 'open' DO NOTHING
+    RETURNING id, page_id
+), logged AS (
+    INSERT INTO activity (tenant_id, owner_id, id, at, actor_kind, actor_id, action, page_id, detail)
+    SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:line_id AS uuid), CAST(:now AS timestamptz),
+           CAST(:author_kind AS text), CAST(:author_id AS text), 'proposal.opened', made.page_id,
+           jsonb_build_object('proposalId', made.id)
+    FROM made
+)
+SELECT made.id FROM made;
+
+-- name: find_open
+-- The proposal of this digest that waits already.
+SELECT id FROM proposals
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'open' AND digest = CAST(:digest AS bytea);
+
+-- name: find_owner
+-- In whose wiki something is proposed.
+SELECT owner_id FROM proposals WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: find_proposal
+-- A proposal with the version of its page today.
+SELECT p.id, p.owner_id, p.page_id, p.page_type, p.title, p.base_version, p.operation, p.arguments, p.proposed_body,
+    p.status, p.author_kind, p.author_id, p.expires_at, page.version AS version
+FROM proposals AS p
+LEFT JOIN pages AS page ON page.tenant_id = :tenant_id AND page.owner_id = p.owner_id AND page.id = p.page_id
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :id;
+
+-- name: decide
+-- What became of an open proposal, and who said so; nothing comes back when it is not open any more.
+UPDATE proposals SET
+    status = CAST(:status AS text), decided_at = CAST(:now AS timestamptz), decider_kind = CAST(:actor_kind AS text),
+    decider_id = CAST(:actor_id AS text), reason = CAST(:reason AS text)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 'open'
+  AND (expires_at > CAST(:now AS timestamptz) OR CAST(:status AS text) <> 'accepted')
+RETURNING page_id, operation;
+
+-- name: place
+-- Where an accepted proposal went: its page, and the version that it made.
+UPDATE proposals SET
+    page_id = CAST(:page_id AS uuid), accepted_version = CAST(:version AS integer), title = coalesce(
+        (
+            SELECT page.title FROM pages AS page
+            WHERE page.tenant_id = :tenant_id AND page.owner_id = :owner_id AND page.id = CAST(:page_id AS uuid)
+        ),
+        title
+    )
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id;
+
+-- name: log
+-- A line in the log of the wiki that says what became of a proposal, without a word of it.
+INSERT INTO activity (tenant_id, owner_id, id, at, actor_kind, actor_id, action, page_id, detail)
+VALUES (
+    :tenant_id, :owner_id, :line_id, CAST(:now AS timestamptz), CAST(:actor_kind AS text), CAST(:actor_id AS text),
+    CAST(:action AS text), CAST(:page_id AS uuid), CAST(:detail AS jsonb)
+);
+
+-- name: expire
+-- Proposals whose time is over end: some at a time, and nobody waits for those that are being decided.
+UPDATE proposals SET status = 'expired', decided_at = CAST(:now AS timestamptz)
+WHERE tenant_id = :tenant_id AND id = ANY(ARRAY(
+    SELECT p.id FROM proposals AS p
+    WHERE p.tenant_id = :tenant_id AND p.status = 'open' AND p.expires_at <= CAST(:now AS timestamptz)
+    ORDER BY p.expires_at, p.id
+    LIMIT CAST(:size AS integer)
+    FOR UPDATE SKIP LOCKED
+))
+RETURNING owner_id, id, page_id, author_kind, author_id;
+
+-- name: find_policy
+-- The write policy of a wiki.
+SELECT write_policy FROM owners WHERE tenant_id = :tenant_id AND id = :owner_id;

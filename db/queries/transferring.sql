@@ -1,0 +1,201 @@
+-- name: find_names
+-- The other names of a page as they are written, the slugs that it had, and the slugs of its wiki and of the other one.
+SELECT
+    ARRAY(
+        SELECT a.name FROM aliases AS a
+        WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.page_id = :page_id
+        ORDER BY a.id
+    ) AS aliases,
+    ARRAY(
+        SELECT o.slug FROM old_slugs AS o
+        WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.page_id = :page_id
+        ORDER BY o.slug
+    ) AS old_slugs,
+    (SELECT w.slug FROM owners AS w WHERE w.tenant_id = :tenant_id AND w.id = :owner_id) AS space,
+    (SELECT w.slug FROM owners AS w WHERE w.tenant_id = :tenant_id AND w.id = :to_owner_id) AS to_space;
+
+-- name: find_taken
+-- A page of this wiki that has, or had, one of these slugs, or answers to one of these names.
+SELECT p.type, p.title, found.name, found.is_slug
+FROM (
+    SELECT id, slug AS name, true AS is_slug FROM pages
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND slug = ANY(CAST(:slugs AS text[]))
+    UNION ALL
+    SELECT page_id, slug, true FROM old_slugs
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND slug = ANY(CAST(:slugs AS text[]))
+    UNION ALL
+    SELECT page_id, alias, false FROM aliases
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND alias = ANY(CAST(:aliases AS text[]))
+) AS found
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = found.id
+ORDER BY found.is_slug DESC, found.name, p.id
+LIMIT 1;
+
+-- name: find_linking
+-- The other pages whose texts link to a page, with the targets that mean it.
+SELECT t.from_page_id AS id, array_agg(t.target) AS targets
+FROM link_targets AS t
+WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = :page_id AND t.relation = 'text'
+  AND t.from_page_id <> :page_id
+GROUP BY t.from_page_id
+ORDER BY t.from_page_id
+LIMIT CAST(:most AS integer);
+
+-- name: find_linked
+-- The other pages that the text of a page links to, with their slugs.
+SELECT t.target, p.slug
+FROM link_targets AS t
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = t.to_page_id
+WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = :page_id AND t.relation = 'text'
+  AND p.id <> :page_id;
+
+-- name: find_evidence
+-- The sources that the sections of a page cite, and those of its superseded claims and contradictions, but for forgotten
+-- ones.
+SELECT s.id, s.kind, s.ref, s.version, s.checksum
+FROM sources AS s
+WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.forgotten_at IS NULL AND s.id IN (
+    SELECT c.source_id FROM section_sources AS c
+    WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = :page_id
+    UNION ALL
+    SELECT unnest(ARRAY[k.stated_by_id, k.overridden_by_id]) FROM superseded_claims AS k
+    WHERE k.tenant_id = :tenant_id AND k.owner_id = :owner_id AND k.page_id = :page_id
+    UNION ALL
+    SELECT unnest(ARRAY[x.older_source_id, x.newer_source_id]) FROM contradictions AS x
+    WHERE x.tenant_id = :tenant_id AND x.owner_id = :owner_id AND x.page_id = :page_id
+)
+ORDER BY s.kind, s.ref, s.version
+LIMIT CAST(:most AS integer);
+
+-- name: find_versions
+-- Every version of these sources that this wiki has.
+SELECT s.id, s.kind, s.ref, s.version, s.checksum, s.forgotten_at IS NOT NULL AS is_forgotten
+FROM unnest(CAST(:kinds AS text[]), CAST(:refs AS text[])) AS given (kind, ref)
+JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.kind = given.kind AND s.ref = given.ref
+ORDER BY s.kind, s.ref, s.version;
+
+-- name: find_contents
+-- All that these sources say.
+SELECT id, kind, ref, version, title, content, checksum, metadata, captured_at FROM sources
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]))
+ORDER BY kind, ref, version;
+
+-- name: rechain_sources
+-- Every version of these sources supersedes the one before it; those that another supersedes now.
+UPDATE sources AS s SET supersedes_id = chain.before_id
+FROM (
+    SELECT v.id, lag(v.id) OVER (PARTITION BY v.kind, v.ref ORDER BY v.version) AS before_id
+    FROM unnest(CAST(:kinds AS text[]), CAST(:refs AS text[])) AS given (kind, ref)
+    JOIN sources AS v ON v.tenant_id = :tenant_id AND v.owner_id = :owner_id AND v.kind = given.kind
+        AND v.ref = given.ref
+) AS chain
+WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = chain.id
+  AND s.supersedes_id IS DISTINCT FROM chain.before_id
+RETURNING s.supersedes_id;
+
+-- name: copy_blobs
+-- The files that these sources were read from, where the other wiki does not have them.
+INSERT INTO blobs (tenant_id, owner_id, hash, size, data, created_at)
+SELECT b.tenant_id, CAST(:to_owner_id AS uuid), b.hash, b.size, b.data, CAST(:now AS timestamptz)
+FROM blobs AS b
+WHERE b.tenant_id = :tenant_id AND b.owner_id = :owner_id AND b.hash IN (
+    SELECT o.hash FROM source_originals AS o
+    WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.source_id = ANY(CAST(:ids AS uuid[]))
+)
+ON CONFLICT (tenant_id, owner_id, hash) DO NOTHING;
+
+-- name: copy_originals
+-- Copies of sources were read from the same files.
+INSERT INTO source_originals (tenant_id, owner_id, source_id, hash, media_type, address, flags)
+SELECT o.tenant_id, CAST(:to_owner_id AS uuid), given.copy_id, o.hash, o.media_type, o.address, o.flags
+FROM unnest(CAST(:ids AS uuid[]), CAST(:copy_ids AS uuid[])) AS given (id, copy_id)
+JOIN source_originals AS o ON o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.source_id = given.id;
+
+-- name: carry_page
+-- A page is as old as it was in the other wiki.
+UPDATE pages AS p SET created_at = former.created_at
+FROM pages AS former
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :to_owner_id AND p.id = :into_id
+  AND former.tenant_id = :tenant_id AND former.owner_id = :owner_id AND former.id = :page_id;
+
+-- name: carry_sections
+-- What is known of the sections of a page besides their texts; the pages that they list stay behind.
+UPDATE sections AS s
+SET created_at = former.created_at, updated_at = former.updated_at, last_source_at = former.last_source_at,
+    aggregation = former.aggregation - CAST('{linked_page_ids,line_digests,promoted_page_id}' AS text[])
+FROM sections AS former
+WHERE s.tenant_id = :tenant_id AND s.owner_id = :to_owner_id AND s.page_id = :into_id
+  AND former.tenant_id = :tenant_id AND former.owner_id = :owner_id AND former.page_id = :page_id
+  AND former.section_slug = s.section_slug;
+
+-- name: carry_aliases
+-- Who gave a page its names, and when.
+UPDATE aliases AS a SET name = former.name, source = former.source, created_at = former.created_at
+FROM aliases AS former
+WHERE a.tenant_id = :tenant_id AND a.owner_id = :to_owner_id AND a.page_id = :into_id
+  AND former.tenant_id = :tenant_id AND former.owner_id = :owner_id AND former.page_id = :page_id
+  AND former.alias = a.alias;
+
+-- name: move_revisions
+-- The history of a page goes along.
+UPDATE revisions SET owner_id = :to_owner_id, page_id = :into_id
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
+
+-- name: move_original
+-- The file that a page was imported from goes along.
+UPDATE originals SET owner_id = :to_owner_id, page_id = :into_id
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
+
+-- name: move_relations
+-- What the file of a page names besides its text; the pages that are meant there have yet to be found.
+UPDATE link_targets SET owner_id = :to_owner_id, from_page_id = :into_id, to_page_id = NULL
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :page_id AND relation <> 'text';
+
+-- name: move_citations
+-- What the sections of a page rest on, by the sources of the other wiki.
+UPDATE section_sources AS c SET owner_id = :to_owner_id, page_id = :into_id, section_id = s.id, source_id = given.copy_id
+FROM section_sources AS own
+JOIN unnest(CAST(:ids AS uuid[]), CAST(:copy_ids AS uuid[])) AS given (id, copy_id) ON given.id = own.source_id
+JOIN sections AS former
+    ON former.tenant_id = :tenant_id AND former.owner_id = :owner_id AND former.id = own.section_id
+JOIN sections AS s
+    ON s.tenant_id = :tenant_id AND s.owner_id = :to_owner_id AND s.page_id = :into_id
+    AND s.section_slug = former.section_slug
+WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = :page_id
+  AND own.tenant_id = :tenant_id AND own.owner_id = :owner_id AND own.id = c.id;
+
+-- name: move_claims
+-- What a page used to say, by the sources of the other wiki.
+UPDATE superseded_claims AS k
+SET owner_id = :to_owner_id, page_id = :into_id, stated_by_id = stating.copy_id, overridden_by_id = overriding.copy_id
+FROM superseded_claims AS own
+LEFT JOIN unnest(CAST(:ids AS uuid[]), CAST(:copy_ids AS uuid[])) AS stating (id, copy_id)
+    ON stating.id = own.stated_by_id
+LEFT JOIN unnest(CAST(:ids AS uuid[]), CAST(:copy_ids AS uuid[])) AS overriding (id, copy_id)
+    ON overriding.id = own.overridden_by_id
+WHERE k.tenant_id = :tenant_id AND k.owner_id = :owner_id AND k.page_id = :page_id
+  AND own.tenant_id = :tenant_id AND own.owner_id = :owner_id AND own.id = k.id;
+
+-- name: move_contradictions
+-- Contradictions of a page, by the sources of the other wiki.
+UPDATE contradictions AS x
+SET owner_id = :to_owner_id, page_id = :into_id, older_source_id = older.copy_id, newer_source_id = newer.copy_id
+FROM contradictions AS own
+LEFT JOIN unnest(CAST(:ids AS uuid[]), CAST(:copy_ids AS uuid[])) AS older (id, copy_id)
+    ON older.id = own.older_source_id
+LEFT JOIN unnest(CAST(:ids AS uuid[]), CAST(:copy_ids AS uuid[])) AS newer (id, copy_id)
+    ON newer.id = own.newer_source_id
+WHERE x.tenant_id = :tenant_id AND x.owner_id = :owner_id AND x.page_id = :page_id
+  AND own.tenant_id = :tenant_id AND own.owner_id = :owner_id AND own.id = x.id;
+
+-- name: end_proposals
+-- Open proposals about a page that leaves the wiki end. Those that did.
+UPDATE proposals
+SET status = 'expired', decided_at = CAST(:now AS timestamptz), reason = 'The page was transferred to another wiki.'
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND status = 'open'
+RETURNING id;
+
+-- name: move_proposals
+-- The proposals that were decided about a page are a part of its history.
+UPDATE proposals SET owner_id = :to_owner_id, page_id = :into_id
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;

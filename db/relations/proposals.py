@@ -1,0 +1,92 @@
+"""Proposals, as those see them who may write in the wiki: for readers there are none."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, FromClause, Select, any_, case, literal, or_, select
+
+from selection import in_tenant
+from selection.declare.mapping import OuterRow
+
+from ..access import OWNERS, SPANS_TENANT
+from ..tables import grants, pages, proposals, revisions
+from . import owners
+from .references import referred
+from .revisions import body
+
+page = referred(pages, "page_id")
+of_event = referred(proposals, "proposal_id")
+
+
+def may_write(owner_id: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Return whether the caller may write in that owner's wiki, as SQL: the rule of resolvers.permissions."""
+    grant = grants.alias()
+    granted = select(literal(1)).where(
+        grant.c.grantee_id == any_(OWNERS), grant.c.owner_id == owner_id, grant.c.role != "reader"
+    )
+    return (owners.ROLE != "reader") & or_(SPANS_TENANT, owner_id == any_(OWNERS), in_tenant(granted).exists())
+
+
+def listed(status: Any = None, page_id: Any = None, author_id: Any = None) -> Select[Any]:
+    """Select the proposals of a wiki, the newest first."""
+    proposal = proposals.alias()
+    query = select(proposal).where(may_write(proposal.c.owner_id)).order_by(proposal.c.id.desc())
+    for column, wanted in (("status", status), ("page_id", page_id), ("author_id", author_id)):
+        if wanted is not None:
+            query = query.where(proposal.c[column] == wanted)
+    return query
+
+
+def with_id(proposal_id: Any) -> Select[Any]:
+    proposal = proposals.alias()
+    return select(proposal).where(proposal.c.id == proposal_id, may_write(proposal.c.owner_id))
+
+
+def by_ids(ids: FromClause) -> Select[Any]:
+    proposal = proposals.alias()
+    return select(proposal).join(ids, proposal.c.id == ids.c.id).where(may_write(proposal.c.owner_id))
+
+
+def of_revision(revision: OuterRow) -> Select[Any]:
+    """Select the proposal that a version of a page came from."""
+    proposal = proposals.alias()
+    return select(proposal).where(
+        proposal.c.page_id == revision.c.page_id,
+        proposal.c.accepted_version == revision.c.version,
+        may_write(proposal.c.owner_id),
+    )
+
+
+def author_name(proposal: OuterRow) -> ColumnElement[Any]:
+    return owners.author_name(proposal.c.author_id)
+
+
+def decider_name(proposal: OuterRow) -> ColumnElement[Any]:
+    return case((proposal.c.decider_id.is_not(None), owners.author_name(proposal.c.decider_id)))
+
+
+def base_body(proposal: OuterRow) -> ColumnElement[Any]:
+    """Return the text that the page had in the version that the operation was made on."""
+    base = revisions.alias()
+    of_version = (base.c.page_id == proposal.c.page_id) & (base.c.version == proposal.c.base_version)
+    text = select(body(OuterRow(base))).where(of_version)
+    return in_tenant(text).scalar_subquery()
+
+
+def todays_body(proposal: OuterRow) -> ColumnElement[Any]:
+    page = pages.alias()
+    return in_tenant(select(page.c.body_md).where(page.c.id == proposal.c.page_id)).scalar_subquery()
+
+
+def todays_version(proposal: OuterRow) -> ColumnElement[Any]:
+    page = pages.alias()
+    return in_tenant(select(page.c.version).where(page.c.id == proposal.c.page_id)).scalar_subquery()
+
+
+def is_stale(proposal: OuterRow) -> ColumnElement[Any]:
+    """Return whether the page was changed since; false for a page that is yet to be made."""
+    return case((proposal.c.base_version.is_(None), False), else_=todays_version(proposal) != proposal.c.base_version)
+
+
+def happened(event: FromClause) -> Select[Any]:
+    """Select an event, for those who may still write in the wiki."""
+    return select(event).where(may_write(event.c.owner_id))

@@ -1,0 +1,160 @@
+"""Addresses fetched for ingest, where an operator lets that be: from named hosts, on the public internet alone.
+
+An address is looked up once, and the connection goes to what was found then: a name that means another machine a
+moment later leads nowhere else. Each redirect is looked at like an address that was asked for.
+"""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import NamedTuple
+from urllib.parse import urljoin
+
+import httpx
+
+from content.limits import ORIGINAL
+
+from ..errors import BadInput
+
+SECONDS = 15.0  # for all of it, redirects too
+REDIRECTS_MAX = 5
+HEADERS = {"User-Agent": "cairn", "Accept": "text/html, text/markdown, text/plain, application/pdf;q=0.9, */*;q=0.1",
+           "Accept-Encoding": "identity"}  # fmt: skip
+TRANSLATED = ip_network("64:ff9b::/96")  # an IPv4 address in its last 32 bits
+
+Address = IPv4Address | IPv6Address
+LookUp = Callable[[str, int], Awaitable[Sequence[str]]]
+
+
+class NotFetched(BadInput):
+    """An address that may not be fetched, or that did not answer with a file."""
+
+    code = "NOT_FETCHED"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The address was not fetched: {reason}. Give the file itself as content.", "address")
+
+
+class Fetched(NamedTuple):
+    """A file as its server sent it, and the media type that it gave."""
+
+    data: bytes
+    media_type: str | None
+
+
+async def looked_up(host: str, port: int) -> list[str]:
+    """Return the addresses that a name has now."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(one[4][0]) for one in found))
+
+
+def is_public(address: Address) -> bool:
+    """Return whether an address is one of the public internet, and so is every other that it stands for."""
+    if isinstance(address, IPv4Address):
+        return address.is_global and not address.is_multicast
+    inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    if address in TRANSLATED:
+        inner.append(IPv4Address(int(address) & 0xFFFFFFFF))
+    if any(one is not None and not is_public(one) for one in inner):
+        return False
+    is_inside = address.is_multicast or address.is_site_local or address.is_link_local or address.is_loopback
+    return (address.is_global or address.ipv4_mapped is not None) and not is_inside
+
+
+class Fetcher:
+    """Fetches files from the hosts of an allow-list, `*.` being all below a name."""
+
+    def __init__(
+        self,
+        hosts: Sequence[str],
+        *,
+        look_up: LookUp = looked_up,
+        is_allowed: Callable[[Address], bool] = is_public,
+        seconds: float = SECONDS,
+    ) -> None:
+        self.exact = {host for host in hosts if not host.startswith("*.")}
+        self.below = tuple(host[1:] for host in hosts if host.startswith("*."))
+        self.look_up, self.is_allowed, self.seconds = look_up, is_allowed, seconds
+
+    async def fetch(self, url: str) -> Fetched:
+        """Return the file at an address. Raises NotFetched."""
+        try:
+            async with asyncio.timeout(self.seconds):
+                for _ in range(REDIRECTS_MAX + 1):
+                    async with self.asked(url) as answer:
+                        if not answer.has_redirect_location:
+                            return await received(answer)
+                        url = redirected(url, answer.headers["location"])
+                raise NotFetched(f"it leads on more than {REDIRECTS_MAX} times")
+        except TimeoutError:
+            raise NotFetched(f"it takes more than {self.seconds:g} seconds") from None
+        except httpx.HTTPError as error:
+            raise NotFetched(f"its server does not answer ({type(error).__name__})") from None
+
+    @asynccontextmanager
+    async def asked(self, url: str) -> AsyncIterator[httpx.Response]:
+        """Ask the machine that the address means at this moment, whatever its name means at the next."""
+        parts = self.checked(url)
+        pinned = parts.copy_with(host=await self.pinned(parts))
+        headers = {**HEADERS, "Host": parts.netloc.decode("ascii")}
+        async with httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=self.seconds) as client:
+            extensions = {"sni_hostname": parts.raw_host.decode("ascii")}  # whose certificate it has to have
+            async with client.stream("GET", pinned, headers=headers, extensions=extensions) as answer:
+                yield answer
+
+    def checked(self, url: str) -> httpx.URL:
+        """Return an address of an allowed host. Raises NotFetched."""
+        try:
+            parts = httpx.URL(url)
+        except (httpx.InvalidURL, ValueError):
+            raise NotFetched("it is no address") from None
+        if parts.scheme not in ("http", "https") or not parts.host:
+            raise NotFetched("it is not of http or https")
+        if parts.userinfo:
+            raise NotFetched("it has a name and a password in it")
+        host = parts.raw_host.decode("ascii").lower().rstrip(".")
+        name = f"[{host}]" if ":" in host else host
+        if name not in self.exact and not name.endswith(self.below or ("\n",)):
+            raise NotFetched(f"the operator does not allow {name[:100]} (CAIRN_INGEST_HOSTS)")
+        return parts
+
+    async def pinned(self, parts: httpx.URL) -> str:
+        """Return the one machine to connect to. Raises NotFetched where the name means any that is not public."""
+        host, port = parts.raw_host.decode("ascii"), parts.port or {"http": 80, "https": 443}[parts.scheme]
+        try:
+            found = [ip_address(one.partition("%")[0]) for one in await self.look_up(host, port)]
+        except (OSError, UnicodeError, ValueError):
+            found = []
+        if not found:
+            raise NotFetched("there is no such host")
+        if not all(map(self.is_allowed, found)):
+            raise NotFetched("its host is not on the public internet")
+        return str(found[0])
+
+
+def redirected(url: str, location: str) -> str:
+    """Return where an answer leads. Raises NotFetched where that is less safe."""
+    target = urljoin(url, location)
+    if url.lower().startswith("https:") and not target.lower().startswith("https:"):
+        raise NotFetched("it leads from https to another scheme")
+    return target
+
+
+async def received(answer: httpx.Response) -> Fetched:
+    """Return the body as it was sent, which is read no further than a file may be long. Raises NotFetched."""
+    if answer.status_code != 200:
+        raise NotFetched(f"its server answers {answer.status_code}")
+    if answer.headers.get("content-encoding", "identity").lower() != "identity":
+        raise NotFetched("its server sends it compressed, which it was asked not to")
+    too_large = f"it has more than {ORIGINAL.most:,} bytes"
+    declared = answer.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared[:20]) > ORIGINAL.most:
+        raise NotFetched(too_large)
+    data = bytearray()
+    async for piece in answer.aiter_raw():
+        data += piece
+        if len(data) > ORIGINAL.most:
+            raise NotFetched(too_large)
+    return Fetched(bytes(data), answer.headers.get("content-type"))

@@ -1,0 +1,339 @@
+"""Ingest: a file is kept as it is, read as a source, and a page of a category is made of it or proposed."""
+
+import sys
+from base64 import b64decode
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from posixpath import basename, splitext
+from typing import Any, Protocol
+from urllib.parse import unquote, urlsplit
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+import orjson
+
+from content.claims.claims import unescaped
+from content.ingest.digest import Digest, Lines, digest
+from content.ingest.extraction import Extracted, Unreadable, checked, decoded, is_plain, media_type_of
+from content.ingest.flags import Flag, flags
+from content.limits import ADDRESS, CONTENT, EDIT_SUMMARY, ORIGINAL, SOURCE_TITLE, TITLE
+from content.notes.dates import date_of
+from content.notes.frontmatter import BadFrontmatter, split_any
+from content.rollups import first_sentence
+from content.templates import TEMPLATES
+from db.database import Connection, Database
+from db.one_transaction import OneTransaction
+from db.scope import Scope
+from db.tables import PAGE_TYPES
+from lib.processes import OutOfTime, run_bounded
+from lib.threads import read_in_thread
+from lib.turns import Turns, turn
+
+from .. import validation
+from ..errors import BadInput
+from ..model.drafts import PageDraft, SectionDraft
+from ..model.names import free_slug
+from ..model.pages import Page, Saved, find_page
+from ..pages.upsert import check_slug_is_own, prepared, upsert
+from ..proposals.gate import ReviewRequired
+from ..proposals.operations import proposable
+from ..sources.blobs import BLOBS, OriginalDraft, hash_of
+from ..sources.grounding import ground
+from ..sources.sources import SECTIONS, SourceDraft, add_source, cite, find_source
+from ..transactions.transaction import check_may_write, read_connection, writing
+from ..transactions.writer import Writer
+
+TRIGGER = "ingest"
+READ_AT_ONCE = Turns(2)  # files that are being parsed: each has a process, and memory
+PATIENCE = 30.0  # seconds that the parsing of one may take
+SAID_MOST = 8 * CONTENT.most  # bytes in which a process tells of a text
+ORIGIN = "ingested_from"
+POINTS = "key_points"
+FLAGS_TOLD = 10  # of the flagged sentences, in a proposal
+
+
+@dataclass(frozen=True, slots=True)
+class IngestDraft:
+    """A file to ingest. Its `address` is where it came from: the same one with other bytes is a new version."""
+
+    data: bytes | None
+    category: str | None
+    address: str | None = None
+    media_type: str | None = None
+    title: str | None = None
+    captured_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """The result of an ingest. `created` is false when these bytes were ingested from there before.
+
+    `page_id` is the page, or `proposal_id` the proposal of it that waits for a reviewer; neither where the page that
+    there is says all of it.
+    """
+
+    source_id: UUID
+    version: int
+    created: bool
+    flags: Sequence[Flag]
+    page_id: UUID | None = None
+    proposal_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A file as it was read: the source that it becomes, and what a page says of it."""
+
+    draft: SourceDraft
+    category: str
+    flags: list[Flag]
+    digest: Digest
+
+
+async def ingest_source(database: Database, scope: Scope, draft: IngestDraft) -> Ingested:
+    """Keep a file and its text, and make a page of the category or propose it: all of it, or nothing.
+
+    What the file says is data. The same bytes from the same address change nothing.
+    """
+    await check_may_write(database, scope)
+    category = checked_category(draft.category)
+    if draft.data is None:
+        draft = await fetched(database, draft)
+    read = await reading(draft, draft.data or b"", category)
+    async with OneTransaction(database, nothing) as whole:
+        saved = await add_source(whole, scope, read.draft, trigger=TRIGGER)
+        kept = Ingested(saved.source_id, saved.version, saved.created, read.flags)
+        done = await with_page(whole, scope, read, kept)
+        await whole.commit()
+    return done
+
+
+def file_of(content: str | None, base64: str | None) -> bytes | None:
+    """Return the bytes of a file that is given as text or in base64; None where neither is. Raises BadInput."""
+    if content is not None and base64 is not None:
+        raise BadInput("Give the file as content or as contentBase64, not both.", "content")
+    if content is not None:
+        return validation.text(content, "content", ORIGINAL.most).encode()
+    if base64 is None:
+        return None
+    try:
+        return b64decode(base64, validate=True)
+    except ValueError:
+        raise BadInput("This is not base64.", "contentBase64") from None
+
+
+class File(Protocol):
+    """A file that was fetched, and the media type that its server gave."""
+
+    @property
+    def data(self) -> bytes: ...
+
+    @property
+    def media_type(self) -> str | None: ...
+
+
+Fetch = Callable[[str], Awaitable[File]]
+FETCHING: WeakKeyDictionary[Database, Fetch] = WeakKeyDictionary()
+
+
+def let_fetch(database: Database, fetch: Fetch) -> None:
+    """Let ingests of this database fetch addresses. Its module imports an HTTP client, which few commands need."""
+    FETCHING[database] = fetch
+
+
+async def fetched(database: Database, draft: IngestDraft) -> IngestDraft:
+    """Return a draft with the file of its address. Raises BadInput where there is none, or it may not be fetched."""
+    url = (draft.address or "").strip()
+    if not url.startswith(("http://", "https://")):
+        raise BadInput("Give the file: content, or contentBase64.", "content")
+    fetch = FETCHING.get(database.database if isinstance(database, OneTransaction) else database)
+    if fetch is None:
+        raise BadInput(
+            "Addresses are not fetched here. Give the file as content; an operator may allow hosts with "
+            "CAIRN_INGEST_HOSTS.",
+            "address",
+        )
+    file = await fetch(url)
+    return replace(draft, data=file.data, media_type=draft.media_type or file.media_type)
+
+
+def checked_category(category: str | None) -> str:
+    """Return the category. Raises BadInput, which asks for it where there is none."""
+    if not category:
+        raise BadInput(f"Say which category the page belongs to: {', '.join(PAGE_TYPES)}.", "category")
+    return validation.one_of(category, PAGE_TYPES, "category")
+
+
+async def nothing(connection: Connection) -> None:
+    """Do nothing at the beginning of the transaction."""
+
+
+# -- what the file says
+
+
+async def reading(draft: IngestDraft, data: bytes, category: str) -> Reading:
+    """Read a file. Raises BadInput for one that cannot be read; no connection is held meanwhile."""
+    hash = await hash_of(data)
+    given = validation.optional(draft.address, "address", ADDRESS.most)
+    address = " ".join(given.split()) if given else f"sha256:{hash.hex()[:32]}"
+    try:
+        media_type = media_type_of(draft.media_type, address, data)
+        found = await text_of(media_type, data)
+    except Unreadable as error:
+        raise BadInput(f"The file cannot be ingested: {error}.", "content") from None
+    text, size = found.text, len(found.text)
+    values = await read_in_thread(size, fields_of, text)
+    said = await read_in_thread(size, digest, text)
+    flagged = await read_in_thread(size, flags, text)
+    title = draft.title or values.get("title") or found.title or said.title or name_of(address) or "Untitled"
+    is_url = urlsplit(address).scheme in ("http", "https") if ":" in address else False
+    return Reading(
+        draft=SourceDraft(
+            "url" if is_url else "document",
+            address,
+            text,
+            " ".join(str(title).split())[: SOURCE_TITLE.most],
+            draft.captured_at or date_of(values, address, text),
+            original=OriginalDraft(data, media_type, address),
+        ),
+        category=category,
+        flags=flagged,
+        digest=said,
+    )
+
+
+async def text_of(media_type: str, data: bytes) -> Extracted:
+    """Return the text of a file. What has to be parsed is parsed in a process of its own. Raises Unreadable."""
+    if is_plain(media_type):
+        return checked(Extracted(await read_in_thread(len(data), decoded, data)))
+    command = [sys.executable, "-I", "-m", "content.ingest.extraction", media_type]
+    try:
+        async with turn(READ_AT_ONCE):
+            code, said = await run_bounded(command, data, PATIENCE, SAID_MOST)
+        found = await read_in_thread(len(said), orjson.loads, said) if code == 0 else {}
+    except OutOfTime:
+        raise Unreadable(f"reading it takes more than {PATIENCE:.0f} seconds") from None
+    except orjson.JSONDecodeError:
+        found = {}
+    if "text" not in found:
+        raise Unreadable(found.get("error") or "reading it takes too much time or memory")
+    return Extracted(found["text"], found["title"])
+
+
+def fields_of(text: str) -> dict[str, Any]:
+    """Return what the frontmatter of a text says; nothing where there is none that can be read."""
+    try:
+        return split_any(text)[0]
+    except BadFrontmatter:
+        return {}
+
+
+def name_of(address: str) -> str:
+    """Return the name of a file without its ending, as a title."""
+    parts = urlsplit(address) if "://" in address else None
+    name = basename(unquote(parts.path).rstrip("/")) or parts.netloc if parts else basename(address)
+    return "" if name.startswith("sha256:") else splitext(name)[0].replace("_", " ").replace("-", " ").strip()
+
+
+# -- the page
+
+
+async def with_page(database: Database, scope: Scope, read: Reading, kept: Ingested) -> Ingested:
+    """Make or bring up to date the page of what was kept, or propose it where writes of the role are reviewed."""
+    source, old = f"{read.draft.kind}/{read.draft.ref}", None
+    async with read_connection(database) as connection:
+        reader = Writer(connection, scope)
+        given = {"kind": read.draft.kind, "ref": read.draft.ref, "type": read.category, "named": source}
+        found = await reader.one(BLOBS["find_ingested"], **given)
+        page = await find_page(reader, found["id"]) if found else None
+    if found and found["source_id"] == kept.source_id:
+        return replace(kept, page_id=found["id"])
+    if found:
+        old = await read_in_thread(len(found["content"]), digest, found["content"])
+    parts = written(read.category, read.digest, page, old and written(read.category, old))
+    try:
+        saved = await write_ingested(
+            database,
+            scope,
+            page_draft(read, source, page, parts),
+            source_id=kept.source_id,
+            citations=[(slug, part.start, part.end) for slug, part in parts.items() if part.text],
+            evidence=[source.replace("/", ":", 1)],
+            is_new=page is None,
+        )
+    except ReviewRequired as held:
+        if held.proposal_id is None:
+            raise
+        return replace(kept, proposal_id=held.proposal_id)
+    return replace(kept, page_id=saved.page_id)
+
+
+def written(
+    category: str, said: Digest, page: Page | None = None, before: Mapping[str, Lines] | None = None
+) -> dict[str, Lines]:
+    """Return what a digest says by the slugs of its sections; of a page, those that nobody else has written."""
+    first = TEMPLATES[category][0][0]
+    parts = {first: said.summary} | ({POINTS: said.points} if said.points else {})
+    if page is None:
+        return parts
+    standing = {section.slug: section.body.strip() for section in page.sections}
+    own = {slug: part.text for slug, part in (before or {}).items()}
+    return {slug: part for slug, part in parts.items() if standing.get(slug, "") in ("", own.get(slug))}
+
+
+def page_draft(read: Reading, source: str, page: Page | None, parts: Mapping[str, Lines]) -> PageDraft:
+    """Return the page that is to be there: a new one has the sections of its category, too."""
+    headings = {POINTS: "Key points", **dict(TEMPLATES[read.category])}
+    sections = [SectionDraft(part.text, slug, headings[slug]) for slug, part in parts.items()]
+    why = edit_summary(read, source)
+    if page is not None:
+        return PageDraft(page.type, page.title, page.slug, sections=sections, edit_summary=why)
+    sections += [SectionDraft("", slug, heading) for slug, heading in TEMPLATES[read.category] if slug not in parts]
+    return PageDraft(
+        read.category,
+        (read.draft.title or "")[: TITLE.most],
+        summary=unescaped(first_sentence(read.digest.summary.text)) or None,
+        sections=sections,
+        metadata={ORIGIN: source},
+        edit_summary=why,
+    )
+
+
+def edit_summary(read: Reading, source: str) -> str:
+    """Return why the page is written; for whoever reviews it, with the sentences that are addressed to agents."""
+    said = f"Ingested from {source}."
+    if read.flags:
+        count = f"{len(read.flags)} sentence{'s' * (len(read.flags) != 1)}"
+        quoted = "".join(f"\n- line {flag.line}: {flag.text}" for flag in read.flags[:FLAGS_TOLD])
+        said += f" {count} in it address agents; the page leaves them out:{quoted}"
+    return said[: EDIT_SUMMARY.most]
+
+
+@proposable
+async def write_ingested(
+    database: Database,
+    scope: Scope,
+    draft: PageDraft,
+    *,
+    source_id: UUID,
+    citations: Sequence[tuple[str, int, int]],
+    evidence: Sequence[str],
+    is_new: bool,
+) -> Saved:
+    """Make a page, or bring it up to date, and cite lines of a source for the sections that it has; or do nothing."""
+    ready = await prepared(draft)
+    async with writing(database, scope) as writer:
+        source = await find_source(writer, source_id)
+        if is_new:
+            ready = ready._replace(slug=await free_slug(writer, draft.type, ready.slug))
+        else:
+            await check_slug_is_own(writer, ready)
+        saved = await upsert(writer, ready)
+        sections = await writer.all(SECTIONS["find_sections"], page_id=saved.page_id)
+        ids = {row["section_slug"]: row["id"] for row in sections}
+        for slug, start, end in citations:
+            if slug in ids:
+                await cite(writer, saved.page_id, ids[slug], source, start, end)
+        await ground(writer, [saved.page_id])
+    return saved

@@ -1,0 +1,106 @@
+"""Share links: one page, read without a credential by whoever has the link. Only a link's hash is kept.
+
+A link begins with its tenant, so that looking it up is bound to the tenant as every other statement is.
+"""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from secrets import token_bytes
+from typing import Any
+from uuid import UUID
+
+from db.database import Database
+from db.ids import new_id
+from db.scope import Actor, ActorKind, Role, Scope
+from db.sql import statements
+
+from .. import validation
+from ..errors import BadInput, IdempotencyKeyNotAllowed, NotFound
+from ..permissions import Action
+from ..transactions.transaction import read_connection, writing_page, writing_row
+from ..transactions.writer import LogLine, Writer
+
+LINKS = statements("share_links")
+USUAL = timedelta(days=30)
+LONGEST = timedelta(days=366)
+TENANT_BYTES, SECRET_BYTES = 16, 32
+NO_LINK = "There is no such share link, or none that you may see."
+ENDED = "This link leads to no page: it is not complete, or it has ended. Ask whoever gave it to you for another one."
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedLink:
+    """A link as it is handed out, this once: nobody can read it again."""
+
+    id: UUID
+    token: str = field(repr=False)
+
+
+async def share_page(
+    database: Database, scope: Scope, page_id: UUID, *, expires_at: datetime | None = None
+) -> IssuedLink:
+    """Make a link to a page, for admins of its wiki. It ends after 30 days when nothing is said."""
+    if database.stores_answers:
+        raise IdempotencyKeyNotAllowed(
+            "An answer that shows a new share link is not stored, so it cannot be repeated. Send this without "
+            "Idempotency-Key; if the answer is lost, withdraw the link by its id and make another."
+        )
+    now = datetime.now(UTC)
+    ends = now + USUAL if expires_at is None else validation.moment(expires_at, "expiresAt")
+    if not now < ends <= now + LONGEST:
+        raise BadInput("This must lie ahead, within a year.", "expiresAt")
+    token = urlsafe_b64encode(scope.tenant_id.bytes + token_bytes(SECRET_BYTES)).decode()
+    async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
+        if page.status != "active":
+            raise BadInput("This page is archived. Bring it back, then share it.", "pageId")
+        issued = IssuedLink(new_id(), token)
+        author: dict[str, Any] = {"author_kind": scope.actor.kind.value, "author_id": scope.actor.id}
+        await writer.run(
+            LINKS["add_link"],
+            id=issued.id,
+            page_id=page.id,
+            token_hash=hashed(token),
+            **author,
+            now=now,
+            expires_at=ends,
+        )
+        log(writer, "page.shared", page.id, issued.id)
+    return issued
+
+
+async def withdraw_share_link(database: Database, scope: Scope, link_id: UUID) -> bool:
+    """End a link from the next request on, for admins of its wiki; false if it was withdrawn before."""
+    async with writing_row(database, scope, LINKS["find_owner"], link_id, NO_LINK, Action.MANAGE) as writer:
+        page_id: UUID | None = await writer.value(LINKS["withdraw"], id=link_id, now=datetime.now(UTC))
+        if page_id is not None:
+            log(writer, "page.share_withdrawn", page_id, link_id)
+        return page_id is not None
+
+
+def log(writer: Writer, action: str, page_id: UUID, link_id: UUID) -> None:
+    """Add a line to the log. Nothing is announced and no policy is asked: the page stays as it is."""
+    writer.lines.append(LogLine(new_id(), action, page_id, {"shareLinkId": str(link_id)}))
+
+
+async def find_shared(database: Database, token: str) -> tuple[Scope, UUID]:
+    """Return the page of a link, and a scope to read it in. Raises NotFound, in the same words for all other texts."""
+    try:
+        given = urlsafe_b64decode(token.encode("ascii"))
+    except ValueError:
+        given = b""
+    if len(given) != TENANT_BYTES + SECRET_BYTES or urlsafe_b64encode(given).decode() != token:
+        raise NotFound(ENDED)
+    tenant_id = UUID(bytes=given[:TENANT_BYTES])
+    async with read_connection(database) as connection:
+        now = datetime.now(UTC)
+        found = await connection.one(LINKS["find_link"], tenant_id=tenant_id, token_hash=hashed(token), now=now)
+    if found is None:
+        raise NotFound(ENDED)
+    reader = Actor(ActorKind.SERVICE, str(found["id"]))
+    return Scope(tenant_id, found["owner_id"], Role.READER, reader, (found["owner_id"],)), found["page_id"]
+
+
+def hashed(token: str) -> bytes:
+    return sha256(token.encode()).digest()

@@ -1,0 +1,287 @@
+"""A page given to another wiki of its tenant, with its history and evidence: whole, or not at all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from content.markdown.links import Target, readdress_links
+from content.markdown.sections import Section
+from content.names import normalise
+from db.database import Database, Row
+from db.ids import new_id
+from db.scope import Scope
+from db.sql import statements
+from lib.threads import read_in_thread
+
+from ..errors import BadInput, Conflict, LimitExceeded, NotFound, SlugTaken
+from ..links.references import refresh_hubness
+from ..links.targets import resolve
+from ..model import outline
+from ..model.names import Names
+from ..model.outline import Outline
+from ..model.pages import Page, Saved, find_page, find_pages
+from ..proposals.operations import proposable
+from ..search.passages import write_passages
+from ..search.spaces import find_spaces
+from ..sources.grounding import ground
+from ..sources.sources import SourceForgotten, keep_rows
+from ..subscriptions.changes import ChangeKind, announce_proposal
+from ..transactions.transaction import NO_PAGE, TwoWikis, check_version, read_connection, writing_two
+from ..transactions.writer import Writer, record
+from .insert import PageToInsert, create, read_sections
+from .lifecycle import remove_page
+from .trajectory import is_trajectory, keep_trajectory, slug_of
+from .update import save_all
+
+TRANSFERS = statements("transferring")
+CLAIMS = statements("claims")
+FORGETTING = statements("forgetting")
+TEXTS_MAX = 500  # pages whose texts link to the page: they are rewritten in its transaction
+SOURCES_MAX = 1000  # that the page rests on
+AT_ONCE = 50  # sources that are read together
+
+
+class AliasTaken(BadInput):
+    """A page of the other wiki answers to a name of the page already: links would mean either of them."""
+
+    code = "ALIAS_TAKEN"
+
+
+class SourceTaken(BadInput):
+    """The other wiki has another text as this version of a source."""
+
+    code = "SOURCE_TAKEN"
+
+
+class Called(NamedTuple):
+    """The names of a page besides its title, and the slugs of its wiki and of the one that it goes to."""
+
+    aliases: Sequence[str]
+    old_slugs: Sequence[str]
+    space: str
+    to_space: str
+
+
+@proposable
+async def transfer_page(
+    database: Database, scope: Scope, page_id: UUID, to_owner: str, *, expected_version: int | None = None
+) -> Saved:
+    """Give a page to another wiki of the tenant, by its slug or id; it has another id there, and its next version.
+
+    Its children stay behind without a parent. Links to it, and its own links to pages that stay, name the other wiki.
+    """
+    async with read_connection(database) as connection:
+        (space,) = await find_spaces(connection, scope, [to_owner])
+    async with writing_two(database, scope, page_id, space.id) as both:
+        page = await find_page(both.here, page_id)
+        if page is None:
+            raise NotFound(NO_PAGE)
+        check_version(page, expected_version)
+        called = await check_transferable(both, page)
+        return await transfer(both, page, called)
+
+
+async def check_transferable(both: TwoWikis, page: Page) -> Called:
+    """Return what the page is called. Raises BadInput where the other wiki cannot take it."""
+    if is_trajectory(page):
+        raise BadInput("A trajectory goes along with the page whose corrections it lists. Transfer that one.", "pageId")
+    if await both.here.value(FORGETTING["is_forgetting"]):
+        raise Conflict("A source of this wiki is being forgotten. Transfer the page once that is done.")
+    row = await both.here.one(TRANSFERS["find_names"], page_id=page.id, to_owner_id=both.there.scope.owner_id)
+    assert row is not None, "it is a row of values"
+    called = Called(**row)
+    taken = await both.there.one(
+        TRANSFERS["find_taken"],
+        slugs=[page.slug, *called.old_slugs],
+        aliases=[normalise(name) for name in (page.title, *called.aliases)],
+    )
+    if taken:
+        error, noun = (SlugTaken, "slug") if taken["is_slug"] else (AliasTaken, "name")
+        raise error(
+            f'The {noun} "{taken["name"]}" belongs to the {taken["type"]} "{taken["title"]}" of the other wiki. '
+            "Rename one of the pages, or merge them there.",
+            "toOwner",
+        )
+    return called
+
+
+async def transfer(both: TwoWikis, page: Page, called: Called) -> Saved:
+    here, there = both
+    await drop_trajectory(here, page)
+    sections = await readdressed_page(here, page, called)
+    sources = await copy_sources(both, page)
+    texts = await readdress_texts(here, page, called)
+    await end_proposals(here, page)
+    await here.flush()
+    moved = await arrive(both, page, replace(page, id=new_id(), sections=sections, parent_id=None), called)
+    await carry(both, page, moved, sources)
+    await leave(here, page)
+    await settle(there, moved)
+    places = {"fromOwner": called.space, "toOwner": called.to_space}
+    await record(here, "page.transferred", page.id, **places, toPageId=moved.id, version=page.version, texts=texts)
+    here.changes.add(ChangeKind.DELETED, page.id)
+    await record(there, "page.transferred", moved.id, **places, fromPageId=page.id, version=moved.version)
+    return Saved(moved.id, moved.version)
+
+
+# -- what stays behind
+
+
+async def drop_trajectory(here: Writer, page: Page) -> None:
+    """Remove the page that lists the corrections of this one: it is made anew where the page goes."""
+    slugs = [slug_of(page.slug)]
+    found = await here.all(CLAIMS["find_trajectories"], page_id=page.id, type=page.type, slugs=slugs)
+    for row in found:
+        if row["is_own"] and (trajectory := await find_page(here, row["id"])):
+            await remove_page(here, trajectory)
+            here.note_state(trajectory, trajectory)
+            await record(here, "page.deleted", trajectory.id, type=page.type, slug=trajectory.slug)
+
+
+async def readdress_texts(here: Writer, page: Page, called: Called) -> int:
+    """Let the texts that link to the page name the wiki that it goes to; return how many there are."""
+    rows = await here.all(TRANSFERS["find_linking"], page_id=page.id, most=TEXTS_MAX + 1)
+    if len(rows) > TEXTS_MAX:
+        raise LimitExceeded(f"The texts of more than {TEXTS_MAX} pages link to this one. It cannot be transferred.")
+    address = f"{called.to_space}:{page.slug}"
+    pages = await find_pages(here, [row["id"] for row in rows])
+    addresses = {row["id"]: dict.fromkeys(row["targets"], address) for row in rows}
+    texts = {id: await readdressed(one.sections, addresses[id]) for id, one in pages.items()}
+    states = [(pages[id], replace(pages[id], sections=sections), ()) for id, sections in texts.items()]
+    await save_all(here, states, edit_summary=f"Transferred link: {page.title} → {address}")
+    return len(states)
+
+
+async def readdressed_page(here: Writer, page: Page, called: Called) -> Outline:
+    """Return the sections of the page with the links to pages that stay behind naming their wiki."""
+    rows = await here.all(TRANSFERS["find_linked"], page_id=page.id)
+    return await readdressed(page.sections, {row["target"]: f"{called.space}:{row['slug']}" for row in rows})
+
+
+async def readdressed(sections: Outline, addresses: Mapping[str, str]) -> Outline:
+    """Return the sections with links to other addresses. Raises BadInput where they are too long for a text."""
+
+    def address_of(link: Target) -> str | None:
+        return addresses.get(link.target)
+
+    def changed(section: Section) -> Section:
+        heading, body = (readdress_links(text, address_of) for text in (section.heading, section.body))
+        return replace(section, heading=heading, body=body)
+
+    if not addresses:
+        return sections
+    size = outline.size(sections)
+    return await read_in_thread(size, lambda: outline.standing(map(changed, sections), "toOwner"))
+
+
+async def end_proposals(here: Writer, page: Page) -> None:
+    """End the proposals about the page that wait: what they would do is for the other wiki to decide."""
+    for row in await here.all(TRANSFERS["end_proposals"], page_id=page.id):
+        await record(here, "proposal.expired", page.id, proposalId=str(row["id"]))
+        announce_proposal(here, here.scope.tenant_id, here.scope.owner_id, row["id"])
+
+
+async def leave(here: Writer, page: Page) -> None:
+    """Remove what is left of the page. The gate is told its type, which is not to be read any more."""
+    await remove_page(here, page)
+    here.note_state(page, page)
+    await here.flush()
+
+
+# -- what goes along
+
+
+async def arrive(both: TwoWikis, page: Page, after: Page, called: Called) -> Page:
+    """Create the page in the other wiki, at the version that follows those of before."""
+    version = page.version + 1
+    new = PageToInsert(
+        after,
+        await read_sections(after.sections),
+        called.aliases,
+        former_slugs=called.old_slugs,
+        edit_summary=f"Transferred from {called.space}",
+        version=version,
+    )
+    await create(both.there, new)
+    await both.there.flush()
+    return replace(after, version=version)
+
+
+async def carry(both: TwoWikis, page: Page, moved: Page, sources: Mapping[UUID, UUID]) -> None:
+    """Move the history of the page and what its sections rest on."""
+    ids: dict[str, Any] = {
+        "page_id": page.id,
+        "into_id": moved.id,
+        "to_owner_id": both.there.scope.owner_id,
+    }
+    copies: dict[str, Any] = {"ids": list(sources), "copy_ids": list(sources.values())}
+    for name in ("page", "sections", "aliases"):
+        await both.here.later(TRANSFERS[f"carry_{name}"], **ids)
+    for name in ("revisions", "original", "relations", "proposals"):
+        await both.here.later(TRANSFERS[f"move_{name}"], **ids)
+    for name in ("citations", "claims", "contradictions"):
+        await both.here.later(TRANSFERS[f"move_{name}"], **ids, **copies)
+    await both.here.flush()
+
+
+async def settle(there: Writer, moved: Page) -> None:
+    """Bring up to date what follows from the page where it is now."""
+    await resolve(there, Names(), [moved.id])
+    await ground(there, [moved.id], again=True)
+    await keep_trajectory(there, moved)
+    refresh_hubness(there, [moved.id])
+
+
+# -- its evidence
+
+
+async def copy_sources(both: TwoWikis, page: Page) -> dict[UUID, UUID]:
+    """Return the sources of the other wiki that stand for those of the page; those that it lacks are copied."""
+    cited = await both.here.all(TRANSFERS["find_evidence"], page_id=page.id, most=SOURCES_MAX + 1)
+    if len(cited) > SOURCES_MAX:
+        raise LimitExceeded(f"The page rests on more than {SOURCES_MAX:,} sources. It cannot be transferred.")
+    if not cited:
+        return {}
+    named = sorted({(row["kind"], row["ref"]) for row in cited})
+    refs: dict[str, Any] = {"kinds": [kind for kind, _ in named], "refs": [ref for _, ref in named]}
+    known = await both.there.all(TRANSFERS["find_versions"], **refs)
+    found = {row["id"]: standing_for(row, known) for row in cited}
+    copies = {id: new_id() for id, there_id in found.items() if there_id is None}
+    ids = list(copies)
+    for start in range(0, len(ids), AT_ONCE):
+        await copy_some(both, ids[start : start + AT_ONCE], copies)
+    if copies:
+        rechained = await both.there.all(TRANSFERS["rechain_sources"], **refs)
+        await write_passages(both.there, [], sorted({row["supersedes_id"] for row in rechained} - {None}))
+    return {id: there_id or copies[id] for id, there_id in found.items()}
+
+
+def standing_for(source: Row, known: Sequence[Row]) -> UUID | None:
+    """Return the source of the other wiki that says the same; None where there is none and it can be copied."""
+    versions = [row for row in known if (row["kind"], row["ref"]) == (source["kind"], source["ref"])]
+    same = [row for row in versions if row["checksum"] == source["checksum"]]
+    if any(row["is_forgotten"] for row in same):
+        raise SourceForgotten()
+    if same:
+        first: UUID = min(same, key=lambda row: (row["version"] != source["version"], row["version"]))["id"]
+        return first
+    if any(row["version"] == source["version"] for row in versions):
+        raise SourceTaken(
+            f"The other wiki has another text as version {source['version']} of the source "
+            f"{source['kind']}/{source['ref']}, which the page cites. Nothing was written.",
+            "toOwner",
+        )
+    return None
+
+
+async def copy_some(both: TwoWikis, ids: Sequence[UUID], copies: Mapping[UUID, UUID]) -> None:
+    """Copy some sources, with the files that they were read from."""
+    rows = await both.here.all(TRANSFERS["find_contents"], ids=ids)
+    await keep_rows(both.there, [{**row, "id": copies[row["id"]], "supersedes_id": None} for row in rows])
+    for row in rows:
+        await record(both.there, "source.added", sourceId=copies[row["id"]], version=row["version"])
+    await both.there.flush()
+    given: dict[str, Any] = {"ids": ids, "to_owner_id": both.there.scope.owner_id}
+    await both.here.run(TRANSFERS["copy_blobs"], **given)
+    await both.here.run(TRANSFERS["copy_originals"], **given, copy_ids=[copies[id] for id in ids])

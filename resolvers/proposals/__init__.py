@@ -1,0 +1,1 @@
+"""Proposals: writes that wait for a reviewer, the policy that asks for them, and what becomes of them."""

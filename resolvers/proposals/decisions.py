@@ -1,0 +1,348 @@
+"""Proposals made on purpose, accepted, declined and withdrawn, and those that end by themselves."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from content.edits.merging import merge_texts
+from content.limits import BODY, EDIT_SUMMARY
+from db.database import Connection, Database, Row
+from db.ids import new_id
+from db.one_transaction import OneTransaction
+from db.scope import Actor, ActorKind, Review, Scope, Terms
+from lib.threads import read_in_thread
+
+from .. import validation
+from ..errors import BadInput, CairnError, Conflict, Forbidden, NotFound
+from ..ingest import ingest
+from ..knowledge import knowledge
+from ..links import links
+from ..model.drafts import PageDraft
+from ..pages import (
+    aliases,
+    batches,
+    claims,
+    contradictions,
+    edits,
+    hierarchy,
+    history,
+    lifecycle,
+    merging,
+    renaming,
+    sections,
+    stubs,
+    transferring,
+    upsert,
+)
+from ..pages.revision_store import find_states
+from ..permissions import Action, authorise
+from ..sources import sources
+from ..tenants.tenants import list_tenants
+from ..transactions.db_errors import translated_db_errors
+from ..transactions.transaction import lock_wiki, process_lock, read_connection, transaction
+from ..validation import UNSET, Given
+from .gate import PROPOSALS, Policy, ReviewRequired, checked_terms, policy_for, rules_of
+from .operations import PROPOSABLE, decoded
+
+OPERATIONS = (
+    aliases, batches, claims, contradictions, edits, hierarchy, history, ingest, knowledge, lifecycle, links, merging,
+    renaming, sections, sources, stubs, transferring, upsert,
+)  # fmt: skip
+"""The modules whose functions are known as operations once they are imported."""
+NO_PROPOSAL = "There is no such proposal, or none that you may see."
+DECIDED = "This proposal is not open any more: it was decided, or its time is over."
+DECISIONS_MAX = 50  # proposals of one batch
+PORTION = 500  # proposals that expire in one transaction
+
+TEXTS = frozenset(
+    {"append_to_page", "edit_page", "move_section", "patch_section", "remove_section", "restore_state", "update_page",
+     "upsert_page", "write_cited", "write_ingested"}
+)  # fmt: skip
+"""The operations on one page's own text, which are merged with what was written since."""
+UNREAD = frozenset({"archive_page", "archive_scope", "delete_page", "merge_many", "merge_pages"})
+"""The operations that put a text away: who proposed one has not seen what was written since."""
+
+
+class Decision(StrEnum):
+    """The decisions of a proposal."""
+
+    ACCEPT = "accept"
+    DECLINE = "decline"
+    WITHDRAW = "withdraw"
+
+
+STATUSES = {Decision.ACCEPT: "accepted", Decision.DECLINE: "declined", Decision.WITHDRAW: "withdrawn"}
+
+
+@dataclass(frozen=True, slots=True)
+class Amendment:
+    """The words of a reviewer in place of those that were proposed."""
+
+    title: Given[str] = UNSET
+    summary: Given[str | None] = UNSET
+    body: Given[str] = UNSET
+    version: int | None = None
+    """The version of the page that the body was made of, where that is not the one that the proposal was made on."""
+
+    def __bool__(self) -> bool:
+        return any(one is not UNSET for one in (self.title, self.summary, self.body))
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The result of a decision: the proposal, and the page and version that it made."""
+
+    proposal_id: UUID
+    page_id: UUID | None = None
+    version: int | None = None
+
+
+async def propose_change(
+    database: Database, scope: Scope, terms: Terms, write: Callable[[Scope], Awaitable[Any]]
+) -> ReviewRequired:
+    """Propose what `write` would write with the scope that it is given, whatever the policy. Raises BadInput."""
+    checked = checked_terms(terms, datetime.now(UTC))
+    try:
+        await write(replace(scope, review=Review(terms=checked)))
+    except ReviewRequired as error:
+        if error.proposal_id is None:
+            raise
+        return error
+    raise BadInput("This changes nothing: the wiki says all of it already. Nothing was proposed.")
+
+
+async def accept_proposal(
+    database: Database, scope: Scope, proposal_id: UUID, amendment: Amendment | None = None, reason: str | None = None
+) -> Decided:
+    """Do what was proposed, all of it or nothing. The history has the author's name, the proposal the caller's.
+
+    What was written since stays where it lies in other sections. Raises Conflict where it does not, and where somebody
+    else has decided first.
+    """
+    reason = validation.optional(reason, "reason", EDIT_SUMMARY.most)
+    found = await find_proposal(database, scope, proposal_id, Action.MANAGE)
+    scope = scope.in_owner(found["owner_id"])
+    await check_other(database, scope, found)
+
+    async def begin(connection: Connection) -> None:
+        await lock_wiki(connection, scope)
+        await decide(connection, scope, found, Decision.ACCEPT, reason)
+
+    author = Actor(ActorKind(found["author_kind"]), found["author_id"])
+    acting = replace(scope, actor=author, review=Review(reviewer=scope.actor), operation=None)
+    with translated_db_errors():
+        async with process_lock(database, scope), OneTransaction(database, begin) as whole:
+            async with whole.transaction() as connection:
+                now = await proposal_now(connection, scope, found["id"])
+                name, arguments = await todays(connection, scope, now, amendment)
+            page_id, version = place_of(await PROPOSABLE[name](whole, acting, **arguments), now)
+            async with whole.transaction() as connection:
+                own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+                await connection.run(PROPOSALS["place"], **own, id=found["id"], page_id=page_id, version=version)
+            await whole.commit()
+    return Decided(found["id"], page_id, version)
+
+
+def place_of(done: Any, found: Row) -> tuple[UUID | None, int | None]:
+    """Return the page and the version that an operation has made; None where that is no version of a page."""
+    saved = getattr(done, "saved", done)
+    page_id = getattr(saved, "page_id", None) or found["page_id"]
+    if found["operation"] == "delete_page":
+        return None, None
+    return page_id, getattr(saved, "version", None) or found["version"]
+
+
+async def todays(
+    connection: Connection, scope: Scope, found: Row, amendment: Amendment | None
+) -> tuple[str, dict[str, Any]]:
+    """Return the operation as it is to be done on the page of today, with the reviewer's words in it."""
+    name = found["operation"]
+    try:
+        arguments = decoded(name, found["arguments"])
+    except (KeyError, ValueError):
+        raise BadInput("This was proposed to an older version of Cairn. Decline it, and ask for it again.") from None
+    is_moved = found["base_version"] is not None and found["base_version"] != found["version"]
+    given = {} if amendment is None else amended(amendment)
+    if given and name not in TEXTS and name != "create_page":
+        raise BadInput("This operation has no text to amend. Decline it, and say why.", "amendment")
+    if found["base_version"] is None:
+        if "draft" in arguments and given:
+            arguments["draft"] = redrafted(arguments["draft"], given)
+        return name, arguments
+    if is_moved and name in UNREAD:
+        raise Conflict(
+            f"The page was changed since this was proposed: version {found['base_version']} was meant, "
+            f"and it is at version {found['version']} now. Decline it, or let it be proposed again.",
+            found["version"],
+            found["page_id"],
+        )
+    for expected in ("expected_version", "from_expected_version"):
+        arguments.pop(expected, None)
+    if not (name in TEXTS and (is_moved or given)):
+        return name, arguments
+    proposed = given.pop("body", found["proposed_body"])
+    version = amendment and amendment.version
+    body = await merged_body(connection, scope, found, proposed, version or found["base_version"])
+    said = {"edit_summary": arguments.get("edit_summary") or arguments.get("summary")}
+    if "draft" in arguments:
+        return name, {**arguments, "draft": redrafted(arguments["draft"], {**given, "body": body})}
+    if name == "update_page":
+        return name, {**arguments, **given, "body": body}
+    return "update_page", {**said, **given, "body": body, "page_id": found["page_id"]}
+
+
+def amended(amendment: Amendment) -> dict[str, Any]:
+    """Return what the reviewer gives, checked."""
+    given: dict[str, Any] = {}
+    if amendment.title is not UNSET:
+        given["title"] = validation.title(amendment.title)
+    if amendment.summary is not UNSET:
+        given["summary"] = validation.summary(amendment.summary)
+    if amendment.body is not UNSET:
+        given["body"] = validation.text(amendment.body, "bodyMd", BODY.most)
+    return given
+
+
+def redrafted(draft: PageDraft, given: dict[str, Any]) -> PageDraft:
+    """Return a draft with other words; a new body stands for all sections."""
+    return replace(draft, **({"sections": None} if "body" in given else {}) | given)
+
+
+async def merged_body(connection: Connection, scope: Scope, found: Row, proposed: str | None, base_version: int) -> str:
+    """Return the text of the page today with what was proposed. Raises Conflict for sections that both changed."""
+    versions = sorted({base_version, found["version"]})
+    states = await find_states(connection, scope, found["page_id"], versions)
+    base, today = states[0].body, states[-1].body
+    if proposed is None:
+        return today
+    merged = await read_in_thread(len(base) + len(today) + len(proposed), merge_texts, base, today, proposed)
+    if merged.conflicts:
+        named = ", ".join(f'"{slug}"' for slug in merged.conflicts[:10])
+        raise Conflict(
+            f"Both this proposal and version {found['version']} of the page change {named}. Accept it with an amended "
+            "text and the version that this was made of, or decline it.",
+            found["version"],
+            found["page_id"],
+        )
+    return merged.body
+
+
+async def decline_proposal(database: Database, scope: Scope, proposal_id: UUID, reason: str) -> Decided:
+    """Let a proposal end without being done. Its author is told why."""
+    reason = validation.text(reason, "reason", EDIT_SUMMARY.most).strip()
+    if not reason:
+        raise BadInput("Say why. The author is told.", "reason")
+    return await end(database, scope, proposal_id, Decision.DECLINE, reason)
+
+
+async def withdraw_proposal(database: Database, scope: Scope, proposal_id: UUID, reason: str | None = None) -> Decided:
+    """Take back one's own proposal."""
+    return await end(
+        database, scope, proposal_id, Decision.WITHDRAW, validation.optional(reason, "reason", EDIT_SUMMARY.most)
+    )
+
+
+async def end(database: Database, scope: Scope, proposal_id: UUID, decision: Decision, reason: str | None) -> Decided:
+    is_own = decision is Decision.WITHDRAW
+    found = await find_proposal(database, scope, proposal_id, Action.WRITE if is_own else Action.MANAGE)
+    if is_own and (found["author_kind"], found["author_id"]) != (scope.actor.kind.value, scope.actor.id):
+        raise BadInput("A proposal is withdrawn by its author. Decline it.", "proposalId")
+    scope = scope.in_owner(found["owner_id"])
+    async with transaction(database) as connection:
+        await decide(connection, scope, found, decision, reason)
+    return Decided(found["id"], found["page_id"])
+
+
+async def decide_proposals(
+    database: Database, scope: Scope, proposal_ids: Sequence[UUID], decision: Decision, reason: str | None = None
+) -> list[batches.BatchOutcome]:
+    """Decide several proposals in the same way, each by itself."""
+    validation.few(proposal_ids, DECISIONS_MAX, "proposalIds")
+    outcomes: list[batches.BatchOutcome] = []
+    for position, proposal_id in enumerate(proposal_ids):
+        try:
+            match decision:
+                case Decision.ACCEPT:
+                    await accept_proposal(database, scope, proposal_id, reason=reason)
+                case Decision.DECLINE:
+                    await decline_proposal(database, scope, proposal_id, reason or "")
+                case Decision.WITHDRAW:
+                    await withdraw_proposal(database, scope, proposal_id, reason)
+            outcomes.append(batches.BatchOutcome(position))
+        except CairnError as error:
+            outcomes.append(batches.BatchOutcome(position, error=error))
+    return outcomes
+
+
+async def find_proposal(database: Database, scope: Scope, proposal_id: UUID, action: Action) -> Row:
+    """Return a proposal of a wiki in which the caller may do this."""
+    async with read_connection(database) as connection:
+        own = {"tenant_id": scope.tenant_id, "id": proposal_id}
+        owner_id = await connection.value(PROPOSALS["find_owner"], **own)
+        if owner_id is None:
+            raise NotFound(NO_PROPOSAL)
+        try:
+            await authorise(connection, scope, owner_id, action)
+        except NotFound:
+            raise NotFound(NO_PROPOSAL) from None
+        return await proposal_now(connection, scope.in_owner(owner_id), proposal_id)
+
+
+async def proposal_now(connection: Connection, scope: Scope, proposal_id: UUID) -> Row:
+    """Return a proposal as it is now, with the version of its page."""
+    own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    found = await connection.one(PROPOSALS["find_proposal"], **own, id=proposal_id)
+    if found is None:
+        raise NotFound(NO_PROPOSAL)
+    return found
+
+
+async def check_other(database: Database, scope: Scope, found: Row) -> None:
+    """Refuse an author who is reviewed as the reviewer of the own proposal."""
+    if (found["author_kind"], found["author_id"]) != (scope.actor.kind.value, scope.actor.id):
+        return
+    async with read_connection(database) as connection:
+        own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+        kept = await connection.value(PROPOSALS["find_policy"], **own)
+    types = None if found["page_type"] is None else [found["page_type"]]
+    if policy_for(rules_of(kept), scope, types) is not Policy.OPEN:
+        raise Forbidden("Your own writes are reviewed here, so somebody else has to accept this.")
+
+
+async def decide(connection: Connection, scope: Scope, found: Row, decision: Decision, reason: str | None) -> None:
+    """Write what becomes of a proposal, and log it. Raises Conflict when it is not open any more."""
+    own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "now": datetime.now(UTC)}
+    actor = {"actor_kind": scope.actor.kind.value, "actor_id": scope.actor.id}
+    status = STATUSES[decision]
+    row = await connection.one(PROPOSALS["decide"], **own, **actor, id=found["id"], status=status, reason=reason)
+    if row is None:
+        raise Conflict(DECIDED)
+    await log(connection, {**own, **actor}, f"proposal.{status}", found["id"], row["page_id"])
+
+
+async def log(
+    connection: Connection, own: dict[str, Any], action: str, proposal_id: UUID, page_id: UUID | None
+) -> None:
+    detail = {"proposalId": str(proposal_id)}
+    await connection.run(PROPOSALS["log"], **own, line_id=new_id(), action=action, page_id=page_id, detail=detail)
+
+
+async def expire_proposals(database: Database) -> int:
+    """End the proposals whose time is over, in every tenant, and log each; how many there were."""
+    ended = 0
+    for tenant in await list_tenants(database):
+        while True:
+            async with transaction(database) as connection:
+                now = datetime.now(UTC)
+                rows = await connection.all(PROPOSALS["expire"], tenant_id=tenant.id, now=now, size=PORTION)
+                for row in rows:
+                    own = {"tenant_id": tenant.id, "owner_id": row["owner_id"], "now": now}
+                    actor = {"actor_kind": row["author_kind"], "actor_id": row["author_id"]}
+                    await log(connection, {**own, **actor}, "proposal.expired", row["id"], row["page_id"])
+            ended += len(rows)
+            if len(rows) < PORTION:
+                break
+    return ended

@@ -1,0 +1,188 @@
+"""The gate before memory: the write policy of a wiki, asked at the end of every write, and the proposals it makes.
+
+A write that has to be reviewed is done in its transaction as any other, so that everything in it is checked and it is
+known what the page would say. Then all of it is undone, and what was asked for is kept as a proposal.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
+
+from content.limits import EDIT_SUMMARY, REF
+from content.templates import TEMPLATES
+from db.scope import ActorKind, Role, Scope, Terms
+from db.sql import statements
+
+from .. import validation
+from ..errors import BadInput, Forbidden
+from ..subscriptions.changes import ChangeKind
+
+if TYPE_CHECKING:
+    from ..model.pages import Page
+    from ..transactions.writer import Writer
+
+PROPOSALS = statements("proposals")
+OPEN_MAX = 1000  # proposals of one author that wait in one wiki
+EVIDENCE_MAX = 50  # refs of one proposal
+RULES_MAX = 100  # of one wiki
+
+
+class Policy(StrEnum):
+    """The policies, from the loosest to the strictest."""
+
+    OPEN = "open"
+    REVIEW = "review"
+    CLOSED = "closed"
+
+
+STRICTNESS = {policy: strictness for strictness, policy in enumerate(Policy)}
+
+
+class WriterRole(StrEnum):
+    """The writers that a rule is about: credentials with a role, or the compiler."""
+
+    MEMBER = "member"
+    SERVICE = "service"
+    ADMIN = "admin"
+    COMPILER = "compiler"
+
+
+class Significance(StrEnum):
+    """The significance of a proposal. The less depends on it, the sooner it ends by itself."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+DAYS = {Significance.LOW: 7, Significance.MEDIUM: 30, Significance.HIGH: 90}
+
+
+class PolicyRule(NamedTuple):
+    """A rule of a write policy. One for a type of pages goes before that for all types."""
+
+    role: WriterRole
+    policy: Policy
+    page_type: str | None = None
+
+
+def checked_rules(rules: Sequence[PolicyRule]) -> list[dict[str, str | None]]:
+    """Return the rules as a wiki keeps them, in a fixed order. Raises BadInput."""
+    validation.few(rules, RULES_MAX, "writePolicy")
+    kept: dict[tuple[str, str], dict[str, str | None]] = {}
+    for number, rule in enumerate(rules):
+        if rule.page_type is not None:
+            validation.one_of(rule.page_type, tuple(TEMPLATES), f"writePolicy.{number}.pageType")
+        key = rule.role.value, rule.page_type or ""
+        if key in kept:
+            raise BadInput("There are two rules for this role and type. Give one.", f"writePolicy.{number}")
+        kept[key] = {"role": rule.role.value, "page_type": rule.page_type, "policy": rule.policy.value}
+    return [kept[key] for key in sorted(kept)]
+
+
+def read_rule(text: str) -> PolicyRule:
+    """Return the rule that `member=review` or `member/decision=closed` says. Raises BadInput."""
+    subject, _, policy = text.partition("=")
+    role, _, page_type = subject.partition("/")
+    try:
+        return PolicyRule(WriterRole(role), Policy(policy), page_type or None)
+    except ValueError:
+        raise BadInput(
+            f"A rule is ROLE=POLICY or ROLE/TYPE=POLICY, of the roles {', '.join(WriterRole)} and the policies "
+            f"{', '.join(Policy)}.",
+            "writePolicy",
+        ) from None
+
+
+def rules_of(kept: Iterable[dict[str, Any]]) -> list[PolicyRule]:
+    """Return the rules that a wiki keeps."""
+    return [PolicyRule(WriterRole(one["role"]), Policy(one["policy"]), one["page_type"]) for one in kept]
+
+
+def role_of(scope: Scope) -> WriterRole | None:
+    """Return the role whose rules hold for a scope; readers write nothing."""
+    if scope.actor.kind is ActorKind.COMPILER:
+        return WriterRole.COMPILER
+    return None if scope.role is Role.READER else WriterRole(scope.role.value)
+
+
+def policy_for(rules: Collection[PolicyRule], scope: Scope, page_types: Collection[str] | None) -> Policy:
+    """Return the strictest policy for pages of these types; None means that they are not known, or all."""
+    own = {rule.page_type: rule.policy for rule in rules if rule.role is role_of(scope)}
+    usual = own.get(None, Policy.OPEN)
+    wanted = {usual, *own.values()} if page_types is None else {own.get(type, usual) for type in page_types}
+    return max(wanted, key=lambda policy: STRICTNESS[policy], default=Policy.OPEN)
+
+
+class ReviewRequired(BadInput):
+    """The write was not done: it waits as a proposal, where it can be proposed, for somebody to accept it.
+
+    Shown wherever bad input is, so that a client which does not know of proposals sees that nothing was written.
+    """
+
+    code = "REVIEW_REQUIRED"
+
+    def __init__(self, message: str, proposal_id: UUID | None = None, *, is_new: bool = True) -> None:
+        super().__init__(message)
+        self.proposal_id, self.is_new = proposal_id, is_new
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        return {"code": self.code, "proposalId": None if self.proposal_id is None else str(self.proposal_id)}
+
+
+class Held(ReviewRequired):
+    """Raised at the end of a write that has to be reviewed, to undo it. Whoever began the operation proposes it."""
+
+    def __init__(self, scope: Scope, page_id: UUID | None, states: "tuple[Page | None, Page] | None") -> None:
+        super().__init__(
+            "Writes of this role are reviewed in this wiki, and this one cannot be proposed. Nothing was written."
+        )
+        self.scope, self.page_id, self.states = scope, page_id, states
+
+
+async def pass_gate(writer: "Writer", kept: Sequence[dict[str, Any]]) -> None:
+    """Let a write pass that the rules of its wiki allow. Raises Held, or Forbidden where they are closed to it."""
+    scope, found = writer.scope, writer.changes.found
+    terms = scope.review and scope.review.terms
+    if (scope.review and scope.review.reviewer) or not (kept or terms):
+        return
+    page_ids = {*filter(None, found), *writer.touched}
+    is_whole = None in found and found[None].kind is ChangeKind.ARCHIVED
+    if not (page_ids or is_whole):
+        return
+    policy = Policy.OPEN
+    if kept:
+        types = None if is_whole else await types_of(writer, page_ids)
+        policy = policy_for(rules_of(kept), scope, types)
+    if policy is Policy.CLOSED:
+        raise Forbidden("This wiki is closed to writes of this role. An admin of it may change its write policy.")
+    if policy is Policy.REVIEW or terms:
+        main = next((line.page_id for line in writer.lines if line.page_id), next(iter(page_ids), None))
+        raise Held(scope, main, None if main is None else writer.states.get(main))
+
+
+async def types_of(writer: "Writer", page_ids: Collection[UUID]) -> Collection[str] | None:
+    """Return the types of the pages that a write has changed; None where one of them is gone, and so its type."""
+    types = {id: writer.states[id][1].type for id in page_ids if id in writer.states}
+    if unknown := [id for id in page_ids if id not in types]:
+        rows = await writer.all(PROPOSALS["find_types"], ids=unknown)
+        types |= {row["id"]: row["type"] for row in rows}
+    return set(types.values()) if len(types) == len(page_ids) else None
+
+
+def checked_terms(terms: Terms, now: datetime) -> Terms:
+    """Return the terms of a proposal that is made on purpose, cleaned. Raises BadInput."""
+    why = validation.text(terms.why, "why", EDIT_SUMMARY.most).strip()
+    if not why:
+        raise BadInput("Say why. The reviewer decides by it.", "why")
+    expires_at = terms.expires_at
+    if expires_at is not None:
+        expires_at = validation.moment(expires_at, "expiresAt")
+        if not now < expires_at <= now + timedelta(days=366):
+            raise BadInput("This must lie ahead, within a year.", "expiresAt")
+    evidence = validation.few(terms.evidence, EVIDENCE_MAX, "evidence")
+    refs = [validation.line(ref, f"evidence.{n}", REF.most + 20) for n, ref in enumerate(evidence)]
+    return Terms(why, tuple(refs), Significance(terms.significance).value, expires_at)

@@ -1,0 +1,108 @@
+"""Files kept byte for byte: each once in a wiki, named by the SHA-256 of its bytes, as long as something refers to it.
+
+A table that refers to files has a foreign key on `blobs`, and a line in the statement `drop_unused`.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from content.ingest.flags import Flag
+from content.limits import ORIGINAL
+from db.database import Database
+from db.scope import Scope
+from db.sql import statements
+from lib.threads import read_in_thread
+
+from ..errors import BadInput, NotFound
+from ..permissions import Action
+from ..transactions.transaction import NO_WIKI, find_owner_of, read_connection
+from ..transactions.writer import Writer
+
+BLOBS = statements("blobs")
+FORGETTING = statements("forgetting")
+NO_ORIGINAL = "There is no original of this source in this wiki: it was not made from a file."
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """A file that a source was read from."""
+
+    source: str
+    sha256: str
+    media_type: str
+    address: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalDraft:
+    """The file that a new source was read from, its media type, and where it came from."""
+
+    data: bytes
+    media_type: str
+    address: str
+
+
+class CheckedOriginal(NamedTuple):
+    """A file that can be kept, and the sentences of its text that are addressed to agents."""
+
+    data: bytes
+    hash: bytes
+    media_type: str
+    address: str
+    flags: Sequence[Flag]
+
+
+async def hash_of(data: bytes, field: str = "content", *, restored: bool = False) -> bytes:
+    """Return the SHA-256 by which a file is known. Raises BadInput for one that is too large, or empty."""
+    if len(data) > (most := ORIGINAL.limit(restored=restored)):
+        raise BadInput(f"The file has {len(data):,} bytes; at most {most:,} are kept.", field)
+    if not data:
+        raise BadInput("The file is empty.", field)
+    return (await read_in_thread(len(data), sha256, data)).digest()
+
+
+async def keep_blob(writer: Writer, hash: bytes, data: bytes) -> None:
+    """Keep a file in the writer's wiki; the same bytes are there once. Whoever keeps it refers to it as well."""
+    await writer.run(BLOBS["keep"], hash=hash, size=len(data), data=data)
+
+
+async def drop_unused_blobs(writer: Writer, hashes: Collection[bytes]) -> None:
+    """Drop those of these files that nothing in the wiki refers to any more."""
+    if hashes:
+        await writer.run(BLOBS["drop_unused"], hashes=list(hashes))
+
+
+async def keep_original(writer: Writer, source_id: UUID, original: CheckedOriginal) -> None:
+    """Keep the file that a new source was read from."""
+    await keep_blob(writer, original.hash, original.data)
+    await writer.run(
+        BLOBS["attach"],
+        source_id=source_id,
+        hash=original.hash,
+        media_type=original.media_type,
+        address=original.address,
+        flags=[one._asdict() for one in original.flags],
+    )
+
+
+async def drop_originals(writer: Writer, source_ids: Collection[UUID]) -> None:
+    """Drop the originals of these sources, and the files that nothing else refers to."""
+    rows = await writer.all(BLOBS["detach"], source_ids=list(source_ids))
+    await drop_unused_blobs(writer, {row["hash"] for row in rows})
+
+
+async def read_original(database: Database, scope: Scope, source_id: UUID) -> Original:
+    """Return the file that a source was read from, byte for byte, to those who may read the wiki."""
+    owner_id = await find_owner_of(database, scope, FORGETTING["find_owner"], source_id, NO_WIKI, Action.READ)
+    own: dict[str, Any] = {"tenant_id": scope.tenant_id, "owner_id": owner_id, "source_id": source_id}
+    async with read_connection(database) as connection:
+        row = await connection.one(BLOBS["find_original"], **own)
+    if row is None:
+        raise NotFound(NO_ORIGINAL)
+    return Original(
+        f"{row['kind']}/{row['ref']}", row["hash"].hex(), row["media_type"], row["address"], bytes(row["data"])
+    )

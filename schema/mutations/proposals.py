@@ -1,0 +1,254 @@
+"""Proposals: made on purpose, accepted, declined and withdrawn."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import strawberry
+
+from db import relations
+from db.access import BY_ID
+from db.scope import Scope, Terms
+from resolvers.errors import BadInput, Conflict
+from resolvers.pages import claims, edits, lifecycle, merging, renaming, transferring
+from resolvers.proposals import decisions
+from resolvers.proposals.decisions import Amendment, Decided, Decision
+
+from ..enums import WikiProposalDecision, WikiSignificance, WikiSupersessionMode
+from ..fields import source
+from ..pages.pages import WikiPage
+from ..pages.proposals import WikiProposal
+from .claims import SupersedeWikiClaimInput
+from .edit_payloads import WikiBatchOutcome, batch_error, conflict
+from .edits import AppendToWikiPageInput, EditWikiPageInput
+from .names import MergeWikiPagesInput, RenameWikiPageInput, TransferWikiPageInput
+from .pages import CreateWikiPageInput, UpdateWikiPageInput, WikiPageIdInput, changes
+from .payloads import UserError, WikiConflict, kept, user_error
+from .scoping import InWiki, Request, cleared, id_of, required, scope_in
+
+Write = Callable[[Scope], Awaitable[Any]]
+
+
+@strawberry.input(description="A change that is proposed: one operation, why, and what it rests on.")
+class ProposeWikiChangeInput:
+    why: str = strawberry.field(description="Why, for the reviewer.")
+    evidence: list[str] = strawberry.field(
+        default_factory=list, description="What it rests on, fifty at most: sources as kind:ref, or addresses."
+    )
+    significance: WikiSignificance = strawberry.field(
+        default=WikiSignificance.MEDIUM, description="How much depends on it."
+    )
+    expires_at: datetime | None = strawberry.field(
+        default=None, description="When it ends by itself, within a year; by its significance when left out."
+    )
+    create: CreateWikiPageInput | None = strawberry.field(default=None, description="Make a page.")
+    update: UpdateWikiPageInput | None = strawberry.field(default=None, description="Change a page.")
+    edit: EditWikiPageInput | None = strawberry.field(default=None, description="Replace a stretch of text.")
+    append: AppendToWikiPageInput | None = strawberry.field(default=None, description="Put a text behind the rest.")
+    rename: RenameWikiPageInput | None = strawberry.field(default=None, description="Give a page another name.")
+    merge: MergeWikiPagesInput | None = strawberry.field(default=None, description="Put pages into another.")
+    transfer: TransferWikiPageInput | None = strawberry.field(
+        default=None, description="Give a page to another wiki, where the caller may write as well."
+    )
+    supersede: SupersedeWikiClaimInput | None = strawberry.field(default=None, description="Supersede a claim.")
+    archive: WikiPageIdInput | None = strawberry.field(default=None, description="Put a page away.")
+
+    def terms(self) -> Terms:
+        return Terms(self.why, tuple(self.evidence), WikiSignificance(self.significance).value, self.expires_at)
+
+    def named(self) -> Any:
+        """Return the one operation that is given."""
+        operations = (
+            self.create, self.update, self.edit, self.append, self.rename, self.merge, self.transfer, self.supersede,
+            self.archive,
+        )  # fmt: skip
+        given = [one for one in operations if one is not None]
+        if len(given) != 1:
+            raise BadInput(
+                "Give one operation: create, update, edit, append, rename, merge, transfer, supersede or archive."
+            )
+        return given[0]
+
+
+@strawberry.input(description="A proposal that is accepted. Where words are given, they stand for those proposed.")
+class AcceptWikiProposalInput:
+    proposal_id: strawberry.ID = strawberry.field(description="The proposal.")
+    title: strawberry.Maybe[str | None] = strawberry.field(description="Another title than the one proposed.")
+    summary: strawberry.Maybe[str | None] = strawberry.field(description="Another summary, or null for none.")
+    body_md: strawberry.Maybe[str | None] = strawberry.field(description="Another text than the one proposed.")
+    body_version: int | None = strawberry.field(
+        default=None, description="The version of the page that bodyMd was made of; the proposal's own when left out."
+    )
+    reason: str | None = strawberry.field(default=None, description="A word to the author.")
+
+    def amendment(self) -> Amendment:
+        summary = cleared(self.summary, None)
+        return Amendment(required(self.title, "title"), summary, required(self.body_md, "bodyMd"), self.body_version)
+
+
+@strawberry.input(description="A proposal that is declined.")
+class DeclineWikiProposalInput:
+    proposal_id: strawberry.ID = strawberry.field(description="The proposal.")
+    reason: str = strawberry.field(description="Why, for the author.")
+
+
+@strawberry.input(description="One's own proposal that is withdrawn.")
+class WithdrawWikiProposalInput:
+    proposal_id: strawberry.ID = strawberry.field(description="The proposal.")
+    reason: str | None = strawberry.field(default=None, description="Why.")
+
+
+@strawberry.input(description="Proposals, fifty at most, that are decided alike.")
+class DecideWikiProposalsInput:
+    proposal_ids: list[strawberry.ID] = strawberry.field(description="The proposals.")
+    decision: WikiProposalDecision = strawberry.field(description="What becomes of them.")
+    reason: str | None = strawberry.field(default=None, description="Why; needed to decline.")
+
+
+@strawberry.type(description="A proposal after it was made or decided.")
+class WikiProposalPayload:
+    proposal_id: strawberry.Private[UUID | None] = None
+    page_id: strawberry.Private[UUID | None] = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    conflict: WikiConflict | None = strawberry.field(
+        default=None, description="Set when somebody else was first, or the page was changed otherwise since."
+    )
+    created: bool = strawberry.field(default=False, description="False when the same proposal was open already.")
+    proposal: WikiProposal | None = source(
+        relations.proposals.by_ids, "The proposal.", access=BY_ID, step=kept("proposal_id")
+    )
+    page: WikiPage | None = source(relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=kept("page_id"))
+
+
+@strawberry.type(description="What became of proposals that were decided together, each by itself.")
+class WikiProposalsPayload:
+    user_errors: list[UserError] = strawberry.field(
+        default_factory=list,
+        description="What went wrong with the whole, and with single ones: [proposalIds, position].",
+    )
+    outcomes: list[WikiBatchOutcome] = strawberry.field(
+        default_factory=list, description="One for each of proposalIds, in their order."
+    )
+
+
+async def write_of(info: Request, input: ProposeWikiChangeInput) -> tuple[Scope, Write]:
+    """Return the scope in which the operation is proposed, and what does it with the scope that it is given."""
+    database, given = info.context.database, input.named()
+    scope = await scope_in(info, given) if isinstance(given, InWiki) else info.context.scope
+
+    async def write(scope: Scope) -> Any:
+        said: dict[str, Any]
+        match given:
+            case CreateWikiPageInput():
+                return await lifecycle.create_page(database, scope, given.draft())
+            case UpdateWikiPageInput():
+                said = {"edit_summary": given.edit_summary, "expected_version": given.expected_version}
+                return await lifecycle.update_page(database, scope, id_of(given.page_id), **changes(given), **said)
+            case WikiPageIdInput():
+                return await lifecycle.archive_page(database, scope, id_of(given.page_id))
+            case EditWikiPageInput():
+                said = {"old_text": given.old_text, "new_text": given.new_text, "replace_all": given.replace_all}
+                return await edits.edit_page(database, scope, given.address(), **said, **given.common())
+            case AppendToWikiPageInput():
+                said = {"text": given.text, "as_paragraph": given.as_paragraph}
+                return await edits.append_to_page(database, scope, given.address(), **said, **given.common())
+            case RenameWikiPageInput():
+                said = {"title": required(given.title, "title"), "slug": required(given.slug, "slug")}
+                said |= {"summary": given.summary, "expected_version": given.expected_version}
+                return await renaming.rename_page(database, scope, id_of(given.page_id), **said)
+            case MergeWikiPagesInput():
+                return await merge(database, scope, given)
+            case TransferWikiPageInput():
+                page_id, said = id_of(given.page_id), {"expected_version": given.expected_version}
+                return await transferring.transfer_page(database, scope, page_id, given.to_owner, **said)
+            case SupersedeWikiClaimInput():
+                mode = claims.Mode(str(WikiSupersessionMode(given.mode).value))
+                return await claims.supersede_claim(
+                    database,
+                    scope,
+                    given.address(),
+                    fact=given.fact,
+                    replacement=given.replacement,
+                    stated_by=given.stated_by.named() if given.stated_by else None,
+                    overridden_by=given.overridden_by.named() if given.overridden_by else None,
+                    superseded_on=given.superseded_on,
+                    mode=mode,
+                    **given.common(),
+                )
+
+    return scope, write
+
+
+async def merge(database: Any, scope: Scope, given: MergeWikiPagesInput) -> Any:
+    named = [*(given.from_page_ids or ()), *filter(None, [given.from_page_id])]
+    into_id, ids = id_of(given.into_page_id), [id_of(one) for one in named[: merging.MOST + 1]]
+    return await merging.merge_many(database, scope, ids, into_id, expected_version=given.expected_version)
+
+
+async def decided(deciding: Awaitable[Decided]) -> WikiProposalPayload:
+    try:
+        done = await deciding
+    except BadInput as error:
+        return WikiProposalPayload(user_errors=[user_error(error)])
+    except Conflict as error:
+        return WikiProposalPayload(conflict=conflict(error))
+    return WikiProposalPayload(proposal_id=done.proposal_id, page_id=done.page_id)
+
+
+@strawberry.type
+class ProposalMutations:
+    @strawberry.mutation(description="Propose a change instead of making it, also where it could be made at once.")
+    async def propose_wiki_change(self, info: Request, input: ProposeWikiChangeInput) -> WikiProposalPayload:
+        try:
+            scope, write = await write_of(info, input)
+            made = await decisions.propose_change(info.context.database, scope, input.terms(), write)
+        except BadInput as error:
+            return WikiProposalPayload(user_errors=[user_error(error)])
+        except Conflict as error:
+            return WikiProposalPayload(conflict=conflict(error))
+        return WikiProposalPayload(proposal_id=made.proposal_id, created=made.is_new)
+
+    @strawberry.mutation(
+        description="Do what was proposed, as its author, for admins of the wiki. What was written since in other "
+        "sections stays."
+    )
+    async def accept_wiki_proposal(self, info: Request, input: AcceptWikiProposalInput) -> WikiProposalPayload:
+        async def deciding() -> Decided:
+            database, scope = info.context.database, info.context.scope
+            return await decisions.accept_proposal(
+                database, scope, id_of(input.proposal_id), input.amendment(), input.reason
+            )
+
+        return await decided(deciding())
+
+    @strawberry.mutation(description="Let a proposal end without being done, for admins of the wiki.")
+    async def decline_wiki_proposal(self, info: Request, input: DeclineWikiProposalInput) -> WikiProposalPayload:
+        database, scope = info.context.database, info.context.scope
+        return await decided(decisions.decline_proposal(database, scope, id_of(input.proposal_id), input.reason))
+
+    @strawberry.mutation(description="Take back one's own proposal.")
+    async def withdraw_wiki_proposal(self, info: Request, input: WithdrawWikiProposalInput) -> WikiProposalPayload:
+        database, scope = info.context.database, info.context.scope
+        return await decided(decisions.withdraw_proposal(database, scope, id_of(input.proposal_id), input.reason))
+
+    @strawberry.mutation(description="Decide several proposals alike, each by itself.")
+    async def decide_wiki_proposals(self, info: Request, input: DecideWikiProposalsInput) -> WikiProposalsPayload:
+        ids = [id_of(one) for one in input.proposal_ids]
+        decision = Decision(str(WikiProposalDecision(input.decision).value))
+        try:
+            outcomes = await decisions.decide_proposals(
+                info.context.database, info.context.scope, ids, decision, input.reason
+            )
+        except BadInput as error:
+            return WikiProposalsPayload(user_errors=[user_error(error)])
+        shown = [
+            WikiBatchOutcome(
+                position=one.position,
+                ok=one.error is None,
+                changed=one.error is None,
+                error=None if one.error is None else batch_error(one.error, one.position, "proposalIds"),
+            )
+            for one in outcomes
+        ]
+        return WikiProposalsPayload(user_errors=[one.error for one in shown if one.error], outcomes=shown)

@@ -1,1 +1,0 @@
-"""Limits of documents, variables and cost."""

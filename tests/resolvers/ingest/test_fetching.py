@@ -1,0 +1,201 @@
+"""Addresses fetched for ingest: from allowed hosts on public addresses, bounded, and pinned to what was looked up."""
+
+import time
+from collections.abc import Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
+from threading import Thread
+from typing import Any, ClassVar
+
+import pytest
+
+from resolvers.errors import BadInput
+from resolvers.ingest.fetching import Fetcher, NotFetched, is_public, looked_up
+from resolvers.ingest.ingest import IngestDraft, ingest_source, let_fetch
+from resolvers.sources.blobs import read_original
+from tests.wiki import Wiki
+
+PAGE = b"<title>Kiln</title><p>It reaches 1,280 degrees."
+
+
+class Handler(BaseHTTPRequestHandler):
+    """A server on this machine that leads on, never ends, lies about its length, or answers."""
+
+    asked: ClassVar[list[tuple[str, str]]] = []
+
+    def do_GET(self) -> None:
+        Handler.asked.append((self.headers["Host"], self.path))
+        if self.path.startswith("/to?"):
+            self.send_response(302)
+            self.send_header("Location", self.path.partition("?")[2])
+            self.end_headers()
+        elif self.path == "/endless":
+            self.send_response(200)
+            self.end_headers()
+            try:
+                while True:
+                    self.wfile.write(b"x" * 100_000)
+            except OSError:
+                pass
+        elif self.path == "/slow":
+            self.send_response(200)
+            self.end_headers()
+            time.sleep(3)
+        elif self.path == "/large":
+            self.send_response(200)
+            self.send_header("Content-Length", "999999999999")
+            self.end_headers()
+        elif self.path == "/gzip":
+            self.send_response(200)
+            self.send_header("Content-Encoding", "gzip")
+            self.end_headers()
+        else:
+            self.send_response(200 if self.path == "/kiln.html" else 404)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(PAGE)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    Handler.asked = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+async def here(host: str, port: int) -> Sequence[str]:
+    """Every name is this machine."""
+    return ["127.0.0.1"]
+
+
+def local(*hosts: str, **given: Any) -> Fetcher:
+    """A fetcher for which this machine is a public one, which no setting makes it."""
+    return Fetcher(hosts or ("kilns.example",), **{"look_up": here, "is_allowed": lambda address: True} | given)
+
+
+async def test_a_file_of_an_allowed_host_is_fetched_under_its_name(port: int) -> None:
+    found = await local().fetch(f"http://kilns.example:{port}/kiln.html")
+    assert found == (PAGE, "text/html")
+    assert Handler.asked == [(f"kilns.example:{port}", "/kiln.html")]
+    below = await local("*.example").fetch(f"http://kilns.example:{port}/to?/kiln.html")
+    assert below.data == PAGE
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://other.example/", "does not allow other.example"),
+        ("http://kilns.example.other/", "does not allow"),
+        ("http://xkilns.example/", "does not allow"),
+        ("ftp://kilns.example/", "not of http"),
+        ("file:///etc/passwd", "not of http"),
+        ("http://me:secret@kilns.example/", "name and a password"),
+        ("http://", "not of http"),
+        ("http://[::1/", "no address"),
+        ("http://127.0.0.1/", "does not allow 127.0.0.1"),
+        ("http://2130706433/", "does not allow"),
+    ],
+)
+async def test_another_address_is_not_even_looked_up(url: str, reason: str) -> None:
+    async def never(host: str, port: int) -> Sequence[str]:
+        raise AssertionError(host)
+
+    with pytest.raises(NotFetched, match=reason):
+        await local(look_up=never).fetch(url)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1", "10.0.0.1", "172.16.3.4", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
+        "255.255.255.255", "192.0.2.1", "198.18.0.1", "::", "::1", "fe80::1", "fc00::1", "fd12::1", "ff02::1",
+        "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2002:7f00:1::",
+        "2001:db8::1", "fec0::1",
+    ],
+)  # fmt: skip
+async def test_no_address_of_a_machine_inside_is_public(address: str) -> None:
+    assert not is_public(ip_address(address))
+
+    async def inside(host: str, port: int) -> Sequence[str]:
+        return ["93.184.216.34", address]
+
+    with pytest.raises(NotFetched, match="public internet"):
+        await Fetcher(["kilns.example"], look_up=inside).fetch("http://kilns.example/")
+
+
+@pytest.mark.parametrize("address", ["93.184.216.34", "8.8.8.8", "2606:2800:220:1:248:1893:25c8:1946"])
+def test_addresses_of_the_internet_are_public(address: str) -> None:
+    assert is_public(ip_address(address))
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]", "0"])
+async def test_a_server_of_this_machine_is_not_asked_though_its_name_is_allowed(port: int, host: str) -> None:
+    with pytest.raises(NotFetched):
+        await Fetcher([host]).fetch(f"http://{host}:{port}/kiln.html")
+    assert Handler.asked == []
+
+
+async def test_a_redirect_to_another_host_or_inside_is_not_followed(port: int) -> None:
+    for target in ("http://other.example/", "file:///etc/passwd", "//other.example/", "http://127.0.0.1/"):
+        with pytest.raises(NotFetched):
+            await local().fetch(f"http://kilns.example:{port}/to?{target}")
+    assert {host for host, _ in Handler.asked} == {f"kilns.example:{port}"}
+
+    async def inside_then(host: str, port: int) -> Sequence[str]:
+        return ["127.0.0.1"] if host == "kilns.example" else ["127.0.0.2"]
+
+    fetcher = local("kilns.example", "inner.example", look_up=inside_then, is_allowed=lambda one: str(one)[-1] == "1")
+    with pytest.raises(NotFetched, match="public internet"):
+        await fetcher.fetch(f"http://kilns.example:{port}/to?http://inner.example:{port}/kiln.html")
+    assert len(Handler.asked) == 5
+
+
+async def test_a_name_that_means_another_machine_at_the_next_look_is_looked_up_once(port: int) -> None:
+    looks = []
+
+    async def rebinding(host: str, port: int) -> Sequence[str]:
+        looks.append(host)
+        return ["127.0.0.1"] if len(looks) == 1 else ["10.0.0.1"]
+
+    fetcher = local(look_up=rebinding, is_allowed=lambda address: str(address) == "127.0.0.1")
+    assert (await fetcher.fetch(f"http://kilns.example:{port}/kiln.html")).data == PAGE
+    assert looks == ["kilns.example"]
+    with pytest.raises(NotFetched, match="public internet"):
+        await fetcher.fetch(f"http://kilns.example:{port}/kiln.html")
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("/endless", "more than 8,000,000 bytes"), ("/large", "more than 8,000,000 bytes"), ("/slow", "1 seconds"),
+        ("/gzip", "compressed"), ("/missing", "answers 404"),
+        ("/to?/to?/to?/to?/to?/to?/to?/kiln.html", "leads on more than 5 times"),
+    ],
+)  # fmt: skip
+async def test_what_is_too_much_is_broken_off(port: int, path: str, reason: str) -> None:
+    with pytest.raises(NotFetched, match=reason):
+        await local(seconds=1).fetch(f"http://kilns.example:{port}{path}")
+
+
+async def test_a_server_that_is_not_there_is_told_without_details() -> None:
+    with pytest.raises(NotFetched, match="does not answer"):
+        await local().fetch("http://kilns.example:1/")
+    assert await looked_up("localhost", 80)
+
+
+async def test_fetching_is_off_until_it_is_turned_on(wiki: Wiki, port: int) -> None:
+    url = f"http://kilns.example:{port}/kiln.html"
+    with pytest.raises(BadInput, match="CAIRN_INGEST_HOSTS"):
+        await ingest_source(wiki.database, wiki.scope, IngestDraft(None, "reference", url))
+    assert await wiki.rows("sources") == []
+    let_fetch(wiki.database, local().fetch)
+    done = await ingest_source(wiki.database, wiki.scope, IngestDraft(None, "reference", url))
+    original = await read_original(wiki.database, wiki.scope, done.source_id)
+    assert (original.data, original.address, original.media_type) == (PAGE, url, "text/html")
+    again = await ingest_source(wiki.database, wiki.scope, IngestDraft(None, "reference", url))
+    assert (again.created, again.source_id) == (False, done.source_id)

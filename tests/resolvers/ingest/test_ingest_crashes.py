@@ -1,0 +1,86 @@
+"""Ingests that are killed lose none that was acknowledged, and leave no half of one."""
+
+import asyncio
+import random
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import orjson
+import pytest
+
+from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
+from tests.app.command_line import ROOT
+from tests.resolvers.ingest.ingesting import file
+from tests.wiki import Wiki, check
+
+KILLS = 15
+FILES = 400
+MANY = 1_000
+
+
+@pytest.mark.parametrize("policy", [Policy.OPEN, Policy.REVIEW])
+async def test_every_acknowledged_ingest_is_there_and_none_by_half(
+    wiki: Wiki, dsn: str, tmp_path: Path, policy: Policy
+) -> None:
+    rules = checked_rules([PolicyRule(WriterRole.MEMBER, policy)])
+    await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(rules).decode())
+    chance, killed, log = random.Random(7), 0, tmp_path / "told"
+    log.touch()
+    command = [sys.executable, "-m", "tests.resolvers.ingest.ingesting", dsn, str(wiki.scope.tenant_id)]
+    command += [str(wiki.scope.owner_id), str(log)]
+    while killed < KILLS and (done := len(acknowledged(log))) < FILES:
+        process = subprocess.Popen([*command, str(done), str(FILES)], cwd=ROOT)
+        until = done + chance.randrange(1, 10)
+        while process.poll() is None and len(acknowledged(log)) < until:
+            await asyncio.sleep(0.002)
+        await asyncio.sleep(chance.random() * 0.05)
+        process.kill()
+        killed += process.wait() < 0
+        await check_whole(wiki, log, policy)
+    assert killed >= KILLS // 2
+    await check(wiki)
+
+
+def acknowledged(log: Path) -> list[tuple[int, str, str]]:
+    """The ingests that were told of, by their numbers."""
+    whole = [line.split() for line in log.read_text(encoding="ascii").splitlines(keepends=True) if line.endswith("\n")]
+    return [(int(number), source_id, place) for number, source_id, place in whole]
+
+
+async def check_whole(wiki: Wiki, log: Path, policy: Policy) -> None:
+    """Each source has its file, and a page or a proposal that cites it; what was told is there, to the byte."""
+    sources = {str(row["id"]): row for row in await wiki.rows("sources")}
+    originals = {str(row["source_id"]): row for row in await wiki.rows("source_originals", "1")}
+    blobs = {bytes(row["hash"]): bytes(row["data"]) for row in await wiki.rows("blobs", "1")}
+    assert originals.keys() == sources.keys()
+    assert {bytes(row["hash"]) for row in originals.values()} == blobs.keys()
+    assert all(sha256(data).digest() == hash for hash, data in blobs.items())
+    if policy is Policy.OPEN:
+        cited = {str(row["source_id"]) for row in await wiki.rows("section_sources")}
+        places = {str(row["id"]) for row in await wiki.rows("pages")}
+    else:
+        assert await wiki.rows("pages") == []
+        proposals = await wiki.rows("proposals")
+        cited = {row["arguments"]["source_id"] for row in proposals}
+        places = {str(row["id"]) for row in proposals}
+    assert cited == sources.keys()
+    for number, source_id, place in acknowledged(log):
+        assert blobs[bytes(originals[source_id]["hash"])] == file(number % 40, number // 40 + 1)
+        assert place in places
+
+
+async def test_a_thousand_ingests_are_a_thousand_versions(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
+    from tests.resolvers.ingest.ingesting import main
+
+    log = tmp_path / "told"
+    where = (dsn, str(wiki.scope.tenant_id), str(wiki.scope.owner_id), str(log))
+    quarters = [(n * MANY // 4, (n + 1) * MANY // 4) for n in range(4)]
+    for first, last in quarters:
+        await main(*where, first, last)
+    assert len(acknowledged(log)) == MANY
+    await check_whole(wiki, log, Policy.OPEN)
+    assert len(await wiki.rows("sources")) == MANY
+    assert len(await wiki.rows("pages")) == 40
+    await check(wiki)

@@ -1,0 +1,339 @@
+"""A page given to another wiki: all that belongs to it goes along, and nothing of it is left where it was."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from content.markdown.links import find_links, readdress_links
+from db.scope import Role
+from db.tables import metadata
+from resolvers.auth.owners import Grant, grant
+from resolvers.errors import BadInput, CairnError, Conflict, Forbidden, NotFound, SlugTaken
+from resolvers.links.links import link_pages
+from resolvers.links.targets import PrivateLink
+from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.aliases import add_alias
+from resolvers.pages.claims import SourceRef, supersede_claim
+from resolvers.pages.contradictions import Claimed, record_contradiction
+from resolvers.pages.hierarchy import set_parent
+from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.pages.transferring import AliasTaken, SourceTaken, transfer_page
+from resolvers.proposals.decisions import accept_proposal
+from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole, checked_rules
+from resolvers.sources.mentions import record_mention
+from resolvers.sources.sources import SourceForgotten, cite_source, forget_source
+from tests.wiki import Wiki, check
+
+STAYING = {
+    "activity": "the log says where it went",
+    "page_positions": "whoever follows the wiki is told that it is gone",
+    "sources": "evidence belongs to the wiki that was given it",
+    "search_passages": "the words of the evidence",
+}
+
+
+async def create(wiki: Wiki, title: str, body: str = "", type: str = "topic", **more: Any) -> UUID:
+    return (await create_page(wiki.database, wiki.scope, PageDraft(type, title, body=body, **more))).page_id
+
+
+async def transfer(wiki: Wiki, page_id: UUID, to: Wiki, **more: Any) -> UUID:
+    return (await transfer_page(wiki.database, wiki.scope, page_id, str(to.scope.owner_id), **more)).page_id
+
+
+@pytest.fixture
+async def team(wiki: Wiki) -> Wiki:
+    return await space(wiki, "team")
+
+
+@pytest.fixture
+async def mine(wiki: Wiki) -> Wiki:
+    await wiki.look.execute("UPDATE owners SET slug = 'mine', kind = 'shared' WHERE id = $1", wiki.scope.owner_id)
+    return wiki
+
+
+async def space(wiki: Wiki, slug: str, kind: str = "shared") -> Wiki:
+    other = await wiki.neighbour()
+    await wiki.look.execute("UPDATE owners SET slug = $2, kind = $3 WHERE id = $1", other.scope.owner_id, slug, kind)
+    return other
+
+
+async def contents(wiki: Wiki) -> dict[str, list[str]]:
+    """Every row of the tenant, whatever the table."""
+    return {
+        name: sorted(
+            row["row"]
+            for row in await wiki.look.fetch(
+                f"SELECT CAST(t AS text) AS row FROM {name} AS t WHERE tenant_id = $1", wiki.scope.tenant_id
+            )
+        )
+        for name, table in metadata.tables.items()
+        if "tenant_id" in table.c and "owner_id" in table.c
+    }
+
+
+async def full_page(wiki: Wiki) -> UUID:
+    """A page with something in every table that knows pages."""
+    page_id = await create(
+        wiki, "Zanzibarium", "Zanzibarium began.\n\n## Food\n\nHot.", aliases=["Zanzibaria"], tags=["far"],
+        metadata={"rank": 1}, former_slugs=["zanzibarium-old"], summary="Zanzibarium.",
+    )  # fmt: skip
+    one, two = await wiki.add_source(ref="one", content="It was cold."), await wiki.add_source(ref="two")
+    for source in (one, two):
+        await cite_source(wiki.database, wiki.scope, page_id=page_id, section_slug="food", source_id=source)
+    await supersede_claim(
+        wiki.database, wiki.scope, PageAddress(page_id=page_id), fact="Hot.", replacement="Cold.",
+        overridden_by=SourceRef("document", "one"),
+    )  # fmt: skip
+    await supersede_claim(
+        wiki.database, wiki.scope, PageAddress(page_id=page_id), fact="Cold.", replacement="Mild.",
+        stated_by=SourceRef("document", "one"),
+    )  # fmt: skip
+    await record_contradiction(
+        wiki.database, wiki.scope, PageAddress(page_id=page_id),
+        Claimed("It was hot.", on=datetime(2026, 1, 1, tzinfo=UTC)),
+        Claimed("It was cold.", source=SourceRef("document", "one")),
+    )  # fmt: skip
+    mention = await record_mention(wiki.database, wiki.scope, name="Zanzibaria", source_id=one)
+    sql = "UPDATE mentions SET promoted_page_id = $1, status = 'promoted' WHERE id = $2"
+    await wiki.look.execute(sql, page_id, mention.mention_id)
+    return page_id
+
+
+async def test_a_page_goes_with_its_history_names_and_evidence(mine: Wiki, team: Wiki) -> None:
+    page_id = await full_page(mine)
+    before, revisions = await mine.page(page_id), await mine.rows("revisions", "version", page_id=page_id)
+    moved = await transfer(mine, page_id, team)
+    page = await team.page(moved)
+    for field in ("type", "slug", "title", "summary", "body_md", "tags", "metadata", "status", "created_at"):
+        assert page[field] == before[field], field
+    history = await team.rows("revisions", "version", page_id=moved)
+    assert [row["id"] for row in history[:-1]] == [row["id"] for row in revisions]
+    assert (history[-1]["version"], history[-1]["edit_summary"]) == (before["version"] + 1, "Transferred from mine")
+    assert {row["alias"] for row in await team.rows("aliases", page_id=moved)} == {"zanzibarium", "zanzibaria"}
+    assert [row["slug"] for row in await team.rows("old_slugs", "slug")] == ["zanzibarium-old"]
+    copies = {row["id"]: row["ref"] for row in await team.rows("sources")}
+    cited = await team.rows("section_sources", page_id=moved)
+    assert {copies[row["source_id"]] for row in cited} == set(copies.values()) == {"one", "two"}
+    claims = await team.rows("superseded_claims", page_id=moved)
+    assert {row["fact"] for row in claims} == {"Hot.", "Cold."}
+    assert {copies.get(row["overridden_by_id"] or row["stated_by_id"]) for row in claims} == {"one"}
+    (contradiction,) = await team.rows("contradictions", page_id=moved)
+    assert copies[contradiction["newer_source_id"]] == "one"
+    trajectory = await team.row("pages", slug="zanzibarium-trajectory")
+    assert trajectory["status"] == "active"
+    for one in (mine, team):
+        await check(one)
+
+
+async def test_nothing_of_it_is_left_in_the_old_wiki(mine: Wiki, team: Wiki) -> None:
+    page_id = await full_page(mine)
+    friend = await create(mine, "Friend", "See [[Zanzibarium]].")
+    child, parent = await create(mine, "Child"), await create(mine, "Parent")
+    await set_parent(mine.database, mine.scope, child, parent_id=page_id)
+    await set_parent(mine.database, mine.scope, page_id, parent_id=parent)
+    await link_pages(mine.database, mine.scope, friend, page_id, reason="manual")
+    await link_pages(mine.database, mine.scope, page_id, friend, reason="manual")
+    await transfer(mine, page_id, team)
+    for name, table in metadata.tables.items():
+        if "owner_id" not in table.c or "tenant_id" not in table.c or name in STAYING:
+            continue
+        sql = f"SELECT CAST(t AS text) AS row FROM {name} AS t WHERE tenant_id = $1 AND owner_id = $2"
+        for row in await mine.look.fetch(sql, mine.scope.tenant_id, mine.scope.owner_id):
+            assert str(page_id) not in row["row"], name
+    assert [row["slug"] for row in await mine.rows("pages", "slug")] == ["child", "friend", "parent"]
+    assert (await mine.page(child))["parent_page_id"] is None
+    assert [row["promoted_page_id"] for row in await mine.rows("mentions")] == [None]
+    for one in (mine, team):
+        await check(one)
+
+
+async def test_texts_that_link_to_it_name_the_other_wiki_and_its_own_links_the_old_one(mine: Wiki, team: Wiki) -> None:
+    barton = await create(mine, "Barton Springs")
+    page_id = await create(
+        mine, "Austin", "[[Barton Springs]], [b](/wiki/topic/barton-springs#h), [[Austin]], [[Gone]]"
+    )
+    linking = await create(
+        mine, "Linking", "[[Austin]] [[austin|x]] [y](wiki:austin) [z](/wiki/topic/austin#a) `[[austin]]`"
+    )
+    moved = await transfer(mine, page_id, team)
+    assert (await mine.page(linking))["body_md"] == (
+        "[[team:austin|Austin]] [[team:austin|x]] [y](wiki:team:austin) [z](wiki:team:austin#a) `[[austin]]`"
+    )
+    last = (await mine.rows("revisions", "version", page_id=linking))[-1]
+    assert last["edit_summary"] == "Transferred link: Austin → team:austin"
+    page = await team.page(moved)
+    assert page["body_md"] == (
+        "[[mine:barton-springs|Barton Springs]], [b](wiki:mine:barton-springs#h), [[Austin]], [[Gone]]"
+    )
+    assert (await team.targets(moved))["austin"] == moved
+    assert (await mine.page(barton))["hubness_score"] == 0
+    for one in (mine, team):
+        await check(one)
+
+
+@given(st.text("[]()|:#\\`! abwiki/topc\n-", max_size=60), st.sampled_from(["team:new", "new"]))
+def test_links_lead_elsewhere_whatever_stands_around_them(around: str, address: str) -> None:
+    text = f"{around} [[Old name]] [t](/wiki/topic/old-name#h) {around}"
+    changed = readdress_links(text, lambda link: address if link.slug == "old-name" else None)
+    before, after = find_links(text), find_links(changed)
+    assert len(before) == len(after)
+    for one, other in zip(before, after, strict=True):
+        wanted = (address.rpartition(":")[2], one.anchor, one.text) if one.slug == "old-name" else None
+        if wanted and not one.text.endswith("\\"):
+            assert (other.slug, other.anchor) == wanted[:2]
+    assert readdress_links(text, lambda _: None) == text
+
+
+async def test_what_links_between_a_shared_and_a_private_wiki_is_refused(mine: Wiki, wiki: Wiki) -> None:
+    private = await space(wiki, "private", "user")
+    alone = await create(private, "Alone", "[[Other]]")
+    await create(private, "Other")
+    linked = await create(mine, "Linked")
+    await create(mine, "Linking", "[[Linked]]")
+    before = await contents(mine)
+    for source, page_id, target in ((private, alone, mine), (mine, linked, private)):
+        with pytest.raises(PrivateLink):
+            await transfer(source, page_id, target)
+        assert await contents(mine) == before
+    await update_page(private.database, private.scope, alone, body="[[Nobody]]")
+    await transfer(private, alone, mine)
+
+
+async def test_a_name_that_the_other_wiki_has_is_refused_and_nothing_is_written(mine: Wiki, team: Wiki) -> None:
+    page_id = await create(mine, "Austin", "Hot.", former_slugs=["atx"], aliases=["Capital"])
+    source = await mine.add_source(ref="r", content="Ours.")
+    await cite_source(mine.database, mine.scope, page_id=page_id, section_slug="overview", source_id=source)
+    await create(team, "Anything", slug="atx")
+    await refused(mine, page_id, team, SlugTaken, "atx")
+    await team.look.execute("DELETE FROM pages WHERE owner_id = $1", team.scope.owner_id)
+    other = await create(team, "Else", type="entity", slug="elsewhere")
+    await add_alias(team.database, team.scope, other, name="capital")
+    await refused(mine, page_id, team, AliasTaken, "capital")
+    await team.look.execute("DELETE FROM pages WHERE owner_id = $1", team.scope.owner_id)
+    theirs = await team.add_source(ref="r", content="Theirs.")
+    await refused(mine, page_id, team, SourceTaken, "another text")
+    await team.look.execute("DELETE FROM sources WHERE id = $1", theirs)
+    same = await team.add_source(ref="r", content="Ours.")
+    await forget_source(team.database, team.scope, same)
+    await refused(mine, page_id, team, SourceForgotten, "forgotten")
+
+
+async def refused(source: Wiki, page_id: UUID, target: Wiki, error: type[CairnError], match: str, **more: Any) -> None:
+    before = await contents(source)
+    with pytest.raises(error, match=match):
+        await transfer(source, page_id, target, **more)
+    assert await contents(source) == before
+
+
+async def test_sources_that_say_the_same_are_used_and_versions_stay_a_chain(mine: Wiki, team: Wiki) -> None:
+    page_id = await create(mine, "Austin", "Hot.")
+    first, second = [await mine.add_source(ref="r", content=text) for text in ("One.", "Two.")]
+    same = await mine.add_source(ref="same", content="Same.")
+    for source in (first, second, same):
+        await cite_source(mine.database, mine.scope, page_id=page_id, section_slug="overview", source_id=source)
+    known = await team.add_source(ref="same", content="Same.")
+    older = await team.add_source(ref="r", content="One.")
+    moved = await transfer(mine, page_id, team)
+    rows = {row["id"]: row for row in await team.rows("sources")}
+    cited = {row["source_id"] for row in await team.rows("section_sources", page_id=moved)}
+    assert {known, older} < cited
+    assert len(rows) == len(cited) == 3
+    (copy,) = cited - {known, older}
+    assert (rows[copy]["version"], rows[copy]["supersedes_id"], rows[copy]["content"]) == (2, older, "Two.")
+    await check(team)
+
+
+async def test_an_older_version_that_comes_later_takes_its_place_in_the_chain(mine: Wiki, team: Wiki) -> None:
+    newer, older = await create(mine, "Newer", "Hot."), await create(mine, "Older", "Cold.")
+    versions = [await mine.add_source(ref="r", content=text) for text in ("One.", "Two.", "Three.")]
+    for page_id, source in ((newer, versions[2]), (older, versions[0]), (older, versions[1])):
+        await cite_source(mine.database, mine.scope, page_id=page_id, section_slug="overview", source_id=source)
+    for page_id in (newer, older):
+        await transfer(mine, page_id, team)
+    one, two, three = await team.rows("sources", "version")
+    assert [row["supersedes_id"] for row in (one, two, three)] == [None, one["id"], two["id"]]
+    assert [row["content"] for row in (one, two, three)] == ["One.", "Two.", "Three."]
+    await check(team)
+
+
+async def test_who_may_not_write_in_both_wikis_is_refused(mine: Wiki, team: Wiki) -> None:
+    ada, page_id = mine.acting(Role.MEMBER), await create(mine, "Austin")
+    await refused(ada, page_id, team, NotFound, "no space")
+    own = {"owner_id": team.scope.owner_id, "grantee_id": mine.scope.owner_id}
+    await grant(mine.database, mine.scope.tenant_id, **own, role=Grant.READER)
+    await refused(ada, page_id, team, Forbidden, "may read this wiki")
+    theirs = await create(team, "Theirs")
+    with pytest.raises(Forbidden):
+        await transfer_page(ada.database, ada.scope, theirs, "mine")
+    await grant(mine.database, mine.scope.tenant_id, **own, role=Grant.MEMBER)
+    await transfer(ada, page_id, team)
+    await refused(mine, theirs, team, BadInput, "already")
+    await refused(mine, theirs, mine, Conflict, "version", expected_version=9)
+    await refused(mine, page_id, team, NotFound, "no such page")
+
+
+async def set_policy(wiki: Wiki, policy: Policy) -> None:
+    rules = checked_rules([PolicyRule(WriterRole.MEMBER, policy)])
+    sql = "UPDATE owners SET write_policy = $1 WHERE id = $2"
+    await wiki.look.execute(sql, orjson.dumps(rules).decode(), wiki.scope.owner_id)
+
+
+async def test_the_review_of_the_old_wiki_makes_a_proposal_and_that_of_the_new_one_refuses(
+    mine: Wiki, team: Wiki
+) -> None:
+    ada, page_id = mine.acting(Role.MEMBER), await create(mine, "Austin")
+    own = {"owner_id": team.scope.owner_id, "grantee_id": mine.scope.owner_id}
+    await grant(mine.database, mine.scope.tenant_id, **own, role=Grant.MEMBER)
+    await set_policy(team, Policy.REVIEW)
+    await refused(ada, page_id, team, ReviewRequired, "reviewed in the wiki that the page would go to")
+    await set_policy(team, Policy.CLOSED)
+    await refused(ada, page_id, team, Forbidden, "closed")
+    await set_policy(team, Policy.OPEN)
+    await set_policy(mine, Policy.REVIEW)
+    with pytest.raises(ReviewRequired) as held:
+        await transfer(ada, page_id, team)
+    assert held.value.proposal_id is not None
+    assert not await team.rows("pages")
+    done = await accept_proposal(mine.database, mine.scope, held.value.proposal_id)
+    assert done.page_id is not None
+    page = await team.page(done.page_id)
+    assert (page["slug"], page["version"], done.version) == ("austin", 2, 2)
+    assert not await mine.rows("pages")
+    (row,) = await team.rows("proposals")
+    assert (row["status"], row["page_id"]) == ("accepted", page["id"])
+
+
+async def test_of_two_transfers_at_once_one_is_done(mine: Wiki, team: Wiki) -> None:
+    other = await space(mine, "other")
+    page_id, back = await create(mine, "Austin"), await create(team, "Dallas")
+    results = await asyncio.gather(
+        transfer(mine, page_id, team),
+        transfer(mine, page_id, other),
+        transfer(team, back, mine),
+        transfer(mine, page_id, team),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(one, UUID) for one in results) == 2
+    assert {type(one) for one in results if not isinstance(one, UUID)} == {NotFound}
+    titles = [row["title"] for one in (mine, team, other) for row in await one.rows("pages")]
+    assert sorted(titles) == ["Austin", "Dallas"]
+    for one in (mine, team, other):
+        await check(one)
+
+
+async def test_both_wikis_tell_of_it(mine: Wiki, team: Wiki) -> None:
+    page_id = await create(mine, "Austin")
+    moved = await transfer(mine, page_id, team)
+    (left,), (come,) = [await one.rows("activity", action="page.transferred") for one in (mine, team)]
+    places = {"fromOwner": "mine", "toOwner": "team"}
+    assert (left["page_id"], left["detail"]) == (page_id, places | {"toPageId": str(moved), "version": 1, "texts": 0})
+    assert (come["page_id"], come["detail"]) == (moved, places | {"fromPageId": str(page_id), "version": 2})
+    assert [row["page_id"] for row in await mine.rows("page_positions", "position")] == [page_id], "it is gone there"
+    assert [row["page_id"] for row in await team.rows("page_positions", "position")] == [moved]

@@ -1,0 +1,288 @@
+"""Writes that wait for a reviewer: nothing of them is there before, and what becomes of them."""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from db.database import Connection
+from db.one_transaction import OneTransaction
+from db.scope import Actor, ActorKind, Role, Scope, Terms
+from resolvers.auth.owners import WikiSettings, update_wiki_settings
+from resolvers.errors import BadInput, Conflict, Forbidden, NotFound
+from resolvers.knowledge.knowledge import TopicEntry, write_knowledge
+from resolvers.model.drafts import PageDraft, SectionDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.edits import append_to_page, edit_page
+from resolvers.pages.lifecycle import archive_page, create_page, update_page
+from resolvers.pages.merging import merge_pages
+from resolvers.pages.sections import patch_section
+from resolvers.pages.stubs import write_stub
+from resolvers.proposals.decisions import (
+    Amendment,
+    Decision,
+    accept_proposal,
+    decide_proposals,
+    decline_proposal,
+    expire_proposals,
+    propose_change,
+    withdraw_proposal,
+)
+from resolvers.proposals.gate import OPEN_MAX, Policy, PolicyRule, ReviewRequired, WriterRole
+from tests.wiki import Wiki
+
+BODY = "Ada keeps the harbour.\n\n## Tides\n\nLow at six.\n\n## Boats\n\nThree of them."
+REVIEW = PolicyRule(WriterRole.MEMBER, Policy.REVIEW)
+CLOSED = PolicyRule(WriterRole.MEMBER, Policy.CLOSED)
+
+
+async def set_policy(wiki: Wiki, *rules: PolicyRule) -> None:
+    await update_wiki_settings(wiki.database, wiki.scope, WikiSettings(write_policy=rules))
+
+
+@pytest.fixture
+async def page_id(wiki: Wiki) -> UUID:
+    page = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Harbour", body=BODY))
+    await set_policy(wiki, REVIEW)
+    return page.page_id
+
+
+@pytest.fixture
+def ada(wiki: Wiki) -> Scope:
+    """A member at home, whose writes are reviewed."""
+    return replace(wiki.acting(Role.MEMBER).scope, actor=Actor(ActorKind.AGENT, "ada"))
+
+
+async def held(write: object) -> UUID:
+    with pytest.raises(ReviewRequired) as caught:
+        await write  # type: ignore[misc]
+    assert caught.value.proposal_id is not None
+    return caught.value.proposal_id
+
+
+async def propose_edit(wiki: Wiki, ada: Scope, page_id: UUID, old: str, new: str) -> UUID:
+    return await held(edit_page(wiki.database, ada, PageAddress(page_id), old_text=old, new_text=new))
+
+
+async def body(wiki: Wiki, page_id: UUID) -> str:
+    return str((await wiki.page(page_id))["body_md"])
+
+
+async def test_an_edit_under_review_changes_nothing_until_it_is_accepted(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+    proposal_id = await propose_edit(wiki, ada, page_id, "Low at six.", "Low at seven.")
+    assert await body(wiki, page_id) == BODY
+    assert (await wiki.actions())[-2:] == ["wiki.settings_updated", "proposal.opened"]
+    done = await accept_proposal(wiki.database, wiki.scope, proposal_id, reason="Seen at the pier.")
+    assert (done.page_id, done.version) == (page_id, 2)
+    assert "Low at seven." in await body(wiki, page_id)
+    revision = (await wiki.rows("revisions", "version"))[-1]
+    row = await wiki.row("proposals", id=proposal_id)
+    assert (revision["author_id"], row["decider_id"], row["status"]) == ("ada", wiki.scope.actor.id, "accepted")
+    assert (row["accepted_version"], row["reason"]) == (2, "Seen at the pier.")
+    assert (await wiki.actions())[-2:] == ["proposal.accepted", "page.edited"]
+
+
+async def test_a_new_page_is_nowhere_until_it_is_accepted(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+    draft = PageDraft("entity", "Lighthouse", body="It blinks.", edit_summary="Seen at night")
+    proposal_id = await held(create_page(wiki.database, ada, draft))
+    assert [page["title"] for page in await wiki.rows("pages")] == ["Harbour"]
+    row = await wiki.row("proposals", id=proposal_id)
+    assert (row["page_id"], row["title"], row["proposed_body"], row["why"]) == (
+        None, "Lighthouse", "It blinks.", "Seen at night",
+    )  # fmt: skip
+    done = await accept_proposal(wiki.database, wiki.scope, proposal_id, Amendment(body="It blinks twice."))
+    assert done.page_id is not None
+    page = await wiki.page(done.page_id)
+    assert (page["title"], page["body_md"], page["version"]) == ("Lighthouse", "It blinks twice.", 1)
+
+
+async def test_what_was_written_since_in_other_sections_stays(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+    proposal_id = await propose_edit(wiki, ada, page_id, "Low at six.", "Low at seven.")
+    await patch_section(wiki.database, wiki.scope, page_id, section_slug="boats", body="Four of them.")
+    await accept_proposal(wiki.database, wiki.scope, proposal_id)
+    assert await body(wiki, page_id) == BODY.replace("six", "seven").replace("Three", "Four")
+
+
+async def test_a_section_that_both_change_is_a_conflict_until_the_text_is_amended(
+    wiki: Wiki, ada: Scope, page_id: UUID
+) -> None:
+    proposal_id = await propose_edit(wiki, ada, page_id, "Low at six.", "Low at seven.")
+    await patch_section(wiki.database, wiki.scope, page_id, section_slug="tides", body="Low at eight.")
+    with pytest.raises(Conflict, match="tides"):
+        await accept_proposal(wiki.database, wiki.scope, proposal_id)
+    assert (await wiki.row("proposals", id=proposal_id))["status"] == "open"
+    assert "Low at eight." in await body(wiki, page_id)
+
+
+async def test_a_page_that_was_changed_since_is_not_put_away(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+    proposal_id = await held(archive_page(wiki.database, ada, page_id))
+    await patch_section(wiki.database, wiki.scope, page_id, section_slug="tides", body="Low at eight.")
+    with pytest.raises(Conflict):
+        await accept_proposal(wiki.database, wiki.scope, proposal_id)
+    assert (await wiki.page(page_id))["status"] == "active"
+
+
+async def test_pages_are_merged_once_that_is_accepted(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+    other = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Port", body="Ships."))
+    proposal_id = await held(merge_pages(wiki.database, ada, other.page_id, page_id))
+    assert (await wiki.page(other.page_id))["status"] == "active"
+    await accept_proposal(wiki.database, wiki.scope, proposal_id)
+    assert (await wiki.page(other.page_id))["status"] == "archived"
+    assert "Ships." in await body(wiki, page_id)
+
+
+async def test_the_same_change_waits_once(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+    first = await propose_edit(wiki, ada, page_id, "six", "seven")
+    assert await propose_edit(wiki, ada, page_id, "six", "seven") == first
+    await withdraw_proposal(wiki.database, ada, first)
+    assert await propose_edit(wiki, ada, page_id, "six", "seven") != first
+
+
+async def test_a_change_can_be_proposed_where_it_could_be_made(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+    await set_policy(wiki)
+    terms = Terms("The almanac says so.", ("document:almanac",), "high")
+
+    async def write(scope: Scope) -> object:
+        return await update_page(wiki.database, scope, page_id, title="Old harbour")
+
+    made = await propose_change(wiki.database, ada, terms, write)
+    assert (await wiki.page(page_id))["title"] == "Harbour"
+    row = await wiki.row("proposals", id=made.proposal_id)
+    assert (row["why"], row["evidence"], row["significance"]) == (
+        "The almanac says so.", ["document:almanac"], "high",
+    )  # fmt: skip
+    with pytest.raises(BadInput, match="changes nothing"):
+        await propose_change(
+            wiki.database, ada, terms, lambda scope: update_page(wiki.database, scope, page_id, title="Harbour")
+        )
+
+
+async def test_only_admins_of_the_wiki_accept_and_only_authors_withdraw(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+    proposal_id = await propose_edit(wiki, ada, page_id, "six", "seven")
+    with pytest.raises(Forbidden):
+        await accept_proposal(wiki.database, ada, proposal_id)
+    with pytest.raises(BadInput, match="by its author"):
+        await withdraw_proposal(wiki.database, wiki.scope, proposal_id)
+    with pytest.raises(Forbidden):
+        await accept_proposal(wiki.database, wiki.acting(Role.READER).scope, proposal_id)
+    with pytest.raises(NotFound):
+        await accept_proposal(wiki.database, (await wiki.neighbour(Role.MEMBER)).scope, proposal_id)
+    await decline_proposal(wiki.database, wiki.scope, proposal_id, "No.")
+    with pytest.raises(Conflict):
+        await accept_proposal(wiki.database, wiki.scope, proposal_id)
+
+
+async def test_nobody_who_is_reviewed_accepts_the_own_proposal(wiki: Wiki, page_id: UUID) -> None:
+    await set_policy(wiki, PolicyRule(WriterRole.ADMIN, Policy.REVIEW))
+    proposal_id = await propose_edit(wiki, wiki.scope, page_id, "six", "seven")
+    with pytest.raises(Forbidden):
+        await accept_proposal(wiki.database, wiki.scope, proposal_id)
+    other = replace(wiki.scope, actor=Actor(ActorKind.USER, "ben"))
+    await accept_proposal(wiki.database, other, proposal_id)
+    assert "seven" in await body(wiki, page_id)
+
+
+async def test_of_many_who_accept_at_once_one_does(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+    proposal_id = await held(append_to_page(wiki.database, ada, PageAddress(page_id), text="One line more."))
+    accepting = (accept_proposal(wiki.database, wiki.scope, proposal_id) for _ in range(8))
+    results = await asyncio.gather(*accepting, return_exceptions=True)
+    assert sorted(type(one).__name__ for one in results) == [*["Conflict"] * 7, "Decided"]
+    assert (await body(wiki, page_id)).count("One line more.") == 1
+    assert (await wiki.page(page_id))["version"] == 2
+
+
+async def test_an_acceptance_that_fails_leaves_the_proposal_open(
+    wiki: Wiki, ada: Scope, page_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposal_id = await propose_edit(wiki, ada, page_id, "six", "seven")
+
+    def broken(*_: object) -> object:
+        raise RuntimeError("the power is gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("resolvers.proposals.decisions.place_of", broken)
+        with pytest.raises(RuntimeError):
+            await accept_proposal(wiki.database, wiki.scope, proposal_id)
+    assert await body(wiki, page_id) == BODY
+    assert (await wiki.row("proposals", id=proposal_id))["status"] == "open"
+    await accept_proposal(wiki.database, wiki.scope, proposal_id)
+    assert "seven" in await body(wiki, page_id)
+
+
+async def test_a_rule_for_a_type_goes_before_that_for_all(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+    await set_policy(
+        wiki,
+        REVIEW,
+        PolicyRule(WriterRole.MEMBER, Policy.OPEN, "topic"),
+        PolicyRule(WriterRole.MEMBER, Policy.CLOSED, "decision"),
+    )
+    await create_page(wiki.database, ada, PageDraft("topic", "Tides"))
+    await held(create_page(wiki.database, ada, PageDraft("entity", "Pier")))
+    with pytest.raises(Forbidden):
+        await create_page(wiki.database, ada, PageDraft("decision", "Dredge"))
+
+
+async def test_proposals_end_by_themselves_into_the_log(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+    proposal_id = await propose_edit(wiki, ada, page_id, "six", "seven")
+    await expire_proposals(wiki.database)
+    assert (await wiki.row("proposals", id=proposal_id))["status"] == "open"
+    past = datetime.now(UTC) - timedelta(seconds=1)
+    await wiki.look.execute("UPDATE proposals SET expires_at = $1 WHERE id = $2", past, proposal_id)
+    with pytest.raises(Conflict):
+        await accept_proposal(wiki.database, wiki.scope, proposal_id)
+    assert await expire_proposals(wiki.database) == 1
+    assert (await wiki.row("proposals", id=proposal_id))["status"] == "expired"
+    assert (await wiki.actions())[-1] == "proposal.expired"
+
+
+async def test_a_batch_decides_each_by_itself(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+    first = await propose_edit(wiki, ada, page_id, "six", "seven")
+    second = await propose_edit(wiki, ada, page_id, "six", "eight")
+    outcomes = await decide_proposals(wiki.database, wiki.scope, [first, second], Decision.ACCEPT)
+    assert [one.error is None for one in outcomes] == [True, False]
+    assert "seven" in await body(wiki, page_id)
+
+
+async def test_an_author_cannot_flood_the_reviewers(
+    wiki: Wiki, ada: Scope, page_id: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert OPEN_MAX == 1000
+    monkeypatch.setattr("resolvers.proposals.operations.OPEN_MAX", 1)
+    await propose_edit(wiki, ada, page_id, "six", "seven")
+    with pytest.raises(Exception, match="Withdraw some"):
+        await edit_page(wiki.database, ada, PageAddress(page_id), old_text="six", new_text="eight")
+
+
+async def test_an_operation_of_several_writes_is_proposed_as_a_whole(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
+    await wiki.add_source("document", "chart", "Sand at the mole.")
+    draft = PageDraft("entity", "Mole", sections=[SectionDraft("It is old.", heading="Overview")])
+    proposal_id = await held(write_stub(wiki.database, ada, draft, "document/chart"))
+    assert (await wiki.row("proposals", id=proposal_id))["operation"] == "write_stub"
+    done = await accept_proposal(wiki.database, wiki.scope, proposal_id)
+    (cited,) = await wiki.rows("section_sources")
+    assert cited["page_id"] == done.page_id
+    entry = TopicEntry("claude_models", "Three of them.", ["models"])
+    knowledge_id = await held(write_knowledge(wiki.database, ada, entry))
+    await accept_proposal(wiki.database, wiki.scope, knowledge_id)
+    assert "claude_models" in [page["title"] for page in await wiki.rows("pages")]
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+async def test_an_acceptance_is_whole_or_absent_with_the_transaction_that_it_is_part_of(
+    wiki: Wiki, ada: Scope, page_id: UUID, is_committed: bool
+) -> None:
+    """As under an Idempotency-Key, whose answer is committed with what was written, or not at all."""
+    proposal_id = await propose_edit(wiki, ada, page_id, "six", "seven")
+
+    async def nothing(_: Connection) -> None: ...
+
+    async with OneTransaction(wiki.database, nothing) as whole:
+        await accept_proposal(whole, wiki.scope, proposal_id)
+        assert await body(wiki, page_id) == BODY
+        if is_committed:
+            await whole.commit()
+    assert ("seven" in await body(wiki, page_id)) == is_committed
+    status = (await wiki.row("proposals", id=proposal_id))["status"]
+    assert status == ("accepted" if is_committed else "open")

@@ -1,0 +1,47 @@
+"""Lint is one statement: its hot arms find their rows by indexes, and its work on names is bounded."""
+
+import pytest
+
+from db.explaining import generic_plan
+from resolvers.context import Context
+from resolvers.knowledge.lint import CHECKS, statement_of
+from schema.root import make_engine
+from tests.listening import ListeningDatabase
+from tests.schema.asking import ask
+from tests.wiki import Wiki
+
+BY_INDEX = "SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off"  # as in a large database
+ALL = tuple(check.name for check in CHECKS)
+
+
+@pytest.mark.parametrize(
+    ("check", "indexes"),
+    [
+        ("stale", {"pages_updated_ix"}),
+        ("unlinked_names", {"pages_hubness_ix", "search_pages_words_ix"}),
+        ("contradictions", {"contradictions_owner_ix"}),
+        ("plain_names", {"section_sources_source_ix"}),
+    ],
+)
+async def test_hot_arms_use_their_indexes(wiki: Wiki, check: str, indexes: set[str]) -> None:
+    async with wiki.look.transaction():
+        await wiki.look.execute(BY_INDEX)
+        plan = await generic_plan(wiki.look, statement_of((check,)).sql)
+    assert {index for index in indexes if index not in plan} == set(), plan
+
+
+async def test_the_search_for_names_in_plain_text_is_bounded(wiki: Wiki) -> None:
+    async with wiki.look.transaction():
+        plan = await generic_plan(wiki.look, statement_of(("unlinked_names", "plain_names")).sql)
+    assert plan.count("Limit") >= 4, "of names, and of the pages that are looked at for each"
+
+
+async def test_all_checks_are_one_statement(wiki: Wiki, dsn: str) -> None:
+    database = ListeningDatabase(dsn)
+    await database.open()
+    try:
+        await ask(make_engine(), Context(database, wiki.scope), "{ wikiLint { name } }")
+        reading = [one.sql for one in await database.heard() if "judged" in one.sql]
+    finally:
+        await database.close()
+    assert reading == [statement_of(ALL).sql]

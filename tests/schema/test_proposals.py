@@ -1,0 +1,164 @@
+"""Proposals as clients make, read and decide them."""
+
+from dataclasses import replace
+from typing import Any
+
+import orjson
+import pytest
+
+from db.scope import Actor, ActorKind, Role
+from resolvers.context import Context
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from schema.root import make_engine
+from tests.schema.test_claims import Ask
+from tests.wiki import Wiki
+
+POLICY = """mutation ($rules: [WikiWriteRuleInput!]!) { done: updateWikiSettings(input: {writePolicy: $rules}) {
+    changed userErrors { code field } owner { writePolicy { role pageType policy } } } }"""
+EDIT = """mutation ($input: EditWikiPageInput!) { done: editWikiPage(input: $input) {
+    changed userErrors { code message proposalId } page { id } } }"""
+PROPOSE = """mutation ($input: ProposeWikiChangeInput!) { done: proposeWikiChange(input: $input) {
+    created userErrors { code field message } conflict { message }
+    proposal { id status why evidence significance operation title page { title } } } }"""
+LISTED = """query ($status: WikiProposalStatus, $author: String) {
+    wikiProposals(status: $status, authorId: $author, first: 5) { totalCount nodes {
+        id status operation wordDiff diff conflicts isStale baseVersion authorId deciderId reason
+        page { slug backlinks { totalCount } } } } }"""
+ACCEPT = """mutation ($input: AcceptWikiProposalInput!) { done: acceptWikiProposal(input: $input) {
+    userErrors { code field message } conflict { message currentVersion }
+    proposal { status acceptedVersion deciderId } page { version bodyMd } } }"""
+DECLINE = """mutation ($input: DeclineWikiProposalInput!) { done: declineWikiProposal(input: $input) {
+    userErrors { code field } proposal { status reason deciderName } } }"""
+HISTORY = """query ($id: ID!) { node(id: $id) { ... on WikiPage { revisions { nodes {
+    version authorId proposal { deciderId why } } } } } }"""
+BODY = "Ada keeps the harbour.\n\n## Tides\n\nLow at six.\n\n## Boats\n\nThree of them."
+
+
+@pytest.fixture
+async def page_id(wiki: Wiki, ask: Ask) -> str:
+    rules = [{"role": "MEMBER", "policy": "REVIEW"}]
+    done = (await ask(POLICY, rules=rules))["data"]["done"]
+    assert done["owner"]["writePolicy"] == [{"role": "MEMBER", "pageType": None, "policy": "REVIEW"}]
+    return str((await create_page(wiki.database, wiki.scope, PageDraft("entity", "Harbour", body=BODY))).page_id)
+
+
+@pytest.fixture
+def ada(wiki: Wiki) -> Wiki:
+    member = wiki.acting(Role.MEMBER)
+    return replace(member, scope=replace(member.scope, actor=Actor(ActorKind.AGENT, "ada")))
+
+
+@pytest.fixture
+def ask(wiki: Wiki) -> Ask:
+    engine = make_engine()
+
+    async def run(text: str, wiki: Wiki = wiki, **variables: Any) -> Any:
+        return orjson.loads((await engine.execute(text, variables, None, Context(wiki.database, wiki.scope))).body)
+
+    return run
+
+
+async def test_a_write_under_review_answers_with_its_proposal_and_is_seen_by_writers_alone(
+    wiki: Wiki, ada: Wiki, ask: Ask, page_id: str
+) -> None:
+    edit = {"pageId": page_id, "oldText": "Low at six.", "newText": "Low at seven."}
+    done = (await ask(EDIT, ada, input=edit))["data"]["done"]
+    (error,) = done["userErrors"]
+    assert (done["changed"], done["page"], error["code"]) == (False, None, "REVIEW_REQUIRED")
+    for seeing in (wiki, ada):
+        (found,) = (await ask(LISTED, seeing, author="ada"))["data"]["wikiProposals"]["nodes"]
+        assert (found["id"], found["status"], found["authorId"]) == (error["proposalId"], "OPEN", "ada")
+        assert "-Low at [-six-].\n+Low at {+seven+}." in found["wordDiff"]
+        assert "-Low at six.\n+Low at seven." in found["diff"]
+        assert (found["conflicts"], found["isStale"], found["baseVersion"]) == ([], False, 1)
+    for blind in (wiki.acting(Role.READER), await wiki.neighbour(Role.MEMBER)):
+        listed = (await ask(LISTED, blind))["data"]["wikiProposals"]
+        assert listed == {"totalCount": 0, "nodes": []}
+        one = await ask("query ($id: ID!) { wikiProposal(proposalId: $id) { id } }", blind, id=error["proposalId"])
+        assert one["data"]["wikiProposal"] is None
+
+
+async def test_a_proposal_is_accepted_with_both_names_in_the_history(
+    wiki: Wiki, ada: Wiki, ask: Ask, page_id: str
+) -> None:
+    given = {"why": "The almanac says so.", "evidence": ["document:almanac"], "significance": "HIGH"}
+    edit = {"pageId": page_id, "oldText": "Low at six.", "newText": "Low at seven."}
+    made = (await ask(PROPOSE, ada, input={**given, "edit": edit}))["data"]["done"]
+    assert made["created"]
+    assert made["proposal"] | given == made["proposal"]
+    assert made["proposal"]["operation"] == "edit_page"
+    id = made["proposal"]["id"]
+    done = (await ask(ACCEPT, input={"proposalId": id, "bodyMd": BODY.replace("six", "half past six")}))["data"]["done"]
+    assert done["userErrors"] == []
+    assert "half past six" in done["page"]["bodyMd"]
+    decider = wiki.scope.actor.id
+    assert done["proposal"] == {"status": "ACCEPTED", "acceptedVersion": 2, "deciderId": decider}
+    last, first = (await ask(HISTORY, id=page_id))["data"]["node"]["revisions"]["nodes"]
+    assert (last["authorId"], last["proposal"]) == ("ada", {"deciderId": decider, "why": "The almanac says so."})
+    assert first["proposal"] is None
+
+
+async def test_what_conflicts_is_told_before_and_refused_with_a_type(
+    wiki: Wiki, ada: Wiki, ask: Ask, page_id: str
+) -> None:
+    edit = {"pageId": page_id, "oldText": "Low at six.", "newText": "Low at seven."}
+    await ask(EDIT, ada, input=edit)
+    await ask(EDIT, input={**edit, "newText": "Low at eight."})
+    (found,) = (await ask(LISTED, status="OPEN"))["data"]["wikiProposals"]["nodes"]
+    assert (found["conflicts"], found["isStale"]) == (["tides"], True)
+    done = (await ask(ACCEPT, input={"proposalId": found["id"]}))["data"]["done"]
+    assert done["conflict"]["currentVersion"] == 2
+    assert "tides" in done["conflict"]["message"]
+    amended = BODY.replace("six", "eight, or so")
+    done = (await ask(ACCEPT, input={"proposalId": found["id"], "bodyMd": amended}))["data"]["done"]
+    assert done["conflict"] is not None, "the words of the reviewer were made of the older text, too"
+    whole = {"proposalId": found["id"], "bodyMd": amended, "bodyVersion": 2}
+    assert (await ask(ACCEPT, input=whole))["data"]["done"]["page"] == {"version": 3, "bodyMd": amended}
+
+
+async def test_an_author_is_told_why(wiki: Wiki, ada: Wiki, ask: Ask, page_id: str) -> None:
+    await ask(EDIT, ada, input={"pageId": page_id, "oldText": "six", "newText": "seven"})
+    (found,) = (await ask(LISTED, ada))["data"]["wikiProposals"]["nodes"]
+    refused = (await ask(DECLINE, input={"proposalId": found["id"], "reason": " "}))["data"]["done"]
+    assert refused["userErrors"] == [{"code": "BAD_USER_INPUT", "field": ["reason"]}]
+    await ask(DECLINE, input={"proposalId": found["id"], "reason": "It is six in winter."})
+    (found,) = (await ask(LISTED, ada, status="DECLINED"))["data"]["wikiProposals"]["nodes"]
+    assert found["reason"] == "It is six in winter."
+
+
+async def test_one_operation_is_proposed_at_a_time(ask: Ask, page_id: str) -> None:
+    for given in ({}, {"archive": {"pageId": page_id}, "update": {"pageId": page_id, "title": "Port"}}):
+        done = (await ask(PROPOSE, input={"why": "So.", **given}))["data"]["done"]
+        assert "one operation" in done["userErrors"][0]["message"]
+
+
+async def test_several_are_decided_alike(wiki: Wiki, ada: Wiki, ask: Ask, page_id: str) -> None:
+    ids = []
+    for word in ("seven", "eight"):
+        done = await ask(EDIT, ada, input={"pageId": page_id, "oldText": "six", "newText": word})
+        ids.append(done["data"]["done"]["userErrors"][0]["proposalId"])
+    text = """mutation ($ids: [ID!]!) { done: decideWikiProposals(input: {proposalIds: $ids, decision: ACCEPT}) {
+        outcomes { position ok error { code field } } } }"""
+    outcomes = (await ask(text, ids=ids))["data"]["done"]["outcomes"]
+    assert outcomes == [
+        {"position": 0, "ok": True, "error": None},
+        {"position": 1, "ok": False, "error": {"code": "CONFLICT", "field": ["proposalIds", "1"]}},
+    ]
+
+
+async def test_the_text_before_is_that_of_the_version_that_was_read(
+    wiki: Wiki, ada: Wiki, ask: Ask, page_id: str
+) -> None:
+    """Of many versions of a long text, most are kept as a difference from another."""
+    lines = "\n".join(f"- On day {n} a ship of {n} tons came." for n in range(60))
+    await ask(EDIT, input={"pageId": page_id, "oldText": "Three of them.", "newText": lines})
+    for n in range(3):
+        edit = {"pageId": page_id, "oldText": f"day {n} a ship", "newText": f"day {n} a hulk"}
+        assert (await ask(EDIT, input=edit))["data"]["done"]["changed"]
+    rows = await wiki.rows("revisions", "version")
+    assert rows[-1]["base_version"] is not None
+    await ask(EDIT, ada, input={"pageId": page_id, "oldText": "day 2 a hulk", "newText": "day 2 a boat"})
+    (found,) = (await ask(LISTED))["data"]["wikiProposals"]["nodes"]
+    changed = [line for line in found["wordDiff"].splitlines() if line.startswith(("-", "+"))]
+    assert changed == ["-- On day 2 a [-hulk-] of 2 tons came.", "+- On day 2 a {+boat+} of 2 tons came."]
