@@ -64,7 +64,8 @@ SELECT md5(string_agg(line, E'\\n' ORDER BY line)) FROM (
     SELECT format('%s %s', conrelid::regclass, pg_get_constraintdef(oid)) FROM pg_constraint
     WHERE connamespace = 'public'::regnamespace AND contype <> 'n'
     UNION ALL
-    SELECT format('%s %s', relname, relacl) FROM pg_class WHERE relnamespace = 'public'::regnamespace
+    SELECT format('%s %s %s', relname, relacl, relkind = 'r' AND reltuples >= 0)
+    FROM pg_class WHERE relnamespace = 'public'::regnamespace
     UNION ALL
     SELECT format('%s on %s', tgname, tgrelid::regclass) FROM pg_trigger WHERE NOT tgisinternal
     UNION ALL
@@ -157,7 +158,8 @@ class Copies:
 class Kept:
     """One migrated database for test after test, each of which finds it empty: emptying takes a tenth of a copy.
 
-    It is made anew after a test that changed its tables, and where many have left their dead rows in it.
+    It is made anew after a test that changed its tables or had Postgres take statistics of them, by which later tests
+    would be planned, and where many have left their dead rows in it.
     """
 
     def __init__(self, databases: Cluster | Copies, name: str) -> None:

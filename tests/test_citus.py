@@ -12,7 +12,7 @@ from db.sql import statements
 from db.tables import metadata
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from tests.citus import Cluster, Kept, connected, elsewhere, install_stand_in, run, spread_tables
+from tests.citus import Cluster, Kept, connected, elsewhere, install_stand_in, spread_tables
 from tests.conftest import new_name
 from tests.sql_rules import REFERENCE_TABLES, TENANT_TABLES, session_faults
 from tests.wiki import close_wiki, open_wiki
@@ -129,12 +129,17 @@ async def test_a_kept_database_is_empty_again_after_a_test_that_left_data_and_a_
         await close_wiki(wiki)
 
 
-@pytest.mark.parametrize("change", ["ALTER TABLE pages ADD COLUMN note text", "DROP TABLE alembic_version"])
+@pytest.mark.parametrize(
+    "change", ["ALTER TABLE pages ADD COLUMN note text", "DROP TABLE alembic_version", "ANALYZE pages"]
+)
 async def test_a_kept_database_is_made_anew_after_a_test_that_changed_its_tables(own_kept: Kept, change: str) -> None:
-    await run(own_kept.dsn, change)
+    async with connected(own_kept.dsn) as connection:
+        made_at = await connection.fetchval(MADE_AT)
+        await connection.execute(change)
     await own_kept.clean()
     async with connected(own_kept.dsn) as connection:
         assert await own_kept.is_unchanged(connection)
+        assert await connection.fetchval(MADE_AT) != made_at
 
 
 def test_a_worker_is_reached_by_the_account_of_the_coordinator() -> None:
