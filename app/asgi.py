@@ -36,6 +36,7 @@ from .mcp.caller import Reach
 from .mcp.endpoint import ToolsEndpoint
 from .mcp.seed import seeded
 from .mcp.server import toolsets_of
+from .oauth.routes import authorization_server, oauth_routes, resource_of
 from .observability.event_loop_watchdog import watched
 from .observability.logging import RequestLog, configure
 from .observability.observers import Watchers
@@ -89,8 +90,13 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
     use_fetching(settings, database)
     jwks = Jwks(settings.jwks_url) if settings.jwks_url else None
     tokens = Tokens(
-        secret=signing_secret(settings), jwks=jwks, issuer=settings.jwt_issuer, audience=settings.jwt_audience
+        secret=signing_secret(settings),
+        jwks=jwks,
+        issuer=settings.jwt_issuer,
+        audience=settings.jwt_audience,
+        resource=resource_of(settings),
     )
+    oauth = authorization_server(settings, database)
     engine, credentials = make_engine(document_limits(settings)), Credentials(database, tokens)
     watchers = Watchers(settings, engine, database)
     documents = Documents(settings.documents, settings.documents_dir)
@@ -115,9 +121,9 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         contract="v0",
     )
     streams = Streams(engine, database, credentials, settings, documents, bounds)
-    tools = ToolsEndpoint(Reach(database, bounds, toolsets_of(settings)), credentials, settings)
+    tools = ToolsEndpoint(Reach(database, bounds, settings.base_url, toolsets_of(settings)), credentials, settings)
     local = settings.local_token.get_secret_value() if settings.local_token else None
-    web = Web(database, credentials, bounds, Bodies(settings.max_body), settings.compress_over, streams, local)
+    web = Web(database, credentials, bounds, Bodies(settings.max_body), settings.compress_over, streams, local, oauth)
     watchers.watch_streams(streams.number)
 
     async def refuse(request: Request, error: Exception) -> Response:
@@ -150,6 +156,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
     paths = Starlette(
         routes=[
             *web_routes(web),
+            *oauth_routes(settings, oauth),
             *graphiql_routes("/graphql"),
             *health_routes(database),
             Below(REST, rest_application(settings, database, credentials, bounds)),

@@ -6,101 +6,21 @@ import secrets
 import tempfile
 from datetime import time
 from difflib import get_close_matches
-from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    SecretStr,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
 from compiler import PLANNER, WRITER
 
-NAME = re.compile(r"(\*\.)?[\w-]+(\.[\w-]+)*\.?")
-USUAL = {"http": ":80", "https": ":443"}
-
-
-def origins(given: list[str] | None) -> list[str] | None:
-    """Return origins as browsers send them, as `https://app.example.org`: in small letters of ASCII, without a path, a
-    slash or the usual port. Raise ValueError for any other."""
-    given = given and [origin.lower() for origin in given]
-    for origin in given or ():
-        parts = urlsplit(origin)
-        shown = f"{parts.scheme}://{parts.netloc.removesuffix(USUAL.get(parts.scheme, ' '))}"
-        if origin != "*" and (origin != shown or not parts.netloc or not origin.isascii()):
-            raise ValueError(
-                f"{origin} is not an origin as browsers send it, such as https://app.example.org, and not *"
-            )
-    return given
-
-
-def hosts(given: list[str] | None) -> list[str] | None:
-    """Check the host names and return them in small letters, as they are compared."""
-    for host in given or ():
-        if not (NAME.fullmatch(host) or is_bracketed(host)):
-            raise ValueError(
-                f"{host} is not a host name such as wiki.example.org, *.example.org or [::1], without a port"
-            )
-    return given and [host.lower() for host in given]
-
-
-def is_bracketed(host: str) -> bool:
-    """Return whether this is an IPv6 address as it stands in a Host header."""
-    try:
-        return host[0] == "[" and host[-1] == "]" and ip_address(host[1:-1]).version == 6
-    except ValueError:
-        return False
-
-
-def networks(given: str | None) -> str | None:
-    """Check addresses and networks by commas, or `*`."""
-    for part in filter(None, map(str.strip, (given or "").split(","))):
-        try:
-            _ = part == "*" or ip_network(part)
-        except ValueError as error:
-            raise ValueError(f"{error}; write 10.0.0.7 or 10.0.0.0/8") from None
-    return given
-
+from .setting_types import Hosts, Hour, Names, Networks, Origin, Origins, Prices, Toolsets
 
 PREFIX = "CAIRN_"
 FOREIGN = re.compile(r"CAIRN_(TEST_.*|SERVICE_(HOST|PORT.*)|PORT_\d+_.*)")
 PASSWORD = re.compile(r"(://[^/@\s:]*:|\bpassword=)[^@&\s]+(?=@|&|\s|$)")
 TOKEN = re.compile(r"[!-~]{32,1000}")
-PRICE = re.compile(r"([^=\s]+)=(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)")
-
-
-def by_commas(given: object) -> object:
-    """Split a list at its commas, as the environment has it."""
-    return [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else given
-
-
-def priced(given: list[str] | None) -> list[str] | None:
-    """Check a price such as `provider:model=2.50/10`: for a million tokens in, and out."""
-    for price in given or ():
-        if not PRICE.fullmatch(price):
-            raise ValueError(f"{price} is not a price such as openai:gpt-5=1.25/10, in dollars for a million tokens")
-    return given
-
-
-def in_utc(given: time) -> time:
-    """Refuse an offset: workers compare the time with the hour in UTC, which has none."""
-    if given.utcoffset():
-        raise ValueError(f"{given.isoformat()} is not in UTC: say the hour there, without an offset")
-    return given.replace(tzinfo=None)
-
-
-Names = Annotated[list[str] | None, BeforeValidator(by_commas)]
-Toolset = Literal["pages", "history", "links", "knowledge", "curation", "older-names", "default", "all"]
-Toolsets = Annotated[list[Toolset] | None, BeforeValidator(by_commas)]
 
 
 class Settings(BaseModel):
@@ -120,6 +40,9 @@ class Settings(BaseModel):
     host: str = Field("127.0.0.1", description="The address to listen on")
     port: int = Field(8000, ge=0, le=65535, description="The port to listen on; 0 takes a free one")
     workers: int = Field(1, ge=1, le=64, description="How many processes serve")
+    public_url: Origin = Field(
+        None, description="The address by which clients reach the service, as `https://wiki.example.org`"
+    )
 
     tenant: str | None = Field(None, description="The tenant of commands that are given no --tenant: its slug or id")
     owner: str | None = Field(None, description="The owner of commands that are given no --owner: its slug or id")
@@ -130,6 +53,10 @@ class Settings(BaseModel):
     jwks_url: str | None = Field(None, description="Where the public keys for RS256 and ES256 tokens are")
     jwt_issuer: str | None = Field(None, description="Tokens must say this as `iss`")
     jwt_audience: str | None = Field(None, description="Tokens must say this as `aud`")
+    oauth: Literal["off", "own", "external"] = Field(
+        "off",
+        description="Who lets MCP clients in by OAuth: nobody, this service, or the issuer CAIRN_JWT_ISSUER",
+    )
     local_token: SecretStr | None = Field(
         None, description="A token that signs in browsers on this machine that have none; `cairn demo` sets it"
     )
@@ -148,7 +75,7 @@ class Settings(BaseModel):
 
     max_body: int = Field(2_000_000, ge=1, description="Bytes of a request body")
     max_import: int = Field(100_000_000, ge=1, description="Bytes of an upload that is imported; unpacked 20-fold")
-    ingest_hosts: Annotated[Names, AfterValidator(hosts)] = Field(
+    ingest_hosts: Hosts = Field(
         None, description="Hosts whose addresses an ingest may fetch, by commas, `*.` for all below; else none"
     )
     max_cost: int = Field(20_000, ge=1, description="Rows that one operation may return")
@@ -182,14 +109,12 @@ class Settings(BaseModel):
         "everyone", description="Who may introspect; unless it is everyone, errors suggest no names"
     )
 
-    allowed_hosts: Annotated[Names, AfterValidator(hosts)] = Field(
-        None, description="Host names to answer for, by commas, `*.` for all below; else any"
-    )
-    cors_origins: Annotated[Names, AfterValidator(origins)] = Field(
+    allowed_hosts: Hosts = Field(None, description="Host names to answer for, by commas, `*.` for all below; else any")
+    cors_origins: Origins = Field(
         None, description="Origins whose pages may ask, and open WebSockets, by commas, or `*`; else none"
     )
     hsts_seconds: int = Field(0, ge=0, description="Strict-Transport-Security for so long; 0 sends none")
-    forwarded_allow_ips: Annotated[str | None, AfterValidator(networks)] = Field(
+    forwarded_allow_ips: Networks = Field(
         None, description="Addresses or networks of proxies whose X-Forwarded headers hold, by commas, or `*`"
     )
 
@@ -262,7 +187,7 @@ class Settings(BaseModel):
     model_job_cost: float = Field(0.0, ge=0, description="US dollars that a job may cost; 0: any")
     model_day_tokens: int = Field(5_000_000, ge=0, description="Tokens of models that a tenant may use a day; 0: any")
     model_day_cost: float = Field(0.0, ge=0, description="US dollars that models may cost a tenant a day; 0: any")
-    model_prices: Annotated[Names, AfterValidator(priced)] = Field(
+    model_prices: Prices = Field(
         None, description="Prices of models, in US dollars for a million tokens: `openai:x=1.25/10`, by commas"
     )
     embedding_url: str | None = Field(
@@ -281,7 +206,7 @@ class Settings(BaseModel):
     deterministic_links: bool = Field(
         True, description="Link entities that share a source, and those to the topic of a city or journal they share"
     )
-    sweep_at: Annotated[time, AfterValidator(in_utc)] | Literal["never"] = Field(
+    sweep_at: Hour | Literal["never"] = Field(
         time(3), description="From when on, in UTC, workers promote the names of a day that earned a page; or `never`"
     )
     keep_days: int = Field(365, ge=0, le=9_999, description="Days that jobs and the activity log are kept; 0: for ever")
@@ -315,10 +240,24 @@ class Settings(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def oauth_has_a_server(self) -> "Settings":
+        if self.oauth == "external" and not (self.jwks_url and self.jwt_issuer):
+            raise ValueError("CAIRN_OAUTH=external needs CAIRN_JWT_ISSUER and CAIRN_JWKS_URL")
+        if self.oauth == "own" and self.jwks_url and not self.jwt_secret:
+            raise ValueError("CAIRN_OAUTH=own signs tokens itself: it needs CAIRN_JWT_SECRET beside CAIRN_JWKS_URL")
+        return self
+
+    @model_validator(mode="after")
     def seeds_have_a_wiki(self) -> "Settings":
         if self.seed_dir is not None and not (self.seed_tenant and self.seed_owner):
             raise ValueError("CAIRN_SEED_DIR needs CAIRN_SEED_TENANT and CAIRN_SEED_OWNER")
         return self
+
+    @property
+    def base_url(self) -> str:
+        """The address of the service, without a slash at its end: the public one, or where it listens."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.public_url or f"http://{host}:{self.port}"
 
     @property
     def embedded(self) -> bool:

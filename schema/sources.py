@@ -1,6 +1,7 @@
 """Evidence, and what was written from it."""
 
 from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 from strawberry.scalars import JSON
@@ -12,6 +13,9 @@ from .fields import Connection, Node, OlderOwner, OwnerName, column, expression,
 from .pages.graph import WikiBlastRadius
 from .pages.pages import WikiPage
 from .pages.sections import WikiSection
+
+if TYPE_CHECKING:
+    from .owners import WikiOwner
 
 sources = relations.sources
 
@@ -46,6 +50,9 @@ class WikiSource(Node):
     metadata: JSON = column("Place, time, tags and whatever else came with it.")
     captured_at: datetime = column("When the evidence is from.")
     created_at: datetime = column("When it was retained here.")
+    owner: Annotated["WikiOwner", strawberry.lazy(".owners")] = relation(
+        relations.owners.of_row, "Whose wiki it is evidence for."
+    )
     supersedes: "WikiSource | None" = relation(sources.supersedes, "The version before this one.")
     superseded_by: "WikiSource | None" = relation(sources.superseded_by, "The version after this one.")
     citations: Connection["WikiCitation"] = relation(sources.citations, "Where it is cited, newest citation first.")

@@ -34,12 +34,16 @@ def masked_body() -> bytes:
     return error_body(shown["message"], **shown["extensions"])
 
 
-def challenge(error: Unauthenticated) -> str:
-    """Return the WWW-Authenticate header of a 401 (RFC 6750): without an error if no credential was sent."""
+def challenge(error: Unauthenticated, metadata: str | None = None) -> str:
+    """Return the WWW-Authenticate header of a 401 (RFC 6750): without an error if no credential was sent.
+
+    `metadata` is the address of the metadata of the protected resource, where programs may get tokens by OAuth.
+    """
+    shown = 'Bearer realm="cairn"' + (f', resource_metadata="{metadata}"' if metadata else "")
     if isinstance(error, NoCredential):
-        return 'Bearer realm="cairn"'
+        return shown
     description = "".join(c for c in error.message if " " <= c <= "~" and c not in '"\\')
-    return f'Bearer realm="cairn", error="invalid_token", error_description="{description}"'
+    return f'{shown}, error="invalid_token", error_description="{description}"'
 
 
 def fault(error: Exception) -> tuple[int, bytes]:

@@ -140,12 +140,12 @@ def status_of(answer: Answer, kind: str) -> int:
     return 200 if answer.executed or kind == JSON else 400
 
 
-def headers_of(error: CairnError) -> Headers:
-    """The headers that tell a client how to go on after this error."""
+def headers_of(error: CairnError, metadata: str | None = None) -> Headers:
+    """The headers that tell a client how to go on after this error; `metadata` is where it learns to get a token."""
     if isinstance(error, Throttled):
         return ((b"retry-after", b"%d" % error.retry_after),)
     if isinstance(error, Unauthenticated):
-        return ((b"www-authenticate", challenge(error).encode()),)
+        return ((b"www-authenticate", challenge(error, metadata).encode()),)
     return NO_MORE
 
 

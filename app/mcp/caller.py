@@ -28,6 +28,8 @@ class Reach:
 
     database: Database
     bounds: Bounds
+    url: str
+    """The address of the service, for links that people open."""
     toolsets: frozenset[str] = frozenset({"default"})
     """What is listed to who does not ask for other toolsets."""
 

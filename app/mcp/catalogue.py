@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from resolvers.errors import BadInput
 
+from .chat import FETCH, SEARCH
 from .context import WIKI_CONTEXT
 from .history import WIKI_DIFF, WIKI_HISTORY, WIKI_PROPOSALS, WIKI_RESTORE
 from .knowledge import KNOWLEDGE_DELETE, KNOWLEDGE_LIST, KNOWLEDGE_SEARCH, KNOWLEDGE_WRITE
@@ -25,12 +26,19 @@ KNOWLEDGE = (WIKI_HOT_INDEX, KNOWLEDGE_SEARCH, KNOWLEDGE_WRITE, KNOWLEDGE_LIST, 
 TOOLS = (*PAGES, *HISTORY, *LINKS, *KNOWLEDGE)
 CURATION: tuple[Tool, ...] = (WIKI_INGEST,)
 """What curators of a wiki do, not every agent: each tool costs a prompt some hundred tokens."""
+CHAT = (SEARCH, FETCH)
+"""The two tools that chat products require of a server whose documents they search."""
 OLDER_NAMES = (SEARCH_WIKI, READ_WIKI_PAGE)
+DEFAULT = (
+    WIKI_CONTEXT, WIKI_SEARCH, WIKI_READ, WIKI_CREATE, WIKI_EDIT, WIKI_APPEND, WIKI_REMEMBER, KNOWLEDGE_SEARCH,
+)  # fmt: skip
+OUTPUT_SCHEMAS = "output-schemas"
+"""Named like a toolset: every listed tool then says what it answers, which is more than half of a listing."""
 TOOLSETS: Mapping[str, Sequence[Tool]] = {
-    "pages": PAGES, "history": HISTORY, "links": LINKS, "knowledge": KNOWLEDGE, "curation": CURATION,
-    "older-names": OLDER_NAMES, "default": TOOLS, "all": (*TOOLS, *CURATION),
+    "pages": PAGES, "history": HISTORY, "links": LINKS, "knowledge": KNOWLEDGE, "curation": CURATION, "chat": CHAT,
+    "older-names": OLDER_NAMES, "default": DEFAULT, "all": (*TOOLS, *CURATION), OUTPUT_SCHEMAS: (),
 }  # fmt: skip
-BY_NAME = {tool.name: tool for tool in (*TOOLS, *CURATION, *OLDER_NAMES)}
+BY_NAME = {tool.name: tool for tool in (*TOOLS, *CURATION, *CHAT, *OLDER_NAMES)}
 """Every tool is answered, whether it is listed or not."""
 
 
@@ -45,4 +53,4 @@ def checked_toolsets(text: str) -> frozenset[str]:
     names = frozenset(filter(None, (name.strip().lower() for name in text.split(","))))
     if unknown := sorted(names - TOOLSETS.keys()):
         raise BadInput(f'There is no toolset "{unknown[0][:50]}". There are {", ".join(TOOLSETS)}.', "toolsets")
-    return names or frozenset({"default"})
+    return names if names - {OUTPUT_SCHEMAS} else names | {"default"}

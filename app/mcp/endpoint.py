@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import parse_qs
 
 from graphql import GraphQLError
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -16,8 +17,9 @@ from selection.limits import extent
 from ..http.errors import error_body, fault
 from ..http.graphql import EXTRA, STATUSES, come_again, headers_of
 from ..http.headers import AllowedHosts
-from ..http.request import INLINE_MAX, JSON, Bodies, Refused, credential_of, parse_in_thread, parsed
+from ..http.request import INLINE_MAX, JSON, Bodies, Refused, credential_of, header, parse_in_thread, parsed
 from ..http.responses import NO_STORE, Headers
+from ..oauth.routes import metadata_url, resource_of
 from ..settings import Settings
 from ..subscriptions.routes import is_same_site
 from .caller import Caller, Reach
@@ -58,6 +60,7 @@ class ToolsEndpoint:
     def __init__(self, reach: Reach, credentials: Credentials, settings: Settings) -> None:
         self.reach, self.credentials, self.bodies = reach, credentials, Bodies(settings.max_body)
         self.most_values = settings.max_variables
+        self.resource, self.metadata = resource_of(settings), metadata_url(settings)
         self.origins = frozenset(settings.cors_origins or ())
         self.manager = StreamableHTTPSessionManager(
             make_server(caller_of), json_response=True, stateless=True, max_request_body_size=settings.max_body
@@ -84,16 +87,15 @@ class ToolsEndpoint:
                 raise Refused(405, "Send a POST: each request is answered by itself.", "METHOD_NOT_ALLOWED")
             if not is_same_site(scope, self.origins):
                 raise Refused(403, "Pages of this origin may not ask here.", "FORBIDDEN")
-            wiki = await self.credentials.scope(*credential_of(scope))
-            asked = dict(scope["headers"]).get(TOOLSETS, b"")
-            toolsets = checked_toolsets(asked.decode("latin-1")) if asked else None
+            wiki = await self.credentials.scope(*credential_of(scope), resource=self.resource)
+            toolsets = checked_toolsets(asked) if (asked := toolsets_asked(scope)) else None
             body = await self.bodies.read(scope, receive)
             await check_extent(body, self.most_values)
         except Refused as refused:
             status, told = refused.status, error_body(refused.message, refused.code)
         except CairnError as error:
             status, told = STATUSES.get(type(error), 400), error_body(error.message, **error.extensions)
-            more += headers_of(error)
+            more += headers_of(error, self.metadata)
         except Exception as error:
             status, told = fault(error)
         else:
@@ -101,6 +103,12 @@ class ToolsEndpoint:
             await self.manager.handle_request(scope, whole(body, receive), private(send))
             return
         await refuse(send, status, told, more)
+
+
+def toolsets_asked(scope: Scope) -> str:
+    """Return the toolsets that a client asks for: by a header, or in the address, where it takes nothing else."""
+    given = header(scope, TOOLSETS)
+    return given or ",".join(parse_qs(scope["query_string"].decode("latin-1")).get("toolsets", ()))
 
 
 def caller_of(asked: Asked) -> Caller:

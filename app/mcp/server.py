@@ -35,7 +35,7 @@ from ..http.limits import Bounds
 from ..settings import Settings
 from . import resources
 from .caller import Caller, Reach
-from .catalogue import BY_NAME, checked_toolsets, listed_tools
+from .catalogue import BY_NAME, OUTPUT_SCHEMAS, checked_toolsets, listed_tools
 from .errors import failure, refusal
 from .tool import run_tool
 
@@ -54,7 +54,7 @@ INSTRUCTIONS = (
 
 def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
     """`caller_of` knows whose request it is."""
-    listed = listed_catalogue()
+    listed = listed_catalogue(with_output=True)
     schemas = {name: tool.input_schema for name, tool in listed.items()}
 
     async def list_tools(asked: Asked, params: Paging) -> ListToolsResult:
@@ -64,7 +64,8 @@ def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
         except Exception as error:
             raise refusal(error) from None
         shown = listed_tools(caller.toolsets, may_write=may_write)
-        return ListToolsResult(tools=[listed[tool.name] for tool in shown])
+        known = listed if OUTPUT_SCHEMAS in caller.toolsets else listed_catalogue(with_output=False)
+        return ListToolsResult(tools=[known[tool.name] for tool in shown])
 
     async def call_tool(asked: Asked, params: CallToolRequestParams) -> CallToolResult:
         return await called(caller_of(asked), params.name, params.arguments or {}, params.meta or {})
@@ -107,9 +108,9 @@ def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
 
 
 @cache
-def listed_catalogue() -> dict[str, Listed]:
+def listed_catalogue(*, with_output: bool) -> dict[str, Listed]:
     """Return each tool as it is listed, by its name. The schemas take 25 ms to make."""
-    return {tool.name: tool.listed() for tool in BY_NAME.values()}
+    return {tool.name: tool.listed(with_output=with_output) for tool in BY_NAME.values()}
 
 
 async def called(
@@ -138,7 +139,7 @@ def toolsets_of(settings: Settings) -> frozenset[str]:
 
 async def serve(settings: Settings, database: Database, scope: Scope) -> None:
     """Serve until stdin ends. The scope is fixed: whoever starts the process says whose wiki it is."""
-    reach = Reach(database, Bounds.of(settings, database), toolsets_of(settings))
+    reach = Reach(database, Bounds.of(settings, database), settings.base_url, toolsets_of(settings))
     server = make_server(lambda asked: reach.caller(scope))
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -55,13 +55,14 @@ class Tool:
     destroys: bool = False
     repeats: bool = True
 
-    def listed(self) -> Listed:
+    def listed(self, *, with_output: bool = True) -> Listed:
+        """Return the tool as a client is shown it, with the schema of its answer or without."""
         return Listed(
             name=self.name,
             title=self.title,
             description=self.about,
             input_schema=schema(self.takes, "validation"),
-            output_schema=schema(self.gives, "serialization"),
+            output_schema=schema(self.gives, "serialization") if with_output else None,
             annotations=ToolAnnotations(
                 read_only_hint=not self.writes,
                 destructive_hint=self.destroys,

@@ -26,6 +26,7 @@ from schema.errors import masked
 from ..http.limits import Bounds
 from ..http.request import Bodies, GraphQLRequest, Refused, header
 from ..http.responses import delivered
+from ..oauth.server import AuthorizationServer
 from ..rest.problems import STATUSES
 from ..stored_queries import run_stored_query, stored_query
 from ..subscriptions.operations import Credential
@@ -35,10 +36,11 @@ from .rendering import render
 
 log = structlog.get_logger()
 # Scripts, styles and requests of this service alone, and no way from text to markup in a script.
+OWN_FORMS = "form-action 'self'"
 POLICY = "; ".join(
     (
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
-        "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
+        OWN_FORMS, "base-uri 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
         "trusted-types 'none'",
     )
 )  # fmt: skip
@@ -66,6 +68,7 @@ class Web:
     compress_over: int
     streams: Streams
     local_token: str | None = None
+    oauth: AuthorizationServer | None = None
 
 
 class Proposed(CairnError):
@@ -126,14 +129,20 @@ def with_shell(document: str) -> str:
     return text + (stored_query("web", "shell") if "...Shell" in text else "")
 
 
-async def answer(web: Web, request: Request, template: str, status: int, **values: Any) -> Response:
-    """Return a template as the answer to a request, compressed and revalidated as any other."""
+async def answer(
+    web: Web, request: Request, template: str, status: int, *, leads_to: str = "", **values: Any
+) -> Response:
+    """Return a template as the answer to a request, compressed and revalidated as any other.
+
+    `leads_to` is the origin of another service that the browser is sent to once the page's form was taken.
+    """
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     body = render(template, here=here, **values).encode()
     found = await delivered(request.scope, status, body, web.compress_over)
     headers = {name.decode(): value.decode() for name, value in found.headers}
     headers["vary"] = "Cookie, Accept-Encoding"
-    return Response(found.body, found.status, headers | {"content-security-policy": POLICY}, HTML)
+    policy = POLICY.replace(OWN_FORMS, f"{OWN_FORMS} {leads_to}") if leads_to else POLICY
+    return Response(found.body, found.status, headers | {"content-security-policy": policy}, HTML)
 
 
 Handle = Callable[[Visit], Awaitable[Response]]

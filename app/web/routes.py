@@ -6,7 +6,7 @@ A page is at /wiki/OWNER/TYPE/SLUG. The text of pages, and programs, know it as 
 from starlette.routing import BaseRoute, Route
 
 from .endpoint import Following, Handle, Web, page_route
-from .pages import evidence, find, home, read, share, work, write
+from .pages import connect, evidence, find, home, read, share, work, write
 from .pages.sign_in import sign_in_routes
 from .rendering import FOLDER, send_static
 
@@ -38,6 +38,8 @@ READING: dict[str, Handle] = {
     "/work/{owner}": work.work,
     "/proposals/{owner}": work.proposals,
     "/proposal/{owner}/{id}": work.proposal,
+    "/connect": connect.ask,
+    "/programs": connect.programs,
 }
 WRITING: dict[str, Handle] = {
     "/new/{owner}": write.create,
@@ -58,6 +60,8 @@ WRITING: dict[str, Handle] = {
     "/accept/{owner}/{id}": work.accept,
     "/decline/{owner}/{id}": work.decline,
     "/withdraw/{owner}/{id}": work.withdraw,
+    "/connect": connect.decide,
+    "/programs": connect.disconnect,
 }
 
 

@@ -45,7 +45,7 @@ from .search import (
     search_vocabulary,
 )
 from .sources import SOURCE_KINDS, blobs, mentions, sightings, source_originals, sources
-from .tenants import api_keys, grants, installation, owners, tenants
+from .tenants import api_keys, grants, installation, oauth_authorizations, owners, tenants
 
 __all__ = [
     "PAGE_TYPES",
@@ -70,6 +70,7 @@ __all__ = [
     "merged_pages",
     "metadata",
     "model_usage",
+    "oauth_authorizations",
     "old_slugs",
     "originals",
     "owners",

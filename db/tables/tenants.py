@@ -17,7 +17,7 @@ from sqlalchemy import (
     true,
 )
 
-from .columns import document, identifier, metadata, moment, number, one_of, words
+from .columns import document, identifier, listed, metadata, moment, number, one_of, scoped_table, words
 
 installation = Table(
     "installation",
@@ -104,3 +104,31 @@ grants = Table(
         ["tenant_id", "grantee_id"], ["owners.tenant_id", "owners.id"], name="grants_grantee_fk", ondelete="CASCADE"
     ),
 )
+
+# A program that a person has let into the wiki by OAuth. Its codes and refresh tokens are kept as hashes.
+oauth_authorizations = scoped_table(
+    "oauth_authorizations",
+    Column("client_hash", LargeBinary, nullable=False, comment="SHA-256 of the client's id"),
+    words("client_name"),
+    *one_of("oauth_authorizations", "role", "reader", "member", "service", "admin"),
+    words("author"),
+    listed("scopes"),
+    words("resource"),
+    words("redirect_uri"),
+    Column("redirect_is_given", Boolean, nullable=False),
+    Column("code_hash", LargeBinary, nullable=False, comment="SHA-256 of the code; it is never stored"),
+    words("code_challenge"),
+    moment("code_expires_at"),
+    moment("redeemed_at", nullable=True),
+    Column("refresh_hash", LargeBinary, comment="SHA-256 of the refresh token; it is never stored"),
+    Column("former_hash", LargeBinary, comment="of the refresh token before, by which theft shows"),
+    moment("created_at"),
+    moment("used_at", nullable=True),
+    moment("expires_at"),
+    moment("withdrawn_at", nullable=True),
+)
+AUTHORIZATIONS = oauth_authorizations.c
+Index("oauth_authorizations_code_uq", AUTHORIZATIONS.tenant_id, AUTHORIZATIONS.code_hash, unique=True)
+Index("oauth_authorizations_refresh_uq", AUTHORIZATIONS.tenant_id, AUTHORIZATIONS.refresh_hash, unique=True)
+Index("oauth_authorizations_former_ix", AUTHORIZATIONS.tenant_id, AUTHORIZATIONS.former_hash)
+Index("oauth_authorizations_owner_ix", AUTHORIZATIONS.tenant_id, AUTHORIZATIONS.owner_id, AUTHORIZATIONS.id.desc())

@@ -16,6 +16,8 @@ class Verified(NamedTuple):
 
     scope: Scope
     until: float
+    resource: str | None = None
+    """The one part of the service that it is for, as `https://wiki.example.org/mcp`; None if it is for all."""
 
 
 class CredentialCache:
@@ -30,6 +32,6 @@ class CredentialCache:
         found = self.entries.find(credential)
         return found if found is not None and found.until > self.clock() else None
 
-    def keep(self, credential: str, scope: Scope, expires_at: float) -> Verified:
+    def keep(self, credential: str, scope: Scope, expires_at: float, resource: str | None = None) -> Verified:
         """Keep it until it expires, and for TTL seconds at most."""
-        return self.entries.keep(credential, Verified(scope, min(expires_at, self.clock() + TTL)))
+        return self.entries.keep(credential, Verified(scope, min(expires_at, self.clock() + TTL), resource))

@@ -14,7 +14,7 @@ from db.scope import Actor, ActorKind, Role, Scope
 from observability.trace import record_caller
 
 from ..errors import BadInput, Forbidden, NoCredential, NotFound, Unauthenticated
-from ..permissions import Action, authorise
+from ..permissions import Action, authorise, covers
 from ..transactions.db_errors import translated_db_errors
 from .api_keys import PREFIX, find_key, scope_of_key
 from .credential_cache import TTL, CredentialCache, Verified
@@ -35,6 +35,8 @@ REASONS: Mapping[type[jwt.PyJWTError], str] = {
     jwt.InvalidKeyError: "The token is signed with a key that is too weak.",
 }
 MALFORMED: Final = "The token is malformed."
+SCOPES: dict[str, Role] = {"wiki:read": Role.READER, "wiki:write": Role.MEMBER, "wiki:admin": Role.ADMIN}
+"""The scopes of OAuth, from the least to the greatest, each with the role that it allows."""
 
 Choice = TypeVar("Choice", Role, ActorKind)
 
@@ -49,11 +51,16 @@ class Tokens:
         jwks: Jwks | None = None,
         issuer: str | None = None,
         audience: str | None = None,
+        resource: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`clock` counts seconds since 1970."""
+        """Accept tokens for the `audience`, and those for the `resource` there alone (RFC 8707).
+
+        `clock` counts seconds since 1970.
+        """
         self.secret = None if secret is None else secret_key(secret)
-        self.jwks, self.issuer, self.audience, self.clock = jwks, issuer, audience, clock
+        self.jwks, self.issuer, self.audience, self.resource = jwks, issuer, audience, resource
+        self.clock = clock
         self.cache = CredentialCache(clock)
 
     async def scope(self, token: str) -> Scope:
@@ -65,8 +72,14 @@ class Tokens:
         found = self.cache.find(token)
         if found is None:
             claims = await self.claims(token)
-            found = self.cache.keep(token, scope_of(claims), int(claims["exp"]))
+            found = self.cache.keep(token, scope_of(claims), int(claims["exp"]), self.resource_of(claims))
         return found
+
+    def resource_of(self, claims: Mapping[str, Any]) -> str | None:
+        """Return the one resource that a token is for, or None if it is for the whole service."""
+        audiences = claims.get("aud")
+        named = [audiences] if isinstance(audiences, str) else list(audiences or ())
+        return self.resource if self.resource in named and self.audience not in named else None
 
     async def claims(self, token: str) -> dict[str, Any]:
         """Return the claims of a token, once all of its conditions hold."""
@@ -77,7 +90,7 @@ class Tokens:
                 key,
                 algorithms=[key.algorithm_name],
                 issuer=self.issuer,
-                audience=self.audience,
+                audience=self.audiences(token),
                 leeway=LEEWAY,
                 options={"require": ["exp"], "enforce_minimum_key_length": True},
             )
@@ -87,6 +100,13 @@ class Tokens:
         if int(claims["exp"]) <= self.clock():
             raise Unauthenticated(REASONS[jwt.ExpiredSignatureError])
         return claims
+
+    def audiences(self, token: str) -> list[str] | None:
+        """Return the audiences of which a token must name one. A token without any is for nobody in particular, which
+        is accepted where no audience is set."""
+        if self.audience is None and "aud" not in jwt.decode(token, options={"verify_signature": False}):
+            return None
+        return [audience for audience in (self.audience, self.resource) if audience] or None
 
     async def key(self, header: Mapping[str, Any]) -> jwt.PyJWK:
         """Return the key that the token chooses among ours. Each has one algorithm, so none is used as another."""
@@ -184,9 +204,15 @@ def reason(error: jwt.PyJWTError) -> str:
 
 
 def scope_of(claims: Mapping[str, Any]) -> Scope:
-    """Return the scope of the claims tenant, owner and role; actor_kind and sub name another author for history."""
+    """Return the scope of the claims tenant, owner and role; actor_kind and sub name another author for history.
+
+    OAuth scopes of ours (`scope`, or `scp`) take away what the role may do besides, or stand for the role.
+    """
     owner_id = identifier(claims, "owner")
-    role = one_of(claims, "role", Role)
+    most = role_of_scopes(claims.get("scope") or claims.get("scp") or ())
+    role = one_of(claims, "role", Role) if most is None or "role" in claims else most
+    if most is not None and not covers(most, role):
+        role = most
     otherwise = ActorKind.SERVICE if role is Role.SERVICE else ActorKind.USER
     kind = one_of(claims, "actor_kind", ActorKind) if "actor_kind" in claims else otherwise
     return Scope(
@@ -196,6 +222,14 @@ def scope_of(claims: Mapping[str, Any]) -> Scope:
         actor=Actor(kind, subject(claims.get("sub", str(owner_id)))),
         owners=(owner_id,),
     )
+
+
+def role_of_scopes(given: Any) -> Role | None:
+    """Return the role that the greatest OAuth scope of ours allows, of a list or of words; None without any."""
+    words = given.split() if isinstance(given, str) else given
+    if not isinstance(words, list | tuple):
+        return None
+    return next((role for word, role in reversed(SCOPES.items()) if word in words), None)
 
 
 def identifier(claims: Mapping[str, Any], name: str) -> UUID:
@@ -229,18 +263,24 @@ class Credentials:
     def __init__(self, database: Database, tokens: Tokens) -> None:
         self.database, self.tokens = database, tokens
 
-    async def scope(self, authorization: str | None, owner: str | None = None) -> Scope:
-        """The scope of the credential, at work in the wiki of `owner` (an id) when it asks for one that it may read."""
-        scope = await self.checked(authorization)
+    async def scope(self, authorization: str | None, owner: str | None = None, resource: str | None = None) -> Scope:
+        """The scope of the credential, at work in the wiki of `owner` (an id) when it asks for one that it may read.
+
+        `resource` is the part of the service that is asked: a token that is for one part alone holds nowhere else.
+        """
+        scope = await self.checked(authorization, resource)
         record_caller(scope)
         return scope if owner is None else await self.at_work(scope, owner)
 
-    async def checked(self, authorization: str | None) -> Scope:
+    async def checked(self, authorization: str | None, resource: str | None = None) -> Scope:
         shown = bearer(authorization)
         with translated_db_errors():
             if shown.startswith(PREFIX):
                 return await scope_of_key(self.database, shown)
-            return await self.tokens.scope(shown)
+            found = await self.tokens.find(shown)
+        if found.resource is not None and found.resource != resource:
+            raise Unauthenticated(REASONS[jwt.InvalidAudienceError])
+        return found.scope
 
     async def good_until(self, authorization: str | None) -> float:
         """Seconds since 1970 until which it need not be looked at again; Unauthenticated once it is good no more."""

@@ -42,7 +42,7 @@ class Agent:
 
 @asynccontextmanager
 async def agent(service: Service, token: str, mode: Any = "auto", **headers: str) -> AsyncIterator[Agent]:
-    sent = {"authorization": f"Bearer {token}", **headers}
+    sent = {"authorization": f"Bearer {token}", "X-MCP-Toolsets": "all,output-schemas", **headers}
     async with httpx2.AsyncClient(headers=sent, timeout=30, verify=PLAIN) as http:
         transport = streamable_http_client(f"{service.url}/mcp", http_client=http)
         async with Client(transport, mode=mode) as client:
@@ -52,7 +52,12 @@ async def agent(service: Service, token: str, mode: Any = "auto", **headers: str
 @asynccontextmanager
 async def local_agent(dsn: str, data_dir: Path, *arguments: str) -> AsyncIterator[Agent]:
     """`cairn mcp` as a process of its own."""
-    environment = {"PYTHONPATH": str(ROOT), "CAIRN_DATA_DIR": str(data_dir), "CAIRN_DATABASE_URL": dsn}
+    environment = {
+        "CAIRN_TOOLSETS": "all,output-schemas",
+        "PYTHONPATH": str(ROOT),
+        "CAIRN_DATA_DIR": str(data_dir),
+        "CAIRN_DATABASE_URL": dsn,
+    }
     server = StdioServerParameters(
         command=sys.executable, args=[*COMMAND[1:], "mcp", *arguments], env=environment, cwd=ROOT
     )

@@ -53,15 +53,16 @@ class Service:
 @asynccontextmanager
 async def serving(dsn: str, data_dir: Path, **settings: Any) -> AsyncIterator[Service]:
     """The plan of a slow operation is asked for by those tests alone that set when one is slow."""
-    usual = {"database_url": dsn, "data_dir": data_dir, "jwt_secret": SECRET, "pool_size": 4, "slow_operation": 0}
-    made = Settings(**usual | settings)
     listening = bind("127.0.0.1", 0)
+    port = listening.getsockname()[1]
+    usual = {"database_url": dsn, "data_dir": data_dir, "jwt_secret": SECRET, "pool_size": 4, "slow_operation": 0}
+    made = Settings(**usual | {"port": port} | settings)
     server = uvicorn.Server(config_of(create_app(made, dsn=dsn), made))
     running = asyncio.create_task(server.serve(sockets=[listening]))
     while not server.started:
         assert not running.done(), "the service did not start"
         await asyncio.sleep(0.01)
-    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    url = f"http://127.0.0.1:{port}"
     try:
         async with httpx.AsyncClient(base_url=url, timeout=30, verify=PLAIN) as http:
             with nothing_of_ours_holds_the_loop():

@@ -1,6 +1,7 @@
 """Signing in with a token or an API key, and signing out."""
 
 from functools import partial
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -38,7 +39,7 @@ async def show_sign_in(web: Web, request: Request) -> Response:
 
 
 async def sign_in_page(web: Web, request: Request, status: int, said: str | None, next: str) -> Response:
-    values = {"viewer": None, "owner_slug": None, "said": said, "next": local_path(next)}
+    values: dict[str, Any] = {"viewer": None, "owner_slug": None, "said": said, "next": local_path(next)}
     return await answer(web, request, "sign_in.html", status, **values)
 
 

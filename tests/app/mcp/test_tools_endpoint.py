@@ -8,6 +8,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from app.mcp.catalogue import TOOLSETS
 from tests.app.agents import agent
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
@@ -26,7 +27,9 @@ async def test_a_request_is_answered_with_json_that_nobody_keeps(service: Servic
     assert response.status_code == 200
     assert response.headers["content-type"] == "application/json"
     assert response.headers["cache-control"] == "no-store"
-    assert len(response.json()["result"]["tools"]) == 21
+    tools = response.json()["result"]["tools"]
+    assert [tool["name"] for tool in tools] == [tool.name for tool in TOOLSETS["default"]]
+    assert not any("outputSchema" in tool for tool in tools)
 
 
 async def test_who_shows_no_good_credential_is_told_so(service: Service) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 from app.mcp.catalogue import TOOLS, TOOLSETS
-from app.settings import Toolset
+from app.setting_types import Toolset
 from db.scope import Role
 from resolvers.auth.owners import Grant, grant
 from resolvers.model.lookup import PageAddress

@@ -80,6 +80,9 @@ class Passages(Evidence):
 
 
 class Sources(Evidence):
+    def owner(self, source: Row) -> Row | None:
+        return self.rows.one("owners", id=source["owner_id"])
+
     def checksum(self, source: Row) -> str:
         return bytes(source["checksum"]).hex()
 

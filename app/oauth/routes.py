@@ -1,0 +1,57 @@
+"""The routes of OAuth: metadata of the protected resource (RFC 9728), and the own server's endpoints (RFC 8414)."""
+
+from typing import Final
+
+from mcp.server.auth.routes import create_auth_routes, create_protected_resource_routes
+from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOptions
+from mcp.server.transport_security import RequestBodyLimitMiddleware
+from pydantic import AnyHttpUrl
+from starlette.routing import Route
+
+from db.database import Database
+from resolvers.auth.credentials import SCOPES, Signing
+
+from ..settings import Settings, signing_secret
+from .server import AuthorizationServer
+
+BODY_MOST: Final = 64_000  # bytes
+OFFERED: Final = [name for name in SCOPES if name != "wiki:admin"]
+"""The scopes that a program may ask for here. What an admin may do, no program is let in to do."""
+
+
+def resource_of(settings: Settings) -> str | None:
+    """Return the address of the tools, which tokens of OAuth are for; None where OAuth is off."""
+    return None if settings.oauth == "off" else f"{settings.base_url}/mcp"
+
+
+def metadata_url(settings: Settings) -> str | None:
+    """Return where programs learn who gives them tokens, as a 401 tells them; None where OAuth is off."""
+    return None if settings.oauth == "off" else f"{settings.base_url}/.well-known/oauth-protected-resource/mcp"
+
+
+def authorization_server(settings: Settings, database: Database) -> AuthorizationServer | None:
+    """Return the own authorization server, where programs are let in by this service."""
+    resource = resource_of(settings)
+    if settings.oauth != "own" or resource is None:
+        return None
+    signing = Signing(signing_secret(settings), settings.jwt_issuer, None)
+    return AuthorizationServer(database, signing, settings.base_url, resource)
+
+
+def oauth_routes(settings: Settings, server: AuthorizationServer | None) -> list[Route]:
+    """Return the routes that programs need before they have a token."""
+    resource = resource_of(settings)
+    if resource is None:
+        return []
+    issuer = AnyHttpUrl(settings.base_url if server else settings.jwt_issuer or "")
+    routes = create_protected_resource_routes(AnyHttpUrl(resource), [issuer], OFFERED, "Cairn")
+    if server is not None:
+        routes += create_auth_routes(
+            server,
+            issuer,
+            client_registration_options=ClientRegistrationOptions(
+                enabled=True, valid_scopes=OFFERED, default_scopes=OFFERED
+            ),
+            revocation_options=RevocationOptions(enabled=True),
+        )
+    return [Route(one.path, RequestBodyLimitMiddleware(one.app, BODY_MOST), methods=one.methods) for one in routes]

@@ -1,0 +1,239 @@
+"""The authorization server: programs register, people let them in at /connect, and programs fetch their tokens.
+
+The protocol is the MCP SDK's. A registration is stored nowhere: the id of a client is what it has registered, signed,
+so that nobody fills the database without a credential. The secret that a client is given is made from its id.
+"""
+
+import hmac
+import time
+from hashlib import sha256
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import jwt
+from mcp.server.auth.provider import (
+    AccessToken,
+    AuthorizationCode,
+    AuthorizationParams,
+    AuthorizeError,
+    OAuthAuthorizationServerProvider,
+    RefreshToken,
+    RegistrationError,
+    TokenError,
+    construct_redirect_uri,
+)
+from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
+from pydantic import AnyHttpUrl, AnyUrl
+
+from db.database import Database
+from db.scope import Scope
+from resolvers.auth import oauth
+from resolvers.auth.credentials import SCOPES, Signing
+from resolvers.auth.oauth import Authorization, AuthorizationRequest, Client, IssuedTokens
+from resolvers.errors import BadInput
+
+CONNECT: Final = "/connect"
+"""Where a person is asked whether a program may use the wiki."""
+REQUEST_TTL: Final = 600  # seconds that a person may take to answer
+URIS_MOST, URI_MOST, NAME_MOST = 5, 400, 80
+SHOWN = ("http", "https")
+REFUSED_SCHEMES = ("javascript", "data", "file", "vbscript", "blob", "about", "ftp", "ws", "wss")
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
+ASK_AGAIN = "This request has expired or is not complete. Start again in the program that wants to connect."
+
+
+class Code(AuthorizationCode):
+    """A code, with the authorization that it is of."""
+
+    found: Any
+
+
+class Refreshing(RefreshToken):
+    """A refresh token, with the authorization that it is of."""
+
+    found: Any
+
+
+class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, AccessToken]):
+    """The provider behind the SDK's endpoints. `resource` is what its tokens are for, and the only thing."""
+
+    def __init__(self, database: Database, signing: Signing, base_url: str, resource: str) -> None:
+        assert signing.secret is not None
+        self.database, self.signing, self.base_url, self.resource = database, signing, base_url, resource
+        self.issuer = str(AnyHttpUrl(base_url))  # to the letter as its metadata have it
+        self.client_key = derived(signing.secret, "clients")
+        self.request_key = derived(signing.secret, "requests")
+
+    # -- clients
+
+    async def register_client(self, client_info: OAuthClientInformationFull) -> None:
+        """Check a registration, and make its id and its secret of it. Raises RegistrationError."""
+        uris = [str(uri) for uri in client_info.redirect_uris or ()]
+        if len(uris) > URIS_MOST or any(len(uri) > URI_MOST or not may_redirect_to(uri) for uri in uris):
+            raise RegistrationError(
+                "invalid_redirect_uri",
+                f"Give at most {URIS_MOST} URIs of up to {URI_MOST} characters each: https, http on the loopback, or "
+                "a scheme of the program's own.",
+            )
+        name = "".join(filter(str.isprintable, client_info.client_name or ""))[:NAME_MOST].strip()
+        registered = {
+            "id": client_info.client_id,  # of the SDK, at random: no two programs are given the same secret
+            "uris": uris,
+            "name": name or (urlsplit(uris[0]).hostname if uris else None) or "A program",
+            "scope": client_info.scope,
+            "grants": client_info.grant_types,
+            "method": client_info.token_endpoint_auth_method,
+            "at": client_info.client_id_issued_at,
+        }
+        client_info.client_id = jwt.encode(registered, self.client_key, algorithm="HS256")
+        if client_info.client_secret is not None:
+            client_info.client_secret = self.secret_of(client_info.client_id)
+
+    async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
+        """Return a client as it has registered itself, or None for an id that was not made here."""
+        try:
+            registered = jwt.decode(client_id, self.client_key, algorithms=["HS256"])
+        except jwt.PyJWTError:
+            return None
+        is_public = registered["method"] == "none"
+        return OAuthClientInformationFull(
+            client_id=client_id,
+            client_secret=None if is_public else self.secret_of(client_id),
+            client_name=registered["name"],
+            redirect_uris=[AnyUrl(uri) for uri in registered["uris"]],
+            scope=registered["scope"],
+            grant_types=registered["grants"],
+            token_endpoint_auth_method=registered["method"],
+        )
+
+    def secret_of(self, client_id: str) -> str:
+        return hmac.new(self.client_key, client_id.encode(), sha256).hexdigest()
+
+    # -- asking the person
+
+    async def authorize(self, client: OAuthClientInformationFull, params: AuthorizationParams) -> str:
+        """Return where the person is asked. Raises AuthorizeError for tokens that are to be for another service."""
+        if params.resource is not None and params.resource.rstrip("/") != self.resource:
+            raise AuthorizeError("invalid_target", f"Tokens of this server are for {self.resource} alone.")
+        asked = {
+            "client": client.client_id,
+            "scopes": params.scopes or [],
+            "state": params.state,
+            "challenge": params.code_challenge,
+            "uri": str(params.redirect_uri),
+            "is_given": params.redirect_uri_provided_explicitly,
+            "exp": int(time.time()) + REQUEST_TTL,
+        }
+        return construct_redirect_uri(
+            self.base_url + CONNECT, request=jwt.encode(asked, self.request_key, algorithm="HS256")
+        )
+
+    async def request_of(self, signed: str) -> tuple[AuthorizationRequest, str | None]:
+        """Return what a program asks of the person, and its state. Raises BadInput for what was not signed here."""
+        try:
+            asked = jwt.decode(signed, self.request_key, algorithms=["HS256"])
+        except jwt.PyJWTError:
+            raise BadInput(ASK_AGAIN, "request") from None
+        client = await self.get_client(asked["client"])
+        if client is None:
+            raise BadInput(ASK_AGAIN, "request")
+        request = AuthorizationRequest(
+            Client(client.client_id, client.client_name or ""),
+            tuple(name for name in asked["scopes"] or SCOPES if name in SCOPES and name != "wiki:admin"),
+            self.resource,
+            asked["uri"],
+            asked["is_given"],
+            asked["challenge"],
+        )
+        return request, asked["state"]
+
+    async def allow(self, scope: Scope, request: AuthorizationRequest, state: str | None, person: str) -> str:
+        """Let the program in, and return where the browser takes it its code."""
+        code = await oauth.authorize(self.database, scope, request, person)
+        return construct_redirect_uri(request.redirect_uri, code=code, state=state, iss=self.issuer)
+
+    def deny(self, request: AuthorizationRequest, state: str | None) -> str:
+        """Return where the browser tells the program that it was not let in."""
+        return construct_redirect_uri(request.redirect_uri, error="access_denied", state=state, iss=self.issuer)
+
+    # -- tokens
+
+    async def load_authorization_code(self, client: OAuthClientInformationFull, authorization_code: str) -> Code | None:
+        found = await oauth.find_by_code(self.database, authorization_code)
+        if found is None or not found.is_of(client.client_id):
+            return None
+        return Code(
+            code=authorization_code,
+            scopes=list(found.scopes),
+            expires_at=found.code_expires_at.timestamp(),
+            client_id=client.client_id,
+            code_challenge=found.code_challenge,
+            redirect_uri=AnyUrl(found.redirect_uri),
+            redirect_uri_provided_explicitly=found.redirect_is_given,
+            resource=found.resource,
+            found=found,
+        )
+
+    async def exchange_authorization_code(
+        self, client: OAuthClientInformationFull, authorization_code: Code
+    ) -> OAuthToken:
+        return shown(await oauth.redeem_code(self.database, self.signing, authorization_code.found))
+
+    async def load_refresh_token(self, client: OAuthClientInformationFull, refresh_token: str) -> Refreshing | None:
+        found = await oauth.find_by_refresh_token(self.database, refresh_token)
+        if found is None or not found.is_of(client.client_id):
+            return None
+        return Refreshing(
+            token=refresh_token,
+            client_id=client.client_id,
+            scopes=list(found.scopes),
+            expires_at=int(found.expires_at.timestamp()),
+            resource=found.resource,
+            found=found,
+        )
+
+    async def exchange_refresh_token(
+        self, client: OAuthClientInformationFull, refresh_token: Refreshing, scopes: list[str]
+    ) -> OAuthToken:
+        found: Authorization = refresh_token.found
+        return shown(await oauth.refresh(self.database, self.signing, found, refresh_token.token, scopes))
+
+    async def load_access_token(self, token: str) -> AccessToken | None:
+        """Return None: access tokens are short and signed, and none of them is withdrawn by itself."""
+        return None
+
+    async def revoke_token(self, token: AccessToken | Refreshing) -> None:
+        """End the authorization of a refresh token."""
+        if isinstance(token, Refreshing):
+            await oauth.end(self.database, token.found)
+
+
+def shown(issued: IssuedTokens | None) -> OAuthToken:
+    """Return the tokens as a client is told them. Raises TokenError where there are none."""
+    if issued is None:
+        raise TokenError("invalid_grant", "It was used before, or has ended. Ask the person again.")
+    return OAuthToken(
+        access_token=issued.access_token,
+        expires_in=issued.expires_in,
+        scope=" ".join(issued.scopes),
+        refresh_token=issued.refresh_token,
+    )
+
+
+def may_redirect_to(uri: str) -> bool:
+    """Return whether codes may be sent there: over TLS, on the person's own machine, or to a program's own scheme."""
+    try:
+        parts = urlsplit(uri)
+        host = parts.hostname or ""
+    except ValueError:
+        return False
+    if parts.fragment or not uri.isascii() or not uri.isprintable() or parts.scheme in REFUSED_SCHEMES:
+        return False
+    if parts.scheme == "http":
+        return host in LOOPBACK
+    return bool(host) if parts.scheme == "https" else bool(parts.scheme)
+
+
+def derived(secret: str, purpose: str) -> bytes:
+    """Return a key for one purpose alone: nothing that is signed with it passes for a token."""
+    return hmac.new(secret.encode(errors="surrogateescape"), f"cairn oauth {purpose}".encode(), sha256).digest()

@@ -1,0 +1,62 @@
+-- name: add_authorization
+-- A program that a person has let in, with the code by which it fetches its first tokens.
+INSERT INTO oauth_authorizations (
+    tenant_id, owner_id, id, client_hash, client_name, role, author, scopes, resource, redirect_uri,
+    redirect_is_given, code_hash, code_challenge, code_expires_at, created_at, expires_at
+)
+VALUES (
+    :tenant_id, :owner_id, :id, CAST(:client_hash AS bytea), CAST(:client_name AS text), CAST(:role AS text),
+    CAST(:author AS text), CAST(:scopes AS text[]), CAST(:resource AS text), CAST(:redirect_uri AS text),
+    CAST(:redirect_is_given AS boolean), CAST(:code_hash AS bytea), CAST(:code_challenge AS text),
+    CAST(:code_expires_at AS timestamptz), CAST(:now AS timestamptz), CAST(:expires_at AS timestamptz)
+);
+
+-- name: find_by_code
+-- The authorization that this code was made for, redeemed or not.
+SELECT * FROM oauth_authorizations
+WHERE tenant_id = :tenant_id AND code_hash = CAST(:code_hash AS bytea) AND withdrawn_at IS NULL;
+
+-- name: redeem_code
+-- Gives the first refresh token for a code; nothing comes back when that was done before.
+UPDATE oauth_authorizations
+SET redeemed_at = CAST(:now AS timestamptz), used_at = CAST(:now AS timestamptz),
+    refresh_hash = CAST(:refresh_hash AS bytea)
+WHERE tenant_id = :tenant_id AND id = :id AND redeemed_at IS NULL AND withdrawn_at IS NULL
+  AND code_expires_at > CAST(:now AS timestamptz)
+RETURNING id;
+
+-- name: find_by_refresh_token
+-- The authorization that this refresh token is of, or was of before the last one.
+SELECT *, refresh_hash = CAST(:refresh_hash AS bytea) AS is_current FROM oauth_authorizations
+WHERE tenant_id = :tenant_id AND withdrawn_at IS NULL
+  AND (refresh_hash = CAST(:refresh_hash AS bytea) OR former_hash = CAST(:refresh_hash AS bytea));
+
+-- name: rotate_refresh_token
+-- Replaces a refresh token by another; nothing comes back when that was done before, or it has ended.
+UPDATE oauth_authorizations
+SET former_hash = refresh_hash, refresh_hash = CAST(:next_hash AS bytea), used_at = CAST(:now AS timestamptz)
+WHERE tenant_id = :tenant_id AND id = :id AND refresh_hash = CAST(:refresh_hash AS bytea)
+  AND withdrawn_at IS NULL AND expires_at > CAST(:now AS timestamptz)
+RETURNING id;
+
+-- name: withdraw_authorization
+-- Ends an authorization; nothing comes back when it was withdrawn before, or lies in another wiki.
+UPDATE oauth_authorizations SET withdrawn_at = CAST(:now AS timestamptz)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND withdrawn_at IS NULL
+RETURNING id;
+
+-- name: list_authorizations
+-- The programs that have been let into a wiki and may still get tokens, the newest first.
+SELECT id, client_name, redirect_uri, role, created_at, used_at, expires_at FROM oauth_authorizations
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND withdrawn_at IS NULL AND redeemed_at IS NOT NULL
+  AND expires_at > CAST(:now AS timestamptz)
+ORDER BY id DESC
+LIMIT CAST(:most AS integer);
+
+-- name: delete_ended
+-- Deletes the authorizations of a wiki that were never redeemed in time, withdrawn, or have ended.
+DELETE FROM oauth_authorizations
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (
+    withdrawn_at IS NOT NULL OR expires_at <= CAST(:now AS timestamptz)
+    OR (redeemed_at IS NULL AND code_expires_at <= CAST(:now AS timestamptz))
+);

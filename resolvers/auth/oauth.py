@@ -1,0 +1,282 @@
+"""Authorizations: programs that people let into their wiki by OAuth 2.1. Codes and refresh tokens are kept as hashes.
+
+Each of them begins with its tenant, so that looking it up is bound to the tenant as every other statement is.
+"""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from secrets import token_bytes
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from content.limits import AUTHOR
+from db.database import Database, Row
+from db.ids import new_id
+from db.scope import Actor, ActorKind, Role, Scope
+from db.sql import statements
+
+from ..errors import Forbidden, NotFound
+from ..permissions import Action, covers, is_at_home
+from ..transactions.transaction import read_connection, transaction
+from .credentials import SCOPES, Signing, mint, role_of_scopes
+
+AUTHORIZATIONS = statements("oauth_authorizations")
+CODE_TTL: Final = timedelta(minutes=1)
+ACCESS_TTL: Final = timedelta(minutes=15)
+"""An access token cannot be withdrawn, so it is short; what is withdrawn are the tokens that come after it."""
+LONGEST: Final = timedelta(days=90)
+"""After so long the person is asked again."""
+LISTED_MOST: Final = 200
+TENANT_BYTES, SECRET_BYTES = 16, 32
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A program as it has registered itself: nothing of it is verified but its redirect URI."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizationRequest:
+    """A request of a program. `resource` is the part of the service that its tokens are to be for (RFC 8707)."""
+
+    client: Client
+    scopes: tuple[str, ...]
+    resource: str
+    redirect_uri: str
+    redirect_is_given: bool
+    code_challenge: str
+
+    def reading(self) -> "AuthorizationRequest":
+        """Return the same request for reading alone."""
+        return replace(self, scopes=("wiki:read",))
+
+
+@dataclass(frozen=True, slots=True)
+class Authorization:
+    """A program that was let in. `code` and `refresh_token` are what it was found by."""
+
+    tenant_id: UUID
+    owner_id: UUID
+    id: UUID
+    client_hash: bytes
+    role: Role
+    author: str
+    scopes: tuple[str, ...]
+    resource: str
+    redirect_uri: str
+    redirect_is_given: bool
+    code_challenge: str
+    code_expires_at: datetime
+    expires_at: datetime
+
+    def is_of(self, client_id: str) -> bool:
+        return self.client_hash == hashed(client_id)
+
+
+class ConnectedProgram(NamedTuple):
+    """A program that may act in a wiki, as its owner sees it."""
+
+    id: UUID
+    client_name: str
+    redirect_uri: str
+    role: Role
+    created_at: datetime
+    used_at: datetime | None
+    expires_at: datetime
+
+
+class IssuedTokens(NamedTuple):
+    """Tokens as they are handed out, this once. `expires_in` counts the seconds of the access token."""
+
+    access_token: str
+    refresh_token: str
+    expires_in: int
+    scopes: tuple[str, ...]
+
+
+async def authorize(database: Database, scope: Scope, request: AuthorizationRequest, person: str) -> str:
+    """Let a program into the scope's own wiki, and return the code by which it fetches its tokens within a minute.
+
+    The program may do what its OAuth scopes allow, and no more than the credential that lets it in. History names it
+    as an agent of the `person`.
+    """
+    if not is_at_home(scope, scope.owner_id, Action.READ):
+        raise Forbidden("A program can be let into your own wiki only.")
+    asked = role_of_scopes(request.scopes) or Role.READER
+    role = asked if covers(scope.role, asked) else scope.role
+    now, code = datetime.now(UTC), new_secret(scope.tenant_id)
+    async with transaction(database) as connection:
+        own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "now": now}
+        await connection.run(AUTHORIZATIONS["delete_ended"], **own)
+        await connection.run(
+            AUTHORIZATIONS["add_authorization"],
+            **own,
+            id=new_id(),
+            client_hash=hashed(request.client.id),
+            client_name=request.client.name,
+            role=role,
+            author=f"{request.client.name} for {person}"[: AUTHOR.most],
+            scopes=[name for name in request.scopes if covers(role, SCOPES[name])],
+            resource=request.resource,
+            redirect_uri=request.redirect_uri,
+            redirect_is_given=request.redirect_is_given,
+            code_hash=hashed(code),
+            code_challenge=request.code_challenge,
+            code_expires_at=now + CODE_TTL,
+            expires_at=now + LONGEST,
+        )
+    return code
+
+
+async def find_by_code(database: Database, code: str) -> Authorization | None:
+    """Return the authorization of a code, redeemed or not; None for any other text."""
+    if (tenant_id := tenant_of(code)) is None:
+        return None
+    async with read_connection(database) as connection:
+        row = await connection.one(AUTHORIZATIONS["find_by_code"], tenant_id=tenant_id, code_hash=hashed(code))
+    return None if row is None else from_row(row)
+
+
+async def redeem_code(database: Database, signing: Signing, found: Authorization) -> IssuedTokens | None:
+    """Return the first tokens for a code. A code that comes again was stolen: the authorization ends, with None."""
+    refresh_token = new_secret(found.tenant_id)
+    async with transaction(database) as connection:
+        redeemed = await connection.value(
+            AUTHORIZATIONS["redeem_code"],
+            tenant_id=found.tenant_id,
+            id=found.id,
+            refresh_hash=hashed(refresh_token),
+            now=datetime.now(UTC),
+        )
+    if redeemed is None:
+        await end(database, found)
+        return None
+    return issued(signing, found, refresh_token, found.scopes)
+
+
+async def find_by_refresh_token(database: Database, token: str) -> Authorization | None:
+    """Return the authorization of a refresh token. One that was replaced before was stolen: the authorization ends."""
+    if (tenant_id := tenant_of(token)) is None:
+        return None
+    async with read_connection(database) as connection:
+        row = await connection.one(
+            AUTHORIZATIONS["find_by_refresh_token"], tenant_id=tenant_id, refresh_hash=hashed(token)
+        )
+    if row is None:
+        return None
+    found = from_row(row)
+    if not row["is_current"]:
+        await end(database, found)
+        return None
+    return found
+
+
+async def refresh(
+    database: Database, signing: Signing, found: Authorization, token: str, scopes: Sequence[str]
+) -> IssuedTokens | None:
+    """Return new tokens for a refresh token, which is replaced; None where that was done before, or it has ended."""
+    following = new_secret(found.tenant_id)
+    async with transaction(database) as connection:
+        rotated = await connection.value(
+            AUTHORIZATIONS["rotate_refresh_token"],
+            tenant_id=found.tenant_id,
+            id=found.id,
+            refresh_hash=hashed(token),
+            next_hash=hashed(following),
+            now=datetime.now(UTC),
+        )
+    return None if rotated is None else issued(signing, found, following, tuple(scopes))
+
+
+async def end(database: Database, found: Authorization) -> None:
+    """End an authorization. Ending it again changes nothing."""
+    async with transaction(database) as connection:
+        await connection.run(
+            AUTHORIZATIONS["withdraw_authorization"],
+            tenant_id=found.tenant_id,
+            owner_id=found.owner_id,
+            id=found.id,
+            now=datetime.now(UTC),
+        )
+
+
+async def connected_programs(database: Database, scope: Scope) -> list[ConnectedProgram]:
+    """Return the programs that have been let into the scope's own wiki, the newest first, 200 at most."""
+    check_own(scope)
+    async with read_connection(database) as connection:
+        rows = await connection.all(
+            AUTHORIZATIONS["list_authorizations"],
+            tenant_id=scope.tenant_id,
+            owner_id=scope.owner_id,
+            now=datetime.now(UTC),
+            most=LISTED_MOST,
+        )
+    return [ConnectedProgram(**dict(row) | {"role": Role(row["role"])}) for row in rows]
+
+
+async def disconnect_program(database: Database, scope: Scope, authorization_id: UUID) -> None:
+    """End an authorization of the scope's own wiki: no new tokens from now on. Raises NotFound."""
+    check_own(scope)
+    async with transaction(database) as connection:
+        ended = await connection.value(
+            AUTHORIZATIONS["withdraw_authorization"],
+            tenant_id=scope.tenant_id,
+            owner_id=scope.owner_id,
+            id=authorization_id,
+            now=datetime.now(UTC),
+        )
+    if ended is None:
+        raise NotFound("There is no such program, or it was disconnected before.")
+
+
+def check_own(scope: Scope) -> None:
+    if not is_at_home(scope, scope.owner_id, Action.READ):
+        raise Forbidden("Only the owner of a wiki sees which programs may use it.")
+
+
+def issued(signing: Signing, found: Authorization, refresh_token: str, scopes: tuple[str, ...]) -> IssuedTokens:
+    """Return the tokens of an authorization; without a scope of ours it may do what was allowed."""
+    assert signing.secret is not None
+    asked = role_of_scopes(scopes) or found.role
+    seconds = int(ACCESS_TTL.total_seconds())
+    access_token = mint(
+        signing.secret,
+        tenant_id=found.tenant_id,
+        owner_id=found.owner_id,
+        role=asked if covers(found.role, asked) else found.role,
+        ttl=seconds,
+        actor=Actor(ActorKind.AGENT, found.author),
+        issuer=signing.issuer,
+        audience=found.resource,
+    )
+    return IssuedTokens(access_token, refresh_token, seconds, scopes)
+
+
+def from_row(row: Row) -> Authorization:
+    fields = {name: row[name] for name in Authorization.__slots__}
+    return Authorization(**fields | {"role": Role(row["role"]), "scopes": tuple(row["scopes"])})
+
+
+def new_secret(tenant_id: UUID) -> str:
+    return urlsafe_b64encode(tenant_id.bytes + token_bytes(SECRET_BYTES)).decode()
+
+
+def tenant_of(secret: str) -> UUID | None:
+    """Return the tenant of a code or a refresh token, or None for a text that is none."""
+    try:
+        given = urlsafe_b64decode(secret.encode("ascii"))
+    except ValueError:
+        return None
+    if len(given) != TENANT_BYTES + SECRET_BYTES or urlsafe_b64encode(given).decode() != secret:
+        return None
+    return UUID(bytes=given[:TENANT_BYTES])
+
+
+def hashed(secret: str) -> bytes:
+    return sha256(secret.encode()).digest()

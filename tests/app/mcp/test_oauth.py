@@ -1,0 +1,376 @@
+"""Programs that are let in by OAuth: the SDK's own client, a person in the reader, and what is refused."""
+
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import httpx2
+import jwt
+import pytest
+from mcp import Client
+from mcp.client.auth import OAuthClientProvider, OAuthFlowError
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from pydantic import AnyUrl
+
+from db.scope import Role
+from tests.app.agents import Agent
+from tests.app.service import PLAIN, SECRET, Service, serving
+from tests.app.web_client import SAME, signed_in, written
+from tests.wiki import Wiki
+
+CALLBACK = "http://127.0.0.1:3030/callback"
+REQUEST = re.compile(r'name="request" value="([^"]+)"')
+
+
+class Kept:
+    """What a program keeps between its starts."""
+
+    def __init__(self) -> None:
+        self.tokens: OAuthToken | None = None
+        self.client: OAuthClientInformationFull | None = None
+
+    async def get_tokens(self) -> OAuthToken | None:
+        return self.tokens
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        self.tokens = tokens
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        return self.client
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        self.client = client_info
+
+
+@pytest.fixture
+async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
+    async with serving(dsn, tmp_path, oauth="own") as service:
+        yield service
+
+
+async def answered(browser: httpx.AsyncClient, url: str, decision: str = "allow", access: str = "write") -> str:
+    """Where the person's browser is sent after the answer: to the program."""
+    asked = await browser.get(url)
+    assert asked.status_code == 302, asked.text
+    page = await browser.get(asked.headers["location"])
+    assert page.status_code == 200, page.text
+    assert "Test program" in page.text
+    assert "form-action 'self' http://127.0.0.1:3030" in page.headers["content-security-policy"]
+    (request,) = REQUEST.findall(page.text)
+    given = {"request": request, "decision": decision, "access": access}
+    sent = await browser.post("/connect", data=given, headers=SAME)
+    assert sent.status_code == 303, sent.text
+    return str(sent.headers["location"])
+
+
+@asynccontextmanager
+async def connected(
+    service: Service, browser: httpx.AsyncClient, kept: Kept, decision: str = "allow", access: str = "write"
+) -> AsyncIterator[Agent]:
+    """An agent whose program knows nothing but the address of the tools."""
+    came: list[str] = []
+
+    async def shown(url: str) -> None:
+        came.append(await answered(browser, url, decision, access))
+
+    async def taken() -> AuthorizationCodeResult:
+        asked = {name: values[0] for name, values in parse_qs(urlsplit(came[-1]).query).items()}
+        return AuthorizationCodeResult(code=asked.get("code", ""), state=asked.get("state"), iss=asked.get("iss"))
+
+    about = OAuthClientMetadata(redirect_uris=[AnyUrl(CALLBACK)], client_name="Test program")
+    auth = OAuthClientProvider(f"{service.url}/mcp", about, kept, shown, taken)
+    async with (
+        httpx2.AsyncClient(auth=auth, timeout=30, verify=PLAIN) as http,
+        Client(streamable_http_client(f"{service.url}/mcp", http_client=http)) as client,
+    ):
+        yield Agent(client)
+
+
+async def test_the_client_of_the_sdk_connects_without_a_token(service: Service, wiki: Wiki) -> None:
+    kept = Kept()
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+    async with signed_in(service, token) as browser:
+        async with connected(service, browser, kept) as agent:
+            assert (await agent.call("wiki_create", title="Kilns", type="topic", content="Hot."))[
+                "page"
+            ] == "topic/kilns"
+        page = await browser.get("/programs")
+        assert "Test program" in page.text
+        assert "may read and write" in page.text
+    (revision,) = await wiki.rows("revisions", "id")
+    assert (revision["author_kind"], revision["author_id"]) == ("agent", "Test program for O")
+
+
+async def test_a_person_may_let_a_program_read_alone(service: Service, wiki: Wiki) -> None:
+    kept = Kept()
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+    async with signed_in(service, token) as browser, connected(service, browser, kept, access="read") as agent:
+        error, _ = await agent.refused("wiki_create", title="Kilns", type="topic", content="Hot.")
+        assert error["code"] == "FORBIDDEN"
+        assert "wiki_create" not in {tool.name for tool in (await agent.client.list_tools()).tools}
+    assert kept.tokens is not None
+    assert kept.tokens.scope == "wiki:read"
+
+
+async def test_a_reader_cannot_let_a_program_write(service: Service, wiki: Wiki) -> None:
+    kept = Kept()
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
+    async with signed_in(service, token) as browser, connected(service, browser, kept, access="write") as agent:
+        error, _ = await agent.refused("wiki_create", title="Kilns", type="topic", content="Hot.")
+        assert error["code"] == "FORBIDDEN"
+    assert kept.tokens is not None
+    assert kept.tokens.scope == "wiki:read"
+
+
+async def test_a_person_may_refuse(service: Service, wiki: Wiki) -> None:
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+    async with signed_in(service, token) as browser:
+        with pytest.raises(BaseExceptionGroup) as failed:
+            async with connected(service, browser, Kept(), decision="deny"):
+                pass
+        assert failed.group_contains(OAuthFlowError)
+        assert "No program is connected." in (await browser.get("/programs")).text
+
+
+async def test_a_token_for_the_tools_holds_nowhere_else(service: Service, wiki: Wiki) -> None:
+    kept = await tokens_of(service, wiki)
+    assert kept.tokens is not None
+    token = kept.tokens.access_token
+    claims = jwt.decode(token, SECRET, algorithms=["HS256"], audience=f"{service.url}/mcp")
+    assert (claims["role"], claims["actor_kind"]) == ("member", "agent")
+    assert claims["exp"] - claims["iat"] == 900
+    refused = await service.post("{ viewer { role } }", token)
+    assert refused.status_code == 401
+    assert "another audience" in refused.headers["www-authenticate"]
+    rest = await service.http.get("/api/wiki/pages", headers={"authorization": f"Bearer {token}"})
+    assert rest.status_code == 401
+
+
+async def test_a_refresh_token_is_replaced_each_time_and_one_that_comes_again_ends_all(
+    service: Service, wiki: Wiki
+) -> None:
+    kept = await tokens_of(service, wiki)
+    assert kept.tokens is not None
+    first = kept.tokens.refresh_token
+    answer = await refreshed(service, kept, first)
+    assert answer.status_code == 200, answer.text
+    second = answer.json()["refresh_token"]
+    assert second != first
+    assert answer.json()["scope"] == "wiki:read wiki:write"
+    assert (await refreshed(service, kept, first)).json()["error"] == "invalid_grant"
+    assert (await refreshed(service, kept, second)).json()["error"] == "invalid_grant", (
+        "somebody has stolen one of them"
+    )
+
+
+async def test_a_program_that_is_disconnected_gets_no_more_tokens(service: Service, wiki: Wiki) -> None:
+    kept = await tokens_of(service, wiki)
+    assert kept.tokens is not None
+    async with signed_in(service, service.token(wiki.scope.tenant_id, wiki.scope.owner_id)) as browser:
+        page = await browser.get("/programs")
+        (program,) = re.findall(r'name="program" value="([^"]+)"', page.text)
+        assert (await browser.post("/programs", data={"program": program}, headers=SAME)).status_code == 303
+        assert (await browser.post("/programs", data={"program": program}, headers=SAME)).status_code == 404
+        assert "No program is connected." in (await browser.get("/programs")).text
+    assert (await refreshed(service, kept, kept.tokens.refresh_token)).json()["error"] == "invalid_grant"
+
+
+async def test_a_program_ends_its_own_authorization(service: Service, wiki: Wiki) -> None:
+    kept = await tokens_of(service, wiki)
+    assert kept.tokens is not None
+    sent = {"token": kept.tokens.refresh_token, "token_type_hint": "refresh_token"} | secret_of(kept)
+    assert (await service.http.post("/revoke", data=sent)).status_code == 200
+    assert (await refreshed(service, kept, kept.tokens.refresh_token)).json()["error"] == "invalid_grant"
+
+
+async def test_a_code_is_redeemed_once_by_its_own_client_with_its_own_proof(service: Service, wiki: Wiki) -> None:
+    ours, other = await registered(service), await registered(service)
+    async with signed_in(service, service.token(wiki.scope.tenant_id, wiki.scope.owner_id)) as browser:
+        code = await code_for(service, browser, ours)
+        for client, verifier in ((other, VERIFIER), (ours, "x" * 50)):
+            refused = await redeemed(service, client, code, verifier)
+            assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant")
+        good = await redeemed(service, ours, code)
+        assert good.status_code == 200, good.text
+        assert (await redeemed(service, ours, code)).json()["error"] == "invalid_grant"
+        refresh = {"grant_type": "refresh_token", "refresh_token": good.json()["refresh_token"]}
+        answer = await service.http.post("/token", data=refresh | credentials(ours))
+        assert answer.json()["error"] == "invalid_grant", "a code that came twice was stolen"
+
+
+@pytest.mark.parametrize(
+    "uri",
+    ["http://evil.example/cb", "javascript:alert(1)", "data:text/html,x", "https://ok.example/#part", "file:///etc/x"],
+)
+async def test_codes_are_sent_to_safe_addresses_alone(service: Service, uri: str) -> None:
+    answer = await service.http.post("/register", json={"redirect_uris": [uri], "client_name": "x"})
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_redirect_uri")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda asked: asked | {"redirect_uri": "https://evil.example/cb"},
+        lambda asked: asked | {"client_id": "nobody"},
+        lambda asked: asked | {"client_id": asked["client_id"][:-2] + "xx"},
+    ],
+)
+async def test_a_changed_request_is_answered_here_and_not_where_it_leads(
+    service: Service, changed: Callable[[dict[str, str]], dict[str, str]]
+) -> None:
+    asked = changed(request_of(await registered(service)))
+    answer = await service.http.get("/authorize", params=asked)
+    assert answer.status_code == 400
+    assert "location" not in answer.headers
+
+
+async def test_tokens_for_another_service_are_refused_to_the_program(service: Service) -> None:
+    asked = request_of(await registered(service)) | {"resource": "https://other.example/mcp"}
+    answer = await service.http.get("/authorize", params=asked)
+    assert answer.status_code == 302
+    assert answer.headers["location"].startswith(f"{CALLBACK}?error=invalid_target")
+
+
+async def test_a_request_that_was_not_signed_here_is_refused(service: Service, wiki: Wiki) -> None:
+    forged = jwt.encode({"client": "x"}, SECRET, algorithm="HS256")
+    async with signed_in(service, service.token(wiki.scope.tenant_id, wiki.scope.owner_id)) as browser:
+        for given in ("", "nonsense", forged):
+            page = await browser.get("/connect", params={"request": given})
+            assert page.status_code == 422
+            assert "Start again in the program" in page.text
+        stranger = await browser.post("/connect", data={"request": forged}, headers={"sec-fetch-site": "cross-site"})
+        assert stranger.status_code == 403
+
+
+async def test_who_is_not_signed_in_is_asked_to_and_comes_back(service: Service) -> None:
+    asked = await service.http.get("/authorize", params=request_of(await registered(service)))
+    answer = await service.http.get(asked.headers["location"])
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/sign-in?next=%2Fconnect%3Frequest%3D")
+
+
+async def test_bodies_before_a_credential_are_small(service: Service) -> None:
+    many = {"redirect_uris": [CALLBACK] * 10_000, "client_name": "x"}
+    assert (await service.http.post("/register", json=many)).status_code == 413
+
+
+async def test_a_401_of_the_tools_names_the_metadata(service: Service) -> None:
+    answer = await service.http.post("/mcp", json={})
+    assert answer.status_code == 401
+    url = f"{service.url}/.well-known/oauth-protected-resource/mcp"
+    assert answer.headers["www-authenticate"] == f'Bearer realm="cairn", resource_metadata="{url}"'
+    metadata = (await service.http.get(url)).json()
+    assert metadata["resource"] == f"{service.url}/mcp"
+    assert metadata["scopes_supported"] == ["wiki:read", "wiki:write"]
+    server = (await service.http.get("/.well-known/oauth-authorization-server")).json()
+    assert [one.rstrip("/") for one in metadata["authorization_servers"]] == [server["issuer"].rstrip("/")]
+    assert server["code_challenge_methods_supported"] == ["S256"]
+
+
+async def test_without_the_setting_there_is_none_of_it(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path) as service:
+        for path in ("/.well-known/oauth-protected-resource/mcp", "/authorize"):
+            assert (await service.http.get(path)).status_code == 404
+        assert (await service.http.post("/mcp", json={})).headers["www-authenticate"] == 'Bearer realm="cairn"'
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        async with signed_in(service, token) as browser:
+            assert (await browser.get("/connect", params={"request": "x"})).status_code == 404
+
+
+async def test_scopes_of_another_issuer_take_rights_away(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path) as service:
+        claims = {"tenant": str(wiki.scope.tenant_id), "owner": str(wiki.scope.owner_id), "exp": 4_000_000_000}
+        expected = {
+            ("admin", "wiki:read"): "READER", ("admin", "openid wiki:write"): "MEMBER", ("member", "openid"): "MEMBER",
+            (None, "wiki:write"): "MEMBER", ("reader", "wiki:admin"): "READER", ("service", "wiki:write"): "MEMBER",
+        }  # fmt: skip
+        for (role, scope), shown in expected.items():
+            given: dict[str, Any] = claims | {"scope": scope} | ({"role": role} if role else {})
+            answer = await service.ask("{ viewer { role } }", jwt.encode(given, SECRET, algorithm="HS256"))
+            assert answer == {"data": {"viewer": {"role": shown}}}, (role, scope)
+
+
+async def test_chat_products_search_and_fetch(service: Service, wiki: Wiki) -> None:
+    await written(wiki, "Kilns", "A kiln is hot.")
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+    headers = {"authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=30, verify=PLAIN) as http,
+        Client(streamable_http_client(f"{service.url}/mcp?toolsets=chat", http_client=http)) as client,
+    ):
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["search", "fetch"]
+        agent = Agent(client)
+        (found,) = (await agent.call("search", query="kiln"))["results"]
+        assert found["title"] == "Kilns"
+        document = await agent.call("fetch", id=found["id"])
+        assert document["text"] == "A kiln is hot."
+        assert document["metadata"]["name"] == "topic/kilns"
+        assert document["url"] == found["url"]
+        error, _ = await agent.refused("fetch", id="nothing")
+        assert error["code"] in ("NOT_FOUND", "BAD_USER_INPUT")
+    async with signed_in(service, token) as browser:
+        page = await browser.get(found["url"])
+        assert (page.status_code, "A kiln is hot." in page.text) == (200, True)
+
+
+VERIFIER = "v" * 64
+
+
+async def registered(service: Service) -> dict[str, Any]:
+    about = {"redirect_uris": [CALLBACK], "client_name": "Test program"}
+    answer = await service.http.post("/register", json=about)
+    assert answer.status_code == 201, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def credentials(client: dict[str, Any]) -> dict[str, str]:
+    return {"client_id": client["client_id"], "client_secret": client["client_secret"]}
+
+
+def request_of(client: dict[str, Any]) -> dict[str, str]:
+    return {
+        "response_type": "code", "client_id": client["client_id"], "redirect_uri": CALLBACK, "state": "s",
+        "code_challenge": challenge_of(VERIFIER), "code_challenge_method": "S256", "scope": "wiki:read wiki:write",
+    }  # fmt: skip
+
+
+def challenge_of(verifier: str) -> str:
+    return urlsafe_b64encode(sha256(verifier.encode()).digest()).decode().rstrip("=")
+
+
+async def code_for(service: Service, browser: httpx.AsyncClient, client: dict[str, Any]) -> str:
+    url = str(httpx.URL(f"{service.url}/authorize", params=request_of(client)))
+    return parse_qs(urlsplit(await answered(browser, url)).query)["code"][0]
+
+
+async def redeemed(service: Service, client: dict[str, Any], code: str, verifier: str = VERIFIER) -> httpx.Response:
+    sent = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK, "code_verifier": verifier}
+    return await service.http.post("/token", data=sent | credentials(client))
+
+
+async def tokens_of(service: Service, wiki: Wiki) -> Kept:
+    """The tokens of a program that was let in to read and write."""
+    kept = Kept()
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+    async with signed_in(service, token) as browser, connected(service, browser, kept) as agent:
+        await agent.call("wiki_list")
+    return kept
+
+
+def secret_of(kept: Kept) -> dict[str, str]:
+    assert kept.client is not None
+    assert kept.client.client_secret is not None
+    return {"client_id": kept.client.client_id, "client_secret": kept.client.client_secret}
+
+
+async def refreshed(service: Service, kept: Kept, token: str | None) -> httpx.Response:
+    sent = {"grant_type": "refresh_token", "refresh_token": token or ""} | secret_of(kept)
+    return await service.http.post("/token", data=sent)
