@@ -9,6 +9,7 @@ import typer
 
 from . import options
 from .commands import (
+    backups,
     context,
     demo,
     edit,
@@ -53,6 +54,7 @@ def explained(error: Exception) -> tuple[str, str] | None:
     """Return the code and the message of an error, or None for what can only be a fault of the program."""
     from pydantic import ValidationError
 
+    from db.archives.folder import ArchiveBroken, ArchiveRefused
     from db.embedded import EmbeddedServerFailed
     from db.migrate import MigrationRefused
     from resolvers.errors import CairnError
@@ -60,7 +62,7 @@ def explained(error: Exception) -> tuple[str, str] | None:
 
     from ..http.errors import said
 
-    if isinstance(error, (CairnError, EmbeddedServerFailed, MigrationRefused)):
+    if isinstance(error, (CairnError, ArchiveBroken, ArchiveRefused, EmbeddedServerFailed, MigrationRefused)):
         return error.code, str(error)
     if isinstance(error, ValidationError):
         return "BAD_SETTING", "; ".join(setting(one["loc"], said(one)) for one in error.errors())
@@ -96,8 +98,8 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 COMMANDS = (
-    demo, service, options, tenants, owners, grants, keys, import_export, queue, jobs, sources, pages, search, context,
-    edit, history, wiki, watch, lint, knowledge, embeddings, explain,
+    demo, service, options, tenants, owners, grants, keys, import_export, backups, queue, jobs, sources, pages, search,
+    context, edit, history, wiki, watch, lint, knowledge, embeddings, explain,
 )  # fmt: skip
 
 
