@@ -9,7 +9,6 @@ import typer
 
 from . import options
 from .commands import (
-    backups,
     context,
     demo,
     edit,
@@ -32,6 +31,7 @@ from .commands import (
     watch,
     wiki,
 )
+from .commands.data import backups, moves
 from .output import complain, prepare_streams, say, tell
 
 
@@ -98,8 +98,8 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 COMMANDS = (
-    demo, service, options, tenants, owners, grants, keys, import_export, backups, queue, jobs, sources, pages, search,
-    context, edit, history, wiki, watch, lint, knowledge, embeddings, explain,
+    demo, service, options, tenants, owners, grants, keys, import_export, backups, moves, queue, jobs, sources, pages,
+    search, context, edit, history, wiki, watch, lint, knowledge, embeddings, explain,
 )  # fmt: skip
 
 

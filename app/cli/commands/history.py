@@ -7,7 +7,7 @@ import typer
 
 from ..options import AsJson, Owner, Tenant, moment
 from ..output import say, show, table
-from .backups import restoring
+from .data.backups import restoring
 from .pages import ExpectedVersion, PageName, Summary, ask, on_page
 
 if TYPE_CHECKING:

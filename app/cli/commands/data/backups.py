@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from typer.core import TyperGroup
 
-from ..options import AsJson, read_settings
-from ..output import say, show, tell
+from ...options import AsJson, read_settings
+from ...output import say, show, tell
 
 if TYPE_CHECKING:
     from db.archives.folder import Manifest
 
-    from ...settings import Settings
+    from ....settings import Settings
 
 T = TypeVar("T")
 SECRET = "token-secret"  # noqa: S105 - the name of the file
@@ -69,7 +69,7 @@ def create(
     async def work(dsn: str) -> "Manifest":
         from resolvers.archives.backups import back_up
 
-        from ..progress import progress
+        from ...progress import progress
 
         with progress() as report:
             return await back_up(dsn, dest.expanduser(), kept, report)
@@ -94,7 +94,7 @@ def verify(src: Source, as_json: AsJson = False) -> None:
 
     from resolvers.archives.backups import verify as verify_backup
 
-    from ..progress import progress
+    from ...progress import progress
 
     with progress() as report:
         found = asyncio.run(verify_backup(src.expanduser(), report))
@@ -142,7 +142,7 @@ def restore(
     async def work(dsn: str) -> list[str]:
         from resolvers.archives.backups import restore as restore_backup
 
-        from ..progress import progress
+        from ...progress import progress
 
         with progress() as report:
             return await restore_backup(dsn, archive, report, replace=replace)
@@ -189,7 +189,7 @@ def database(settings: "Settings", *, creates: bool) -> Iterator[str]:
     """Yield the DSN of the database as it is: nothing is migrated. Only a command that `creates` makes one."""
     from db.embedded import EmbeddedServer
 
-    from ..session import NothingHere
+    from ...session import NothingHere
 
     if settings.database_url is not None:
         yield settings.database_url
@@ -201,7 +201,7 @@ def database(settings: "Settings", *, creates: bool) -> Iterator[str]:
         yield dsn
 
 
-def done(dsn: str, work: Awaitable[T]) -> T:
+def done(dsn: str, work: Awaitable[T], named: str = "at CAIRN_DATABASE_URL") -> T:
     """Return what is done with a database, or say why Postgres refused."""
     import asyncio
 
@@ -210,7 +210,7 @@ def done(dsn: str, work: Awaitable[T]) -> T:
     from db.migrate import current_revision
     from resolvers.errors import Unavailable
 
-    from ..session import reached, reason
+    from ...session import reached, reason
 
     async def look() -> None:
         connection = await asyncpg.connect(dsn, statement_cache_size=0)
@@ -220,7 +220,7 @@ def done(dsn: str, work: Awaitable[T]) -> T:
             await connection.close()
 
     async def run() -> T:
-        await reached(dsn, look())
+        await reached(dsn, look(), named)
         return await work
 
     try:
