@@ -31,7 +31,7 @@ from .commands import (
     watch,
     wiki,
 )
-from .commands.data import backups, moves
+from .commands.data import backups, erasing, moves
 from .output import complain, prepare_streams, say, tell
 
 
@@ -98,8 +98,8 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 COMMANDS = (
-    demo, service, options, tenants, owners, grants, keys, import_export, backups, moves, queue, jobs, sources, pages,
-    search, context, edit, history, wiki, watch, lint, knowledge, embeddings, explain,
+    demo, service, options, tenants, owners, grants, keys, import_export, backups, moves, erasing, queue, jobs, sources,
+    pages, search, context, edit, history, wiki, watch, lint, knowledge, embeddings, explain,
 )  # fmt: skip
 
 

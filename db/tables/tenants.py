@@ -104,3 +104,17 @@ grants = Table(
         ["tenant_id", "grantee_id"], ["owners.tenant_id", "owners.id"], name="grants_grantee_fk", ondelete="CASCADE"
     ),
 )
+
+# What was erased, counted, and nothing of what it said. It outlives the tenant, and so refers to nothing.
+erasures = Table(
+    "erasures",
+    metadata,
+    identifier("tenant_id"),
+    identifier("id"),
+    *one_of("erasures", "kind", "tenant", "owner", "sources"),
+    identifier("owner_id", nullable=True),
+    words("erased_by"),
+    document("counts"),
+    moment("erased_at"),
+    PrimaryKeyConstraint("tenant_id", "id", name="erasures_pk"),
+)
