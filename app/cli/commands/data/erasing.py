@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...options import AsJson, Tenant, read_settings
+from ...options import AsJson, Tenant, duration, read_settings
 from ...output import say, show, table
 from .. import owners, sources, tenants
 from .backups import database, done
@@ -132,6 +132,58 @@ def list_all(
             for row in rows
         ]
         table(["when", "what", "owner", "by", "rows"], cells)
+
+
+def days(text: str) -> int | None:
+    """Return the days of `90d` or `2w`, 0 of `forever`, and None of `default`."""
+    if text in ("forever", "default"):
+        return 0 if text == "forever" else None
+    seconds = duration(text)
+    if seconds < 86_400:
+        raise typer.BadParameter("write it as 30d or 8w, or `forever`, or `default`")
+    return seconds // 86_400
+
+
+Kept = Annotated[
+    Any, typer.Option(metavar="DAYS", parser=str, help="Like 90d or 52w; `forever`, or `default` as the server says.")
+]
+
+
+@tenants.app.command("retention", epilog="Example: cairn tenants retention acme --revisions 365d --sources forever")
+def retention(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="The tenant's slug or id.")],
+    activity: Kept = None,
+    jobs: Kept = None,
+    revisions: Kept = None,
+    sources: Kept = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say for how long a tenant keeps its activity log, ended jobs, former versions of pages, and sources.
+
+    Workers take away what is older, every hour: versions lose their text, and sources are forgotten. Without options
+    nothing is changed. `default` is CAIRN_KEEP_DAYS for the log and jobs, and for ever for the rest.
+    """
+    from ...session import session
+
+    given = {"activity": activity, "jobs": jobs, "revisions": revisions, "sources": sources}
+    chosen = {kind: days(text) for kind, text in given.items() if text is not None}
+
+    async def work(database: "Database") -> dict[str, int]:
+        from resolvers.archives.retention import find_retention, set_retention
+        from resolvers.tenants.tenants import find_tenant
+
+        tenant = await find_tenant(database, slug)
+        return await (set_retention(database, tenant.id, chosen) if chosen else find_retention(database, tenant.id))
+
+    kept = session(work)
+    if as_json:
+        show({kind: kept.get(kind) for kind in given})
+    else:
+        cells = [
+            (kind, "default" if kind not in kept else f"{kept[kind]} days" if kept[kind] else "for ever")
+            for kind in given
+        ]
+        table(["what", "kept"], cells)
 
 
 def listed(row: "Row") -> dict[str, Any]:
