@@ -11,6 +11,7 @@ from . import options
 from .commands import (
     context,
     demo,
+    doctor,
     edit,
     embeddings,
     explain,
@@ -98,8 +99,8 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 COMMANDS = (
-    demo, service, options, tenants, owners, grants, keys, import_export, backups, moves, erasing, queue, jobs, sources,
-    pages, search, context, edit, history, wiki, watch, lint, knowledge, embeddings, explain,
+    demo, service, doctor, options, tenants, owners, grants, keys, import_export, backups, moves, erasing, queue, jobs,
+    sources, pages, search, context, edit, history, wiki, watch, lint, knowledge, embeddings, explain,
 )  # fmt: skip
 
 

@@ -72,7 +72,7 @@ def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
     from .commands.indexes import catch_up
 
     server = EmbeddedServer(settings.data_dir, tell)
-    if not creates and not server.cluster.exists():
+    if not creates and not server.exists():
         raise NothingHere(
             f"There is no wiki in {server.data_dir} yet. Begin with: cairn demo, or: cairn tenants create SLUG"
         )

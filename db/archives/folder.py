@@ -19,6 +19,7 @@ from urllib.parse import quote
 import orjson
 
 FORMAT = 1
+FILES = "files.tar.gz"
 MANIFEST, SUMS, SECRET, LOCK = "manifest.json", "SHA256SUMS", "token-secret", "lock"
 LEVEL = 5  # of gzip: a sixth smaller than 1, and twice as fast as 9
 CHUNK = 1 << 20
@@ -51,7 +52,7 @@ class Manifest:
     """What an archive is a copy of."""
 
     kind: str
-    """`database`, or `tenant`."""
+    """`database`, `tenant`, or `files`: those of the embedded server, for a restore to a point in time."""
     revision: str
     created_at: str
     server_version: str
@@ -188,7 +189,8 @@ class Archive:
             sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
         except (OSError, UnicodeDecodeError) as error:
             raise ArchiveBroken(f"{self.folder / SUMS} cannot be read: {error}. Use another backup.") from error
-        wanted = {MANIFEST, *(f"tables/{file_name(table)}" for table in self.manifest.tables)}
+        files = {FILES} if self.manifest.kind == "files" else set()
+        wanted = {MANIFEST, *files, *(f"tables/{file_name(table)}" for table in self.manifest.tables)}
         if missing := sorted(wanted - sums.keys()):
             raise ArchiveBroken(f"{self.folder / SUMS} lacks {', '.join(missing)}. Use another backup.")
         for name, digest in sums.items():

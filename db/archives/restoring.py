@@ -29,6 +29,8 @@ async def restore(dsn: str, archive: Archive, report: Report, *, replace: bool) 
     whole; then they change names. Killed at any moment, the same command can be run again.
     """
     manifest = archive.manifest
+    if manifest.kind == "files":
+        raise ArchiveRefused(f"{archive.folder} holds the files of an embedded server. Give --wal and its folder.")
     if manifest.kind != "database":
         raise ArchiveRefused(f"{archive.folder} holds one tenant. Run: cairn tenants import {archive.folder}")
     if manifest.revision not in revisions():

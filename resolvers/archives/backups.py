@@ -1,5 +1,6 @@
 """Backups: the whole database at one moment, restored, and shown to be what it was."""
 
+import asyncio
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,10 +9,10 @@ from typing import Any, NamedTuple
 import asyncpg
 
 from content.search.words import ANALYSER
-from db.archives import restoring
+from db.archives import points, restoring
 from db.archives.catalogue import describe_server, list_indexes
 from db.archives.copying import Report, connected, copy_out, copy_tables_out, snapshot
-from db.archives.folder import SECRET, Archive, Manifest, drafting
+from db.archives.folder import SECRET, Archive, ArchiveRefused, Manifest, drafting
 from db.database import prepare_connection
 from db.embedded import EmbeddedServer
 from db.migrate import current_revision, revisions
@@ -32,6 +33,19 @@ async def back_up(dsn: str, place: Path, secret: bytes | None, report: Report) -
                 await prepare_connection(connection)
                 manifest.analyser, manifest.sample = ANALYSER, await take_sample(connection)
             manifest.tables = await copy_tables_out(connection, tables, draft, report)
+        if secret is not None:
+            draft.write(SECRET, secret)
+        draft.close(manifest)
+    return manifest
+
+
+async def back_up_files(server: EmbeddedServer, dsn: str, place: Path, log: Path, secret: bytes | None) -> Manifest:
+    """Write the files of the embedded server, and let it archive its log from before then on."""
+    with drafting(place) as draft:
+        await points.archive_log(server, dsn, log)
+        async with connected(dsn, NAME) as connection:
+            manifest = await describe(connection, "files")
+        await asyncio.to_thread(points.copy_files, server, draft)
         if secret is not None:
             draft.write(SECRET, secret)
         draft.close(manifest)
@@ -67,6 +81,8 @@ async def verify(place: Path, report: Report) -> Verified:
     """Restore a backup into a temporary server, compare every table with what it was, and ask the sample again."""
     archive = Archive(place)
     archive.check()
+    if archive.manifest.kind != "database":
+        raise ArchiveRefused(f"The files of {place} are what was written. Only a backup without --wal can be compared.")
     with (
         tempfile.TemporaryDirectory(prefix="cairn-verify-") as folder,
         EmbeddedServer(Path(folder), durable=False) as dsn,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from typer.core import TyperGroup
 
-from ...options import AsJson, read_settings
+from ...options import AsJson, moment, read_settings
 from ...output import say, show, tell
 
 if TYPE_CHECKING:
-    from db.archives.folder import Manifest
+    from db.archives.folder import Archive, Manifest
 
     from ....settings import Settings
 
@@ -38,6 +38,10 @@ class Restore(TyperGroup):
         return super().parse_args(ctx, args)
 
 
+def optional_moment(text: str | None) -> str | None:
+    return None if text is None else moment(text)
+
+
 app = typer.Typer(cls=Backup, help="Back up the whole database, or check a backup.", no_args_is_help=True)
 restoring = typer.Typer(
     cls=Restore, help="Restore a backup of the whole database, or what a page said.", no_args_is_help=True
@@ -50,17 +54,22 @@ def add_to(parent: typer.Typer) -> None:
     parent.add_typer(restoring, name="restore", epilog=epilog)
 
 
+Wal = Annotated[
+    Path | None, typer.Option("--wal", metavar="DIR", help="The folder of the write-ahead log of Cairn's own server.")
+]
 Source = Annotated[Path, typer.Argument(metavar="SRC", help="The folder that `cairn backup` has made.")]
 
 
 @app.command("create", epilog="Example: cairn backup ~/backups/monday, or: cairn backup create ~/backups/monday")
 def create(
     dest: Annotated[Path, typer.Argument(metavar="DEST", help="The folder to make. It holds secrets: keep it so.")],
+    wal: Wal = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the whole database as it is at one moment, while others go on writing, and the secret that signs tokens.
 
-    The folder has its name only when it is whole.
+    The folder has its name only when it is whole. With --wal it holds the files of Cairn's own server, which from then
+    on copies its write-ahead log into DIR: together they are any moment after the backup.
     """
     settings = read_settings()
     secret = settings.data_dir.expanduser() / SECRET
@@ -75,13 +84,35 @@ def create(
             return await back_up(dsn, dest.expanduser(), kept, report)
 
     with database(settings, creates=False) as dsn:
-        manifest = done(dsn, work(dsn))
+        if wal is not None:
+            manifest = done(dsn, save_files(settings, dsn, dest.expanduser(), wal.expanduser().absolute(), kept))
+        else:
+            manifest = done(dsn, work(dsn))
     if as_json:
         show(shown(dest, manifest) | {"tokenSecret": kept is not None})
-        return
-    say(f"{manifest.rows:,} rows of {len(manifest.tables)} tables are in {dest}. Next: cairn backup verify {dest}")
-    if settings.jwt_secret is not None:
+    elif wal is not None:
+        say(f"The files are in {dest}, and the log goes into {wal}. Back: cairn restore {dest} --wal {wal} --replace")
+    else:
+        say(f"{manifest.rows:,} rows of {len(manifest.tables)} tables are in {dest}. Next: cairn backup verify {dest}")
+    if not as_json and settings.jwt_secret is not None:
         say("CAIRN_JWT_SECRET is a setting: keep it with the backup.")
+
+
+async def save_files(settings: "Settings", dsn: str, dest: Path, wal: Path, secret: bytes | None) -> "Manifest":
+    from db.embedded import EmbeddedServer
+    from resolvers.archives.backups import back_up_files
+
+    if settings.database_url is not None:
+        raise not_embedded()
+    return await back_up_files(EmbeddedServer(settings.data_dir, tell), dsn, dest, wal, secret)
+
+
+def not_embedded() -> Exception:
+    from db.archives.folder import ArchiveRefused
+
+    return ArchiveRefused(
+        "--wal is for Cairn's own server. For yours see docs/how-to/back-up.md: its administrator archives its log."
+    )
 
 
 @app.command("verify", epilog="Example: cairn backup verify ~/backups/monday --json")
@@ -128,6 +159,11 @@ def restore(
     replace: Annotated[
         bool, typer.Option("--replace", help="Give up what the database holds, once the backup is restored beside it.")
     ] = False,
+    wal: Wal = None,
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="MOMENT", callback=optional_moment, help="With --wal: up to here, as 2026-01-31T10:00Z."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Restore a backup, with the secret that signs tokens, and bring it to the newest schema.
@@ -148,15 +184,42 @@ def restore(
             return await restore_backup(dsn, archive, report, replace=replace)
 
     check_secret(settings, archive.secret, replace=replace)
-    with database(settings, creates=True) as dsn:
-        missing = done(dsn, work(dsn))
+    missing: list[str] = []
+    if wal is not None:
+        restore_files(settings, archive, wal, until, replace=replace)
+    else:
+        with database(settings, creates=True) as dsn:
+            missing = done(dsn, work(dsn))
     is_kept = keep_secret(settings, archive.secret)
     if as_json:
         show(shown(src, archive.manifest) | {"tokenSecret": is_kept, "missing": missing})
         return
-    say(f"{archive.manifest.rows:,} rows of {len(archive.manifest.tables)} tables are restored.")
+    if wal is not None:
+        say(f"The server is as it was at {until or 'the end of the log'}. Next: cairn migrate")
+    else:
+        say(f"{archive.manifest.rows:,} rows of {len(archive.manifest.tables)} tables are restored.")
     for what in missing:
         say(f"not restored: {what}")
+
+
+def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: str | None, *, replace: bool) -> None:
+    """Restore Cairn's own server to a point in time."""
+    from datetime import UTC, datetime
+
+    from db.archives.folder import ArchiveRefused
+    from db.archives.points import restore_to
+    from db.embedded import EmbeddedServer
+
+    if settings.database_url is not None:
+        raise not_embedded()
+    if archive.manifest.kind != "files":
+        raise ArchiveRefused(f"{archive.folder} was made without --wal: restore it without.")
+    server = EmbeddedServer(settings.data_dir, tell)
+    if server.exists() and not replace:
+        raise ArchiveRefused(f"{server.cluster} is there. Give --replace: what it holds is lost then.")
+    server.data_dir.mkdir(parents=True, exist_ok=True)
+    at = None if until is None else datetime.fromisoformat(until)
+    restore_to(server, archive, wal.expanduser().absolute(), at and (at if at.tzinfo else at.replace(tzinfo=UTC)))
 
 
 def check_secret(settings: "Settings", secret: bytes | None, *, replace: bool) -> None:
@@ -195,7 +258,7 @@ def database(settings: "Settings", *, creates: bool) -> Iterator[str]:
         yield settings.database_url
         return
     server = EmbeddedServer(settings.data_dir, tell)
-    if not creates and not server.cluster.exists():
+    if not creates and not server.exists():
         raise NothingHere(f"There is no database in {server.data_dir} yet, and so nothing to back up.")
     with server as dsn:
         yield dsn
