@@ -131,6 +131,8 @@ SETTINGS = {
     "shared_buffers": "128MB",
     "work_mem": "16MB",
     "max_wal_size": "512MB",
+    "archive_mode": "on",  # so that `cairn backup --wal` can begin to keep the log without a restart
+    "archive_command": "true",
     "io_method": "sync",
     "jit": "off",
     "random_page_cost": "1.1",
@@ -159,6 +161,7 @@ class EmbeddedServer:
         """Call `report` with each step that takes time. Without `durable` a crash may lose everything: for tests."""
         self.data_dir = data_dir.expanduser().absolute()
         self.cluster = self.data_dir / "postgres"
+        self.replaced = self.data_dir / "postgres.replaced"
         self.log = self.data_dir / "postgres.log"
         self.report = report
         self.settings = SETTINGS if durable else SETTINGS | THROWAWAY
@@ -217,6 +220,10 @@ class EmbeddedServer:
             ended.set()
             keeper.join()
 
+    def exists(self) -> bool:
+        """Return whether there is a server here, also where a restore was killed between its two renames."""
+        return self.cluster.exists() or self.replaced.exists()
+
     def rotate_log(self) -> None:
         """Keep a log that has grown large as postgres.log.1, and go on in an empty file: the server appends to it."""
         with suppress(OSError):
@@ -271,6 +278,8 @@ class EmbeddedServer:
 
     def launch(self) -> None:
         account = server_account(self.cluster, (self.data_dir, programs()), self.report)
+        if not self.cluster.exists() and self.replaced.exists():
+            self.replaced.rename(self.cluster)  # a restore was killed between its two renames
         if not self.cluster.exists():
             self.create(account)
         sockets = socket_folder(self.cluster, account)

@@ -61,15 +61,15 @@ def unheard(_: str) -> None:
     """Report to nobody."""
 
 
-async def migrate(dsn: str, report: Report = unheard) -> list[str]:
-    """Apply what is pending and return those revisions. The DSN must be direct: a pooler does not hold the lock."""
+async def migrate(dsn: str, report: Report = unheard, *, to: str = "head") -> list[str]:
+    """Apply what is pending, up to a revision, and return those. The DSN must be direct: a pooler holds no lock."""
     async with only_migrator(dsn, report) as connection:
         await check_server(connection)
         try:
-            revisions = await pending_on(connection, report)
+            revisions = [one for one in await pending_on(connection, report) if to == "head" or one <= to]
             if revisions:
                 report(f"Applying {', '.join(revisions)}")
-                await upgrade(dsn)
+                await upgrade(dsn, to)
         except Exception as error:
             if sqlstate(error) != LOCK_NOT_AVAILABLE:
                 raise
@@ -203,13 +203,13 @@ async def oldest_revision(connection: asyncpg.Connection) -> str | None:
     return oldest
 
 
-async def upgrade(dsn: str) -> None:
+async def upgrade(dsn: str, to: str) -> None:
     from sqlalchemy.ext.asyncio import create_async_engine
     from sqlalchemy.pool import NullPool
 
     engine = create_async_engine("postgresql+asyncpg://", async_creator=lambda: connect(dsn), poolclass=NullPool)
     async with engine.connect() as connection:
-        await connection.run_sync(upgrade_over)
+        await connection.run_sync(upgrade_over, to)
 
 
 async def connect(dsn: str) -> asyncpg.Connection:
@@ -217,12 +217,12 @@ async def connect(dsn: str) -> asyncpg.Connection:
     return await asyncpg.connect(dsn, server_settings=settings)
 
 
-def upgrade_over(connection: "Connection") -> None:
+def upgrade_over(connection: "Connection", to: str) -> None:
     from alembic import command
 
     config = alembic_config()
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, to)
 
 
 def sqlstate(error: Exception) -> str | None:

@@ -22,7 +22,7 @@ def known(settings: Settings) -> dict[str, Any]:
         return {"embedded": False} | found(settings, settings.database_url)
     server = EmbeddedServer(settings.data_dir, tell)
     facts = {"embedded": True, "dataDir": str(server.data_dir), "running": server.running()}
-    if not server.cluster.exists():
+    if not server.exists():
         return facts | {"hint": "There is no database yet. Begin with: cairn demo, or: cairn tenants create SLUG"}
     with server as dsn:
         return facts | found(settings, dsn)

@@ -11,6 +11,7 @@ from . import options
 from .commands import (
     context,
     demo,
+    doctor,
     edit,
     embeddings,
     explain,
@@ -31,6 +32,7 @@ from .commands import (
     watch,
     wiki,
 )
+from .commands.data import backups, erasing, moves
 from .output import complain, prepare_streams, say, tell
 
 
@@ -53,6 +55,7 @@ def explained(error: Exception) -> tuple[str, str] | None:
     """Return the code and the message of an error, or None for what can only be a fault of the program."""
     from pydantic import ValidationError
 
+    from db.archives.folder import ArchiveBroken, ArchiveRefused
     from db.embedded import EmbeddedServerFailed
     from db.migrate import MigrationRefused
     from resolvers.errors import CairnError
@@ -60,7 +63,7 @@ def explained(error: Exception) -> tuple[str, str] | None:
 
     from ..http.errors import said
 
-    if isinstance(error, (CairnError, EmbeddedServerFailed, MigrationRefused)):
+    if isinstance(error, (CairnError, ArchiveBroken, ArchiveRefused, EmbeddedServerFailed, MigrationRefused)):
         return error.code, str(error)
     if isinstance(error, ValidationError):
         return "BAD_SETTING", "; ".join(setting(one["loc"], said(one)) for one in error.errors())
@@ -96,8 +99,8 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 COMMANDS = (
-    demo, service, options, tenants, owners, grants, keys, import_export, queue, jobs, sources, pages, search, context,
-    edit, history, wiki, watch, lint, knowledge, embeddings, explain,
+    demo, service, doctor, options, tenants, owners, grants, keys, import_export, backups, moves, erasing, queue, jobs,
+    sources, pages, search, context, edit, history, wiki, watch, lint, knowledge, embeddings, explain,
 )  # fmt: skip
 
 

@@ -72,7 +72,7 @@ def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
     from .commands.indexes import catch_up
 
     server = EmbeddedServer(settings.data_dir, tell)
-    if not creates and not server.cluster.exists():
+    if not creates and not server.exists():
         raise NothingHere(
             f"There is no wiki in {server.data_dir} yet. Begin with: cairn demo, or: cairn tenants create SLUG"
         )
@@ -95,14 +95,14 @@ async def opened(settings: Settings, dsn: str, work: Callable[[Database], Awaita
         await database.close()
 
 
-async def reached(dsn: str, asking: Awaitable[T]) -> T:
+async def reached(dsn: str, asking: Awaitable[T], named: str = "at CAIRN_DATABASE_URL") -> T:
     """Return what a server answers, or raise Unavailable with the reason, without the password the DSN may hold."""
     try:
         return await asking
     except (OSError, asyncpg.InterfaceError, ValueError) as error:
-        raise Unavailable(f"The database at CAIRN_DATABASE_URL cannot be reached: {reason(error, dsn)}.") from None
+        raise Unavailable(f"The database {named} cannot be reached: {reason(error, dsn)}.") from None
     except asyncpg.PostgresError as error:
-        raise Unavailable(f"The database at CAIRN_DATABASE_URL refuses: {reason(error, dsn)}.") from None
+        raise Unavailable(f"The database {named} refuses: {reason(error, dsn)}.") from None
 
 
 def reason(error: Exception, dsn: str) -> str:

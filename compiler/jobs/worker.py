@@ -7,15 +7,13 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from datetime import time as clock
-from typing import Any
 from uuid import UUID
 
 from db.database import Database
-from db.ids import first_id
-from db.sql import statements
 from observability.trace import record_error
+from resolvers.archives import retention
 from resolvers.embeddings import vectors
 from resolvers.embeddings.embedder import Embedder
 from resolvers.errors import CairnError, Forbidden
@@ -177,27 +175,19 @@ class Meanings:
 
 
 class Pruning:
-    """Deletes what is older than so many days, now and then: lines of the activity log, and jobs that are over."""
+    """Takes away now and then what tenants keep no longer; those that say nothing keep jobs and the activity log for so
+    many days, and the rest for ever."""
 
     def __init__(self, keep_days: int, every: float) -> None:
-        self.keep, self.every, self.next = timedelta(days=keep_days), every, 0.0
+        self.kept, self.every, self.next = dict.fromkeys(("activity", "jobs"), keep_days), every, 0.0
 
     async def look(self, database: Database) -> None:
-        if not self.keep or time.monotonic() < self.next:
+        if time.monotonic() < self.next:
             return
         self.next = time.monotonic() + self.every
-        ended_before = now() - self.keep
         for tenant in await list_tenants(database):
-            own = {"tenant_id": tenant.id, "before": first_id(ended_before), "size": PRUNED_AT_ONCE}
-            await self.prune(database, "prune_activity", own)
-            await self.prune(database, "prune_jobs", own | {"ended_before": ended_before})
-
-    async def prune(self, database: Database, statement: str, values: dict[str, Any]) -> None:
-        """Delete batch after batch, each in a transaction of its own, until one was not full."""
-        gone = PRUNED_AT_ONCE
-        while gone == PRUNED_AT_ONCE:
-            async with database.connection() as connection:
-                gone = await connection.run(PRUNINGS[statement], **values)
+            kept = self.kept | await retention.find_retention(database, tenant.id)
+            await retention.prune(database, tenant.id, kept, now())
 
 
 class Expiries:
@@ -214,8 +204,6 @@ class Expiries:
 
 log = logging.getLogger(__name__)
 
-PRUNINGS = statements("pruning")
-PRUNED_AT_ONCE = 1_000  # rows
 PRUNED_EVERY = 3600.0  # seconds
 EXPIRED_EVERY = 60.0  # seconds between two looks for proposals whose time is over
 EMBEDDED_MOST = 2_000  # texts of one job

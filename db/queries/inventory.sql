@@ -9,3 +9,20 @@ SELECT (SELECT count(*) FROM owners WHERE tenant_id = :tenant_id) AS owners,
 SELECT pg_database_size(current_database()) AS bytes,
        (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()) AS connections,
        CAST(current_setting('max_connections') AS integer) AS connections_most;
+
+-- name: sample_tenants
+-- Some tenants, always the same ones.
+SELECT tenant_id FROM tenants ORDER BY tenant_id LIMIT CAST(:most AS integer);
+
+-- name: sample_pages
+-- The oldest and the newest pages of a tenant that are not archived.
+(
+    SELECT owner_id, title FROM pages WHERE tenant_id = :tenant_id AND status = 'active'
+    ORDER BY id LIMIT CAST(:most AS integer)
+)
+UNION
+(
+    SELECT owner_id, title FROM pages WHERE tenant_id = :tenant_id AND status = 'active'
+    ORDER BY id DESC LIMIT CAST(:most AS integer)
+)
+ORDER BY owner_id, title;

@@ -18,3 +18,43 @@ WHERE tenant_id = :tenant_id AND id IN (
     ORDER BY old.id
     LIMIT :size
 );
+
+-- name: find_retention
+-- For how many days a tenant keeps what, where it says so itself.
+SELECT coalesce(settings -> 'retention', '{}') FROM tenants WHERE tenant_id = CAST(:tenant_id AS uuid);
+
+-- name: set_retention
+-- From now on it keeps them for so many days.
+UPDATE tenants SET settings = settings || jsonb_build_object('retention', CAST(:days AS jsonb))
+WHERE tenant_id = CAST(:tenant_id AS uuid);
+
+-- name: prune_revisions
+-- Old states of pages lose what they said, but for those on which others still rest; that there were such states stays.
+UPDATE revisions AS r
+SET title = p.title, summary = NULL, body_md = '', tags = '{}', edit_summary = NULL, base_version = NULL,
+    base_starts = NULL, base_lengths = NULL, base_texts = NULL, slug = NULL, metadata = NULL, aliases = NULL,
+    facts_version = NULL, erased_at = now()
+FROM pages AS p
+WHERE r.tenant_id = :tenant_id AND p.tenant_id = :tenant_id AND p.owner_id = r.owner_id AND p.id = r.page_id
+  AND r.id IN (
+      SELECT old.id FROM revisions AS old
+      JOIN pages AS now ON now.tenant_id = :tenant_id AND now.owner_id = old.owner_id AND now.id = old.page_id
+      WHERE old.tenant_id = :tenant_id AND old.id < :before AND old.version < now.version AND old.erased_at IS NULL
+        AND NOT EXISTS (
+            SELECT FROM revisions AS later
+            WHERE later.tenant_id = :tenant_id AND later.page_id = old.page_id AND later.version > old.version
+              AND (later.base_version = old.version OR later.facts_version = old.version)
+        )
+      ORDER BY old.id
+      LIMIT :size
+  );
+
+-- name: find_stale_sources
+-- The oldest sources that are not forgotten and of which no version is new.
+SELECT s.id, s.owner_id FROM sources AS s
+WHERE s.tenant_id = :tenant_id AND s.id < :before AND s.forgotten_at IS NULL AND NOT EXISTS (
+    SELECT FROM sources AS n
+    WHERE n.tenant_id = :tenant_id AND n.owner_id = s.owner_id AND n.kind = s.kind AND n.ref = s.ref AND n.id >= :before
+)
+ORDER BY s.id
+LIMIT :size;

@@ -45,7 +45,7 @@ from .search import (
     search_vocabulary,
 )
 from .sources import SOURCE_KINDS, blobs, mentions, sightings, source_originals, sources
-from .tenants import api_keys, grants, installation, oauth_authorizations, owners, tenants
+from .tenants import api_keys, erasures, grants, installation, oauth_authorizations, owners, tenants
 
 __all__ = [
     "PAGE_TYPES",
@@ -58,6 +58,7 @@ __all__ = [
     "compile_jobs",
     "contradictions",
     "embedding_cursors",
+    "erasures",
     "forgettings",
     "grants",
     "idempotency_keys",

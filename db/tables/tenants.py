@@ -132,3 +132,16 @@ Index("oauth_authorizations_code_uq", AUTHORIZATIONS.tenant_id, AUTHORIZATIONS.c
 Index("oauth_authorizations_refresh_uq", AUTHORIZATIONS.tenant_id, AUTHORIZATIONS.refresh_hash, unique=True)
 Index("oauth_authorizations_former_ix", AUTHORIZATIONS.tenant_id, AUTHORIZATIONS.former_hash)
 Index("oauth_authorizations_owner_ix", AUTHORIZATIONS.tenant_id, AUTHORIZATIONS.owner_id, AUTHORIZATIONS.id.desc())
+# What was erased, counted, and nothing of what it said. It outlives the tenant, and so refers to nothing.
+erasures = Table(
+    "erasures",
+    metadata,
+    identifier("tenant_id"),
+    identifier("id"),
+    *one_of("erasures", "kind", "tenant", "owner", "sources"),
+    identifier("owner_id", nullable=True),
+    words("erased_by"),
+    document("counts"),
+    moment("erased_at"),
+    PrimaryKeyConstraint("tenant_id", "id", name="erasures_pk"),
+)

@@ -111,7 +111,9 @@ async def find_states(connection: Connection, scope: Scope, page_id: UUID, versi
         if version not in found:
             raise NotFound(f"The page has no version {version}. Its history says which there are.")
         if found[version]["erased_at"]:
-            raise NotFound(f"The text of version {version} was erased, together with a source that was forgotten.")
+            raise NotFound(
+                f"The text of version {version} was erased: its source was forgotten, or it is kept no longer."
+            )
     return [state(found[version]) for version in versions]
 
 

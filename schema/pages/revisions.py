@@ -42,7 +42,7 @@ class WikiRevision(Node):
         "The author's display name: of an owner or an API key the present one, else what the credential said.",
     )
     created_at: datetime = column("When.")
-    erased_at: datetime | None = column("When its text was erased, together with a source that was forgotten.")
+    erased_at: datetime | None = column("When its text was erased: with a forgotten source, or kept no longer.")
     page: WikiPage = relation(relations.revisions.page, "The page as it is now.")
     proposal: Annotated["WikiProposal", strawberry.lazy(".proposals")] | None = relation(
         relations.proposals.of_revision,

@@ -7,6 +7,7 @@ import typer
 
 from ..options import AsJson, Owner, Tenant, moment
 from ..output import say, show, table
+from .data.backups import restoring
 from .pages import ExpectedVersion, PageName, Summary, ask, on_page
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def add_to(parent: typer.Typer) -> None:
     place = "--tenant acme --owner mara"
     parent.command("history", epilog=f"Example: cairn history entity/austin {place}")(history)
     parent.command("diff", epilog=f"Example: cairn diff entity/austin 3 5 {place}")(diff)
-    parent.command("restore", epilog=f"Example: cairn restore entity/austin 3 {place}")(restore)
+    restoring.command("page", epilog=f"Example: cairn restore entity/austin 3 {place}")(restore)
     parent.add_typer(wiki_app, name="wiki", epilog="Example: cairn wiki supersede --help")
 
 

@@ -1,0 +1,1 @@
+"""Commands that copy, move and erase data as a whole."""

@@ -1,0 +1,304 @@
+"""`cairn backup` and `cairn restore`: the whole database, with the secret that signs tokens."""
+
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+from typer.core import TyperGroup
+
+from ...options import AsJson, moment, read_settings
+from ...output import say, show, tell
+
+if TYPE_CHECKING:
+    from db.archives.folder import Archive, Manifest
+
+    from ....settings import Settings
+
+T = TypeVar("T")
+SECRET = "token-secret"  # noqa: S105 - the name of the file
+
+
+class Backup(TyperGroup):
+    """A group in which `create` need not be said: `cairn backup DEST`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] != "--help" and args[0] not in self.commands:
+            args = ["create", *args]
+        return super().parse_args(ctx, args)
+
+
+class Restore(TyperGroup):
+    """A group whose command need not be said: `page` if a version follows, else `backup`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] != "--help" and args[0] not in self.commands:
+            args = ["page" if any(map(str.isdigit, args[1:])) else "backup", *args]
+        return super().parse_args(ctx, args)
+
+
+def optional_moment(text: str | None) -> str | None:
+    return None if text is None else moment(text)
+
+
+app = typer.Typer(cls=Backup, help="Back up the whole database, or check a backup.", no_args_is_help=True)
+restoring = typer.Typer(
+    cls=Restore, help="Restore a backup of the whole database, or what a page said.", no_args_is_help=True
+)
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="backup", epilog="Example: cairn backup ~/backups/monday")
+    epilog = "Example: cairn restore ~/backups/monday, or: cairn restore entity/austin 3 --tenant acme --owner mara"
+    parent.add_typer(restoring, name="restore", epilog=epilog)
+
+
+Wal = Annotated[
+    Path | None, typer.Option("--wal", metavar="DIR", help="The folder of the write-ahead log of Cairn's own server.")
+]
+Source = Annotated[Path, typer.Argument(metavar="SRC", help="The folder that `cairn backup` has made.")]
+
+
+@app.command("create", epilog="Example: cairn backup ~/backups/monday, or: cairn backup create ~/backups/monday")
+def create(
+    dest: Annotated[Path, typer.Argument(metavar="DEST", help="The folder to make. It holds secrets: keep it so.")],
+    wal: Wal = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the whole database as it is at one moment, while others go on writing, and the secret that signs tokens.
+
+    The folder has its name only when it is whole. With --wal it holds the files of Cairn's own server, which from then
+    on copies its write-ahead log into DIR: together they are any moment after the backup.
+    """
+    settings = read_settings()
+    secret = settings.data_dir.expanduser() / SECRET
+    kept = secret.read_bytes() if settings.jwt_secret is None and secret.exists() else None
+
+    async def work(dsn: str) -> "Manifest":
+        from resolvers.archives.backups import back_up
+
+        from ...progress import progress
+
+        with progress() as report:
+            return await back_up(dsn, dest.expanduser(), kept, report)
+
+    with database(settings, creates=False) as dsn:
+        if wal is not None:
+            manifest = done(dsn, save_files(settings, dsn, dest.expanduser(), wal.expanduser().absolute(), kept))
+        else:
+            manifest = done(dsn, work(dsn))
+    if as_json:
+        show(shown(dest, manifest) | {"tokenSecret": kept is not None})
+    elif wal is not None:
+        say(f"The files are in {dest}, and the log goes into {wal}. Back: cairn restore {dest} --wal {wal} --replace")
+    else:
+        say(f"{manifest.rows:,} rows of {len(manifest.tables)} tables are in {dest}. Next: cairn backup verify {dest}")
+    if not as_json and settings.jwt_secret is not None:
+        say("CAIRN_JWT_SECRET is a setting: keep it with the backup.")
+
+
+async def save_files(settings: "Settings", dsn: str, dest: Path, wal: Path, secret: bytes | None) -> "Manifest":
+    from db.embedded import EmbeddedServer
+    from resolvers.archives.backups import back_up_files
+
+    if settings.database_url is not None:
+        raise not_embedded()
+    return await back_up_files(EmbeddedServer(settings.data_dir, tell), dsn, dest, wal, secret)
+
+
+def not_embedded() -> Exception:
+    from db.archives.folder import ArchiveRefused
+
+    return ArchiveRefused(
+        "--wal is for Cairn's own server. For yours see docs/how-to/back-up.md: its administrator archives its log."
+    )
+
+
+@app.command("verify", epilog="Example: cairn backup verify ~/backups/monday --json")
+def verify(src: Source, as_json: AsJson = False) -> None:
+    """Restore a backup into a temporary server, compare every table, and ask a sample of searches again.
+
+    Touches no other database. Exits with 1 when something is not what it was.
+    """
+    import asyncio
+
+    from resolvers.archives.backups import verify as verify_backup
+
+    from ...progress import progress
+
+    with progress() as report:
+        found = asyncio.run(verify_backup(src.expanduser(), report))
+    if as_json:
+        show(
+            {
+                "path": str(src),
+                "isWhole": found.is_whole,
+                "tables": found.tables,
+                "rows": found.rows,
+                "brokenTables": found.broken_tables,
+                "questions": found.questions,
+                "brokenQuestions": [one["text"] for one in found.broken_questions],
+                "missing": found.missing,
+            }
+        )
+    else:
+        say(f"{found.tables} tables with {found.rows:,} rows were restored; {len(found.broken_tables)} differ.")
+        say(f"{found.questions} searches were asked again; {len(found.broken_questions)} are answered otherwise.")
+        for name in (*found.broken_tables, *(one["text"] for one in found.broken_questions)):
+            say(f"not as it was: {name}")
+        for what in found.missing:
+            say(f"not restored: {what}")
+    if not found.is_whole:
+        raise typer.Exit(1)
+
+
+@restoring.command("backup", epilog="Example: cairn restore ~/backups/monday --replace")
+def restore(
+    src: Source,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Give up what the database holds, once the backup is restored beside it.")
+    ] = False,
+    wal: Wal = None,
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="MOMENT", callback=optional_moment, help="With --wal: up to here, as 2026-01-31T10:00Z."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Restore a backup, with the secret that signs tokens, and bring it to the newest schema.
+
+    Killed at any moment it leaves the old database or the restored one, never a part: run it again.
+    """
+    from db.archives.folder import Archive
+
+    archive = Archive(src.expanduser())
+    settings = read_settings()
+
+    async def work(dsn: str) -> list[str]:
+        from resolvers.archives.backups import restore as restore_backup
+
+        from ...progress import progress
+
+        with progress() as report:
+            return await restore_backup(dsn, archive, report, replace=replace)
+
+    check_secret(settings, archive.secret, replace=replace)
+    missing: list[str] = []
+    if wal is not None:
+        restore_files(settings, archive, wal, until, replace=replace)
+    else:
+        with database(settings, creates=True) as dsn:
+            missing = done(dsn, work(dsn))
+    is_kept = keep_secret(settings, archive.secret)
+    if as_json:
+        show(shown(src, archive.manifest) | {"tokenSecret": is_kept, "missing": missing})
+        return
+    if wal is not None:
+        say(f"The server is as it was at {until or 'the end of the log'}. Next: cairn migrate")
+    else:
+        say(f"{archive.manifest.rows:,} rows of {len(archive.manifest.tables)} tables are restored.")
+    for what in missing:
+        say(f"not restored: {what}")
+
+
+def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: str | None, *, replace: bool) -> None:
+    """Restore Cairn's own server to a point in time."""
+    from datetime import UTC, datetime
+
+    from db.archives.folder import ArchiveRefused
+    from db.archives.points import restore_to
+    from db.embedded import EmbeddedServer
+
+    if settings.database_url is not None:
+        raise not_embedded()
+    if archive.manifest.kind != "files":
+        raise ArchiveRefused(f"{archive.folder} was made without --wal: restore it without.")
+    server = EmbeddedServer(settings.data_dir, tell)
+    if server.exists() and not replace:
+        raise ArchiveRefused(f"{server.cluster} is there. Give --replace: what it holds is lost then.")
+    server.data_dir.mkdir(parents=True, exist_ok=True)
+    at = None if until is None else datetime.fromisoformat(until)
+    restore_to(server, archive, wal.expanduser().absolute(), at and (at if at.tzinfo else at.replace(tzinfo=UTC)))
+
+
+def check_secret(settings: "Settings", secret: bytes | None, *, replace: bool) -> None:
+    """Refuse to replace the secret that signs tokens, unless that is asked for."""
+    from db.archives.folder import ArchiveRefused
+
+    path = settings.data_dir.expanduser() / SECRET
+    if secret is not None and not replace and path.exists() and path.read_bytes() != secret:
+        raise ArchiveRefused(
+            f"{path} is another secret than that of the backup. Give --replace: tokens that it signed are refused then."
+        )
+
+
+def keep_secret(settings: "Settings", secret: bytes | None) -> bool:
+    """Put the secret of a backup in its place; return whether there is one."""
+    import tempfile
+
+    if secret is None:
+        return False
+    folder = settings.data_dir.expanduser()
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".secret-", delete=False) as file:  # its owner alone reads it
+        file.write(secret)
+    Path(file.name).replace(folder / SECRET)
+    return True
+
+
+@contextmanager
+def database(settings: "Settings", *, creates: bool) -> Iterator[str]:
+    """Yield the DSN of the database as it is: nothing is migrated. Only a command that `creates` makes one."""
+    from db.embedded import EmbeddedServer
+
+    from ...session import NothingHere
+
+    if settings.database_url is not None:
+        yield settings.database_url
+        return
+    server = EmbeddedServer(settings.data_dir, tell)
+    if not creates and not server.exists():
+        raise NothingHere(f"There is no database in {server.data_dir} yet, and so nothing to back up.")
+    with server as dsn:
+        yield dsn
+
+
+def done(dsn: str, work: Awaitable[T], named: str = "at CAIRN_DATABASE_URL") -> T:
+    """Return what is done with a database, or say why Postgres refused."""
+    import asyncio
+
+    import asyncpg
+
+    from db.migrate import current_revision
+    from resolvers.errors import Unavailable
+
+    from ...session import reached, reason
+
+    async def look() -> None:
+        connection = await asyncpg.connect(dsn, statement_cache_size=0)
+        try:
+            await current_revision(connection)
+        finally:
+            await connection.close()
+
+    async def run() -> T:
+        await reached(dsn, look(), named)
+        return await work
+
+    try:
+        return asyncio.run(run())
+    except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        raise Unavailable(f"Postgres refused, and nothing was changed: {reason(error, dsn)}.") from error
+
+
+def shown(path: Path, manifest: "Manifest") -> dict[str, Any]:
+    tables = {name: {"rows": one.rows, "sha256": one.sha256} for name, one in manifest.tables.items()}
+    return {
+        "path": str(path),
+        "createdAt": manifest.created_at,
+        "revision": manifest.revision,
+        "rows": manifest.rows,
+        "questions": len(manifest.sample),
+        "tables": tables,
+    }

@@ -1,0 +1,208 @@
+"""`cairn tenants erase`, `cairn owners erase` and `cairn sources erase`: data that goes from every table."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...options import AsJson, Tenant, duration, read_settings
+from ...output import say, show, table
+from .. import owners, sources, tenants
+from .backups import database, done
+
+if TYPE_CHECKING:
+    from db.database import Database, Row
+    from resolvers.archives.erasing import Erased
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count what would be erased.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Erase it: nothing brings it back but a backup.")]
+
+
+def add_to(parent: typer.Typer) -> None:
+    """Add nothing: the commands are in the groups of tenants, owners and sources."""
+
+
+def check_meant(dry_run: bool, yes: bool) -> None:
+    from resolvers.errors import BadInput
+
+    if dry_run == yes:
+        raise BadInput("Give --dry-run to count what would be erased, or --yes to erase it.", "yes")
+
+
+def operator() -> str:
+    """Return who runs this command, for the record."""
+    from getpass import getuser
+
+    try:
+        return f"operator:{getuser()}"
+    except (KeyError, OSError):  # an account without a name, as in some containers
+        return "operator"
+
+
+@tenants.app.command("erase", epilog="Example: cairn tenants erase acme --dry-run; cairn tenants erase acme --yes")
+def erase_tenant(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="The tenant's slug or id.")],
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Erase a tenant from every table. What remains is a record: its id, and how many rows of which tables went.
+
+    Backups made before still have it, and running services know its keys for up to a minute.
+    """
+    check_meant(dry_run, yes)
+
+    async def work(dsn: str) -> "Erased":
+        from resolvers.archives.erasing import erase_tenant as erase
+
+        return await erase(dsn, slug, operator(), dry_run=dry_run)
+
+    with database(read_settings(), creates=False) as dsn:
+        told(done(dsn, work(dsn)), dry_run, as_json)
+
+
+@owners.app.command("erase", epilog="Example: cairn owners erase mara --tenant acme --dry-run")
+def erase_owner(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
+    tenant: Tenant,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Erase an owner: its wiki, sources, jobs, keys and grants, and its ids in what it did in other wikis.
+
+    Texts that it wrote in shared spaces stay there, without an author. See also: cairn sources erase.
+    """
+    check_meant(dry_run, yes)
+
+    async def work(dsn: str) -> "Erased":
+        from resolvers.archives.erasing import erase_owner as erase
+
+        return await erase(dsn, tenant, slug, operator(), dry_run=dry_run)
+
+    with database(read_settings(), creates=False) as dsn:
+        told(done(dsn, work(dsn)), dry_run, as_json)
+
+
+@sources.app.command("erase", epilog="Example: cairn sources erase --by mara --tenant acme --dry-run")
+def erase_sources(
+    tenant: Tenant,
+    by: Annotated[
+        str, typer.Option("--by", metavar="PERSON", help="An owner's slug or id, a key's id, or a token's subject.")
+    ],
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Forget every source that a person brought into any wiki of a tenant, with all that was written from it.
+
+    Those are known from the activity log. A worker takes what they said out of pages and their history.
+    """
+    check_meant(dry_run, yes)
+
+    async def work(database: "Database") -> "Erased":
+        from resolvers.archives.erasing import erase_sources as erase
+
+        return await erase(database, tenant, by, operator(), dry_run=dry_run)
+
+    from ...session import session
+
+    told(session(work), dry_run, as_json)
+
+
+@tenants.app.command("erasures", epilog="Example: cairn tenants erasures 01a21427-e04c-7d32-94db-862248ea3a8d")
+def list_all(
+    tenant: Annotated[str, typer.Argument(metavar="ID", help="The tenant's id, or its slug while it is there.")],
+    as_json: AsJson = False,
+) -> None:
+    """List what was erased of a tenant, which may itself be gone: when, by whom, and how many rows."""
+    from ...session import session
+
+    async def work(database: "Database") -> "list[Row]":
+        from resolvers.archives.erasing import list_erasures
+        from resolvers.tenants.tenants import as_id, find_tenant
+
+        return await list_erasures(database, as_id(tenant) or (await find_tenant(database, tenant)).id)
+
+    rows = session(work)
+    if as_json:
+        show([listed(row) for row in rows])
+    else:
+        cells = [
+            (row["erased_at"], row["kind"], row["owner_id"] or "", row["erased_by"], sum(row["counts"].values()))
+            for row in rows
+        ]
+        table(["when", "what", "owner", "by", "rows"], cells)
+
+
+def days(text: str) -> int | None:
+    """Return the days of `90d` or `2w`, 0 of `forever`, and None of `default`."""
+    if text in ("forever", "default"):
+        return 0 if text == "forever" else None
+    seconds = duration(text)
+    if seconds < 86_400:
+        raise typer.BadParameter("write it as 30d or 8w, or `forever`, or `default`")
+    return seconds // 86_400
+
+
+Kept = Annotated[
+    Any, typer.Option(metavar="DAYS", parser=str, help="Like 90d or 52w; `forever`, or `default` as the server says.")
+]
+
+
+@tenants.app.command("retention", epilog="Example: cairn tenants retention acme --revisions 365d --sources forever")
+def retention(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="The tenant's slug or id.")],
+    activity: Kept = None,
+    jobs: Kept = None,
+    revisions: Kept = None,
+    sources: Kept = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say for how long a tenant keeps its activity log, ended jobs, former versions of pages, and sources.
+
+    Workers take away what is older, every hour: versions lose their text, and sources are forgotten. Without options
+    nothing is changed. `default` is CAIRN_KEEP_DAYS for the log and jobs, and for ever for the rest.
+    """
+    from ...session import session
+
+    given = {"activity": activity, "jobs": jobs, "revisions": revisions, "sources": sources}
+    chosen = {kind: days(text) for kind, text in given.items() if text is not None}
+
+    async def work(database: "Database") -> dict[str, int]:
+        from resolvers.archives.retention import find_retention, set_retention
+        from resolvers.tenants.tenants import find_tenant
+
+        tenant = await find_tenant(database, slug)
+        return await (set_retention(database, tenant.id, chosen) if chosen else find_retention(database, tenant.id))
+
+    kept = session(work)
+    if as_json:
+        show({kind: kept.get(kind) for kind in given})
+    else:
+        cells = [
+            (kind, "default" if kind not in kept else f"{kept[kind]} days" if kept[kind] else "for ever")
+            for kind in given
+        ]
+        table(["what", "kept"], cells)
+
+
+def listed(row: "Row") -> dict[str, Any]:
+    return {
+        "tenantId": row["tenant_id"],
+        "kind": row["kind"],
+        "ownerId": row["owner_id"],
+        "erasedBy": row["erased_by"],
+        "erasedAt": row["erased_at"],
+        "counts": row["counts"],
+    }
+
+
+def told(erased: "Erased", dry_run: bool, as_json: bool) -> None:
+    if as_json:
+        facts = {"kind": erased.kind, "tenantId": erased.tenant_id, "ownerId": erased.owner_id}
+        show(facts | {"dryRun": dry_run, "rows": erased.rows, "counts": erased.counts})
+        return
+    if erased.counts:
+        table(["table", "rows"], sorted(erased.counts.items()))
+    rows = f"{erased.rows:,} rows"
+    say(f"{rows} would be erased. To erase them, give --yes." if dry_run else f"{rows} are erased.")

@@ -1,0 +1,132 @@
+"""`cairn tenants export`, `import` and `transfer`: a tenant that moves to another database, whole."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...options import AsJson, read_settings
+from ...output import say, show
+from ..tenants import app
+from .backups import database, done, shown
+
+if TYPE_CHECKING:
+    from db.archives.folder import Manifest
+    from resolvers.archives.moves import Imported
+
+Slug = Annotated[str, typer.Argument(metavar="SLUG", help="The tenant's slug or id.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Give up what this tenant holds there.")]
+
+
+def add_to(parent: typer.Typer) -> None:
+    """Add nothing: the commands are in the group of tenants, which this module has to be imported for."""
+
+
+@app.command("export", epilog="Example: cairn tenants export acme ~/acme")
+def export_one(
+    slug: Slug,
+    dest: Annotated[Path, typer.Argument(metavar="DEST", help="The folder to make. It holds all that the tenant has.")],
+    as_json: AsJson = False,
+) -> None:
+    """Write a tenant as it is at one moment: wikis, history, evidence, grants, keys, settings and jobs."""
+    from resolvers.archives.moves import export_tenant
+
+    from ...progress import progress
+
+    async def work(dsn: str) -> "Manifest":
+        with progress() as report:
+            return await export_tenant(dsn, slug, dest.expanduser(), report)
+
+    with database(read_settings(), creates=False) as dsn:
+        manifest = done(dsn, work(dsn))
+    if as_json:
+        show(shown(dest, manifest) | {"tenant": manifest.tenant})
+    else:
+        say(f"{manifest.rows:,} rows of {len(manifest.tables)} tables are in {dest}.")
+        say(f"Next, where it is to be: cairn tenants import {dest}")
+
+
+@app.command("import", epilog="Example: cairn tenants import ~/acme; cairn tenants import ~/acme --replace")
+def import_one(
+    src: Annotated[Path, typer.Argument(metavar="SRC", help="The folder that `cairn tenants export` has made.")],
+    replace: Replace = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring a tenant into this database, all of it or nothing, and compare every table with what was exported.
+
+    The same again changes nothing, so that a killed import is run again.
+    """
+    from db.archives.folder import Archive
+    from resolvers.archives.moves import import_tenant
+
+    from ...progress import progress
+
+    archive = Archive(src.expanduser())
+
+    async def work(dsn: str) -> "Imported":
+        with progress() as report:
+            return await import_tenant(dsn, archive, report, replace=replace)
+
+    with database(read_settings(), creates=False) as dsn:
+        told(done(dsn, work(dsn)), as_json)
+
+
+def told(imported: "Imported", as_json: bool, **more: Any) -> None:
+    if as_json:
+        show({**imported._asdict(), **more})
+    elif imported.is_new:
+        say(f"{imported.slug} is there: {imported.rows:,} rows of {imported.tables} tables, each as it was exported.")
+    else:
+        say(f"{imported.slug} was there already: {imported.rows:,} rows of {imported.tables} tables.")
+
+
+@app.command(
+    "transfer", epilog="Example: cairn tenants transfer acme --to postgresql://cairn@db2/cairn; cat url | … --to -"
+)
+def transfer(
+    slug: Slug,
+    to: Annotated[
+        str, typer.Option(metavar="URL", help="The database that is to have it, migrated; `-` reads it from stdin.")
+    ],
+    replace: Replace = False,
+    as_json: AsJson = False,
+) -> None:
+    """Copy a tenant into another database, and compare every table at both ends. The tenant stays where it was.
+
+    Killed, it is run again. Exits with 1 when the tenant was written meanwhile: then run it again with --replace.
+    """
+    import shutil
+
+    from db.archives.folder import Archive
+    from resolvers.archives.moves import compare_tenant, export_tenant, import_tenant
+
+    from ...output import piped
+    from ...progress import progress
+
+    settings = read_settings()
+    target = piped().strip() if to == "-" else to
+    place = settings.data_dir.expanduser() / "transfers" / slug
+    shutil.rmtree(place, ignore_errors=True)  # what a killed transfer has left: the tenant may have changed since
+
+    async def leave(dsn: str) -> "Manifest":
+        with progress() as report:
+            return await export_tenant(dsn, slug, place, report)
+
+    async def arrive(dsn: str) -> "Imported":
+        with progress() as report:
+            return await import_tenant(dsn, Archive(place), report, replace=replace)
+
+    try:
+        with database(settings, creates=False) as dsn:
+            manifest = done(dsn, leave(dsn))
+            imported = done(target, arrive(target), "of --to")
+            changed = done(dsn, compare_tenant(dsn, manifest))
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    told(imported, as_json, changed=changed)
+    if changed:
+        if not as_json:
+            say(f"It was written meanwhile: {', '.join(changed)}. Stop its writers, and run this with --replace.")
+        raise typer.Exit(1)
+    if not as_json:
+        say(f"Let clients go there, then erase it here: cairn tenants erase {slug}")

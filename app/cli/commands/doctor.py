@@ -1,0 +1,32 @@
+"""`cairn doctor`: what is wrong with an installation, and what to do."""
+
+import typer
+
+from ..options import AsJson
+from ..output import say, show, table
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.command("doctor", epilog="Example: cairn doctor --json")(doctor)
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Examine configuration, disk, certificates, and the database with its clock, indexes, queue and replication.
+
+    Changes nothing. Exits with 1 when something has failed.
+    """
+    from ...settings import Settings
+    from ..doctor import State, examine
+
+    found = list(examine(Settings()))
+    if as_json:
+        show([{"check": one.check, "state": one.state, "message": one.message, "action": one.action} for one in found])
+    else:
+        table(
+            ["check", "state", "what", "what to do"], [(one.check, one.state, one.message, one.action) for one in found]
+        )
+    bad = sum(one.state is not State.OK for one in found)
+    if not as_json:
+        say(f"{bad} of {len(found)} checks found something." if bad else f"{len(found)} checks, and all is well.")
+    if any(one.state is State.FAILED for one in found):
+        raise typer.Exit(1)

@@ -1,0 +1,246 @@
+"""The checks of `cairn doctor`: each finds what is wrong with an installation, and says what to do."""
+
+import asyncio
+import shutil
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import asyncpg
+
+from db.embedded import EmbeddedServer, EmbeddedServerFailed
+from db.migrate import EXTENSIONS, MigrationRefused, check_server, pending
+from db.sql import statements
+from resolvers.errors import CairnError
+from resolvers.jobs.queue import count_open_jobs
+
+from ..settings import Settings, unknown_variables
+from .output import tell
+from .session import opened, reached
+
+DOCTOR = statements("doctor")
+CLOCK_MOST = 5.0  # seconds between two clocks: tokens expire by ours, jobs are due by both
+DISK_LEAST = 2_000_000_000  # bytes
+AGE_MOST = 1_000_000_000  # transactions; at two thousand millions Postgres stops
+FULL = 0.9
+QUEUE_MOST = 3600.0  # seconds
+CERTIFICATE_LEAST = 14  # days
+PATIENCE = 5.0  # seconds
+
+
+class State(StrEnum):
+    """How a check came out."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found. `action` is what to do, if it is not well."""
+
+    check: str
+    state: State
+    message: str
+    action: str = ""
+
+
+def well(check: str, message: str) -> Finding:
+    return Finding(check, State.OK, message)
+
+
+def doubtful(check: str, message: str, action: str) -> Finding:
+    return Finding(check, State.WARNING, message, action)
+
+
+def failed(check: str, message: str, action: str) -> Finding:
+    return Finding(check, State.FAILED, message, action)
+
+
+def examine(settings: Settings) -> Iterator[Finding]:
+    """Yield what every check finds. Nothing is changed; a server that sleeps is woken for a moment."""
+    yield from configuration(settings)
+    yield disk(settings.data_dir.expanduser())
+    yield from certificates(settings)
+    try:
+        with database(settings) as dsn:
+            yield from asyncio.run(examine_database(settings, dsn))
+    except (CairnError, EmbeddedServerFailed) as error:
+        yield failed("database", str(error), "Start it, or correct CAIRN_DATABASE_URL: cairn settings")
+
+
+@contextmanager
+def database(settings: Settings) -> Iterator[str]:
+    """Yield the DSN of the database, which may not be there yet."""
+    if settings.database_url is not None:
+        yield settings.database_url
+        return
+    server = EmbeddedServer(settings.data_dir, tell)
+    if not server.exists():
+        raise EmbeddedServerFailed(f"There is no database in {server.data_dir} yet. Begin with: cairn demo")
+    with server as dsn:
+        yield dsn
+
+
+def configuration(settings: Settings) -> Iterator[Finding]:
+    unknown = unknown_variables()
+    for name, nearest in unknown.items():
+        yield doubtful(
+            "configuration", f"{name} is not a setting.", f"Did you mean {nearest or 'another'}? cairn settings"
+        )
+    if not unknown:
+        yield well("configuration", "Every CAIRN_ variable is a setting.")
+    secret = settings.data_dir.expanduser() / "token-secret"
+    if secret.exists() and secret.stat().st_mode & 0o077:
+        yield failed("configuration", f"{secret} can be read by others.", f"Run: chmod 600 {secret}")
+
+
+def disk(data_dir: Path) -> Finding:
+    place = next(folder for folder in (data_dir, *data_dir.parents) if folder.exists())
+    free = shutil.disk_usage(place).free
+    if free < DISK_LEAST:
+        action = "Free some: old backups, postgres.log, a larger volume. A full disk stops every write."
+        return doubtful("disk", f"{free / 1e9:.1f} GB are free in {place}.", action)
+    return well("disk", f"{free / 1e9:.1f} GB are free in {place}.")
+
+
+def certificates(settings: Settings) -> Iterator[Finding]:
+    """Yield until when the servers that Cairn calls over TLS can be trusted."""
+    for address in filter(None, (settings.jwks_url, settings.embedding_url)):
+        parts = urlsplit(address)
+        if parts.scheme != "https" or parts.hostname is None:
+            continue
+        place = f"{parts.hostname}:{parts.port or 443}"
+        try:
+            days = certificate_days(parts.hostname, parts.port or 443)
+        except OSError as error:
+            yield failed(
+                "certificates", f"{place} cannot be called: {error}.", "Check its address and its certificate."
+            )
+            continue
+        if days < CERTIFICATE_LEAST:
+            yield doubtful("certificates", f"That of {place} ends in {days:.0f} days.", "Renew it.")
+        else:
+            yield well("certificates", f"That of {place} is valid for {days:.0f} days.")
+
+
+def certificate_days(host: str, port: int) -> float:
+    context = ssl.create_default_context()
+    with (
+        socket.create_connection((host, port), PATIENCE) as plain,
+        context.wrap_socket(plain, server_hostname=host) as secured,
+    ):
+        found: Any = secured.getpeercert()
+    return (ssl.cert_time_to_seconds(found["notAfter"]) - time.time()) / 86_400
+
+
+async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
+    """Return what is wrong with a database."""
+    connection = await reached(dsn, asyncpg.connect(dsn, statement_cache_size=0, timeout=PATIENCE))
+    try:
+        server = await connection.fetchrow(DOCTOR["examine_server"].sql)
+        found = [well("database", "It answers."), clock(float(server["clock"]), time.time()), *state_of(server)]
+        found += await extensions(connection)
+        found += await indexes(connection)
+        found += await tables(connection)
+        if not server["is_standby"]:
+            found += await replication(connection)
+    finally:
+        await connection.close()
+    found.append(await schema(dsn))
+    if found[-1].state is State.OK:
+        jobs = await opened(settings, dsn, count_open_jobs)
+        found.append(queue(jobs.pending, jobs.oldest))
+    return found
+
+
+def clock(theirs: float, ours: float) -> Finding:
+    apart = abs(theirs - ours)
+    if apart > CLOCK_MOST:
+        message = f"The clocks of this machine and of Postgres are {apart:.0f} seconds apart."
+        return failed("clock", message, "Let both follow NTP: tokens and jobs go by them.")
+    return well("clock", "This machine and Postgres agree on the time.")
+
+
+def state_of(server: Any) -> Iterator[Finding]:
+    if server["is_standby"]:
+        yield failed("database", "It is a standby, which takes no writes.", "Let CAIRN_DATABASE_URL name the primary.")
+    used, most = server["connections"], server["connections_most"]
+    if used > FULL * most:
+        yield doubtful("connections", f"{used} of {most} are open.", "Lower CAIRN_POOL_SIZE, or raise max_connections.")
+    else:
+        yield well("connections", f"{used} of {most} are open.")
+    if server["transaction_age"] > AGE_MOST:
+        action = "Run VACUUM (FREEZE) now, and see why autovacuum does not: Postgres stops writes in the end."
+        yield failed("vacuum", f"The oldest transaction is {server['transaction_age']:,} back.", action)
+    if server["long_transactions"]:
+        message = f"{server['long_transactions']} transactions are older than ten minutes."
+        yield doubtful("vacuum", message, "Find them in pg_stat_activity: they keep dead rows.")
+    if server["is_archiver_failing"]:
+        action = "See the log of Postgres and the folder of the log: until it works the disk fills."
+        yield failed("archiver", "The write-ahead log is not archived.", action)
+
+
+async def extensions(connection: asyncpg.Connection) -> list[Finding]:
+    try:
+        await check_server(connection)
+    except MigrationRefused as error:
+        return [failed("extensions", f"{error}.", "Then run: cairn migrate")]
+    return [well("extensions", f"{', '.join(EXTENSIONS)} can be used.")]
+
+
+async def indexes(connection: asyncpg.Connection) -> list[Finding]:
+    names = [row["name"] for row in await connection.fetch(DOCTOR["find_invalid_indexes"].sql)]
+    if names:
+        action = f"Run: REINDEX INDEX CONCURRENTLY {names[0]};"
+        return [failed("indexes", f"{', '.join(names)}: an interrupted build has left them.", action)]
+    return [well("indexes", "All are valid.")]
+
+
+async def tables(connection: asyncpg.Connection) -> list[Finding]:
+    rows = await connection.fetch(DOCTOR["find_bloated_tables"].sql)
+    if not rows:
+        return [well("bloat", "No table is mostly dead rows.")]
+    names = ", ".join(f"{row['name']} ({row['dead']:,})" for row in rows)
+    return [doubtful("bloat", f"Mostly dead rows: {names}.", f"Run: VACUUM (ANALYZE) {rows[0]['name']};")]
+
+
+async def replication(connection: asyncpg.Connection) -> list[Finding]:
+    rows = await connection.fetch(DOCTOR["find_lagging_standbys"].sql)
+    actions = {
+        "standby": "See its log and its disk: what it serves is old.",
+        "slot": "Start its standby, or drop it with pg_drop_replication_slot: the disk fills.",
+    }
+    return [
+        doubtful(
+            "replication",
+            f"The {row['kind']} {row['name']} is {row['bytes'] / 1e6:,.0f} MB behind.",
+            actions[row["kind"]],
+        )
+        for row in rows
+    ] or [well("replication", "No standby is behind, and no slot keeps the log.")]
+
+
+async def schema(dsn: str) -> Finding:
+    try:
+        missing = await pending(dsn)
+    except MigrationRefused as error:
+        return failed("schema", f"{error}.", "Install the release that it names.")
+    if missing:
+        return failed("schema", f"The migrations {', '.join(missing)} are pending.", "Run: cairn migrate")
+    return well("schema", "It is at the newest revision.")
+
+
+def queue(waiting: int, oldest: float) -> Finding:
+    if oldest > QUEUE_MOST:
+        message = f"{waiting} jobs wait, the oldest for {oldest / 60:.0f} minutes."
+        return doubtful("queue", message, "Start more of: cairn worker. Then see: cairn jobs list --status failed")
+    return well("queue", f"{waiting} jobs wait.")

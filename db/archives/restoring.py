@@ -1,0 +1,211 @@
+"""An archive restored into an empty database, or in place of one that stays until the restored one is whole."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import asyncpg
+
+from ..migrate import current_revision, migrate, revisions
+from ..sql import statements
+from ..tables import metadata
+from .catalogue import REVISION_TABLE, describe_server, list_indexes, list_tables, quoted
+from .copying import WRITTEN_ALIKE, Report, connected, copy_tables_in, without_indexes
+from .folder import Archive, ArchiveRefused
+
+CATALOGUE = statements("catalogue")
+NAME = "cairn restore"
+MARK = "made by cairn restore"
+LONGEST_NAME = 63
+DATABASES = ("postgres", "template1")  # where a server can be told to rename the others
+PROVIDERS = {"b": "builtin", "c": "libc", "i": "icu"}
+
+
+async def restore(dsn: str, archive: Archive, report: Report, *, replace: bool) -> list[str]:
+    """Restore an archive of a database, and return what could not be restored with it. Raises ArchiveRefused.
+
+    A database that holds tenants is replaced only if that is asked for. It stays as it is until the restored one is
+    whole; then they change names. Killed at any moment, the same command can be run again.
+    """
+    manifest = archive.manifest
+    if manifest.kind == "files":
+        raise ArchiveRefused(f"{archive.folder} holds the files of an embedded server. Give --wal and its folder.")
+    if manifest.kind != "database":
+        raise ArchiveRefused(f"{archive.folder} holds one tenant. Run: cairn tenants import {archive.folder}")
+    if manifest.revision not in revisions():
+        raise ArchiveRefused(
+            f"{archive.folder} is of revision {manifest.revision}, but this Cairn knows revisions up to"
+            f" {revisions()[-1]}: install the one that wrote it, or a newer one."
+        )
+    async with connected(dsn, NAME) as connection:
+        server = await describe_server(connection)
+        is_used = await has_tenants(connection)
+        if is_used and not replace:
+            raise ArchiveRefused(
+                f"The database {server['database']} holds data. Restore into an empty one, or give --replace:"
+                " what is there is lost then."
+            )
+        if is_used and (others := await connection.fetchval(CATALOGUE["count_others"].sql)):
+            raise ArchiveRefused(
+                f"{others} connections of a service or a worker use the database. Stop them, then run this again."
+            )
+        if not is_used:
+            await drop_empty(connection, manifest.revision)
+    return await (replaced if is_used else load)(dsn, archive, report)
+
+
+async def has_tenants(connection: asyncpg.Connection) -> bool:
+    """Return whether a database holds data of Cairn."""
+    if await connection.fetchval("SELECT to_regclass('tenants')") is None:
+        return False
+    return bool(await connection.fetchval("SELECT EXISTS (SELECT FROM tenants)"))
+
+
+async def drop_empty(connection: asyncpg.Connection, revision: str) -> None:
+    """Drop Cairn's empty tables where they are of a newer revision than an archive: there is no way back from it."""
+    current = await current_revision(connection)
+    if current is None or current <= revision:
+        return
+    here = {table.name for table in await list_tables(connection)} & {*metadata.tables, REVISION_TABLE}
+    await connection.execute(f"DROP TABLE {', '.join(map(quoted, sorted(here | {REVISION_TABLE})))}")
+
+
+async def load(dsn: str, archive: Archive, report: Report) -> list[str]:
+    """Fill a database that holds no tenant: all of it in one transaction, at the revision that the archive is of."""
+    manifest = archive.manifest
+    await migrate(dsn, to=manifest.revision)
+    async with connected(dsn, NAME) as connection:
+        server = await describe_server(connection)
+        indexes = await list_indexes(connection)
+        here = [table.name for table in await list_tables(connection)]
+        wanted = [name for name in here if name in manifest.tables]
+        missing = [f"the table {name}, which is none of Cairn's" for name in manifest.tables if name not in here]
+        async with connection.transaction():
+            await connection.execute(WRITTEN_ALIKE)
+            await connection.execute(f"TRUNCATE {', '.join(map(quoted, here))}")
+            if server["is_citus"]:
+                await copy_tables_in(connection, archive, wanted, report)
+            else:
+                if server["is_superuser"]:  # the archive is of one moment, in which every reference held
+                    await connection.execute("SET LOCAL session_replication_role = 'replica'")
+                async with without_indexes(connection):
+                    await copy_tables_in(connection, archive, wanted, report)
+            if "installation" in wanted:
+                await connection.execute("UPDATE installation SET history_id = gen_random_uuid()")
+    missing += await make_indexes(dsn, archive, {*manifest.indexes} - {*indexes})
+    return missing
+
+
+async def finish(dsn: str) -> None:
+    """Bring what was restored to the newest schema, and let the planner see it."""
+    await migrate(dsn)
+    async with connected(dsn, NAME) as connection:
+        await connection.execute("ANALYZE")
+
+
+async def make_indexes(dsn: str, archive: Archive, names: set[str]) -> list[str]:
+    """Make the indexes that no migration makes, those for vectors; return the ones that this server cannot have."""
+    missing = []
+    async with connected(dsn, NAME) as connection:
+        for name in sorted(names):
+            try:
+                async with connection.transaction():
+                    if "_embeddings_" in name:
+                        await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+                    await connection.execute(archive.manifest.indexes[name])
+            except asyncpg.PostgresError as error:
+                missing.append(f"the index {name}: {error}. Run: cairn embeddings enable")
+    return missing
+
+
+async def replaced(dsn: str, archive: Archive, report: Report) -> list[str]:
+    """Restore into another database of the same server, then give it the name of the one that is there."""
+    async with connected(dsn, NAME) as connection:
+        server = await describe_server(connection)
+        if server["is_citus"] or not server["may_create"]:
+            reason = "Citus cannot rename databases" if server["is_citus"] else "this role may not create databases"
+            raise ArchiveRefused(
+                f"{server['database']} cannot be replaced, because {reason}: restore into an empty database, and let"
+                " CAIRN_DATABASE_URL name that one."
+            )
+        name = server["database"]
+        new, old = beside(name, "_restoring"), beside(name, "_replaced")
+        for left in (new, old):
+            await drop_marked(connection, dsn, left)
+        await create_like(connection, new)
+    missing = await load(in_database(dsn, new), archive, report)
+    await finish(in_database(dsn, new))
+    async with maintaining(dsn) as connection:
+        try:
+            async with connection.transaction():
+                await connection.execute(f"COMMENT ON DATABASE {quoted(name)} IS '{MARK}'")
+                await connection.execute(f"ALTER DATABASE {quoted(name)} RENAME TO {quoted(old)}")
+                await connection.execute(f"COMMENT ON DATABASE {quoted(new)} IS NULL")
+                await connection.execute(f"ALTER DATABASE {quoted(new)} RENAME TO {quoted(name)}")
+        except asyncpg.ObjectInUseError as error:
+            raise ArchiveRefused(
+                f"Others are connected to {name}, which is as it was: {error}. Stop them, then run this again."
+            ) from error
+        await connection.execute(f"DROP DATABASE {quoted(old)}")
+    return missing
+
+
+def beside(name: str, ending: str) -> str:
+    return name.encode()[: LONGEST_NAME - len(ending)].decode(errors="ignore") + ending
+
+
+def in_database(dsn: str, name: str) -> str:
+    """Return the DSN of another database of the same server."""
+    return urlunsplit(urlsplit(dsn)._replace(path=f"/{quote(name, safe='')}"))
+
+
+async def drop_marked(connection: asyncpg.Connection, dsn: str, name: str) -> None:
+    """Drop the database that a killed restore has left, if there is one; any other is not touched."""
+    mark = await connection.fetchval(CATALOGUE["find_mark"].sql, name)
+    if mark is None:
+        return
+    if mark != MARK:
+        async with connected(in_database(dsn, name), NAME) as found:
+            if await list_tables(found):
+                raise ArchiveRefused(
+                    f"A database {name} exists that no restore has made. Rename it, then run this again."
+                )
+    await connection.execute(f"DROP DATABASE {quoted(name)} WITH (FORCE)")
+
+
+async def create_like(connection: asyncpg.Connection, name: str) -> None:
+    """Create a database that sorts as this one does."""
+    own: Any = await connection.fetchrow(CATALOGUE["describe_database"].sql)
+    options = [f"LOCALE_PROVIDER {PROVIDERS[own['provider']]}", f"LC_COLLATE {text(own['datcollate'])}"]
+    options.append(f"LC_CTYPE {text(own['datctype'])}")
+    if own["provider"] == "b":
+        options.append(f"BUILTIN_LOCALE {text(own['locale'])}")
+    elif own["provider"] == "i":
+        options.append(f"ICU_LOCALE {text(own['locale'])}")
+    await connection.execute(f"CREATE DATABASE {quoted(name)} TEMPLATE template0 ENCODING 'UTF8' {' '.join(options)}")
+    await connection.execute(f"COMMENT ON DATABASE {quoted(name)} IS '{MARK}'")
+
+
+def text(value: str) -> str:
+    return "'{}'".format(value.replace("'", "''"))
+
+
+@asynccontextmanager
+async def maintaining(dsn: str) -> AsyncIterator[asyncpg.Connection]:
+    """Open a connection to a database of the server that is not renamed."""
+    for name in DATABASES:
+        try:
+            connection = await asyncpg.connect(in_database(dsn, name), server_settings={"application_name": NAME})
+            break
+        except (asyncpg.PostgresError, OSError):
+            continue
+    else:
+        raise ArchiveRefused(
+            f"Neither {' nor '.join(DATABASES)} can be connected to, from where databases are renamed. Restore into an"
+            " empty database, and let CAIRN_DATABASE_URL name that one."
+        )
+    try:
+        yield connection
+    finally:
+        await connection.close()

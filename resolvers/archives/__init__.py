@@ -1,0 +1,1 @@
+"""Backups of a database, and tenants that move to another one."""

@@ -1,0 +1,123 @@
+"""Backups: the whole database at one moment, restored, and shown to be what it was."""
+
+import asyncio
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import asyncpg
+
+from content.search.words import ANALYSER
+from db.archives import points, restoring
+from db.archives.catalogue import describe_server, list_indexes
+from db.archives.copying import Report, connected, copy_out, copy_tables_out, snapshot
+from db.archives.folder import SECRET, Archive, ArchiveRefused, Manifest, drafting
+from db.database import prepare_connection
+from db.embedded import EmbeddedServer
+from db.migrate import current_revision, revisions
+
+from ..errors import NotFound
+from .sample import differing, take_sample
+
+NAME = "cairn backup"
+
+
+async def back_up(dsn: str, place: Path, secret: bytes | None, report: Report) -> Manifest:
+    """Write all that the database holds at this moment, while others write, and the secret that signs tokens."""
+    with drafting(place) as draft:
+        async with connected(dsn, NAME) as connection, snapshot(connection) as tables:
+            manifest = await describe(connection, "database")
+            manifest.indexes = await list_indexes(connection)
+            if manifest.revision == revisions()[-1]:
+                await prepare_connection(connection)
+                manifest.analyser, manifest.sample = ANALYSER, await take_sample(connection)
+            manifest.tables = await copy_tables_out(connection, tables, draft, report)
+        if secret is not None:
+            draft.write(SECRET, secret)
+        draft.close(manifest)
+    return manifest
+
+
+async def back_up_files(server: EmbeddedServer, dsn: str, place: Path, log: Path, secret: bytes | None) -> Manifest:
+    """Write the files of the embedded server, and let it archive its log from before then on."""
+    with drafting(place) as draft:
+        await points.archive_log(server, dsn, log)
+        async with connected(dsn, NAME) as connection:
+            manifest = await describe(connection, "files")
+        await asyncio.to_thread(points.copy_files, server, draft)
+        if secret is not None:
+            draft.write(SECRET, secret)
+        draft.close(manifest)
+    return manifest
+
+
+async def describe(connection: asyncpg.Connection, kind: str) -> Manifest:
+    """Return a manifest without tables. Raises NotFound where there is nothing of Cairn."""
+    revision = await current_revision(connection)
+    if revision is None:
+        raise NotFound("This database has no tables of Cairn. Begin with: cairn migrate")
+    server = await describe_server(connection)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return Manifest(kind, revision, now, server["server_version"], server["schema"])
+
+
+class Verified(NamedTuple):
+    """How many tables, rows and questions were compared, and those of them that are not what they were."""
+
+    tables: int
+    rows: int
+    broken_tables: list[str]
+    questions: int
+    broken_questions: list[dict[str, Any]]
+    missing: list[str]
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.broken_tables and not self.broken_questions
+
+
+async def verify(place: Path, report: Report) -> Verified:
+    """Restore a backup into a temporary server, compare every table with what it was, and ask the sample again."""
+    archive = Archive(place)
+    archive.check()
+    if archive.manifest.kind != "database":
+        raise ArchiveRefused(f"The files of {place} are what was written. Only a backup without --wal can be compared.")
+    with (
+        tempfile.TemporaryDirectory(prefix="cairn-verify-") as folder,
+        EmbeddedServer(Path(folder), durable=False) as dsn,
+    ):
+        missing = await restoring.load(dsn, archive, report)
+        broken = await compare(dsn, archive, report)
+        await restoring.finish(dsn)
+        # Another analyser takes other words of the same pages: until `cairn reindex` its answers may be others.
+        sample = archive.manifest.sample if archive.manifest.analyser == ANALYSER else []
+        async with connected(dsn, NAME) as connection:
+            await prepare_connection(connection)
+            changed = await differing(connection, sample)
+    manifest = archive.manifest
+    return Verified(len(manifest.tables), manifest.rows, broken, len(sample), changed, missing)
+
+
+async def compare(dsn: str, archive: Archive, report: Report) -> list[str]:
+    """Return the tables whose rows are not those of the archive, but for what every restore changes."""
+    manifest, broken = archive.manifest, []
+    async with connected(dsn, NAME) as connection, snapshot(connection) as tables:
+        known = {table.name: table for table in tables}
+        for number, (name, wanted) in enumerate(manifest.tables.items()):
+            report("comparing", number, len(manifest.tables), name)
+            if name not in known:
+                broken.append(name)
+            elif name != "installation":  # its row names another history from now on
+                found = await copy_out(connection, known[name], columns=wanted.columns)
+                broken += [] if found == wanted else [name]
+    report("comparing", len(manifest.tables), len(manifest.tables), "")
+    return broken
+
+
+async def restore(dsn: str, archive: Archive, report: Report, *, replace: bool) -> list[str]:
+    """Restore a checked backup; return what could not be restored with it."""
+    archive.check()
+    missing = await restoring.restore(dsn, archive, report, replace=replace)
+    await restoring.finish(dsn)
+    return missing

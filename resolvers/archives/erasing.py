@@ -1,0 +1,245 @@
+"""Erasure: a tenant, or an owner of one, taken out of every table that the catalogue lists.
+
+A step is a condition on one table: a dry run counts its rows, an erasure deletes or rewrites them, all steps in one
+transaction with the record of it. That record says what went, and nothing of what it said.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from db.archives.catalogue import Table, describe_server, list_tables, quoted
+from db.archives.copying import connected
+from db.database import Connection, Database, Row, prepare_connection
+from db.ids import new_id
+from db.scope import Actor, ActorKind, Role, Scope
+from db.sql import statements
+
+from ..auth.owners import find_owner
+from ..errors import NotFound
+from ..sources.sources import forget_source
+from ..tenants.tenants import as_id, find_tenant
+from . import moves
+
+ERASING, OWNERS = statements("erasing"), statements("owners")
+NAME = "cairn erase"
+ERASED = "erased"
+LOCKED = "SET LOCAL lock_timeout = '30s'; SET LOCAL statement_timeout = 0"
+ONE_BY_ONE = "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'"
+OF_TENANT, OF_OWNER = "tenant_id = $1", "tenant_id = $1 AND owner_id = $2"
+ELSEWHERE = "tenant_id = $1 AND owner_id <> $2"
+REFERS_OTHERWISE = {
+    "owners": "tenant_id = $1 AND id = $2",
+    "grants": "tenant_id = $1 AND (owner_id = $2 OR grantee_id = $2)",
+    "api_keys": "tenant_id = $1 AND owner_ids[1] = $2",
+    "throttles": "tenant_id = $1 AND split_part(subject, ':', 2) = ANY(CAST($2 AS text[]))",
+    "idempotency_keys": OF_TENANT,  # answers do not say whose wiki they show
+}
+"""Tables whose rows are an owner's without `owner_id`, and how they are found."""
+SHARED = frozenset({"tenants"})
+"""Tables whose rows belong to the whole tenant: an owner that goes leaves nothing in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The rows of one table, and how they are rewritten; without that they are deleted."""
+
+    table: str
+    where: str
+    arguments: Sequence[Any]
+    rewritten: str | None = None
+
+    async def count(self, connection: asyncpg.Connection) -> int:
+        found: int = await connection.fetchval(f"SELECT count(*) FROM {self.place}", *self.arguments)  # noqa: S608
+        return found
+
+    async def run(self, connection: asyncpg.Connection) -> int:
+        if self.rewritten is None:
+            status = await connection.execute(f"DELETE FROM {self.place}", *self.arguments)  # noqa: S608
+        else:
+            change = f"UPDATE {quoted(self.table)} SET {self.rewritten} WHERE {self.where}"  # noqa: S608
+            status = await connection.execute(change, *self.arguments)
+        return int(status.rpartition(" ")[2])
+
+    @property
+    def place(self) -> str:
+        return f"{quoted(self.table)} WHERE {self.where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What was erased, or would be: rows by table."""
+
+    kind: str
+    tenant_id: UUID
+    owner_id: UUID | None
+    counts: dict[str, int]
+
+    @property
+    def rows(self) -> int:
+        return sum(self.counts.values())
+
+
+def tenant_steps(tables: Iterable[Table], tenant_id: UUID) -> list[Step]:
+    """Return the steps that take a tenant out of every table; rows go before those that they refer to."""
+    return [Step(table.name, OF_TENANT, (tenant_id,)) for table in reversed(moves.tenant_tables(tables))]
+
+
+def owner_steps(tables: Iterable[Table], tenant_id: UUID, owner_id: UUID, names: list[str]) -> list[Step]:
+    """Return the steps that take an owner out of every table, and its ids out of what it did in other wikis."""
+    found, own = [*reversed(moves.tenant_tables(tables))], (tenant_id, owner_id)
+    steps = [step for table in found for step in authored(table, own, names)]
+    steps.append(
+        Step("api_keys", "tenant_id = $1 AND $2 = ANY(owner_ids[2:])", own, "owner_ids = array_remove(owner_ids, $2)")
+    )
+    for table in found:
+        where = REFERS_OTHERWISE.get(table.name) or (OF_OWNER if "owner_id" in table.columns else None)
+        if where is not None:
+            steps.append(Step(table.name, where, given(where, own, names)))
+        elif table.name not in SHARED:
+            raise AssertionError(f"nobody has said which rows of {table.name} belong to an owner")
+    return steps
+
+
+def given(where: str, own: tuple[UUID, UUID], names: list[str]) -> tuple[Any, ...]:
+    """Return the values of a condition: of the tenant, and of the owner or its names if there is a second one."""
+    if "$2" not in where:
+        return own[:1]
+    return (own[0], names) if "text[]" in where else own
+
+
+def authored(table: Table, own: tuple[UUID, UUID], names: list[str]) -> list[Step]:
+    """Return the steps by which an owner's ids leave the rows of other wikis that it has written."""
+    if "owner_id" not in table.columns:
+        return []
+    columns = sorted(name for name in table.collated if name.endswith(("_id", "_by")))
+    told = [name for name in names if as_id(name)]
+    steps = [
+        Step(
+            table.name,
+            f"{ELSEWHERE} AND regexp_replace({quoted(column)}, '^(agent|user|service|compiler):', '') = ANY($3)",
+            (*own, names),
+            f"{quoted(column)} = '{ERASED}'",
+        )
+        for column in columns
+    ]
+    if table.name == "activity":
+        where = (
+            f"{ELSEWHERE} AND EXISTS (SELECT FROM unnest(CAST($3 AS text[])) AS n WHERE strpos(detail::text, n) > 0)"
+        )
+        steps.append(Step(table.name, where, (*own, told), "detail = '{}'"))
+    return steps
+
+
+async def erase_tenant(dsn: str, name: str, by: str, *, dry_run: bool) -> Erased:
+    """Erase a tenant from every table, or count what that would erase."""
+    async with connected(dsn, NAME) as connection:
+        await prepare_connection(connection)
+        async with connection.transaction():
+            await begin(connection)
+            tenant_id = (await moves.find_tenant(connection, name))["tenant_id"]
+            tables = await list_tables(connection)
+            if not dry_run:
+                await Connection(connection).all(ERASING["hold_owners_of_tenant"], tenant_id=tenant_id)
+            steps = tenant_steps(tables, tenant_id)
+            erased = await done(connection, Erased("tenant", tenant_id, None, {}), steps, by, dry_run=dry_run)
+        if not dry_run:
+            await vacuum(connection, erased)
+    return erased
+
+
+async def erase_owner(dsn: str, tenant: str, owner: str, by: str, *, dry_run: bool) -> Erased:
+    """Erase an owner with its wiki from every table, and its ids from what it did elsewhere; or count that."""
+    async with connected(dsn, NAME) as connection:
+        await prepare_connection(connection)
+        async with connection.transaction():
+            await begin(connection)
+            tenant_id = (await moves.find_tenant(connection, tenant))["tenant_id"]
+            reader, owner_id = Connection(connection), as_id(owner)
+            own = {"tenant_id": tenant_id}
+            if owner_id is None:
+                row = await reader.one(OWNERS["find_owner_by_slug"], slug=owner, **own)
+                owner_id = row["id"] if row else None
+            if owner_id is None or await reader.one(OWNERS["find_owner"], owner_id=owner_id, **own) is None:
+                raise NotFound(f"There is no owner `{owner}`. See who there is with: cairn owners list")
+            if not dry_run:
+                await reader.all(ERASING["hold_owner"], owner_id=owner_id, **own)
+            names = [row["name"] for row in await reader.all(ERASING["find_names"], owner_id=owner_id, **own)]
+            steps = owner_steps(await list_tables(connection), tenant_id, owner_id, names)
+            erased = await done(connection, Erased("owner", tenant_id, owner_id, {}), steps, by, dry_run=dry_run)
+        if not dry_run:
+            await vacuum(connection, erased)
+    return erased
+
+
+async def begin(connection: asyncpg.Connection) -> None:
+    await connection.execute(LOCKED)
+    if (await describe_server(connection))["is_citus"]:
+        await connection.execute(ONE_BY_ONE)
+
+
+async def done(
+    connection: asyncpg.Connection, erased: Erased, steps: Iterable[Step], by: str, *, dry_run: bool
+) -> Erased:
+    """Run or count the steps, and record what was erased."""
+    for step in steps:
+        rows = await (step.count if dry_run else step.run)(connection)
+        if rows:
+            erased.counts[step.table] = erased.counts.get(step.table, 0) + rows
+    if not dry_run:
+        await record_erasure(Connection(connection), erased, by)
+    return erased
+
+
+async def record_erasure(connection: Connection, erased: Erased, by: str) -> None:
+    await connection.run(
+        ERASING["record_erasure"],
+        tenant_id=erased.tenant_id,
+        id=new_id(),
+        kind=erased.kind,
+        owner_id=erased.owner_id,
+        erased_by=by,
+        counts=erased.counts,
+    )
+
+
+async def vacuum(connection: asyncpg.Connection, erased: Erased) -> None:
+    """Let Postgres give the room of the rows to others: until then their bytes are in the files of the tables."""
+    for table in erased.counts:
+        await connection.execute(f"VACUUM {quoted(table)}")
+
+
+async def erase_sources(database: Database, tenant: str, person: str, by: str, *, dry_run: bool) -> Erased:
+    """Forget every source that somebody brought into any wiki of a tenant, or count them.
+
+    `person` is an owner, by its slug or id, or the id of a key or the subject of a token. The job of each wiki takes
+    what they said out of pages and history.
+    """
+    tenant_id = (await find_tenant(database, tenant)).id
+    own, names = {"tenant_id": tenant_id}, [person]
+    async with database.connection() as connection:
+        try:
+            owner_id = (await find_owner(database, tenant_id, person)).id
+            names = [row["name"] for row in await connection.all(ERASING["find_names"], owner_id=owner_id, **own)]
+        except NotFound:
+            owner_id = None
+        rows = await connection.all(ERASING["find_sources_of"], names=names, **own)
+    erased = Erased("sources", tenant_id, owner_id, {"sources": len(rows)} if rows else {})
+    if dry_run:
+        return erased
+    for row in rows:
+        wiki = row["owner_id"]
+        scope = Scope(tenant_id, wiki, Role.ADMIN, Actor(ActorKind.SERVICE, "cairn"), (wiki,))
+        await forget_source(database, scope, row["id"], "The person asked for it.")
+    async with database.connection() as connection:
+        await record_erasure(connection, erased, by)
+    return erased
+
+
+async def list_erasures(database: Database, tenant_id: UUID) -> list[Row]:
+    """Return what was erased of a tenant, which may be gone."""
+    async with database.connection() as connection:
+        return await connection.all(ERASING["list_erasures"], tenant_id=tenant_id)

@@ -1,0 +1,76 @@
+"""Retention: for how long a tenant keeps its activity log, ended jobs, former states of pages, and sources."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from db.database import Database
+from db.ids import first_id
+from db.scope import Actor, ActorKind, Role, Scope
+from db.sql import statements
+
+from ..errors import BadInput
+from ..sources.sources import forget_source
+from ..transactions.transaction import transaction
+
+PRUNING, ERASING = statements("pruning"), statements("erasing")
+KINDS = ("activity", "jobs", "revisions", "sources")
+DAYS_MOST = 36_500
+AT_ONCE = 1_000  # rows
+ACTOR = Actor(ActorKind.SERVICE, "retention")
+
+
+async def find_retention(database: Database, tenant_id: UUID) -> dict[str, int]:
+    """Return the days for which a tenant keeps each kind; 0 is for ever, and one that is missing is not its choice."""
+    async with database.connection() as connection:
+        found: dict[str, int] | None = await connection.value(PRUNING["find_retention"], tenant_id=tenant_id)
+    return found or {}
+
+
+async def set_retention(database: Database, tenant_id: UUID, days: Mapping[str, int | None]) -> dict[str, int]:
+    """Keep the given kinds for so many days from now on, or with None as the settings of the server say."""
+    for kind, number in days.items():
+        if kind not in KINDS or (number is not None and not 0 <= number <= DAYS_MOST):
+            raise BadInput(f"This must lie between 0 and {DAYS_MOST:,} days.", kind)
+    kept = await find_retention(database, tenant_id)
+    chosen = {kind: number for kind, number in {**kept, **days}.items() if number is not None}
+    async with transaction(database) as connection:
+        await connection.run(PRUNING["set_retention"], tenant_id=tenant_id, days=chosen)
+    return chosen
+
+
+async def prune(database: Database, tenant_id: UUID, kept: Mapping[str, int], now: datetime) -> dict[str, int]:
+    """Take away what a tenant keeps no longer, batch after batch, and return how much went of each kind."""
+    gone: dict[str, int] = {}
+    for kind, days in kept.items():
+        if not days:
+            continue
+        ended_before = now - timedelta(days=days)
+        own = {"tenant_id": tenant_id, "before": first_id(ended_before), "size": AT_ONCE}
+        gone[kind] = 0
+        while rows := await prune_batch(database, kind, own, ended_before):
+            gone[kind] += rows
+    return gone
+
+
+async def prune_batch(database: Database, kind: str, own: Mapping[str, Any], ended_before: datetime) -> int:
+    if kind == "sources":
+        return await forget_stale(database, own)
+    async with transaction(database) as connection:
+        if kind == "jobs":
+            return await connection.run(PRUNING["prune_jobs"], **own, ended_before=ended_before)
+        if kind == "revisions":  # nobody writes a version that rests on one of these
+            await connection.all(ERASING["hold_owners_of_tenant"], tenant_id=own["tenant_id"])
+        return await connection.run(PRUNING[f"prune_{kind}"], **own)
+
+
+async def forget_stale(database: Database, own: Mapping[str, Any]) -> int:
+    """Forget a batch of old sources: a job takes out of pages what they said."""
+    async with database.connection() as connection:
+        rows = await connection.all(PRUNING["find_stale_sources"], **own)
+    for row in rows:
+        owner_id = row["owner_id"]
+        scope = Scope(own["tenant_id"], owner_id, Role.ADMIN, ACTOR, (owner_id,))
+        await forget_source(database, scope, row["id"], "Its time of retention is over.")
+    return len(rows)

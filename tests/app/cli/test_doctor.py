@@ -1,0 +1,103 @@
+"""`cairn doctor` finds what is wrong, when it is made wrong, and says what to do."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import asyncpg
+import orjson
+import pytest
+
+from app.cli.doctor import State, clock, disk, queue
+from tests.app.cli.test_cli import Cairn, acme, cairn  # noqa: F401 - fixtures
+from tests.conftest import execute
+
+Found = dict[str, dict[str, str]]
+
+
+@pytest.fixture
+def examined(acme: Cairn) -> Callable[[], Found]:  # noqa: F811
+    def examine() -> Found:
+        ran = acme("doctor", "--json")
+        found: list[dict[str, str]] = orjson.loads(ran.out)
+        assert (ran.code == 1) is any(one["state"] == "failed" for one in found)
+        assert all(bool(one["action"]) is (one["state"] != "ok") for one in found)
+        return {one["check"]: one for one in found}
+
+    return examine
+
+
+def test_an_installation_that_is_well(examined: Callable[[], Found], acme: Cairn) -> None:  # noqa: F811
+    found = examined()
+    assert {one["state"] for name, one in found.items() if name != "disk"} == {"ok"}
+    assert {"configuration", "disk", "database", "clock", "extensions", "indexes", "bloat", "queue", "schema"} <= {
+        *found
+    }
+    assert "all is well" in acme("doctor").out or found["disk"]["state"] != "ok"
+
+
+def test_an_index_that_an_interrupted_build_has_left(examined: Callable[[], Found], dsn: str) -> None:
+    async def leave() -> None:
+        connection = await asyncpg.connect(dsn)
+        with pytest.raises(asyncpg.UniqueViolationError):
+            await connection.execute("CREATE UNIQUE INDEX CONCURRENTLY broken_ix ON owners ((1))")
+        await connection.close()
+
+    asyncio.run(leave())
+    try:
+        found = examined()["indexes"]
+        assert (found["state"], found["action"]) == ("failed", "Run: REINDEX INDEX CONCURRENTLY broken_ix;")
+    finally:
+        execute(dsn, "DROP INDEX broken_ix")
+
+
+def test_a_slot_that_keeps_the_log(examined: Callable[[], Found], dsn: str, cluster: object) -> None:
+    if cluster is not None:
+        pytest.skip("the coordinator may not have slots to spare")
+    execute(dsn, "SELECT pg_create_physical_replication_slot('left_behind', true)")
+    try:
+        found = examined()["replication"]
+        assert found["state"] == "warning"
+        assert "left_behind" in found["message"]
+    finally:
+        execute(dsn, "SELECT pg_drop_replication_slot('left_behind')")
+
+
+def test_a_database_that_is_not_there_or_lacks_migrations(
+    cairn: Cairn,
+    empty_dsn: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ran = cairn("doctor", "--json")
+    assert ran.code == 1
+    assert "Begin with: cairn demo" in ran.out
+    monkeypatch.setenv("CAIRN_DATABASE_URL", empty_dsn)
+    assert "Run: cairn migrate" in cairn("doctor").out
+    monkeypatch.setenv("CAIRN_DATABASE_URL", "postgresql://nobody:secret@127.0.0.1:1/cairn")
+    ran = cairn("doctor", "--json")
+    assert "cannot be reached" in ran.out
+    assert "secret" not in ran.out
+
+
+def test_a_variable_that_is_no_setting_and_a_secret_that_others_read(
+    examined: Callable[[], Found], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAIRN_POOLSIZE", "3")
+    assert "CAIRN_POOL_SIZE" in examined()["configuration"]["action"]
+    monkeypatch.delenv("CAIRN_POOLSIZE")
+    secret = Path(os.environ["CAIRN_DATA_DIR"]) / "token-secret"
+    secret.parent.mkdir(parents=True, exist_ok=True)
+    secret.write_text("secret")
+    secret.chmod(0o644)
+    assert "chmod 600" in examined()["configuration"]["action"]
+
+
+def test_clocks_disks_and_queues_have_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [clock(100.0, at).state for at in (104.0, 96.0, 106.0, 94.0)] == [
+        State.OK, State.OK, State.FAILED, State.FAILED
+    ]  # fmt: skip
+    assert [queue(3, seconds).state for seconds in (3600.0, 3601.0)] == [State.OK, State.WARNING]
+    assert disk(tmp_path / "not" / "there").message.endswith(f"{tmp_path}.")
+    monkeypatch.setattr("app.cli.doctor.DISK_LEAST", 10**18)
+    assert disk(tmp_path).state is State.WARNING

@@ -1,0 +1,334 @@
+"""Backups: whole at one moment, checked, restored into an empty database or in place of another."""
+
+import asyncio
+import gzip
+import hashlib
+import shutil
+import subprocess
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from random import Random
+
+import asyncpg
+import orjson
+import pytest
+
+from db.archives.catalogue import list_tables
+from db.archives.copying import connected
+from db.archives.folder import MANIFEST, SUMS, Archive, ArchiveBroken, ArchiveRefused
+from db.database import Database
+from db.migrate import migrate, pending
+from db.tables import metadata
+from resolvers.archives.backups import back_up, compare, restore, verify
+from resolvers.auth.api_keys import scope_of_key
+from resolvers.errors import NotFound
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from tests.app.command_line import COMMAND, ROOT
+from tests.conftest import execute, in_database
+from tests.listening import PATIENCE
+from tests.resolvers.archives.furnished import furnish, furnish_tenant
+from tests.wiki import Wiki, check, close_wiki, open_wiki
+
+SECRET = b"a secret that signs tokens"
+
+
+@pytest.fixture(autouse=True)
+def one_server(cluster: object) -> None:
+    if cluster is not None:
+        pytest.skip("databases on Citus are not renamed, and their workers are backed up apart")
+
+
+def quiet(step: str, done: int, total: int, current: str) -> None:
+    """Hear nothing of it."""
+
+
+async def count(dsn: str, table: str) -> int:
+    connection = await asyncpg.connect(dsn)
+    try:
+        found: int = await connection.fetchval(f"SELECT count(*) FROM {table}")
+        return found
+    finally:
+        await connection.close()
+
+
+async def opened(dsn: str, wiki: Wiki) -> Wiki:
+    """The same wiki in another database."""
+    database = Database(dsn, size=2, statement_timeout=PATIENCE)
+    await database.open()
+    look = await asyncpg.connect(dsn)
+    await look.set_type_codec("jsonb", schema="pg_catalog", encoder=str, decoder=orjson.loads)
+    return Wiki(database, wiki.scope, look)
+
+
+async def test_every_table_that_is_declared_is_in_a_backup(shared_dsn: str) -> None:
+    async with connected(shared_dsn, "test") as connection:
+        tables = await list_tables(connection)
+    assert {table.name for table in tables} == {*metadata.tables}
+    seen = set[str]()
+    for table in tables:
+        assert table.key, f"{table.name} has no primary key to be sorted by"
+        assert table.refers <= seen, f"{table.name} is filled before what it refers to"
+        seen.add(table.name)
+
+
+async def test_a_restored_database_is_the_one_that_was_backed_up(
+    wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path
+) -> None:
+    await furnish(wiki)
+    key = await furnish_tenant(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id)
+    manifest = await back_up(dsn, tmp_path / "backup", SECRET, quiet)
+    assert manifest.tables["pages"].rows == 6
+    assert [asked for asked in manifest.sample if not asked["hits"]] == []
+    assert len(manifest.sample) == 4
+    archive = Archive(tmp_path / "backup")
+    assert archive.secret == SECRET
+    assert {path.stat().st_mode & 0o77 for path in archive.folder.rglob("*") if path.is_file()} == {0}
+    assert await restore(empty_dsn, archive, quiet, replace=False) == []
+    assert await compare(empty_dsn, archive, quiet) == []
+    copy = await opened(empty_dsn, wiki)
+    try:
+        await check(copy)
+        assert (await scope_of_key(copy.database, key)).tenant_id == wiki.scope.tenant_id
+        histories = [await one.look.fetchval("SELECT history_id FROM installation") for one in (wiki, copy)]
+        assert histories[0] != histories[1]
+        await create_page(copy.database, copy.scope, PageDraft("topic", "After", body="It goes on."))
+    finally:
+        await close_wiki(copy)
+
+
+async def test_a_backup_is_of_one_moment_while_others_write(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
+    async def write() -> None:
+        for n in range(200):
+            await create_page(wiki.database, wiki.scope, PageDraft("topic", f"New {n}", body=f"Of [[New {n - 1}]]."))
+
+    await furnish(wiki, 2)
+    writing = asyncio.create_task(write())
+    counts = []
+    for n in range(3):
+        await asyncio.sleep(0.1)
+        manifest = await back_up(dsn, tmp_path / f"{n}", None, quiet)
+        tables = manifest.tables
+        assert tables["pages"].rows == tables["search_pages"].rows
+        assert tables["revisions"].rows == tables["pages"].rows + 2
+        counts.append(tables["pages"].rows)
+    assert not writing.done()
+    assert counts == sorted(set(counts))
+    await writing
+    assert (await verify(tmp_path / "2", quiet)).is_whole
+
+
+async def test_a_backup_that_changed_is_told_from_a_whole_one(
+    wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path
+) -> None:
+    await furnish(wiki)
+    await back_up(dsn, tmp_path / "backup", None, quiet)
+    archive = Archive(tmp_path / "backup")
+    archive.check()
+    table = archive.folder / "tables" / "pages.copy.gz"
+    kept = table.read_bytes()
+    seeded = Random(5)
+    for _ in range(20):
+        place = seeded.randrange(len(kept))
+        table.write_bytes(kept[:place] + bytes([kept[place] ^ (1 << seeded.randrange(8))]) + kept[place + 1 :])
+        with pytest.raises(ArchiveBroken, match=r"pages\.copy\.gz"):
+            archive.check()
+    # Whoever makes the sums fit has still to make the manifest fit, and nothing is left of what was loaded until then.
+    table.write_bytes(gzip.compress(gzip.decompress(kept)[:-1000].rpartition(b"\n")[0] + b"\n"))
+    sums = archive.folder / SUMS
+    old = hashlib.sha256(kept).hexdigest()
+    sums.write_text(sums.read_text().replace(old, hashlib.sha256(table.read_bytes()).hexdigest()))
+    with pytest.raises(ArchiveBroken, match="is not what the manifest says"):
+        await restore(empty_dsn, archive, quiet, replace=False)
+    assert await count(empty_dsn, "tenants") == 0
+    table.write_bytes(kept)
+    with pytest.raises(ArchiveBroken):
+        archive.check()
+    sums.write_text(sums.read_text().replace(hashlib.sha256(table.read_bytes()).hexdigest(), old))
+
+
+async def test_a_row_that_differs_is_found_by_a_comparison(
+    wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path
+) -> None:
+    await furnish(wiki)
+    await back_up(dsn, tmp_path / "backup", None, quiet)
+    archive = Archive(tmp_path / "backup")
+    await restore(empty_dsn, archive, quiet, replace=False)
+    connection = await asyncpg.connect(empty_dsn)
+    await connection.execute("UPDATE sections SET body_md = body_md || '.' WHERE position = 0")
+    await connection.execute("DELETE FROM api_keys")
+    await connection.execute("DELETE FROM sightings")
+    await connection.close()
+    assert await compare(empty_dsn, archive, quiet) == ["sections", "sightings"]
+
+
+async def test_what_is_there_is_replaced_only_when_that_is_asked_for(
+    wiki: Wiki, dsn: str, empty_dsn: str, server_dsn: str, tmp_path: Path
+) -> None:
+    await furnish(wiki)
+    await back_up(dsn, tmp_path / "backup", None, quiet)
+    archive = Archive(tmp_path / "backup")
+    await migrate(empty_dsn)
+    other = await open_wiki(empty_dsn)
+    await create_page(other.database, other.scope, PageDraft("topic", "Mine", body="Mine."))
+    with pytest.raises(ArchiveRefused, match="give --replace"):
+        await restore(empty_dsn, archive, quiet, replace=False)
+    with pytest.raises(ArchiveRefused, match="Stop them"):
+        await restore(empty_dsn, archive, quiet, replace=True)
+    await close_wiki(other)
+    assert await restore(empty_dsn, archive, quiet, replace=True) == []
+    assert await compare(empty_dsn, archive, quiet) == []
+    names = [row["datname"] for row in await databases(server_dsn)]
+    assert [name for name in names if name.endswith(("_restoring", "_replaced"))] == []
+
+
+async def databases(server_dsn: str) -> list[asyncpg.Record]:
+    connection = await asyncpg.connect(server_dsn)
+    try:
+        found: list[asyncpg.Record] = await connection.fetch("SELECT datname FROM pg_database")
+        return found
+    finally:
+        await connection.close()
+
+
+async def test_a_database_of_somebody_else_is_not_dropped(
+    wiki: Wiki, dsn: str, empty_dsn: str, server_dsn: str, tmp_path: Path
+) -> None:
+    await furnish(wiki, 1)
+    await back_up(dsn, tmp_path / "backup", None, quiet)
+    await migrate(empty_dsn)
+    await close_wiki(await open_wiki(empty_dsn))
+    name = f"{empty_dsn.partition('?')[0].rpartition('/')[2]}_restoring"
+    await asyncio.to_thread(execute, server_dsn, f"CREATE DATABASE {name}")
+    try:
+        await asyncio.to_thread(execute, in_database(server_dsn, name), "CREATE TABLE mine (id int)")
+        with pytest.raises(ArchiveRefused, match="that no restore has made"):
+            await restore(empty_dsn, Archive(tmp_path / "backup"), quiet, replace=True)
+    finally:
+        await asyncio.to_thread(execute, server_dsn, f"DROP DATABASE {name}")
+
+
+async def test_a_backup_of_an_older_release_is_restored_and_migrated(
+    empty_dsn: str, server_dsn: str, tmp_path: Path
+) -> None:
+    await migrate(empty_dsn, to="0045")
+    sql = "INSERT INTO tenants (tenant_id, slug, name) VALUES (gen_random_uuid(), 'acme', 'Acme')"
+    await asyncio.to_thread(execute, empty_dsn, sql)
+    manifest = await back_up(empty_dsn, tmp_path / "backup", None, quiet)
+    assert (manifest.revision, manifest.sample) == ("0045", [])
+    await migrate(empty_dsn)
+    await asyncio.to_thread(execute, empty_dsn, "UPDATE tenants SET slug = 'other'")
+    await restore(empty_dsn, Archive(tmp_path / "backup"), quiet, replace=True)
+    assert await pending(empty_dsn) == []
+    assert await count(empty_dsn, "tenants WHERE slug = 'acme'") == 1
+    await asyncio.to_thread(execute, empty_dsn, "DELETE FROM tenants")
+    await restore(empty_dsn, Archive(tmp_path / "backup"), quiet, replace=False)
+    assert await pending(empty_dsn) == []
+    assert await count(empty_dsn, "tenants WHERE slug = 'acme'") == 1
+    assert (await verify(tmp_path / "backup", quiet)).is_whole
+
+
+async def test_a_backup_of_a_newer_release_is_refused(wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path) -> None:
+    await back_up(dsn, tmp_path / "backup", None, quiet)
+    manifest = tmp_path / "backup" / MANIFEST
+    found = orjson.loads(manifest.read_bytes())
+    manifest.write_bytes(orjson.dumps(found | {"revision": "9999"}))
+    sums = tmp_path / "backup" / SUMS
+    lines = [line for line in sums.read_text().splitlines() if MANIFEST not in line]
+    sums.write_text("\n".join([*lines, f"{hashlib.sha256(manifest.read_bytes()).hexdigest()}  {MANIFEST}", ""]))
+    with pytest.raises(ArchiveRefused, match="install the one that wrote it"):
+        await restore(empty_dsn, Archive(tmp_path / "backup"), quiet, replace=False)
+    manifest.write_bytes(orjson.dumps(found | {"format": 2}))
+    with pytest.raises(ArchiveBroken, match="newer Cairn"):
+        Archive(tmp_path / "backup")
+
+
+async def test_nothing_is_written_where_there_is_something_or_nothing_to_save(
+    dsn: str, empty_dsn: str, tmp_path: Path
+) -> None:
+    (tmp_path / "there").mkdir()
+    with pytest.raises(ArchiveRefused, match="exists already"):
+        await back_up(dsn, tmp_path / "there", None, quiet)
+    with pytest.raises(NotFound, match="cairn migrate"):
+        await back_up(empty_dsn, tmp_path / "new", None, quiet)
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+
+
+async def test_killed_at_any_moment_a_backup_is_whole_or_not_there_and_a_restore_done_or_not_begun(
+    wiki: Wiki, dsn: str, empty_dsn: str, server_dsn: str, tmp_path: Path
+) -> None:
+    await furnish(wiki, 40)
+    settings = {
+        "PATH": "/usr/bin:/bin",
+        "PYTHONPATH": str(ROOT),
+        "CAIRN_DATABASE_URL": dsn,
+        "CAIRN_DATA_DIR": str(tmp_path / "data"),
+    }
+    place, killed = tmp_path / "backup", 0
+    for files in range(0, 50, 7):
+
+        async def is_begun(files: int = files) -> bool:
+            return len([*(tmp_path / ".backup.partial" / "tables").glob("*")]) > files
+
+        killed += await run(["backup", str(place)], settings, is_begun)
+        if place.exists():
+            Archive(place).check()
+            shutil.rmtree(place)
+    assert killed >= 5
+    assert await run(["backup", str(place)], settings) == 0
+    Archive(place).check()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["backup"]
+
+    await migrate(empty_dsn)
+    other = await open_wiki(empty_dsn)
+    await create_page(other.database, other.scope, PageDraft("topic", "Mine", body="Mine."))
+    await close_wiki(other)
+    settings["CAIRN_DATABASE_URL"] = empty_dsn
+    looking, seeded, killed = Looking(server_dsn), Random(3), 0
+    for stage in (0, 0, 5, 20, 30, 40, 48, 50, 50, 50):
+
+        async def is_far(stage: int = stage) -> bool:
+            return await looking.tables() >= stage
+
+        killed += await run(["restore", str(place), "--replace"], settings, is_far)
+        found = await count(empty_dsn, "pages"), await count(empty_dsn, "tenants")
+        assert found in ((1, 1), (40, 1))
+        if found[0] == 40:
+            assert await compare(empty_dsn, Archive(place), quiet) == []
+        await asyncio.sleep(seeded.random() / 5)
+    assert killed >= 5
+    assert await run(["restore", str(place), "--replace"], settings) == 0
+    assert await compare(empty_dsn, Archive(place), quiet) == []
+
+
+class Looking:
+    """A look at how far a restore has come: the tables of the database that it makes, or -1 before there is one."""
+
+    def __init__(self, server_dsn: str) -> None:
+        self.server_dsn = server_dsn
+
+    async def tables(self) -> int:
+        names = [row["datname"] for row in await databases(self.server_dsn)]
+        made = [name for name in names if name.endswith("_restoring")]
+        try:
+            wanted = "pg_tables WHERE schemaname = 'public'"
+            return await count(in_database(self.server_dsn, made[0]), wanted) if made else -1
+        except asyncpg.PostgresError:
+            return -1
+
+
+async def never() -> bool:
+    return False
+
+
+async def run(command: list[str], settings: dict[str, str], is_over: Callable[[], Awaitable[bool]] = never) -> int:
+    """Run a command and kill it at some moment; return how many were killed. One that ends by itself has to succeed."""
+    begun = subprocess.Popen(
+        [*COMMAND, *command], cwd=ROOT, env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    while begun.poll() is None and not await is_over():
+        await asyncio.sleep(0.005)
+    begun.kill()
+    _, said = begun.communicate()
+    assert begun.returncode in (0, -9), said
+    return int(begun.returncode < 0)

@@ -1,0 +1,164 @@
+"""Erasure: nothing of a tenant, or of an owner, is left in any table but the record that it was erased."""
+
+import asyncio
+from dataclasses import replace
+from uuid import UUID
+
+import asyncpg
+import pytest
+
+from compiler.compiler import Compiler
+from compiler.extraction.planner import ExtractivePlanner
+from compiler.extraction.writer import ExtractiveWriter
+from compiler.jobs.worker import work_once
+from db.archives.catalogue import list_tables
+from db.archives.copying import connected
+from db.scope import Actor, ActorKind, Role
+from resolvers.archives.erasing import (
+    REFERS_OTHERWISE,
+    SHARED,
+    erase_owner,
+    erase_sources,
+    erase_tenant,
+    list_erasures,
+    owner_steps,
+    tenant_steps,
+)
+from resolvers.archives.moves import tenant_tables
+from resolvers.auth.api_keys import create_api_key
+from resolvers.auth.owners import Grant, grant
+from resolvers.errors import NotFound
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from resolvers.sources.sources import SourceDraft, add_source
+from tests.resolvers.archives.furnished import furnish, furnish_tenant
+from tests.resolvers.archives.test_backups import count
+from tests.wiki import Wiki, check, close_wiki, open_wiki
+
+BY = "operator:test"
+
+
+async def holding(dsn: str, *words: str) -> dict[str, int]:
+    """The tables with rows that hold one of these words anywhere, and how many."""
+    found = {}
+    async with connected(dsn, "test") as connection:
+        for table in await list_tables(connection):
+            where = "EXISTS (SELECT FROM unnest($1::text[]) AS word WHERE strpos(t::text, word) > 0)"
+            rows = await connection.fetchval(f"SELECT count(*) FROM {table.name} AS t WHERE {where}", list(words))
+            if rows:
+                found[table.name] = rows
+    return found
+
+
+async def test_every_table_has_a_step_that_erases(shared_dsn: str) -> None:
+    """A table that is new belongs to owners by `owner_id`, or somebody says how its rows are found."""
+    none = UUID(int=0)
+    async with connected(shared_dsn, "test") as connection:
+        tables = await list_tables(connection)
+        names = {table.name for table in tenant_tables(tables)}
+        steps = owner_steps(tables, none, none, [])
+        assert {step.table for step in tenant_steps(tables, none)} == names
+        assert {step.table for step in steps if step.rewritten is None} == names - SHARED
+        assert {*REFERS_OTHERWISE} | SHARED <= names
+        for step in (*steps, *tenant_steps(tables, none)):
+            assert await step.count(connection) == 0, "each is a statement that Postgres understands"
+        # Nothing is kept where no table refers to it: there is no large object, and no column that could name one.
+        assert await connection.fetchval("SELECT count(*) FROM pg_largeobject_metadata") == 0
+        oids = "SELECT count(*) FROM pg_attribute WHERE atttypid = 'oid'::regtype AND attnum > 0 AND attrelid = ANY($1)"
+        relations = await connection.fetchval(
+            "SELECT array_agg(to_regclass(n)::oid) FROM unnest($1::text[]) AS n", [*names]
+        )
+        assert await connection.fetchval(oids, relations) == 0
+
+
+async def test_nothing_of_an_erased_tenant_is_left(wiki: Wiki, dsn: str) -> None:
+    gone = await open_wiki(dsn)
+    try:
+        await furnish(gone)
+        await furnish(wiki, 2, "Boat")
+        await furnish_tenant(gone.database, gone.scope.tenant_id, gone.scope.owner_id)
+        tenant_id = str(gone.scope.tenant_id)
+        before, others = await holding(dsn, tenant_id), await holding(dsn, str(wiki.scope.tenant_id))
+        assert len(before) > 20
+        counted = await erase_tenant(dsn, tenant_id, BY, dry_run=True)
+        assert (counted.counts, await holding(dsn, tenant_id)) == (before, before)
+        erased = await erase_tenant(dsn, tenant_id, BY, dry_run=False)
+        assert erased.counts == before
+        assert await holding(dsn, tenant_id) == {"erasures": 1}
+        assert await holding(dsn, "Kiln", f"t-{tenant_id}") == {}
+        assert await holding(dsn, str(wiki.scope.tenant_id)) == others
+        (row,) = await list_erasures(wiki.database, gone.scope.tenant_id)
+        assert (row["kind"], row["erased_by"], row["counts"]) == ("tenant", BY, before)
+        with pytest.raises(NotFound):
+            await erase_tenant(dsn, tenant_id, BY, dry_run=False)
+    finally:
+        await close_wiki(gone)
+
+
+async def test_nothing_of_an_erased_owner_is_left_in_any_wiki(wiki: Wiki, dsn: str) -> None:
+    """Not the ids under which it wrote in a space that others go on using."""
+    tenant_id = wiki.scope.tenant_id
+    team = await wiki.neighbour()
+    await furnish(wiki)
+    await furnish_tenant(wiki.database, tenant_id, wiki.scope.owner_id)
+    await grant(
+        wiki.database, tenant_id, owner_id=team.scope.owner_id, grantee_id=wiki.scope.owner_id, role=Grant.MEMBER
+    )
+    person = str(wiki.scope.owner_id)
+    shared = await create_api_key(
+        wiki.database, tenant_id, "shared", Role.SERVICE, [team.scope.owner_id, wiki.scope.owner_id]
+    )
+    scope = replace(team.scope, actor=Actor(ActorKind.USER, person))
+    await create_page(team.database, scope, PageDraft("topic", "Boat", body="By the team."))
+    assert {"revisions", "activity", "api_keys", "grants", "pages"} <= {*await holding(dsn, person)}
+    counted = await erase_owner(dsn, str(tenant_id), person, BY, dry_run=True)
+    erased = await erase_owner(dsn, str(tenant_id), person, BY, dry_run=False)
+    assert counted == erased
+    assert await holding(dsn, person) == {"erasures": 1}
+    assert await holding(dsn, "Kiln", f"o-{person}") == {}
+    assert [row["author_id"] for row in await team.rows("revisions")] == ["erased"]
+    (row,) = await wiki.look.fetch("SELECT owner_ids FROM api_keys WHERE id = $1", shared.id)
+    assert row["owner_ids"] == [team.scope.owner_id]
+    await check(team)
+    await create_page(team.database, team.scope, PageDraft("topic", "After", body="After [[Boat]]."))
+
+
+async def test_a_killed_erasure_has_erased_nothing(wiki: Wiki, dsn: str) -> None:
+    await furnish(wiki)
+    tenant_id = str(wiki.scope.tenant_id)
+    before = await holding(dsn, tenant_id)
+    holder = await asyncpg.connect(dsn)
+    transaction = holder.transaction()
+    await transaction.start()
+    await holder.execute("SELECT FROM tenants WHERE tenant_id = $1 FOR UPDATE", wiki.scope.tenant_id)
+    erasing = asyncio.create_task(erase_tenant(dsn, tenant_id, BY, dry_run=False))
+    waits = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'cairn erase' AND wait_event_type = 'Lock'"
+    while not await wiki.look.fetchval(waits):
+        await asyncio.sleep(0.01)
+    await holder.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cairn erase'"
+    )
+    with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, OSError)):
+        await erasing
+    await transaction.rollback()
+    await holder.close()
+    assert await holding(dsn, tenant_id) == before
+
+
+async def test_the_sources_of_a_person_are_forgotten_in_every_wiki(wiki: Wiki, dsn: str) -> None:
+    team = await wiki.neighbour()
+    for place in (wiki, team):
+        await place.add_source(ref="by-marco", content="The zylophon is in the attic.\n")
+    scope = replace(team.scope, actor=Actor(ActorKind.USER, "ines"))
+    await add_source(team.database, scope, SourceDraft("document", "by-ines", "The boat is red.\n"))
+    tenant = str(wiki.scope.tenant_id)
+    assert (await erase_sources(wiki.database, tenant, "marco", BY, dry_run=True)).counts == {"sources": 2}
+    assert await holding(dsn, "zylophon") != {}
+    assert (await erase_sources(wiki.database, tenant, "marco", BY, dry_run=False)).counts == {"sources": 2}
+    assert await count(dsn, "compile_jobs WHERE status = 'pending' AND trigger = 'forget'") == 2
+    while await work_once(wiki.database, Compiler(ExtractivePlanner(), ExtractiveWriter()), "test"):
+        pass
+    assert await holding(dsn, "zylophon") == {}
+    assert await holding(dsn, "The boat is red") != {}
+    assert (await erase_sources(wiki.database, tenant, "marco", BY, dry_run=True)).counts == {}
+    assert len(await list_erasures(wiki.database, wiki.scope.tenant_id)) == 1

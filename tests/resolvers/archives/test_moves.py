@@ -1,0 +1,134 @@
+"""Tenants that move to another database: whole, or not at all."""
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+import asyncpg
+import orjson
+import pytest
+
+from db.archives.catalogue import list_tables
+from db.archives.copying import connected
+from db.archives.folder import Archive, ArchiveRefused
+from db.migrate import migrate
+from resolvers.archives.moves import compare_tenant, export_tenant, import_tenant, tenant_tables
+from resolvers.auth.api_keys import scope_of_key
+from resolvers.errors import NotFound
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from tests.app.command_line import COMMAND, ROOT
+from tests.conftest import execute
+from tests.resolvers.archives.furnished import furnish, furnish_tenant
+from tests.resolvers.archives.test_backups import count, opened, quiet
+from tests.wiki import Wiki, check, close_wiki, open_wiki
+
+
+@pytest.fixture(autouse=True)
+def one_server(cluster: object) -> None:
+    if cluster is not None:
+        pytest.skip("two databases of one Citus share their shards' numbers")
+
+
+async def test_every_table_but_those_of_the_server_belongs_to_tenants(shared_dsn: str) -> None:
+    async with connected(shared_dsn, "test") as connection:
+        tables = await list_tables(connection)
+    left = {table.name for table in tables} - {table.name for table in tenant_tables(tables)}
+    assert left <= {"installation", "erasures"}
+
+
+async def test_a_tenant_arrives_as_it_was_and_others_stay(wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path) -> None:
+    await furnish(wiki)
+    key = await furnish_tenant(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id)
+    stranger = await open_wiki(dsn)
+    await furnish(stranger, 2, "Boat")
+    await close_wiki(stranger)
+    manifest = await export_tenant(dsn, str(wiki.scope.tenant_id), tmp_path / "moved", quiet)
+    assert manifest.tables["tenants"].rows == 1
+    assert manifest.tables["pages"].rows == 6
+    await migrate(empty_dsn)
+    resident = await open_wiki(empty_dsn)
+    await furnish(resident, 1, "Tree")
+    archive = Archive(tmp_path / "moved")
+    done = await import_tenant(empty_dsn, archive, quiet, replace=False)
+    assert (done.is_new, done.rows) == (True, manifest.rows)
+    copy = await opened(empty_dsn, wiki)
+    try:
+        await check(copy)
+        await check(resident)
+        assert (await scope_of_key(copy.database, key)).tenant_id == wiki.scope.tenant_id
+        assert await count(empty_dsn, "pages") == 7
+        assert (await import_tenant(empty_dsn, archive, quiet, replace=False)).is_new is False
+        await create_page(copy.database, copy.scope, PageDraft("topic", "After", body="It goes on."))
+        with pytest.raises(ArchiveRefused, match="that differs"):
+            await import_tenant(empty_dsn, archive, quiet, replace=False)
+        assert (await import_tenant(empty_dsn, archive, quiet, replace=True)).is_new is True
+        assert await count(empty_dsn, "pages") == 7
+        assert await compare_tenant(empty_dsn, manifest) == []
+        assert await compare_tenant(dsn, manifest) == []
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", "Meanwhile", body="New."))
+        assert {"pages", "sections", "activity"} <= {*await compare_tenant(dsn, manifest)}
+    finally:
+        await close_wiki(copy)
+        await close_wiki(resident)
+
+
+async def test_what_does_not_fit_is_refused_and_nothing_is_left(
+    wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path
+) -> None:
+    with pytest.raises(NotFound, match="cairn tenants list"):
+        await export_tenant(dsn, "nobody", tmp_path / "none", quiet)
+    assert not (tmp_path / "none").exists()
+    await furnish(wiki, 1)
+    await export_tenant(dsn, str(wiki.scope.tenant_id), tmp_path / "moved", quiet)
+    archive = Archive(tmp_path / "moved")
+    with pytest.raises(ArchiveRefused, match="Run cairn migrate here"):
+        await import_tenant(empty_dsn, archive, quiet, replace=False)
+    await migrate(empty_dsn)
+    assert archive.manifest.tenant is not None
+    taken = f"INSERT INTO tenants VALUES (gen_random_uuid(), '{archive.manifest.tenant['slug']}', 'Other')"
+    await asyncio.to_thread(execute, empty_dsn, taken)
+    with pytest.raises(ArchiveRefused, match="Another tenant is called"):
+        await import_tenant(empty_dsn, archive, quiet, replace=True)
+    assert await count(empty_dsn, "pages") == 0
+
+
+async def test_a_transfer_that_is_killed_is_run_again(wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path) -> None:
+    await furnish(wiki, 40)
+    await migrate(empty_dsn)
+    settings = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "CAIRN_DATABASE_URL": dsn}
+    settings["CAIRN_DATA_DIR"] = str(tmp_path)
+    name = str(wiki.scope.tenant_id)
+    command = [*COMMAND, "tenants", "transfer", name, "--to", "-", "--json"]
+    killed = 0
+    for wanted in ("tables/pages.copy.gz", "SHA256SUMS", "loading", "loading"):
+        begun = subprocess.Popen(
+            command, cwd=ROOT, env=settings, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        assert begun.stdin is not None
+        begun.stdin.write(empty_dsn.encode())
+        begun.stdin.close()
+        while begun.poll() is None and not await is_there(tmp_path / "transfers", name, wanted, empty_dsn):
+            await asyncio.sleep(0.002)
+        begun.kill()
+        begun.wait()
+        killed += begun.returncode < 0
+        assert await count(empty_dsn, "pages") in ((0, 40) if wanted == "loading" else (0,))
+    assert killed >= 3
+    ran = subprocess.run(command, cwd=ROOT, env=settings, input=empty_dsn.encode(), capture_output=True, check=True)
+    said = orjson.loads(ran.stdout)
+    assert (said["slug"], said["changed"]) == (f"t-{name}", [])
+    assert await count(empty_dsn, "pages") == 40
+    assert [*(tmp_path / "transfers").iterdir()] == []
+
+
+async def is_there(folder: Path, name: str, wanted: str, target: str) -> bool:
+    """Whether a transfer has come so far: a file that it has begun, or the connection by which it loads."""
+    if wanted != "loading":
+        return any((place / wanted).exists() for place in (folder / name, folder / f".{name}.partial"))
+    connection = await asyncpg.connect(target)
+    try:
+        loads = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE query LIKE 'COPY%' AND datname = current_database())"
+        return bool(await connection.fetchval(loads))
+    finally:
+        await connection.close()

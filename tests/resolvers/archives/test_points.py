@@ -1,0 +1,103 @@
+"""Cairn's own server restored to a point in time, by its files and its write-ahead log."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import asyncpg
+import orjson
+import pytest
+
+from db.embedded import EmbeddedServer
+from tests.app.command_line import Ran, cairn
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Not below pytest's own folder: that is closed to the account which Postgres runs as when we are root."""
+    made = Path(tempfile.mkdtemp(prefix="cairn-test-"))
+    made.chmod(0o755)
+    yield made
+    shutil.rmtree(made)
+
+
+def in_server(data_dir: Path, statement: str) -> str:
+    async def run(dsn: str) -> str:
+        connection = await asyncpg.connect(dsn)
+        try:
+            return str(await connection.fetchval(statement))
+        finally:
+            await connection.close()
+
+    with EmbeddedServer(data_dir) as dsn:
+        return asyncio.run(run(dsn))
+
+
+def tenants(data_dir: Path) -> list[str]:
+    ran = cairn(data_dir, "tenants", "list", "--json")
+    assert ran.code == 0, ran.err
+    return [tenant["slug"] for tenant in orjson.loads(ran.out)]
+
+
+def done(data_dir: Path, *arguments: str) -> Ran:
+    ran = cairn(data_dir, *arguments)
+    assert ran.code == 0, ran.err
+    return ran
+
+
+def test_the_server_comes_back_as_it_was_at_a_moment_and_at_the_end_of_its_log(folder: Path) -> None:
+    data_dir, files, log = folder / "data", folder / "files", folder / "log"
+    done(data_dir, "tenants", "create", "first")
+    done(data_dir, "backup", str(files), "--wal", str(log))
+    done(data_dir, "tenants", "create", "second")
+    moment = in_server(data_dir, "SELECT now()")
+    history = in_server(data_dir, "SELECT history_id FROM installation")
+    done(data_dir, "tenants", "create", "third")
+    last = in_server(data_dir, "SELECT pg_walfile_name(pg_switch_wal())")
+    with EmbeddedServer(data_dir):
+        wait(lambda: (log / last).exists())
+
+    refused = cairn(data_dir, "restore", str(files), "--wal", str(log), "--json")
+    assert (refused.code, refused.error["code"]) == (1, "ARCHIVE_REFUSED")
+    with EmbeddedServer(data_dir):
+        refused = cairn(data_dir, "restore", str(files), "--wal", str(log), "--replace")
+        assert "Another command uses" in refused.err
+    never = cairn(data_dir, "restore", str(files), "--wal", str(log), "--until", "2100-01-01", "--replace")
+    assert never.code == 1
+    assert "ends before that moment" in never.err
+    assert tenants(data_dir) == ["first", "second", "third"]
+
+    done(data_dir, "restore", str(files), "--wal", str(log), "--until", moment, "--replace")
+    assert tenants(data_dir) == ["first", "second"]
+    assert in_server(data_dir, "SELECT history_id FROM installation") != history
+    done(folder / "other", "restore", str(files), "--wal", str(log), "--json")
+    assert set(tenants(folder / "other")) >= {"first", "second"}
+    assert (folder / "other" / "token-secret").exists() == (data_dir / "token-secret").exists()
+    assert not (data_dir / "postgres.replaced").exists()
+    assert not (data_dir / "restoring").exists()
+
+
+def test_a_restore_that_was_killed_between_its_renames_has_lost_nothing(folder: Path) -> None:
+    done(folder, "tenants", "create", "first")
+    (folder / "postgres").rename(folder / "postgres.replaced")
+    assert tenants(folder) == ["first"]
+
+
+def test_files_that_are_no_backup_of_files_are_refused(folder: Path) -> None:
+    done(folder / "data", "tenants", "create", "first")
+    done(folder / "data", "backup", str(folder / "rows"))
+    ran = cairn(folder / "data", "restore", str(folder / "rows"), "--wal", str(folder / "log"), "--replace")
+    assert "made without --wal" in ran.err
+    done(folder / "data", "backup", str(folder / "files"), "--wal", str(folder / "log"))
+    ran = cairn(folder / "data", "restore", str(folder / "files"), "--replace")
+    assert "Give --wal" in ran.err
+    ran = cairn(folder / "data", "backup", str(folder / "odd"), "--wal", str(folder / "a'b"))
+    assert "cannot quote" in ran.err
+    assert not (folder / "odd").exists()
+
+
+def wait(is_so: Callable[[], bool]) -> None:
+    while not is_so():
+        asyncio.run(asyncio.sleep(0.05))
