@@ -13,6 +13,7 @@ from .enums import (
     WikiOwnerKind,
     WikiPageType,
     WikiRole,
+    WikiSensitivity,
     WikiWritePolicy,
     WikiWriterRole,
 )
@@ -56,6 +57,10 @@ class WikiOwner(Node):
     lint_every_days: int = column("After how many days a worker lints the wiki again: 7 by default, 0 for never.")
     lint_after_sources: int = column(
         "After how many new sources a worker lints the wiki once they are compiled: 5 by default, 0 for never."
+    )
+    reader_ceiling: WikiSensitivity = column("The most sensitive that readers see here: INTERNAL by default.")
+    member_ceiling: WikiSensitivity = column(
+        "The most sensitive that members by grant see here: CONFIDENTIAL by default. Its own members see all."
     )
     requires_sensitivity: bool = column("Whether lint asks for a sensitivity of every page: false by default.")
     created_at: datetime = column("When it was made.")

@@ -53,6 +53,11 @@ Index("pages_updated_ix", *LISTED, pages.c.updated_at.desc(), pages.c.id.desc())
 Index("pages_lower_title_ix", *LISTED, func.lower(pages.c.title), pages.c.id)
 Index("pages_tags_ix", pages.c.tenant_id, pages.c.owner_id, pages.c.tags, postgresql_using="gin")
 
+Index(
+    "pages_sensitive_ix", pages.c.tenant_id, pages.c.owner_id,
+    postgresql_where=text("lower(metadata ->> 'sensitivity') NOT IN ('', 'public', 'internal')"),
+)  # fmt: skip
+
 sections = scoped_table(
     "sections",
     identifier("page_id"),
@@ -73,6 +78,10 @@ sections = scoped_table(
     refers("sections", "promoted_page_id", "pages", ondelete=None),
 )
 Index("sections_position_ix", sections.c.tenant_id, sections.c.page_id, sections.c.position, sections.c.id)
+Index(
+    "sections_sensitive_ix", sections.c.tenant_id, sections.c.owner_id,
+    postgresql_where=text("strpos(lower(heading), '{sensitivity=') > 0"),
+)  # fmt: skip
 Index(
     "sections_promoted_ix", sections.c.tenant_id, sections.c.promoted_page_id,
     postgresql_where=text("promoted_page_id IS NOT NULL"),

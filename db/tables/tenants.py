@@ -82,6 +82,8 @@ owners = Table(
     number("lint_every_days", default=7),
     number("lint_after_sources", default=5),
     Column("requires_sensitivity", Boolean, nullable=False, server_default=text("false")),
+    words("reader_ceiling", default="internal"),
+    words("member_ceiling", default="confidential"),
     PrimaryKeyConstraint("tenant_id", "id", name="owners_pk"),
     UniqueConstraint("tenant_id", "slug", name="owners_slug_uq"),
     ForeignKeyConstraint(["tenant_id"], ["tenants.tenant_id"], name="owners_tenant_fk", ondelete="CASCADE"),

@@ -24,6 +24,7 @@ from content.rollups import first_sentence
 from content.templates import TEMPLATES
 from db.database import Connection, Database
 from db.one_transaction import OneTransaction
+from db.restricted import pooled
 from db.scope import Scope
 from db.tables import PAGE_TYPES
 from lib.processes import OutOfTime, run_bounded
@@ -147,7 +148,7 @@ async def fetched(database: Database, draft: IngestDraft) -> IngestDraft:
     url = (draft.address or "").strip()
     if not url.startswith(("http://", "https://")):
         raise BadInput("Give the file: content, or contentBase64.", "content")
-    fetch = FETCHING.get(database.database if isinstance(database, OneTransaction) else database)
+    fetch = FETCHING.get(pooled(database))
     if fetch is None:
         raise BadInput(
             "Addresses are not fetched here. Give the file as content; an operator may allow hosts with "
