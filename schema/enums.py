@@ -248,6 +248,12 @@ class WikiWritePolicy(Enum):
     CLOSED = strawberry.enum_value("closed", description="They are refused.")
 
 
+@strawberry.enum(description="Whether a question still waits for its decision.")
+class WikiDecisionStatus(StrEnum):
+    OPEN = "open"
+    DECIDED = "decided"
+
+
 @strawberry.enum(description="How sensitive a page, a section or a source is, from the least to the most.")
 class WikiSensitivity(StrEnum):
     PUBLIC = "public"

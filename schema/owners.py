@@ -14,6 +14,7 @@ from .enums import (
     WikiPageType,
     WikiRole,
     WikiSensitivity,
+    WikiSignificance,
     WikiWritePolicy,
     WikiWriterRole,
 )
@@ -61,6 +62,9 @@ class WikiOwner(Node):
     reader_ceiling: WikiSensitivity = column("The most sensitive that readers see here: INTERNAL by default.")
     member_ceiling: WikiSensitivity = column(
         "The most sensitive that members by grant see here: CONFIDENTIAL by default. Its own members see all."
+    )
+    decision_threshold: WikiSignificance = column(
+        "The least significance of a decision that gets a page; others are logged alone. MEDIUM by default."
     )
     requires_sensitivity: bool = column("Whether lint asks for a sensitivity of every page: false by default.")
     created_at: datetime = column("When it was made.")

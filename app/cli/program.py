@@ -10,6 +10,7 @@ import typer
 from . import options
 from .commands import (
     context,
+    decisions,
     demo,
     edit,
     embeddings,
@@ -97,7 +98,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, service, options, tenants, owners, grants, keys, import_export, queue, jobs, sources, pages, search, context,
-    edit, history, wiki, watch, lint, knowledge, embeddings, explain,
+    edit, history, wiki, decisions, watch, lint, knowledge, embeddings, explain,
 )  # fmt: skip
 
 

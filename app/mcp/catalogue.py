@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from resolvers.errors import BadInput
 
 from .context import WIKI_CONTEXT
+from .decide import WIKI_DECIDE
 from .history import WIKI_DIFF, WIKI_HISTORY, WIKI_PROPOSALS, WIKI_RESTORE
 from .knowledge import KNOWLEDGE_DELETE, KNOWLEDGE_LIST, KNOWLEDGE_SEARCH, KNOWLEDGE_WRITE
 from .links import WIKI_BACKLINKS, WIKI_GRAPH
@@ -23,7 +24,7 @@ HISTORY = (WIKI_HISTORY, WIKI_DIFF, WIKI_RESTORE, WIKI_PROPOSALS)
 LINKS = (WIKI_BACKLINKS, WIKI_GRAPH)
 KNOWLEDGE = (WIKI_HOT_INDEX, KNOWLEDGE_SEARCH, KNOWLEDGE_WRITE, KNOWLEDGE_LIST, KNOWLEDGE_DELETE)
 TOOLS = (*PAGES, *HISTORY, *LINKS, *KNOWLEDGE)
-CURATION: tuple[Tool, ...] = (WIKI_INGEST,)
+CURATION: tuple[Tool, ...] = (WIKI_INGEST, WIKI_DECIDE)
 """What curators of a wiki do, not every agent: each tool costs a prompt some hundred tokens."""
 OLDER_NAMES = (SEARCH_WIKI, READ_WIKI_PAGE)
 TOOLSETS: Mapping[str, Sequence[Tool]] = {

@@ -23,6 +23,7 @@ OwnerName = Annotated[str, Field(min_length=1, max_length=SLUG.most, description
 Role = Annotated[WikiRole, Field(strict=False, description="What the credential may do at most.")]
 Actor = Literal["agent", "user", "service"]
 Ceiling = Literal["internal", "confidential", "secret"]
+Threshold = Literal["low", "medium", "high"]
 ActorGiven = Annotated[
     Actor | None, Field(description="The kind of author that history names; what the owner is if left out.")
 ]
@@ -91,6 +92,9 @@ class OwnerUpdate(RequestModel):
     ] = None
     reader_ceiling: Annotated[Ceiling | None, Field(description="The most sensitive that readers see.")] = None
     member_ceiling: Annotated[Ceiling | None, Field(description="The most sensitive that members by grant see.")] = None
+    decision_threshold: Annotated[
+        Threshold | None, Field(description="The least significance of a decision that gets a page.")
+    ] = None
 
 
 class NewKey(RequestModel):
@@ -146,6 +150,7 @@ class Owner(ResponseModel):
     requires_sensitivity: bool
     reader_ceiling: Ceiling
     member_ceiling: Ceiling
+    decision_threshold: Threshold
     created_at: datetime
 
 

@@ -8,13 +8,13 @@ VALUES (
 ON CONFLICT (tenant_id, slug) DO NOTHING
 RETURNING tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
     min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
-    reader_ceiling, member_ceiling;
+    reader_ceiling, member_ceiling, decision_threshold;
 
 -- name: find_owner
 -- The owner with this id.
 SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
     min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
-    reader_ceiling, member_ceiling
+    reader_ceiling, member_ceiling, decision_threshold
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid);
 
@@ -22,7 +22,7 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid);
 -- The owner with this slug.
 SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
     min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
-    reader_ceiling, member_ceiling
+    reader_ceiling, member_ceiling, decision_threshold
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND slug = CAST(:slug AS text);
 
@@ -30,7 +30,7 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND slug = CAST(:slug AS text);
 -- Owners of the tenant by slug: those after a slug, and so many at most, where these are given.
 SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
     min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
-    reader_ceiling, member_ceiling
+    reader_ceiling, member_ceiling, decision_threshold
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND slug > coalesce(CAST(:after AS text), '')
 ORDER BY slug
@@ -40,7 +40,7 @@ LIMIT CAST(:most AS integer);
 -- The owners with these ids or slugs.
 SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
     min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
-    reader_ceiling, member_ceiling
+    reader_ceiling, member_ceiling, decision_threshold
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid)
     AND (id = ANY(CAST(:owner_ids AS uuid[])) OR slug = ANY(CAST(:slugs AS text[])));
@@ -64,6 +64,7 @@ UPDATE owners SET
     requires_sensitivity = coalesce(CAST(:requires_sensitivity AS boolean), requires_sensitivity),
     reader_ceiling = coalesce(CAST(:reader_ceiling AS text), reader_ceiling),
     member_ceiling = coalesce(CAST(:member_ceiling AS text), member_ceiling),
+    decision_threshold = coalesce(CAST(:decision_threshold AS text), decision_threshold),
     write_policy = coalesce(CAST(:write_policy AS jsonb), write_policy)
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid)
     AND (
@@ -77,6 +78,7 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid)
         OR requires_sensitivity <> coalesce(CAST(:requires_sensitivity AS boolean), requires_sensitivity)
         OR reader_ceiling <> coalesce(CAST(:reader_ceiling AS text), reader_ceiling)
         OR member_ceiling <> coalesce(CAST(:member_ceiling AS text), member_ceiling)
+        OR decision_threshold <> coalesce(CAST(:decision_threshold AS text), decision_threshold)
         OR write_policy <> coalesce(CAST(:write_policy AS jsonb), write_policy)
     )
 RETURNING id;

@@ -186,6 +186,10 @@ WHERE t.tenant_id = :tenant_id AND t.source_id NOT IN (SELECT id FROM hidden_sou
 SELECT t.* FROM passage_embeddings AS t
 WHERE t.tenant_id = :tenant_id AND t.source_id NOT IN (SELECT id FROM hidden_sources);
 
+-- name: decision_questions
+SELECT t.* FROM decision_questions AS t
+WHERE t.tenant_id = :tenant_id AND coalesce(t.page_id NOT IN (SELECT id FROM hidden_pages), TRUE);
+
 -- name: mentions
 -- Names that a hidden source says: it may be the only one.
 SELECT t.* FROM mentions AS t

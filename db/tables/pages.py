@@ -371,3 +371,26 @@ share_links = scoped_table(
 Index("share_links_token_uq", share_links.c.tenant_id, share_links.c.token_hash, unique=True)
 Index("share_links_owner_ix", share_links.c.tenant_id, share_links.c.owner_id, share_links.c.id.desc())
 Index("share_links_page_ix", share_links.c.tenant_id, share_links.c.page_id, share_links.c.id.desc())
+
+
+# A question that waits for a decision, or that has one. The page is that of the decision, if it has one.
+decision_questions = scoped_table(
+    "decision_questions",
+    words("question"),
+    words("why"),
+    listed("options"),
+    *one_of("decision_questions", "significance", "low", "medium", "high"),
+    *one_of("decision_questions", "status", "open", "decided"),
+    words("decision", nullable=True),
+    identifier("page_id", nullable=True),
+    *one_of("decision_questions", "author_kind", "agent", "user", "compiler", "service"),
+    words("author_id"),
+    moment("created_at"),
+    moment("decided_at", nullable=True),
+    refers("decision_questions", "page_id", "pages"),
+)
+Index(
+    "decision_questions_owner_ix", decision_questions.c.tenant_id, decision_questions.c.owner_id,
+    decision_questions.c.id.desc(),
+)  # fmt: skip
+Index("decision_questions_page_ix", decision_questions.c.tenant_id, decision_questions.c.page_id)

@@ -84,6 +84,7 @@ owners = Table(
     Column("requires_sensitivity", Boolean, nullable=False, server_default=text("false")),
     words("reader_ceiling", default="internal"),
     words("member_ceiling", default="confidential"),
+    words("decision_threshold", default="medium"),
     PrimaryKeyConstraint("tenant_id", "id", name="owners_pk"),
     UniqueConstraint("tenant_id", "slug", name="owners_slug_uq"),
     ForeignKeyConstraint(["tenant_id"], ["tenants.tenant_id"], name="owners_tenant_fk", ondelete="CASCADE"),

@@ -18,7 +18,7 @@ from .. import validation
 from ..errors import BadInput, Conflict, NotFound, SlugTaken
 from ..jobs.queue import enqueue
 from ..permissions import Action
-from ..proposals.gate import PolicyRule, checked_rules, rules_of
+from ..proposals.gate import PolicyRule, Significance, checked_rules, rules_of
 from ..tenants.tenants import as_id, check_tenant, new_slug
 from ..transactions.db_errors import translated_db_errors
 from ..transactions.transaction import lock_wiki, transaction, writing
@@ -91,6 +91,8 @@ class WikiSettings:
     reader_ceiling: str | None = None
     member_ceiling: str | None = None
     """The most sensitive pages, sections and sources that readers see, and members by grant."""
+    decision_threshold: str | None = None
+    """The least significance of a decision that gets a page."""
 
 
 USUAL = WikiSettings(0.9, 3, 90, 20_000, 3, 7, 5, False)
@@ -105,8 +107,8 @@ BOUNDS: Mapping[str, tuple[str, int, int]] = {
 """The field, the least and the most of each setting that is a whole number; no days, or no sources, are never."""
 
 
-OF_THIS_PLACE = frozenset({"write_policy", "reader_ceiling", "member_ceiling"})
-"""Settings that do not travel with a wiki: who may read and write is for each place to say."""
+OF_THIS_PLACE = frozenset({"write_policy", "reader_ceiling", "member_ceiling", "decision_threshold"})
+"""Settings that do not travel with a wiki: who may read and write what is for each place to say."""
 CEILINGS = ("internal", "confidential", "secret")
 
 
@@ -133,6 +135,8 @@ async def change_settings(connection: Connection, scope: Scope, settings: WikiSe
     for name, field in (("reader_ceiling", "readerCeiling"), ("member_ceiling", "memberCeiling")):
         if given[name] is not None:
             validation.one_of(given[name], CEILINGS, field)
+    if settings.decision_threshold is not None:
+        validation.one_of(settings.decision_threshold, tuple(Significance), "decisionThreshold")
     if settings.write_policy is not None:
         given["write_policy"] = checked_rules(settings.write_policy)
     own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
@@ -342,6 +346,7 @@ def owner_from(row: Row) -> Owner:
             write_policy=rules_of(row["write_policy"]),
             reader_ceiling=row["reader_ceiling"],
             member_ceiling=row["member_ceiling"],
+            decision_threshold=row["decision_threshold"],
         ),
     )
 

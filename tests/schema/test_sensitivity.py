@@ -25,6 +25,7 @@ from tests.schema.world import CALLERS, GRANTS, OWNERS, Tables, World, make_worl
 SEED, COUNT = int(os.environ.get("SEED", "1")), int(os.environ.get("DOCUMENTS", "160"))
 RICH = 10**15
 SECRET = "secret"
+OF_NAMES = ("aliases", "page_names", "old_slugs", "renamings", "pages", "decision_questions")
 
 
 def canary(owner: UUID) -> str:
@@ -48,12 +49,12 @@ def with_secrets(world: Tables) -> Tables:
         "revisions": "title body_md edit_summary", "superseded_claims": "fact replacement heading",
         "contradictions": "older_claim newer_claim reason", "sections": "body_md", "link_targets": "target text",
         "proposals": "title proposed_title proposed_summary proposed_body why reason", "sources": "title content",
-        "renamings": "title", "section_sources": "summary",
+        "renamings": "title", "section_sources": "summary", "decision_questions": "question decision why",
     }.items():  # fmt: skip
         for row in world[table]:
             page_id = row["id"] if table == "pages" else row.get("page_id") or row.get("from_page_id")
             is_whole = page_id in hidden
-            is_part = page_id in partly and table not in ("aliases", "page_names", "old_slugs", "renamings", "pages")
+            is_part = page_id in partly and table not in OF_NAMES
             if table == "sections":
                 is_part = row["id"] in sections
             if table == "section_sources":

@@ -282,5 +282,6 @@ def shown(owner: "Owner") -> dict[str, Any]:
         "requiresSensitivity": owner.settings.requires_sensitivity,
         "readerCeiling": owner.settings.reader_ceiling,
         "memberCeiling": owner.settings.member_ceiling,
+        "decisionThreshold": owner.settings.decision_threshold,
         "createdAt": owner.created_at,
     }
