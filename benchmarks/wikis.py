@@ -122,6 +122,7 @@ class Author:
             self.lint_report(number)
             self.proposal(number)
             self.share_link(number)
+            self.question(number)
         return self.tables
 
     def add(self, table: str, **values: Any) -> None:

@@ -22,6 +22,7 @@ from .commands import (
     keys,
     knowledge,
     lint,
+    memories,
     owners,
     pages,
     queue,
@@ -98,7 +99,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, service, options, tenants, owners, grants, keys, import_export, queue, jobs, sources, pages, search, context,
-    edit, history, wiki, decisions, watch, lint, knowledge, embeddings, explain,
+    edit, history, wiki, decisions, memories, watch, lint, knowledge, embeddings, explain,
 )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ class Deciding(Given):
     decision: str | None = Field(
         None, max_length=PART_MAX, description="What was decided. Without it the question is asked, and waits."
     )
-    consequences: str = Field("", max_length=PART_MAX)
+    consequences: str = Field("", max_length=PART_MAX, description="What follows.")
     significance: str = Field("medium", description=f"One of {', '.join(Significance)}; below the wiki's: only logged.")
     supersedes: PageName | None = Field(None, description="The decision that this one replaces.")
 

@@ -21,6 +21,7 @@ from content.limits import ADDRESS, CONTENT, EDIT_SUMMARY, ORIGINAL, SOURCE_TITL
 from content.notes.dates import date_of
 from content.notes.frontmatter import BadFrontmatter, split_any
 from content.rollups import first_sentence
+from content.sensitivity import FIELD
 from content.templates import TEMPLATES
 from db.database import Connection, Database
 from db.one_transaction import OneTransaction
@@ -196,6 +197,7 @@ async def reading(draft: IngestDraft, data: bytes, category: str) -> Reading:
             text,
             " ".join(str(title).split())[: SOURCE_TITLE.most],
             draft.captured_at or date_of(values, address, text),
+            metadata={FIELD: values[FIELD]} if values.get(FIELD) else None,
             original=OriginalDraft(data, media_type, address),
         ),
         category=category,
@@ -296,7 +298,7 @@ def page_draft(read: Reading, source: str, page: Page | None, parts: Mapping[str
         (read.draft.title or "")[: TITLE.most],
         summary=unescaped(first_sentence(read.digest.summary.text)) or None,
         sections=sections,
-        metadata={ORIGIN: source},
+        metadata={ORIGIN: source, **(read.draft.metadata or {})},
         edit_summary=why,
     )
 
