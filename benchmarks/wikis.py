@@ -122,6 +122,7 @@ class Author:
             self.lint_report(number)
             self.proposal(number)
             self.share_link(number)
+            self.question(number)
         return self.tables
 
     def add(self, table: str, **values: Any) -> None:
@@ -307,6 +308,11 @@ class Author:
         self.add("share_links", id=self.wiki.id(16, number), page_id=self.wiki.page(number),
                  token_hash=hash_of(str(self.wiki.id(16, number))), author_kind="agent", author_id="agent",
                  created_at=self.moment(number), expires_at=self.moment(number))  # fmt: skip
+
+    def question(self, number: int) -> None:
+        self.add("decision_questions", id=self.wiki.id(18, number), question=self.words(5), why=self.words(9),
+                 significance="medium", status="open", author_kind="agent", author_id="agent",
+                 created_at=self.moment(number))  # fmt: skip
 
     def mention(self, number: int) -> None:
         own, name = self.wiki.id(8, number), f"{self.words(1)} {number}"

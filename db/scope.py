@@ -75,6 +75,8 @@ class Scope:
     operation: Operation | None = field(default=None, repr=False, compare=False)
     """What it is about to write, where that can be proposed."""
     review: Review | None = field(default=None, repr=False, compare=False)
+    reads_all: bool = field(default=False, repr=False, compare=False)
+    """Whether it reads what is too sensitive for its role, too: an operator at the machine has the database anyway."""
     credential: str = field(init=False, repr=False, compare=False)
     """Who acts, in whichever wiki: an API key's id or a token's subject, and its tenant."""
 

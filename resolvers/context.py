@@ -9,6 +9,7 @@ import asyncpg
 
 from content.limits import SLUG
 from db.database import Database
+from db.restricted import restricted
 from db.scope import Scope
 from selection.declare.arguments import NOBODY, identifier
 from selection.errors import Final, Refused, TooExpensive
@@ -50,7 +51,7 @@ class Context:
         may_introspect: bool = True,
     ) -> None:
         """`budget` is what one operation may cost at most, in rows; the account pays for what it does cost."""
-        self.database, self.scope, self.budget = database, scope, budget
+        self.database, self.scope, self.budget = restricted(database, scope), scope, budget
         self.account, self.may_introspect = account, may_introspect
         self.spent, self.paid, self.is_begun = OPERATION, 0, False
 

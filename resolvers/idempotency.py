@@ -14,6 +14,7 @@ import orjson
 
 from db.database import Connection, Database
 from db.one_transaction import OneTransaction
+from db.restricted import restricted, unrestricted
 from db.scope import Scope
 from db.sql import statements
 from observability.trace import forget_errors, recorded_errors
@@ -57,7 +58,7 @@ class Attempt:
     def __init__(self, scope: Scope, key: str, asked: Any) -> None:
         """`asked` is what must be the same again, as JSON."""
         credential = [scope.role, scope.actor_kind, scope.actor_id, *map(str, scope.owners)]
-        self.tenant_id = scope.tenant_id
+        self.scope, self.tenant_id = scope, scope.tenant_id
         self.digest = hashed([*credential, key])
         self.request = hashed([str(scope.owner_id), asked])
         self.found: bytes | None = None
@@ -134,14 +135,14 @@ async def done_once(
 
     async def run(within: Database) -> Answer:
         try:
-            return Answer(await work(within))
+            return Answer(await work(restricted(within, attempt.scope)))
         except ReviewRequired as error:
             return Answer(HELD + orjson.dumps([error.message, error.proposal_id and str(error.proposal_id)]))
         except CairnError as error:
             failed.append(error)
             return NOT_DONE
 
-    answer, replayed = await once(database, attempt, run)
+    answer, replayed = await once(unrestricted(database), attempt, run)
     if answer.body.startswith(HELD):
         message, proposal_id = orjson.loads(answer.body[len(HELD) :])
         raise ReviewRequired(message, proposal_id and UUID(proposal_id))

@@ -1,11 +1,12 @@
 """Permissions: one table of rules, which every transport asks through `authorise`."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import IntEnum
 from typing import Final
 from uuid import UUID
 
 from db.database import Connection
+from db.restricted import find_withheld, restriction_of
 from db.scope import Role, Scope
 from db.sql import statements
 
@@ -89,6 +90,25 @@ async def authorise(connection: Connection, scope: Scope, owner_id: UUID, action
         raise NotFound("There is no such wiki, or none that you may see.")
     if not allowed(scope.role, relation, action):
         raise Forbidden(REFUSALS[action])
+
+
+BEYOND = "This is more sensitive than you may read here, so you may not write it. Nothing was written."
+PARTLY = "Parts of this page are more sensitive than you may read, so you may not write it. Nothing was written."
+
+
+async def check_sees(connection: Connection, scope: Scope, page_ids: Collection[UUID], missing: str) -> None:
+    """Refuse a write of pages of which the caller may not read all: a hidden one is `missing` as if it were not there.
+
+    Costs no statement for a caller who may read everything in the wiki.
+    """
+    restriction = restriction_of(scope)
+    if restriction is None or not page_ids or (scope.owner_id in scope.owners and not restriction.is_reader):
+        return
+    rows = await connection.all(find_withheld(), page_ids=list(page_ids), **restriction.values)
+    if any(row["is_hidden"] for row in rows):
+        raise Forbidden(BEYOND) if missing == BEYOND else NotFound(missing)
+    if rows:
+        raise Forbidden(PARTLY)
 
 
 async def relation_to(connection: Connection, scope: Scope, owner_id: UUID) -> WikiRelation | None:

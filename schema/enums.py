@@ -248,6 +248,20 @@ class WikiWritePolicy(Enum):
     CLOSED = strawberry.enum_value("closed", description="They are refused.")
 
 
+@strawberry.enum(description="Whether a question still waits for its decision.")
+class WikiDecisionStatus(StrEnum):
+    OPEN = "open"
+    DECIDED = "decided"
+
+
+@strawberry.enum(description="How sensitive a page, a section or a source is, from the least to the most.")
+class WikiSensitivity(StrEnum):
+    PUBLIC = "public"
+    INTERNAL = "internal"
+    CONFIDENTIAL = "confidential"
+    SECRET = "secret"  # noqa: S105  a level
+
+
 @strawberry.enum(description="Whose writes a rule is about: those of credentials with this role, or the compiler's.")
 class WikiWriterRole(StrEnum):
     MEMBER = "member"

@@ -13,6 +13,8 @@ from .enums import (
     WikiOwnerKind,
     WikiPageType,
     WikiRole,
+    WikiSensitivity,
+    WikiSignificance,
     WikiWritePolicy,
     WikiWriterRole,
 )
@@ -56,6 +58,13 @@ class WikiOwner(Node):
     lint_every_days: int = column("After how many days a worker lints the wiki again: 7 by default, 0 for never.")
     lint_after_sources: int = column(
         "After how many new sources a worker lints the wiki once they are compiled: 5 by default, 0 for never."
+    )
+    reader_ceiling: WikiSensitivity = column("The most sensitive that readers see here: INTERNAL by default.")
+    member_ceiling: WikiSensitivity = column(
+        "The most sensitive that members by grant see here: CONFIDENTIAL by default. Its own members see all."
+    )
+    decision_threshold: WikiSignificance = column(
+        "The least significance of a decision that gets a page; others are logged alone. MEDIUM by default."
     )
     requires_sensitivity: bool = column("Whether lint asks for a sensitivity of every page: false by default.")
     created_at: datetime = column("When it was made.")

@@ -15,6 +15,7 @@ from .mutations import Mutation
 from .overview import OverviewQueries
 from .owners import ApiKeyQueries, OwnerQueries, WikiOwner
 from .pages.claims import ContradictionQueries, WikiContradiction, WikiSupersededClaim
+from .pages.decisions import DecisionQueries
 from .pages.graph import BlastRadiusQueries, GraphQueries
 from .pages.hot_index import HotIndexQueries
 from .pages.links import LinkQueries, WikiLink
@@ -49,6 +50,7 @@ class Query(
     HotIndexQueries,
     MentionQueries,
     ContradictionQueries,
+    DecisionQueries,
     ProposalQueries,
     ShareLinkQueries,
     SourceQueries,

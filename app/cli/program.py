@@ -10,6 +10,7 @@ import typer
 from . import options
 from .commands import (
     context,
+    decisions,
     demo,
     doctor,
     edit,
@@ -22,6 +23,7 @@ from .commands import (
     keys,
     knowledge,
     lint,
+    memories,
     owners,
     pages,
     queue,
@@ -100,7 +102,8 @@ app = typer.Typer(
 )
 COMMANDS = (
     demo, service, doctor, options, tenants, owners, grants, keys, import_export, backups, moves, erasing, queue, jobs,
-    sources, pages, search, context, edit, history, wiki, watch, lint, knowledge, embeddings, explain,
+    sources, pages, search, context, edit, history, wiki, decisions, memories, watch, lint, knowledge, embeddings,
+    explain,
 )  # fmt: skip
 
 

@@ -120,7 +120,7 @@ class Wiki(NamedTuple):
     owner: Owner
 
     def scope(self, role: Role) -> Scope:
-        return Scope(self.tenant.id, self.owner.id, role, ACTOR, (self.owner.id,))
+        return Scope(self.tenant.id, self.owner.id, role, ACTOR, (self.owner.id,), reads_all=True)
 
 
 async def find_wiki(database: Database, tenant: str, owner: str) -> Wiki:

@@ -8,6 +8,7 @@ from uuid import UUID
 import structlog
 
 from db.database import Database
+from db.restricted import restricted
 from db.scope import Scope
 from resolvers.errors import Forbidden, NotFound
 from resolvers.knowledge.tool_calls import count_call
@@ -49,23 +50,28 @@ class Caller:
         """Return the same caller at work in another database, such as one transaction."""
         return replace(self, reach=replace(self.reach, database=database))
 
+    @property
+    def database(self) -> Database:
+        """Return the database as the caller may read it."""
+        return restricted(self.reach.database, self.scope)
+
     async def read(self, document: str, **variables: Any) -> dict[str, Any]:
         """Return the data of queries/<document>.graphql. Raises QueryFailed for its first error."""
         where = {"tenantId": str(self.scope.tenant_id), "ownerId": str(self.scope.owner_id)}
         asked = GraphQLRequest(stored_query("mcp", document), where | variables, None)
-        bounds, database = self.reach.bounds, self.reach.database
+        bounds, database = self.reach.bounds, self.database
         return data_of(await bounds.execute(stored_query_engine(), database, self.scope, asked))
 
     async def write(self, work: Callable[[Database, Scope], Awaitable[T]]) -> T:
         """Run a resolver, charged and limited in time like any operation."""
-        return await self.reach.bounds.admit(self.scope, lambda account: work(self.reach.database, self.scope))
+        return await self.reach.bounds.admit(self.scope, lambda account: work(self.database, self.scope))
 
     async def may_write(self) -> bool:
         """Return whether the credential may write in this wiki; its own one takes no statement to know."""
         if is_at_home(self.scope, self.scope.owner_id, Action.WRITE):
             return True
         try:
-            await check_may_write(self.reach.database, self.scope)
+            await check_may_write(self.database, self.scope)
         except (Forbidden, NotFound):
             return False
         return True
@@ -73,6 +79,6 @@ class Caller:
     async def count(self, tool: str, page_ids: Sequence[str]) -> None:
         """Count a call for the hot index. A call that was answered does not fail if it cannot be counted."""
         try:
-            await count_call(self.reach.database, self.scope, tool, [UUID(page_id) for page_id in page_ids])
+            await count_call(self.database, self.scope, tool, [UUID(page_id) for page_id in page_ids])
         except Exception as error:
             log.warning("a tool call was not counted", tool=tool, reason=type(error).__name__)

@@ -6,6 +6,7 @@ from resolvers.errors import BadInput
 
 from .chat import FETCH, SEARCH
 from .context import WIKI_CONTEXT
+from .decide import WIKI_DECIDE
 from .history import WIKI_DIFF, WIKI_HISTORY, WIKI_PROPOSALS, WIKI_RESTORE
 from .knowledge import KNOWLEDGE_DELETE, KNOWLEDGE_LIST, KNOWLEDGE_SEARCH, KNOWLEDGE_WRITE
 from .links import WIKI_BACKLINKS, WIKI_GRAPH
@@ -24,7 +25,7 @@ HISTORY = (WIKI_HISTORY, WIKI_DIFF, WIKI_RESTORE, WIKI_PROPOSALS)
 LINKS = (WIKI_BACKLINKS, WIKI_GRAPH)
 KNOWLEDGE = (WIKI_HOT_INDEX, KNOWLEDGE_SEARCH, KNOWLEDGE_WRITE, KNOWLEDGE_LIST, KNOWLEDGE_DELETE)
 TOOLS = (*PAGES, *HISTORY, *LINKS, *KNOWLEDGE)
-CURATION: tuple[Tool, ...] = (WIKI_INGEST,)
+CURATION: tuple[Tool, ...] = (WIKI_INGEST, WIKI_DECIDE)
 """What curators of a wiki do, not every agent: each tool costs a prompt some hundred tokens."""
 CHAT = (SEARCH, FETCH)
 """The two tools that chat products require of a server whose documents they search."""

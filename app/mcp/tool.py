@@ -90,7 +90,7 @@ async def run_tool(tool: Tool, caller: Caller, arguments: dict[str, Any], meta: 
         told = await tool.run(caller.within(within), given)
         return orjson.dumps([told.data.model_dump(mode="json"), told.text, told.read])
 
-    answer, replayed = await done_once(caller.reach.database, Attempt(caller.scope, checked_key(key), asked), work)
+    answer, replayed = await done_once(caller.database, Attempt(caller.scope, checked_key(key), asked), work)
     data, text, read = orjson.loads(answer)
     return Told(tool.gives.model_validate(data), text, tuple(read), replayed)
 

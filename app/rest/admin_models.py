@@ -22,6 +22,8 @@ Name = Annotated[
 OwnerName = Annotated[str, Field(min_length=1, max_length=SLUG.most, description="The owner's slug or id.")]
 Role = Annotated[WikiRole, Field(strict=False, description="What the credential may do at most.")]
 Actor = Literal["agent", "user", "service"]
+Ceiling = Literal["internal", "confidential", "secret"]
+Threshold = Literal["low", "medium", "high"]
 ActorGiven = Annotated[
     Actor | None, Field(description="The kind of author that history names; what the owner is if left out.")
 ]
@@ -88,6 +90,11 @@ class OwnerUpdate(RequestModel):
     requires_sensitivity: Annotated[
         bool | None, Field(description="Whether lint asks for a sensitivity of every page.")
     ] = None
+    reader_ceiling: Annotated[Ceiling | None, Field(description="The most sensitive that readers see.")] = None
+    member_ceiling: Annotated[Ceiling | None, Field(description="The most sensitive that members by grant see.")] = None
+    decision_threshold: Annotated[
+        Threshold | None, Field(description="The least significance of a decision that gets a page.")
+    ] = None
 
 
 class NewKey(RequestModel):
@@ -141,6 +148,9 @@ class Owner(ResponseModel):
     lint_every_days: int
     lint_after_sources: int
     requires_sensitivity: bool
+    reader_ceiling: Ceiling
+    member_ceiling: Ceiling
+    decision_threshold: Threshold
     created_at: datetime
 
 

@@ -25,6 +25,7 @@ from ..settings import Settings
 from . import (
     changes,
     claims,
+    decisions,
     edits,
     exports,
     health,
@@ -43,7 +44,8 @@ from .problems import problem_of
 from .reference import POLICY, reference
 
 PARTS = (
-    pages, edits, claims, proposals, history, search, sources, overview, lint, changes, imports, exports, health,
+    pages, edits, claims, decisions, proposals, history, search, sources, overview, lint, changes, imports, exports,
+    health,
 )  # fmt: skip
 ABOUT = """
 The wiki that a credential belongs to, or with `X-Cairn-Owner` another one that it may use. Every error is a problem

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from db.database import Database
+from db.restricted import restricted
 from db.scope import Scope as Wiki
 from observability.trace import record_path
 from resolvers.errors import Unavailable
@@ -52,6 +53,11 @@ class Call:
     request: "Sent"
     wiki: Wiki
     account: Account
+
+    @property
+    def database(self) -> Database:
+        """Return the database as the caller may read it."""
+        return restricted(self.endpoint.database, self.wiki)
 
 
 class Sent(Request):

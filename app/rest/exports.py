@@ -36,7 +36,7 @@ async def export(call: Caller, history: bool = False) -> Response:
     exported: the answer is a 207 then, and `.cairn/errors.jsonl` says what is missing and why."""
     file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  open until it is sent
     try:
-        made = await export_zip(call.endpoint.database, call.wiki, file, history=history)
+        made = await export_zip(call.database, call.wiki, file, history=history)
         call.account.owe(made.pages + made.sources)
         size = file.seek(0, 2)
         file.seek(0)

@@ -91,7 +91,7 @@ async def compare(
     call: Caller, slug: Slug, old: From, to: To, type: Type = None, include_archived: Archived = False
 ) -> Response:
     """Compare the text of a page in two of its versions, in either order."""
-    page = await locate_slug(call.endpoint.database, call.wiki, slug, type)
+    page = await locate_slug(call.database, call.wiki, slug, type)
     if page.is_archived and not include_archived:
         raise NotFound(NO_PAGE)
     variables: dict[str, Any] = {"pageId": str(page.page_id), "from": old, "to": to}

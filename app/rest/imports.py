@@ -101,14 +101,12 @@ async def import_notes(call: Caller, format: MadeBy = Choice.AUTO) -> Response:
     """Bring notes into the wiki. The same again changes nothing, so what was stopped in its time is sent again, and
     goes on where it was."""
     ending = ending_of(call.request)
-    await check_may_write(call.endpoint.database, call.wiki)
+    await check_may_write(call.database, call.wiki)
     most = call.endpoint.max_import
     with slot(call.wiki.tenant_id), tempfile.TemporaryDirectory(prefix="cairn-upload-") as folder:
         path = Path(folder) / f"upload{ending}"
         await received(call.request, path, most)
-        result = await import_path(
-            call.endpoint.database, call.wiki, path, unpacked_most=UNPACKED * most, format=Format(format)
-        )
+        result = await import_path(call.database, call.wiki, path, unpacked_most=UNPACKED * most, format=Format(format))
     call.account.owe(result.created + result.changed + result.unchanged + result.sources)
     return await answer_write(call, shown(result).model_dump_json().encode())
 

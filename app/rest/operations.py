@@ -21,14 +21,14 @@ from .endpoint import Call
 async def read(call: Call, name: str, operation: str, database: Database | None = None, **variables: Any) -> Any:
     """Return the data of an operation in the call's wiki, paid from its account."""
     bounds = call.endpoint.bounds
-    context = bounds.context(database or call.endpoint.database, call.wiki, call.account)
+    context = bounds.context(database or call.database, call.wiki, call.account)
     return await run_stored_query(stored_query("rest", name), operation, variables, bounds, context)
 
 
 async def type_of(call: Call, slug: str, type: str | None) -> str:
     """Return the type of the page that is meant; if the request names it, nothing is looked up."""
     if type is None:
-        return (await locate_slug(call.endpoint.database, call.wiki, slug)).type
+        return (await locate_slug(call.database, call.wiki, slug)).type
     if not is_slug(composed(slug, SLUG)):
         raise NotFound(NO_PAGE)
     return type
@@ -60,12 +60,12 @@ async def write(call: Call, work: Work) -> WriteResponse:
     """Run `work` with a database and return what it answers; a repeated Idempotency-Key returns the first answer."""
     key = idempotency_key(call.request.scope)
     if key is None:
-        return WriteResponse(orjson.dumps(await work(call.endpoint.database)))
+        return WriteResponse(orjson.dumps(await work(call.database)))
 
     async def run(database: Database) -> bytes:
         return orjson.dumps(await work(database))
 
-    body, replayed = await done_once(call.endpoint.database, attempt(call, key), run)
+    body, replayed = await done_once(call.database, attempt(call, key), run)
     return WriteResponse(body, (("Idempotency-Replayed", "true"),) if replayed else ())
 
 

@@ -160,7 +160,7 @@ async def list_proposals(
 @routes.get("/proposals/{id}", operation_id="getProposal", response_model=Proposal, responses=reading(404))
 async def get_proposal(call: Caller, id: UUID) -> Response:
     """Return a proposal."""
-    return await answer(call, await proposal_now(call, call.endpoint.database, id))
+    return await answer(call, await proposal_now(call, call.database, id))
 
 
 @routes.post(

@@ -117,10 +117,10 @@ async def ingest(
     async for piece in bounded(call.request, ORIGINAL.most):
         data += piece
     draft = IngestDraft(bytes(data) or None, category and category.value, address, kind, title, captured_at)
-    done = await ingest_source(call.endpoint.database, call.wiki, draft)
+    done = await ingest_source(call.database, call.wiki, draft)
     said = {
         "created": done.created,
-        "source": await source_now(call, call.endpoint.database, done.source_id),
+        "source": await source_now(call, call.database, done.source_id),
         "page_id": done.page_id and str(done.page_id),
         "proposal_id": done.proposal_id and str(done.proposal_id),
     }
@@ -135,7 +135,7 @@ async def ingest(
 )
 async def get_original(call: Caller, id: UUID) -> Response:
     """Get the file that a source was read from, byte for byte, to be saved and never shown by a browser."""
-    found = await read_original(call.endpoint.database, call.wiki, id)
+    found = await read_original(call.database, call.wiki, id)
     name = quote(unquote(found.address).rstrip("/").rpartition("/")[2] or "original", safe="")
     return Response(
         found.data,
@@ -153,7 +153,7 @@ async def get_original(call: Caller, id: UUID) -> Response:
 @routes.get("/sources/{id}", operation_id="getSource", response_model=Source, responses=reading(404, 410))
 async def get_source(call: Caller, id: UUID) -> Response:
     """Get a source by its id; one that was forgotten answers 410 with what stays of it."""
-    found = await source_now(call, call.endpoint.database, id)
+    found = await source_now(call, call.database, id)
     if found["forgotten_at"]:
         stays = {name: found[name] for name in ("kind", "ref", "version", "checksum", "forgotten_at")}
         return problem(410, SourceForgotten.code, "This source was forgotten.", **stays)

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from ..limits import HEADING, quoted
 from ..names import numbered_section, section_slug
+from ..sensitivity import unmarked
 from .prose import blocks, lines
 
 BLANK = " \t\r\n"
@@ -63,7 +64,9 @@ def slugs(headings: Sequence[str]) -> list[str]:
     """Return the slugs of a page's sections by their headings, each unique; "" is the lead."""
     taken: set[str] = set()
     counts: dict[str, int] = {}
-    named = [_unique(section_slug(heading), taken, counts) if heading else "" for heading in headings]
+    named = [
+        _unique(section_slug(unmarked(heading) or heading), taken, counts) if heading else "" for heading in headings
+    ]
     lead = next(slug for slug in ("overview", "lead", "lead-2") if slug not in taken)
     return [slug or lead for slug in named]
 

@@ -7,26 +7,30 @@ VALUES (
 )
 ON CONFLICT (tenant_id, slug) DO NOTHING
 RETURNING tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
-    min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity;
+    min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
+    reader_ceiling, member_ceiling, decision_threshold;
 
 -- name: find_owner
 -- The owner with this id.
 SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
-    min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity
+    min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
+    reader_ceiling, member_ceiling, decision_threshold
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid);
 
 -- name: find_owner_by_slug
 -- The owner with this slug.
 SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
-    min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity
+    min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
+    reader_ceiling, member_ceiling, decision_threshold
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND slug = CAST(:slug AS text);
 
 -- name: list_owners
 -- Owners of the tenant by slug: those after a slug, and so many at most, where these are given.
 SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
-    min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity
+    min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
+    reader_ceiling, member_ceiling, decision_threshold
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND slug > coalesce(CAST(:after AS text), '')
 ORDER BY slug
@@ -35,7 +39,8 @@ LIMIT CAST(:most AS integer);
 -- name: find_owners
 -- The owners with these ids or slugs.
 SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
-    min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity
+    min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
+    reader_ceiling, member_ceiling, decision_threshold
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid)
     AND (id = ANY(CAST(:owner_ids AS uuid[])) OR slug = ANY(CAST(:slugs AS text[])));
@@ -57,6 +62,9 @@ UPDATE owners SET
     lint_every_days = coalesce(CAST(:lint_every_days AS integer), lint_every_days),
     lint_after_sources = coalesce(CAST(:lint_after_sources AS integer), lint_after_sources),
     requires_sensitivity = coalesce(CAST(:requires_sensitivity AS boolean), requires_sensitivity),
+    reader_ceiling = coalesce(CAST(:reader_ceiling AS text), reader_ceiling),
+    member_ceiling = coalesce(CAST(:member_ceiling AS text), member_ceiling),
+    decision_threshold = coalesce(CAST(:decision_threshold AS text), decision_threshold),
     write_policy = coalesce(CAST(:write_policy AS jsonb), write_policy)
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid)
     AND (
@@ -68,6 +76,9 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid)
         OR lint_every_days <> coalesce(CAST(:lint_every_days AS integer), lint_every_days)
         OR lint_after_sources <> coalesce(CAST(:lint_after_sources AS integer), lint_after_sources)
         OR requires_sensitivity <> coalesce(CAST(:requires_sensitivity AS boolean), requires_sensitivity)
+        OR reader_ceiling <> coalesce(CAST(:reader_ceiling AS text), reader_ceiling)
+        OR member_ceiling <> coalesce(CAST(:member_ceiling AS text), member_ceiling)
+        OR decision_threshold <> coalesce(CAST(:decision_threshold AS text), decision_threshold)
         OR write_policy <> coalesce(CAST(:write_policy AS jsonb), write_policy)
     )
 RETURNING id;

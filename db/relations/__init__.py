@@ -9,6 +9,7 @@ from . import (
     claims,
     context_pack,
     contradictions,
+    decisions,
     graph,
     grounding,
     hierarchy,
@@ -29,7 +30,7 @@ from . import (
 )
 
 __all__ = [
-    "api_keys", "claims", "context_pack", "contradictions", "graph", "grounding", "hierarchy", "jobs", "links",
-    "mentions", "owners", "pages", "passages", "proposals", "revisions", "search", "search_all", "sections",
+    "api_keys", "claims", "context_pack", "contradictions", "decisions", "graph", "grounding", "hierarchy", "jobs",
+    "links", "mentions", "owners", "pages", "passages", "proposals", "revisions", "search", "search_all", "sections",
     "share_links", "sources", "suggestions",
 ]  # fmt: skip

@@ -53,6 +53,11 @@ Index("pages_updated_ix", *LISTED, pages.c.updated_at.desc(), pages.c.id.desc())
 Index("pages_lower_title_ix", *LISTED, func.lower(pages.c.title), pages.c.id)
 Index("pages_tags_ix", pages.c.tenant_id, pages.c.owner_id, pages.c.tags, postgresql_using="gin")
 
+Index(
+    "pages_sensitive_ix", pages.c.tenant_id, pages.c.owner_id,
+    postgresql_where=text("lower(metadata ->> 'sensitivity') NOT IN ('', 'public', 'internal')"),
+)  # fmt: skip
+
 sections = scoped_table(
     "sections",
     identifier("page_id"),
@@ -73,6 +78,10 @@ sections = scoped_table(
     refers("sections", "promoted_page_id", "pages", ondelete=None),
 )
 Index("sections_position_ix", sections.c.tenant_id, sections.c.page_id, sections.c.position, sections.c.id)
+Index(
+    "sections_sensitive_ix", sections.c.tenant_id, sections.c.owner_id,
+    postgresql_where=text("strpos(lower(heading), '{sensitivity=') > 0"),
+)  # fmt: skip
 Index(
     "sections_promoted_ix", sections.c.tenant_id, sections.c.promoted_page_id,
     postgresql_where=text("promoted_page_id IS NOT NULL"),
@@ -362,3 +371,26 @@ share_links = scoped_table(
 Index("share_links_token_uq", share_links.c.tenant_id, share_links.c.token_hash, unique=True)
 Index("share_links_owner_ix", share_links.c.tenant_id, share_links.c.owner_id, share_links.c.id.desc())
 Index("share_links_page_ix", share_links.c.tenant_id, share_links.c.page_id, share_links.c.id.desc())
+
+
+# A question that waits for a decision, or that has one. The page is that of the decision, if it has one.
+decision_questions = scoped_table(
+    "decision_questions",
+    words("question"),
+    words("why"),
+    listed("options"),
+    *one_of("decision_questions", "significance", "low", "medium", "high"),
+    *one_of("decision_questions", "status", "open", "decided"),
+    words("decision", nullable=True),
+    identifier("page_id", nullable=True),
+    *one_of("decision_questions", "author_kind", "agent", "user", "compiler", "service"),
+    words("author_id"),
+    moment("created_at"),
+    moment("decided_at", nullable=True),
+    refers("decision_questions", "page_id", "pages"),
+)
+Index(
+    "decision_questions_owner_ix", decision_questions.c.tenant_id, decision_questions.c.owner_id,
+    decision_questions.c.id.desc(),
+)  # fmt: skip
+Index("decision_questions_page_ix", decision_questions.c.tenant_id, decision_questions.c.page_id)

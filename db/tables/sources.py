@@ -1,6 +1,15 @@
 """Immutable evidence, and the names seen in it that have no page yet."""
 
-from sqlalchemy import CheckConstraint, Column, ForeignKeyConstraint, Index, Integer, LargeBinary, UniqueConstraint
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    UniqueConstraint,
+    text,
+)
 
 from .columns import document, identifier, in_scope_key, moment, number, one_of, refers, scoped_table, words
 from .pages import PAGE_TYPES
@@ -29,6 +38,10 @@ sources = scoped_table(
 )
 Index("sources_captured_ix", sources.c.tenant_id, sources.c.owner_id, sources.c.captured_at.desc(), sources.c.id.desc())
 Index("sources_created_ix", sources.c.tenant_id, sources.c.owner_id, sources.c.created_at, sources.c.id)
+Index(
+    "sources_sensitive_ix", sources.c.tenant_id, sources.c.owner_id,
+    postgresql_where=text("lower(metadata ->> 'sensitivity') NOT IN ('', 'public', 'internal')"),
+)  # fmt: skip
 Index("sources_supersedes_ix", sources.c.tenant_id, sources.c.supersedes_id)
 
 blobs = scoped_table(

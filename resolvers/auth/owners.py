@@ -18,7 +18,7 @@ from .. import validation
 from ..errors import BadInput, Conflict, NotFound, SlugTaken
 from ..jobs.queue import enqueue
 from ..permissions import Action
-from ..proposals.gate import PolicyRule, checked_rules, rules_of
+from ..proposals.gate import PolicyRule, Significance, checked_rules, rules_of
 from ..tenants.tenants import as_id, check_tenant, new_slug
 from ..transactions.db_errors import translated_db_errors
 from ..transactions.transaction import lock_wiki, transaction, writing
@@ -88,6 +88,11 @@ class WikiSettings:
     requires_sensitivity: bool | None = None
     write_policy: Sequence[PolicyRule] | None = None
     """All rules anew; every role may write where there is none for it."""
+    reader_ceiling: str | None = None
+    member_ceiling: str | None = None
+    """The most sensitive pages, sections and sources that readers see, and members by grant."""
+    decision_threshold: str | None = None
+    """The least significance of a decision that gets a page."""
 
 
 USUAL = WikiSettings(0.9, 3, 90, 20_000, 3, 7, 5, False)
@@ -100,6 +105,11 @@ BOUNDS: Mapping[str, tuple[str, int, int]] = {
     "lint_after_sources": ("lintAfterSources", 0, 1_000),
 }
 """The field, the least and the most of each setting that is a whole number; no days, or no sources, are never."""
+
+
+OF_THIS_PLACE = frozenset({"write_policy", "reader_ceiling", "member_ceiling", "decision_threshold"})
+"""Settings that do not travel with a wiki: who may read and write what is for each place to say."""
+CEILINGS = ("internal", "confidential", "secret")
 
 
 async def update_wiki_settings(database: Database, scope: Scope, settings: WikiSettings) -> bool:
@@ -122,6 +132,11 @@ async def change_settings(connection: Connection, scope: Scope, settings: WikiSe
     for name, (field, least, most) in BOUNDS.items():
         if given[name] is not None and not least <= given[name] <= most:
             raise BadInput(f"This must lie between {least:,} and {most:,}.", field)
+    for name, field in (("reader_ceiling", "readerCeiling"), ("member_ceiling", "memberCeiling")):
+        if given[name] is not None:
+            validation.one_of(given[name], CEILINGS, field)
+    if settings.decision_threshold is not None:
+        validation.one_of(settings.decision_threshold, tuple(Significance), "decisionThreshold")
     if settings.write_policy is not None:
         given["write_policy"] = checked_rules(settings.write_policy)
     own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
@@ -326,10 +341,16 @@ def owner_from(row: Row) -> Owner:
         name=row["name"],
         language=row["language"],
         created_at=row["created_at"],
-        settings=replace(settings_from(row), write_policy=rules_of(row["write_policy"])),
+        settings=replace(
+            settings_from(row),
+            write_policy=rules_of(row["write_policy"]),
+            reader_ceiling=row["reader_ceiling"],
+            member_ceiling=row["member_ceiling"],
+            decision_threshold=row["decision_threshold"],
+        ),
     )
 
 
 def settings_from(row: Row) -> WikiSettings:
-    """Return the settings that travel with a wiki: who may write there without review is for each place to say."""
-    return WikiSettings(**{one.name: row[one.name] for one in fields(WikiSettings) if one.name != "write_policy"})
+    """Return the settings that travel with a wiki."""
+    return WikiSettings(**{one.name: row[one.name] for one in fields(WikiSettings) if one.name not in OF_THIS_PLACE})

@@ -8,7 +8,7 @@ from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from db.database import Database
-from db.one_transaction import OneTransaction
+from db.restricted import pooled
 
 Vector = list[float]
 
@@ -42,4 +42,4 @@ def use(database: Database, embedder: Embedder) -> None:
 
 def embedder_of(database: Database) -> Embedder | None:
     """Return the embedder of a database, or None where search knows words alone."""
-    return USED.get(database.database if isinstance(database, OneTransaction) else database)
+    return USED.get(pooled(database))

@@ -21,9 +21,11 @@ from content.limits import ADDRESS, CONTENT, EDIT_SUMMARY, ORIGINAL, SOURCE_TITL
 from content.notes.dates import date_of
 from content.notes.frontmatter import BadFrontmatter, split_any
 from content.rollups import first_sentence
+from content.sensitivity import FIELD
 from content.templates import TEMPLATES
 from db.database import Connection, Database
 from db.one_transaction import OneTransaction
+from db.restricted import pooled
 from db.scope import Scope
 from db.tables import PAGE_TYPES
 from lib.processes import OutOfTime, run_bounded
@@ -147,7 +149,7 @@ async def fetched(database: Database, draft: IngestDraft) -> IngestDraft:
     url = (draft.address or "").strip()
     if not url.startswith(("http://", "https://")):
         raise BadInput("Give the file: content, or contentBase64.", "content")
-    fetch = FETCHING.get(database.database if isinstance(database, OneTransaction) else database)
+    fetch = FETCHING.get(pooled(database))
     if fetch is None:
         raise BadInput(
             "Addresses are not fetched here. Give the file as content; an operator may allow hosts with "
@@ -195,6 +197,7 @@ async def reading(draft: IngestDraft, data: bytes, category: str) -> Reading:
             text,
             " ".join(str(title).split())[: SOURCE_TITLE.most],
             draft.captured_at or date_of(values, address, text),
+            metadata={FIELD: values[FIELD]} if values.get(FIELD) else None,
             original=OriginalDraft(data, media_type, address),
         ),
         category=category,
@@ -295,7 +298,7 @@ def page_draft(read: Reading, source: str, page: Page | None, parts: Mapping[str
         (read.draft.title or "")[: TITLE.most],
         summary=unescaped(first_sentence(read.digest.summary.text)) or None,
         sections=sections,
-        metadata={ORIGIN: source},
+        metadata={ORIGIN: source, **(read.draft.metadata or {})},
         edit_summary=why,
     )
 

@@ -48,6 +48,9 @@ TOPICS: Mapping[str, Mapping[str, str]] = {
         "proposal.accepted": "Accepted a proposal for {page}",
         "proposal.declined": "Declined a proposal for {page}",
         "contradiction.resolved": "Resolved a contradiction in {page}",
+        "decision.recorded": "Recorded the decision {page}",
+        "decision.logged": "Logged a decision",
+        "decision.asked": "Asked for a decision",
     },
     "forgotten": {
         "source.forgotten": "Forgot a source",

@@ -11,6 +11,7 @@ from content.names import NoSlug, normalise, numbered, slugify
 from db.sql import statements
 
 from ..errors import BadInput, SlugTaken
+from ..permissions import check_sees
 from ..transactions.writer import Writer
 from .pages import Page, find_page, learn_editions
 
@@ -140,7 +141,10 @@ def title_slug(title: str) -> str:
 async def find_slug(writer: Writer, page_type: str, slug: str) -> Page | None:
     """The page of a type that has the slug, or had it."""
     page_id = await writer.value(PAGES["find_by_slug"], type=page_type, slug=slug)
-    return await find_page(writer, page_id) if page_id else None
+    if page_id is None:
+        return None
+    await check_sees(writer, writer.scope, [page_id], f'The slug "{slug}" is taken.')
+    return await find_page(writer, page_id)
 
 
 async def free_slug(writer: Writer, page_type: str, slug: str) -> str:

@@ -15,6 +15,8 @@ from db.sql import statements
 from ..transactions.writer import Writer
 
 PAGES = statements("pages")
+RECORDED = "recorded_decision"
+"""The field of a page that is the record of a decision: its text is never edited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,11 @@ class Page:
     def content(self) -> tuple[Any, ...]:
         """Return what a revision stands for: when this changes, the version does."""
         return (self.slug, self.title, self.summary, self.sections, self.tags, self.metadata)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Return whether it is the record of a decision."""
+        return self.type == "decision" and (self.metadata or {}).get(RECORDED) is True
 
     @property
     def name(self) -> str:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from content.limits import ALIASES_AT_ONCE, EDIT_SUMMARY, RELATED
 from content.names import normalise
+from content.sensitivity import level_of
 from db.database import Database, Row
 from db.scope import Scope
 from db.sql import statements
@@ -199,7 +200,9 @@ async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
         await remove_page(writer, page)
         await keep_trajectory(writer, page)
-        await record(writer, "page.deleted", page.id, type=page.type, slug=page.slug, title=page.title)
+        is_told = level_of(page.metadata) in ("public", "internal")  # nothing else says who may read it any more
+        called = {"type": page.type, "slug": page.slug, "title": page.title} if is_told else {}
+        await record(writer, "page.deleted", page.id, **called)
         return Saved(page.id, page.version)
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from content.limits import SLUG, TAGS
 from content.markdown.sections import Section
+from content.sensitivity import stricter
 from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
@@ -22,6 +23,7 @@ from ..model import outline
 from ..model.names import check_number, everyone, find_names, free_slug, write_names
 from ..model.outline import Outline
 from ..model.pages import Page, Saved, find_page
+from ..permissions import check_sees
 from ..proposals.operations import proposable
 from ..search.index import Findable, found_together, write_search
 from ..sources.grounding import ground
@@ -145,6 +147,7 @@ async def find_source(writer: Writer, page_id: UUID, field: str) -> Page:
     if page is None:
         await check_same_wiki(writer, page_id, field)
         raise NotFound(NO_PAGE)
+    await check_sees(writer, writer.scope, [page_id], NO_PAGE)
     return page
 
 
@@ -203,7 +206,9 @@ async def enrich(writer: Writer, gone: Page, into: Page, joined: Joined) -> Page
         sections=joined.sections,
         summary=into.summary or gone.summary,
         tags=tuple(dict.fromkeys([*into.tags, *gone.tags]))[: max(TAGS.most, len(into.tags))],
-        metadata=validation.metadata({**(gone.metadata or {}), **(into.metadata or {})}, restored=True),
+        metadata=validation.metadata(
+            stricter({**(gone.metadata or {}), **(into.metadata or {})}, gone.metadata), restored=True
+        ),
     )
     text = await read_sections(after.sections)
     saved = await save(writer, into, after, text=text, edit_summary=f"Merged with {gone.title}", aliases=names)

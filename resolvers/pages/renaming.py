@@ -14,6 +14,7 @@ from content.names import NoSlug, is_slug, normalise, slugify
 from db.database import Database, Row
 from db.ids import new_id
 from db.one_transaction import OneTransaction
+from db.restricted import unrestricted
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import inserting, statements
 from db.tables import renamings
@@ -253,7 +254,7 @@ async def rename_page(
             done = await rename(writer, page, after, summary)
         waiting = await find_renamings(writer, page.id)
         scope = writer.scope.upkeep()
-    if isinstance(database, OneTransaction):
+    if isinstance(unrestricted(database), OneTransaction):
         return replace(done, left=sum(waiting.values()))
     return await rewritten(database, scope, done, waiting, PATIENCE if patience is None else patience)
 

@@ -10,6 +10,7 @@ from content.claims import claims
 from content.limits import SLUG, TITLE
 from content.markdown.links import title_link
 from content.markdown.sections import Section
+from content.sensitivity import stricter
 from db.database import Row
 from db.ids import new_id
 from db.sql import statements
@@ -66,7 +67,7 @@ def described(known: Page, page: Page, slug: str, rows: list[Row]) -> Page:
     lines = "\n".join(map(line_of, rows))
     body = f"How {title_link(page.title, page.type, page.slug)} came to say what it says.\n\n{lines}"
     sections = outline.standing([Section("overview", "", body)], "bodyMd")
-    metadata = (known.metadata or {}) | {OF: f"{page.type}/{page.slug}"}
+    metadata = stricter((known.metadata or {}) | {OF: f"{page.type}/{page.slug}"}, page.metadata)
     summary = f"What {page.title[:200]} used to say, and until when."
     after = replace(known, slug=slug, title=title, summary=summary, sections=sections)
     return replace(after, metadata=metadata, status="active")

@@ -21,6 +21,7 @@ from ..model import outline
 from ..model.names import Names
 from ..model.outline import Outline
 from ..model.pages import Page, Saved, find_page, find_pages
+from ..permissions import check_sees
 from ..proposals.operations import proposable
 from ..search.passages import write_passages
 from ..search.spaces import find_spaces
@@ -77,6 +78,7 @@ async def transfer_page(
         page = await find_page(both.here, page_id)
         if page is None:
             raise NotFound(NO_PAGE)
+        await check_sees(both.here, both.here.scope, [page_id], NO_PAGE)
         check_version(page, expected_version)
         called = await check_transferable(both, page)
         return await transfer(both, page, called)

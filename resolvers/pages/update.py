@@ -9,6 +9,7 @@ from db.database import Row
 from db.sql import statements
 from lib.threads import read_in_thread
 
+from ..errors import BadInput
 from ..links.references import dependants, refresh_hubness
 from ..links.targets import refuse_private_links, resolve, write_targets
 from ..model.names import Names, check_number, everyone, known_names, take_names, write_names
@@ -229,6 +230,29 @@ State = tuple[Page | None, Page, Sequence[str]]
 """A page before, if it was there, and after, and other names for it."""
 
 
+EDITING = frozenset(
+    {"append_cited", "append_to_page", "edit_page", "merge_many", "merge_pages", "move_section", "patch_section",
+     "remove_section", "restore_state", "supersede_claim", "update_page", "upsert_page", "write_cited",
+     "write_ingested", "write_knowledge"}
+)  # fmt: skip
+"""The operations that change what a page says on purpose; others only bring links and names in it up to date."""
+
+
+def check_recorded(writer: Writer, before: Page, after: Page) -> None:
+    """Refuse to edit the record of a decision, or to take it off the record. Raises BadInput."""
+    operation = writer.scope.operation
+    if operation is None or operation.name not in EDITING or not before.is_recorded:
+        return
+    if (before.title, before.summary, before.sections) != (after.title, after.summary, after.sections) or (
+        not after.is_recorded
+    ):
+        raise BadInput(
+            f"{before.name[0].upper()}{before.name[1:]} is a recorded decision, and is not edited. Record another "
+            "decision that supersedes it.",
+            "pageId",
+        )
+
+
 async def save(
     writer: Writer,
     before: Page | None,
@@ -249,6 +273,7 @@ async def save(
         new = PageToInsert(after, text, aliases, alias_source, former_slugs, edit_summary)
         (created,) = await create(writer, new)
         return created
+    check_recorded(writer, before, after)
     known = PageChange(before, after, aliases, alias_source, former_slugs, edit_summary, text)
     (changed,) = await change(writer, known)
     if known.has_new_texts:

@@ -26,6 +26,7 @@ from ..pages import (
     batches,
     claims,
     contradictions,
+    decision_records,
     edits,
     hierarchy,
     history,
@@ -48,8 +49,8 @@ from .gate import PROPOSALS, Policy, ReviewRequired, checked_terms, policy_for, 
 from .operations import PROPOSABLE, decoded
 
 OPERATIONS = (
-    aliases, batches, claims, contradictions, edits, hierarchy, history, ingest, knowledge, lifecycle, links, merging,
-    renaming, sections, sources, stubs, transferring, upsert,
+    aliases, batches, claims, contradictions, decision_records, edits, hierarchy, history, ingest, knowledge, lifecycle,
+    links, merging, renaming, sections, sources, stubs, transferring, upsert,
 )  # fmt: skip
 """The modules whose functions are known as operations once they are imported."""
 NO_PROPOSAL = "There is no such proposal, or none that you may see."

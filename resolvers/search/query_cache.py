@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from db.database import Database
+from db.restricted import restriction_of, unrestricted
 from db.scope import Scope
 from lib.lru import LRU
 
@@ -42,11 +43,12 @@ class Memory:
 
 
 def key_of(scope: Scope, text: str, wanted: Filter) -> tuple[Any, ...]:
-    return scope.tenant_id, scope.owner_id, text, wanted
+    """Return what a question is kept under: who may not read everything is understood by what it may read."""
+    return scope.tenant_id, scope.owner_id, text, wanted, restriction_of(scope)
 
 
 MEMORIES: WeakKeyDictionary[Database, Memory] = WeakKeyDictionary()
 
 
 def memory_of(database: Database) -> Memory:
-    return MEMORIES.setdefault(database, Memory())
+    return MEMORIES.setdefault(unrestricted(database), Memory())

@@ -17,13 +17,14 @@ import asyncpg
 
 from db.database import Connection, Database
 from db.one_transaction import OneTransaction
+from db.restricted import pooled, unrestricted
 from db.scope import Scope
 from db.sql import Statement, statements
 from lib.lru import LRU
 
 from ..errors import BadInput, CairnError, Conflict, NotFound, Unavailable
 from ..model.pages import Page, find_page
-from ..permissions import Action, authorise, is_at_home
+from ..permissions import BEYOND, Action, authorise, check_sees, is_at_home
 from ..proposals.gate import Held, ReviewRequired, pass_gate
 from ..subscriptions.changes import ChangeKind, announce
 from .db_errors import translated_db_errors
@@ -54,10 +55,11 @@ class process_lock:
 
     def __init__(self, database: Database, scope: Scope) -> None:
         self.place: Place | None = None
+        database = unrestricted(database)
         if isinstance(database, OneTransaction):
             if database.inside:  # those who queue may be waiting for what it has locked: it must not wait for them
                 return
-            database = database.database
+            database = unrestricted(database.database)
         self.place = database, scope.tenant_id, scope.owner_id
 
     async def __aenter__(self) -> None:
@@ -99,8 +101,7 @@ REMEMBERED: WeakKeyDictionary[Database, LRU[UUID]] = WeakKeyDictionary()
 
 def page_owners(database: Database) -> LRU[UUID]:
     """Return the cached owners of pages by (tenant, page). A page may be gone already: look before you write."""
-    if isinstance(database, OneTransaction):
-        database = database.database
+    database = pooled(database)
     known = REMEMBERED.get(database)
     return REMEMBERED.setdefault(database, LRU(MOST)) if known is None else known
 
@@ -128,6 +129,7 @@ async def finish(writer: Writer, action: Action) -> None:
             touched_ids=writer.touched,
             counted_ids=writer.counted,
         )
+        await check_sees(writer, writer.scope, {line.page_id for line in writer.lines if line.page_id}, BEYOND)
         if action is not Action.ADMINISTER:
             await pass_gate(writer, policy)
     announce(writer, writer.changes.all())
@@ -173,6 +175,7 @@ async def writing_page(
         page = await find_page(writer, page_id)
         if page is None:
             raise NotFound(NO_PAGE)
+        await check_sees(writer, writer.scope, [page_id], NO_PAGE)
         yield writer, page
 
 
@@ -345,6 +348,7 @@ def check_version(page: Page, expected: int | None) -> None:
 async def check_same_wiki(writer: Writer, page_id: UUID, field: str) -> None:
     """Refuse a page of another wiki; one that the caller may not even see is as unknown as any."""
     await check_own(writer, await writer.value(PAGES["find_owner"], id=page_id), field)
+    await check_sees(writer, writer.scope, [page_id], NO_PAGE)
 
 
 async def check_pair(writer: Writer, page_id: UUID, other_id: UUID, field: str) -> None:
@@ -354,6 +358,7 @@ async def check_pair(writer: Writer, page_id: UUID, other_id: UUID, field: str) 
     if owners.get(page_id) != writer.scope.owner_id:
         raise NotFound(NO_PAGE)
     await check_own(writer, owners.get(other_id), field)
+    await check_sees(writer, writer.scope, [page_id, other_id], NO_PAGE)
 
 
 async def check_own(writer: Writer, owner_id: UUID | None, field: str) -> None:

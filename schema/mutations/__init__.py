@@ -4,6 +4,7 @@ import strawberry
 
 from .claims import ClaimMutations
 from .compiling import CompilingMutations
+from .decisions import DecisionMutations
 from .edits import BatchMutations, EditMutations
 from .links import LinkKindMutations, LinkMutations
 from .lint import LintMutations
@@ -25,6 +26,7 @@ class Mutation(
     NameMutations,
     BatchMutations,
     ClaimMutations,
+    DecisionMutations,
     ProposalMutations,
     ShareLinkMutations,
     SectionMutations,

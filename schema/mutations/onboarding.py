@@ -21,6 +21,8 @@ from ..enums import (
     WikiOwnerKind,
     WikiPageType,
     WikiRole,
+    WikiSensitivity,
+    WikiSignificance,
     WikiWritePolicy,
     WikiWriterRole,
 )
@@ -242,6 +244,15 @@ class UpdateWikiSettingsInput(InWiki):
     requires_sensitivity: bool | None = strawberry.field(
         default=None, description="Whether lint asks for a sensitivity of every page."
     )
+    reader_ceiling: WikiSensitivity | None = strawberry.field(
+        default=None, description="The most sensitive that readers see; PUBLIC is refused: a page is internal at least."
+    )
+    member_ceiling: WikiSensitivity | None = strawberry.field(
+        default=None, description="The most sensitive that members by grant see."
+    )
+    decision_threshold: WikiSignificance | None = strawberry.field(
+        default=None, description="The least significance of a decision that gets a page."
+    )
     write_policy: list[WikiWriteRuleInput] | None = strawberry.field(
         default=None, description="All rules of the write policy anew. Writes that no rule is about are written."
     )
@@ -261,6 +272,8 @@ class WikiSettingMutations:
     async def update_wiki_settings(self, info: Request, input: UpdateWikiSettingsInput) -> WikiSettingsPayload:
         scope = await scope_in(info, input)
         given = {one.name: getattr(input, one.name) for one in fields(WikiSettings)}
+        for name in ("reader_ceiling", "member_ceiling", "decision_threshold"):
+            given[name] = given[name] and given[name].value
         if input.write_policy is not None:
             given["write_policy"] = [one.rule() for one in input.write_policy]
         settings = WikiSettings(**given)

@@ -51,6 +51,7 @@ CURSORS: dict[str, tuple[str, tuple[str, ...]]] = {
     "wikiContradictions": ("contradictions", ("-id",)),
     "wikiProposals": ("proposals", ("-id",)),
     "wikiShareLinks": ("share_links", ("-id",)),
+    "wikiDecisionQuestions": ("decision_questions", ("-id",)),
     "wikiLintReports": ("lint_reports", ("-id",)),
 }
 LIFTED = (

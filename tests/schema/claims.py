@@ -114,6 +114,27 @@ class ClaimMaker(Draws):
                 accepted_version=number + 1 if status == "accepted" and not is_new else None,
             )
 
+    def questions(self, page: Row) -> None:
+        """Some wait for a decision; of others it has a page, or none."""
+        if self.chance(0.6):
+            return
+        decision = self.maybe("latte", "mocha")
+        self.add(
+            "decision_questions",
+            id=self.id(),
+            question=self.title(),
+            why=self.text(),
+            options=self.rng.sample(NASTY[:4], self.rng.randrange(3)),
+            significance=self.rng.choice(["low", "medium", "high"]),
+            status="decided" if decision else "open",
+            decision=decision,
+            page_id=page["id"] if decision and self.chance(0.5) else None,
+            author_kind=self.rng.choice(["agent", "user", "compiler", "service"]),
+            author_id=self.rng.choice(self.authors),
+            created_at=self.moment(),
+            decided_at=self.moment() if decision else None,
+        )
+
     def share_links(self, page: Row) -> None:
         """Some have ended, some were withdrawn."""
         self.add(

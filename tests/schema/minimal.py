@@ -31,7 +31,7 @@ TEXTS = {
 TABLES = {
     "sourceId": "sources", "mentionId": "mentions", "claimId": "superseded_claims",
     "contradictionId": "contradictions", "proposalId": "proposals", "proposalIds": "proposals",
-    "shareLinkId": "share_links",
+    "shareLinkId": "share_links", "questionId": "decision_questions",
     **dict.fromkeys(("ownerId", "userId", "agentId"), "owners"),
 }  # fmt: skip
 UNKNOWN = str(UUID(int=7))
@@ -43,6 +43,7 @@ class Wiki:
     def __init__(self, world: World, tenant: int, owner: str) -> None:
         self.tables = {table: world.rows(table, tenant, owner) for table in KINDS if table != "owners"}
         self.tables["proposals"] = world.rows("proposals", tenant, owner)
+        self.tables["decision_questions"] = world.rows("decision_questions", tenant, owner)
         self.tables["share_links"] = world.rows("share_links", tenant, owner)
         self.tables["owners"] = [row for row in world.tables["owners"] if row["id"] == owner_id(tenant, owner)]
         self.tenant = str(tenant_id(tenant))

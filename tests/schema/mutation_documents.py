@@ -32,7 +32,7 @@ OF_NAMES = {
 }
 TABLES = {"sourceId": "sources", "mentionId": "mentions", "claimId": "superseded_claims",
           "contradictionId": "contradictions", "proposalId": "proposals", "proposalIds": "proposals",
-          "shareLinkId": "share_links"}  # fmt: skip
+          "shareLinkId": "share_links", "questionId": "decision_questions"}  # fmt: skip
 HIGHEST = 2**31 - 1
 
 

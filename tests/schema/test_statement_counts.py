@@ -229,6 +229,7 @@ ASKS = {
     "createApiKey", "revokeApiKey", "proposeWikiChange", "acceptWikiProposal", "declineWikiProposal",
     "withdrawWikiProposal", "decideWikiProposals", "shareWikiPage", "withdrawWikiShareLink",
     "muteWikiLintFinding", "unmuteWikiLintFinding", "reportWikiLint", "transferWikiPage",
+    "askWikiDecision", "recordWikiDecision",
 }  # fmt: skip
 """Writes for admins, of one size only, and proposals, which are the writes that are counted here. The transfer to
 another wiki has a test of its own."""

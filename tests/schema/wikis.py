@@ -34,6 +34,7 @@ class WikiMaker(ClaimMaker):
             self.revisions(page)
             self.proposals(page)
             self.share_links(page)
+            self.questions(page)
             self.targets(page, pages)
         self.lint_reports()
         self.old_slugs(pages)

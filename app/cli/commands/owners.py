@@ -233,6 +233,38 @@ def lint_settings(
         )
 
 
+class Ceiling(StrEnum):
+    INTERNAL = "internal"
+    CONFIDENTIAL = "confidential"
+    SECRET = "secret"  # noqa: S105  a level
+
+
+@app.command("ceilings", epilog="Example: cairn owners ceilings mara --reader internal --member secret --tenant acme")
+def ceilings(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
+    tenant: Tenant,
+    reader: Annotated[Ceiling | None, typer.Option(help="The most sensitive that readers see.")] = None,
+    member: Annotated[Ceiling | None, typer.Option(help="The most sensitive that members by grant see.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how sensitive what others read in a wiki may be. What is left out stays as it is."""
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> "Owner":
+        from resolvers.auth.owners import WikiSettings, set_owner_settings
+
+        wiki = await find_wiki(database, tenant, slug)
+        given = WikiSettings(reader_ceiling=reader and reader.value, member_ceiling=member and member.value)
+        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, given)
+
+    owner = session(work)
+    if as_json:
+        show(shown(owner))
+    else:
+        one = owner.settings
+        say(f"In the wiki of {owner.slug} readers see up to {one.reader_ceiling}, members up to {one.member_ceiling}.")
+
+
 def shown(owner: "Owner") -> dict[str, Any]:
     return {
         "id": owner.id,
@@ -248,5 +280,8 @@ def shown(owner: "Owner") -> dict[str, Any]:
         "lintEveryDays": owner.settings.lint_every_days,
         "lintAfterSources": owner.settings.lint_after_sources,
         "requiresSensitivity": owner.settings.requires_sensitivity,
+        "readerCeiling": owner.settings.reader_ceiling,
+        "memberCeiling": owner.settings.member_ceiling,
+        "decisionThreshold": owner.settings.decision_threshold,
         "createdAt": owner.created_at,
     }

@@ -248,6 +248,14 @@ class Proposals(Evidence):
         return list(merge_texts(base, page["body_md"], row["proposed_body"]).conflicts)
 
 
+class Questions(Evidence):
+    def page(self, row: Row) -> Row | None:
+        return self.rows.page(row["page_id"])
+
+    def author_name(self, row: Row) -> str:
+        return author_name(self.rows, row["author_id"])
+
+
 class ShareLinks(Evidence):
     def page(self, row: Row) -> Row | None:
         return self.rows.page(row["page_id"])

@@ -44,6 +44,7 @@ TYPES: Mapping[str, type[Any]] = {
     "WikiContradiction": evidence.Contradictions,
     "WikiProposal": evidence.Proposals,
     "WikiShareLink": evidence.ShareLinks,
+    "WikiDecisionQuestion": evidence.Questions,
     "WikiGraph": graph.Graphs,
     "WikiNeighbourhood": graph.Neighbourhoods,
     "WikiGraphNode": graph.Nodes,

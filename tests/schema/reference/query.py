@@ -212,6 +212,11 @@ class Query:
         found = self.rows.one("proposals", id=identified(proposal_id))
         return found if found and self.seen(found) and self.rows.writable(found["owner_id"]) else None
 
+    def wiki_decision_questions(self, _: Any, status: str | None = None, **given: Any) -> Row:
+        where, paging = parted(given)
+        found = [row for row in self.inside("decision_questions", where) if status in (None, row["status"].upper())]
+        return Paged(self.rows, found, "-id").part(**paging)
+
     def wiki_share_links(self, _: Any, page_id: str | None = None, **given: Any) -> Row:
         where, paging = parted(given)
         found = [row for row in self.inside("share_links", where) if self.rows.writable(row["owner_id"])]

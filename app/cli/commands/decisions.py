@@ -1,0 +1,109 @@
+"""`cairn wiki decision` and `questions`: decisions that are asked for, recorded and listed."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..options import AsJson, Owner, Tenant
+from ..output import say, show
+from .history import wiki_app
+from .pages import ask_as, named
+from .wiki import Beyond
+
+if TYPE_CHECKING:
+    from db.database import Database
+
+
+class Significance(StrEnum):
+    """The levels, repeated here because resolvers.proposals.gate is slow to import."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class Status(StrEnum):
+    OPEN = "open"
+    DECIDED = "decided"
+
+
+def add_to(parent: typer.Typer) -> None:
+    place = "--tenant acme --owner mara"
+    wiki_app.command(
+        "decision",
+        epilog=f"Example: cairn wiki decision 'Which database?' --why 'Writes are slow.' --decision MySQL {place}",
+    )(decision)
+    wiki_app.command("questions", epilog=f"Example: cairn wiki questions --status open {place}")(questions)
+
+
+def decision(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, or the id of one that waits.")],
+    tenant: Tenant,
+    owner: Owner,
+    decided: Annotated[
+        str | None, typer.Option("--decision", metavar="TEXT", help="What was decided; without it the question waits.")
+    ] = None,
+    why: Annotated[str, typer.Option(metavar="TEXT", help="Why it matters.")] = "",
+    options: Annotated[
+        list[str] | None,
+        typer.Option("--option", metavar="TEXT", help="One that was considered; several may be."),
+    ] = None,
+    consequences: Annotated[str, typer.Option(metavar="TEXT", help="What follows.")] = "",
+    significance: Annotated[Significance, typer.Option(help="How much depends on it.")] = Significance.MEDIUM,
+    supersedes: Annotated[
+        str | None, typer.Option(metavar="SLUG", help="The slug of the decision that this one replaces.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Record a decision as a page that is never edited, or ask for one. Small ones go into the log alone."""
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> dict[str, Any]:
+        from db.scope import Role
+        from resolvers.model.lookup import locate_slug
+        from resolvers.pages.decision_records import DecisionDraft, QuestionDraft, ask_decision, record_decision
+        from resolvers.tenants.tenants import as_id
+
+        scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
+        known = as_id(question)
+        asked = None if known else QuestionDraft(question, why, tuple(options or ()), significance.value)
+        if decided is None:
+            if asked is None:
+                raise typer.BadParameter("say what was decided", param_hint="--decision")
+            return {"questionId": str(await ask_decision(database, scope, asked)), "pageId": None}
+        old = (await locate_slug(database, scope, supersedes, "decision")).page_id if supersedes else None
+        done = await record_decision(database, scope, DecisionDraft(decided, consequences, asked, known, old))
+        return {"questionId": done.question_id and str(done.question_id), "pageId": done.page_id and str(done.page_id)}
+
+    done = session(work)
+    if as_json:
+        show(done)
+    elif decided is None:
+        say(f"The question {done['questionId']} waits for a decision.")
+    else:
+        say(f"Recorded as the page {done['pageId']}." if done["pageId"] else "Logged: no page is made of it here.")
+
+
+def questions(
+    tenant: Tenant,
+    owner: Owner,
+    status: Annotated[Status | None, typer.Option(help="Of this status; else all.")] = None,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many at most.")] = 20,
+    after: Beyond = None,
+    as_json: AsJson = False,
+) -> None:
+    """List questions that wait for a decision, or have one, the newest first."""
+    given = {"status": status and status.value.upper(), "limit": limit, "after": after}
+    found = ask_as("reader", "questions", "wikiDecisionQuestions", tenant, owner, given)
+    if as_json:
+        show(found)
+        return
+    for one in found["nodes"]:
+        say(f"{one['id']}  {one['status'].lower()}  {one['question']} ({one['significance'].lower()})")
+        for option in one["options"]:
+            say(f"    - {option}")
+        if one["decision"]:
+            say(f"    decided: {one['decision']}{' in ' + named(one['page']) if one['page'] else ''}")
+    if found["pageInfo"]["hasNextPage"]:
+        say(f"Older ones: --after {found['pageInfo']['endCursor']}")

@@ -1,0 +1,61 @@
+"""`cairn wiki migrate-typed-memories` and `migrate-insights`: files of an agent's memory, made into pages."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..options import AsJson, Owner, Tenant
+from ..output import say, show
+from .history import wiki_app
+
+if TYPE_CHECKING:
+    from db.database import Database
+    from resolvers.import_export.memories import Migrated
+
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder that has the files, without those below.")]
+
+
+def add_to(parent: typer.Typer) -> None:
+    place = "--tenant acme --owner mara"
+    wiki_app.command("migrate-typed-memories", epilog=f"Example: cairn wiki migrate-typed-memories memory {place}")(
+        typed_memories
+    )
+    wiki_app.command("migrate-insights", epilog=f"Example: cairn wiki migrate-insights memory/dreams {place}")(insights)
+
+
+def typed_memories(folder: Folder, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
+    """Make pages of memories like feedback_small-batches.md. Exits with 1 when a file was refused."""
+    migrate(folder, tenant, owner, as_json, is_typed=True)
+
+
+def insights(folder: Folder, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
+    """Make a theme of each file of insights. Exits with 1 when a file was refused."""
+    migrate(folder, tenant, owner, as_json, is_typed=False)
+
+
+def migrate(folder: Path, tenant: str, owner: str, as_json: bool, *, is_typed: bool) -> None:
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> "Migrated":
+        from db.scope import Role
+        from resolvers.import_export.memories import migrate_insights, migrate_typed_memories
+
+        scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
+        return await (migrate_typed_memories if is_typed else migrate_insights)(database, scope, folder)
+
+    done = session(work)
+    if as_json:
+        show({
+            "pages": done.pages, "unchanged": done.unchanged, "proposed": done.proposed, "leftOut": done.left_out,
+            "refused": [{"file": name, "message": why} for name, why in done.refused],
+        })  # fmt: skip
+    else:
+        say(
+            f"{len(done.pages)} pages written, {len(done.unchanged)} unchanged, {len(done.proposed)} proposed, "
+            f"{len(done.left_out)} files left out, {len(done.refused)} refused."
+        )
+        for name, why in done.refused:
+            say(f"{name}: {why}")
+    if done.refused:
+        raise typer.Exit(1)

@@ -1,0 +1,99 @@
+"""wiki_decide asks for a decision, or records one as a page that is never edited."""
+
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from content.limits import TITLE
+from db.database import Database
+from db.scope import Scope
+from resolvers.errors import BadInput
+from resolvers.pages.decision_records import (
+    OPTIONS_MAX,
+    PART_MAX,
+    DecisionDraft,
+    QuestionDraft,
+    RecordedDecision,
+    ask_decision,
+    record_decision,
+)
+from resolvers.proposals.gate import Significance
+
+from .caller import Caller
+from .output_limit import paragraphs
+from .pages import PageName, find_page
+from .tool import Given, Told, Tool
+
+
+class Deciding(Given):
+    question: str | None = Field(None, max_length=TITLE.most, description="On one line.")
+    question_id: str | None = Field(None, description="Instead of question: one that was asked before.")
+    why: str | None = Field(None, max_length=PART_MAX, description="Why it matters.")
+    options: list[str] = Field([], max_length=OPTIONS_MAX, description="What was considered.")
+    decision: str | None = Field(
+        None, max_length=PART_MAX, description="What was decided. Without it the question is asked, and waits."
+    )
+    consequences: str = Field("", max_length=PART_MAX, description="What follows.")
+    significance: str = Field("medium", description=f"One of {', '.join(Significance)}; below the wiki's: only logged.")
+    supersedes: PageName | None = Field(None, description="The decision that this one replaces.")
+
+
+class OpenQuestion(BaseModel):
+    id: str
+    question: str
+    options: list[str]
+
+
+class Decided(BaseModel):
+    page_id: str | None = Field(description="Null where it went into the log alone, or waits.")
+    question_id: str | None
+    open: list[OpenQuestion] = Field(description="Questions that wait for a decision.")
+
+
+async def decide(caller: Caller, given: Deciding) -> Told:
+    asked = None
+    if given.question is not None:
+        asked = QuestionDraft(given.question, given.why or "", tuple(given.options), given.significance)
+    page_id, question_id = None, given.question_id and as_id(given.question_id)
+    if given.decision is None:
+        if asked is None and given.question_id is not None:
+            raise BadInput("Say what was decided.", "decision")
+        if asked is not None:
+            question_id = await caller.write(lambda database, scope: ask_decision(database, scope, asked))
+        said = f"The question {question_id} waits for a decision." if asked else ""
+    else:
+        old = UUID((await find_page(caller, given.supersedes)).id) if given.supersedes else None
+        draft = DecisionDraft(given.decision, given.consequences, asked, question_id or None, old)
+
+        async def work(database: Database, scope: Scope) -> RecordedDecision:
+            return await record_decision(database, scope, draft)
+
+        page_id = (await caller.write(work)).page_id
+        said = f"Recorded as the page {page_id}." if page_id else "Logged; it is not significant enough for a page."
+    found = (await caller.read("questions"))["wikiDecisionQuestions"]["nodes"]
+    data = Decided(
+        page_id=page_id and str(page_id),
+        question_id=str(question_id) if question_id else None,
+        open=[OpenQuestion(**one) for one in found],
+    )
+    waiting = "\n".join(f"- {one.id}: {one.question}" for one in data.open)
+    return Told(data, paragraphs(said, waiting and f"Questions that wait:\n{waiting}") or "No question waits.")
+
+
+def as_id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise BadInput("This is no id of a question.", "question_id") from None
+
+
+WIKI_DECIDE = Tool(
+    "wiki_decide",
+    "Ask for or record a decision",
+    "Record a decision with its options as a page that is never edited; without `decision`, ask for it. "
+    "Without a question, list those that wait.",
+    Deciding,
+    Decided,
+    decide,
+    writes=True,
+)

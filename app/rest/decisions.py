@@ -1,0 +1,154 @@
+"""Decisions: questions are asked and listed, and what was decided is recorded."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+from starlette.responses import Response
+
+from content.limits import SLUG, TITLE
+from db.database import Database
+from resolvers.model.lookup import locate_slug
+from resolvers.pages.decision_records import (
+    OPTIONS_MAX,
+    PART_MAX,
+    DecisionDraft,
+    QuestionDraft,
+    ask_decision,
+    record_decision,
+)
+from resolvers.proposals.gate import Significance
+from schema.enums import WikiDecisionStatus
+
+from . import responses
+from .endpoint import WikiRoute
+from .models import Listed, PageName, RequestModel, ResponseModel
+from .operations import read, write
+from .parameters import SENT, Caller, Cursor, Limit, problems, reading
+from .responses import Row, answer, answer_write
+
+routes = APIRouter(route_class=WikiRoute, tags=["pages"])
+Part = Annotated[str, Field(min_length=1, max_length=PART_MAX)]
+Options = Annotated[tuple[str, ...], Field(max_length=OPTIONS_MAX, strict=False)]
+Weight = Annotated[Significance, Field(strict=False, description="How much depends on it.")]
+Status = Annotated[WikiDecisionStatus | None, Query(description="Of this status.")]
+
+
+class Question(ResponseModel):
+    """A question that waits for a decision, or that has one; one that was logged alone has no page."""
+
+    id: UUID
+    question: str
+    why: str
+    options: list[str]
+    significance: Literal["low", "medium", "high"]
+    status: Literal["open", "decided"]
+    decision: str | None
+    page: PageName | None
+    author: str
+    created_at: datetime
+    decided_at: datetime | None
+
+
+class Questions(Listed):
+    items: list[Question]
+
+
+class NewQuestion(RequestModel):
+    """A question, why it matters, and the options that there are."""
+
+    question: Annotated[str, Field(min_length=1, max_length=TITLE.most)]
+    why: Part
+    options: Options = ()
+    significance: Weight = Significance.MEDIUM
+
+
+class NewDecision(RequestModel):
+    """A decision of a question that is given with it, or of one that was asked before."""
+
+    decision: Part
+    question: Annotated[str | None, Field(min_length=1, max_length=TITLE.most)] = None
+    question_id: Annotated[UUID | None, Field(strict=False)] = None
+    why: Part | None = None
+    options: Options = ()
+    consequences: Annotated[str, Field(max_length=PART_MAX)] = ""
+    significance: Weight = Significance.MEDIUM
+    supersedes: Annotated[
+        str | None, Field(max_length=SLUG.most, description="The slug of the decision that this one replaces.")
+    ] = None
+
+
+class Asked(ResponseModel):
+    """A question that was asked."""
+
+    id: UUID
+
+
+class Recorded(ResponseModel):
+    """A decision that was recorded: without a page it went into the log alone."""
+
+    page_id: UUID | None
+    version: int | None
+    question_id: UUID | None
+
+
+@routes.get("/decisions/questions", operation_id="listQuestions", response_model=Questions, responses=reading())
+async def list_questions(call: Caller, status: Status = None, limit: Limit = 50, cursor: Cursor = None) -> Response:
+    """List questions that wait for a decision or have one, the newest first."""
+    given: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
+    found = (await read(call, "decisions", "RestQuestions", **given))["found"]
+    return await answer(call, responses.listed(found, list(map(shown, found["nodes"]))))
+
+
+def shown(row: Row) -> Row:
+    row |= {name: row[name].lower() for name in ("status", "significance")}
+    return row | {"page": row["page"] and responses.named(row["page"])}
+
+
+@routes.post(
+    "/decisions/questions",
+    operation_id="askDecision",
+    status_code=201,
+    response_model=Asked,
+    responses=problems(*SENT),
+)
+async def ask(call: Caller, given: NewQuestion) -> Response:
+    """Ask a question, which is listed until it is decided."""
+    draft = QuestionDraft(given.question, given.why, given.options, given.significance.value)
+
+    async def work(database: Database) -> Any:
+        return {"id": str(await ask_decision(database, call.wiki, draft))}
+
+    written = await write(call, work)
+    return await answer_write(call, written.body, 201, written.headers)
+
+
+@routes.post(
+    "/decisions",
+    operation_id="recordDecision",
+    status_code=201,
+    response_model=Recorded,
+    responses=problems(*SENT, 404),
+)
+async def record(call: Caller, given: NewDecision) -> Response:
+    """Record a decision as a page that is never edited, or in the log where it is not significant enough."""
+
+    async def work(database: Database) -> Any:
+        asked = None
+        if given.question is not None:
+            asked = QuestionDraft(given.question, given.why or "", given.options, given.significance.value)
+        old = None
+        if given.supersedes is not None:
+            old = (await locate_slug(database, call.wiki, given.supersedes, "decision")).page_id
+        draft = DecisionDraft(given.decision, given.consequences, asked, given.question_id, old)
+        done = await record_decision(database, call.wiki, draft)
+        return {
+            "page_id": done.page_id and str(done.page_id),
+            "version": done.version,
+            "question_id": done.question_id and str(done.question_id),
+        }
+
+    written = await write(call, work)
+    return await answer_write(call, written.body, 201, written.headers)

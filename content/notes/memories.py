@@ -1,0 +1,87 @@
+"""Memories and insights that an agent kept as files, as pages: one file, one page."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ..limits import SUMMARY, TITLE
+from ..names import NoSlug, slugify
+from ..rollups import first_sentence
+from ..templates import TEMPLATES
+from .dates import date_of
+from .frontmatter import BadFrontmatter, split_any
+
+TYPES = {"user": "entity", "feedback": "concept", "project": "project", "reference": "reference"}
+"""What a memory is, as the beginning of its file's name says, and the type of its page."""
+NAMED = re.compile(rf"({'|'.join(TYPES)})_(.+)\.md", re.IGNORECASE)
+INSIGHT = "theme"
+PARTS = {"why": re.compile(r"^\*\*Why:?\*\*:?[ \t]*", re.MULTILINE | re.IGNORECASE),
+         "how_to_apply": re.compile(r"^\*\*How to apply:?\*\*:?[ \t]*", re.MULTILINE | re.IGNORECASE)}  # fmt: skip
+HEADING = re.compile(r"\A\s*#\s+(.+?)\s*#*\s*(?:\n|\Z)")
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A page to be: what the file says, by the slugs of the sections of its type."""
+
+    type: str
+    slug: str
+    title: str
+    summary: str | None
+    sections: dict[str, str]
+    fields: dict[str, Any]
+    captured_at: datetime | None
+
+
+def memory_of(name: str, text: str) -> Memory | None:
+    """Return what a file like `feedback_small-batches.md` says; None for a file that is named otherwise."""
+    found = NAMED.fullmatch(name)
+    return read(TYPES[found[1].lower()], found[2], name, text) if found else None
+
+
+def insight_of(name: str, text: str) -> Memory | None:
+    """Return what a file of insights says, as a theme."""
+    return read(INSIGHT, name.removesuffix(".md"), name, text)
+
+
+def read(type: str, topic: str, name: str, text: str) -> Memory | None:
+    """Return the page of a file; None where there is nothing in it, or nothing to call it by."""
+    try:
+        fields, body = split_any(text)
+    except BadFrontmatter:
+        fields, body = {}, text
+    heading = HEADING.match(body)
+    if heading:
+        body = body[heading.end() :]
+    called = fields.get("name") or fields.get("title") or (heading and heading[1]) or spelled(topic)
+    title = " ".join(str(called).split())
+    try:
+        slug = slugify(topic)
+    except NoSlug:
+        return None
+    sections = parted(type, body.strip())
+    if not any(sections.values()):
+        return None
+    said = " ".join(str(fields.get("description") or "").split()) or first_sentence(next(iter(sections.values())))
+    kept = {key: value for key, value in fields.items() if key in ("confidence", "sensitivity", "owner", "expires_at")}
+    return Memory(type, slug, title[: TITLE.most], said[: SUMMARY.most] or None, sections, kept,
+                  date_of(fields, name, text))  # fmt: skip
+
+
+def spelled(topic: str) -> str:
+    return topic.replace("_", " ").replace("-", " ").strip().capitalize()
+
+
+def parted(type: str, body: str) -> dict[str, str]:
+    """Return the text by sections: `**Why:**` and `**How to apply:**` begin theirs, where the type has them."""
+    first = TEMPLATES[type][0][0]
+    known = {slug for slug, _ in TEMPLATES[type]}
+    marks = sorted(
+        (found.start(), found.end(), slug)
+        for slug, mark in PARTS.items()
+        if slug in known and (found := mark.search(body))
+    )
+    ends = [*(start for start, _, _ in marks[1:]), len(body)][: len(marks)]
+    parts = {first: body[: marks[0][0]].strip() if marks else body}
+    return parts | {slug: body[end:last].strip() for (_, end, slug), last in zip(marks, ends, strict=True)}

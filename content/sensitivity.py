@@ -1,0 +1,30 @@
+"""How sensitive a text is: a level in the metadata of a page or a source, or at the end of a section's heading."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+FIELD = "sensitivity"
+LEVELS = ("public", "internal", "confidential", "secret")
+USUAL, MOST = "internal", LEVELS[-1]
+MARK = re.compile(r"\s*\{sensitivity=[^}]*\}", re.IGNORECASE)
+
+
+def level_of(metadata: Mapping[str, Any] | None) -> str:
+    """Return the level that metadata says: a word that is none counts as the strictest one."""
+    said = (metadata or {}).get(FIELD)
+    if said is None or said == "":
+        return USUAL
+    word = str(said).lower()
+    return word if word in LEVELS else MOST
+
+
+def stricter(metadata: Mapping[str, Any] | None, *others: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the metadata, with the level of the strictest of the others where that is stricter."""
+    level = max([level_of(metadata), *map(level_of, others)], key=LEVELS.index)
+    return {**(metadata or {}), **({} if level == level_of(metadata) else {FIELD: level})}
+
+
+def unmarked(heading: str) -> str:
+    """Return a heading without its level."""
+    return MARK.sub("", heading)

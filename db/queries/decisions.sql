@@ -1,0 +1,35 @@
+-- name: find_threshold
+-- From which significance on a decision gets a page.
+SELECT decision_threshold FROM owners WHERE tenant_id = :tenant_id AND id = :owner_id;
+
+-- name: find_owner
+-- In whose wiki a question is asked.
+SELECT owner_id FROM decision_questions WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: find_question
+-- A question of the wiki.
+SELECT id, question, why, options, significance, status, page_id FROM decision_questions
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id;
+
+-- name: count_open
+-- How many questions of a wiki wait.
+SELECT count(*) FROM decision_questions WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'open';
+
+-- name: ask
+-- A question that waits for a decision.
+INSERT INTO decision_questions (
+    tenant_id, owner_id, id, question, why, options, significance, status, author_kind, author_id, created_at
+)
+VALUES (
+    :tenant_id, :owner_id, :id, CAST(:question AS text), CAST(:why AS text), CAST(:options AS text[]),
+    CAST(:significance AS text), 'open', CAST(:author_kind AS text), CAST(:author_id AS text),
+    CAST(:now AS timestamptz)
+);
+
+-- name: decide
+-- What was decided; nothing comes back when the question was decided before.
+UPDATE decision_questions SET
+    status = 'decided', decision = CAST(:decision AS text), page_id = CAST(:page_id AS uuid),
+    decided_at = CAST(:now AS timestamptz)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 'open'
+RETURNING id;

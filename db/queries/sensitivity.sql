@@ -1,0 +1,236 @@
+-- name: ceilings
+-- How sensitive what a caller reads may be, in the wikis where that is less than everything: by grants and, for a
+-- credential of the role reader, in its own wikis. Levels count from 1, public, to 4, secret; an unknown word is secret.
+SELECT o.id AS owner_id, max(CASE
+    WHEN CAST(:is_reader AS boolean) OR g.role = 'reader'
+    THEN array_position(ARRAY['public', 'internal', 'confidential', 'secret'], o.reader_ceiling)
+    WHEN g.role = 'member'
+    THEN array_position(ARRAY['public', 'internal', 'confidential', 'secret'], o.member_ceiling)
+    ELSE 4
+END) AS ceiling
+FROM grants AS g
+JOIN owners AS o ON o.tenant_id = :tenant_id AND o.id = g.owner_id
+WHERE g.tenant_id = :tenant_id AND g.grantee_id = ANY(CAST(:owners AS uuid[]))
+  AND g.owner_id <> ALL(CAST(:owners AS uuid[]))
+GROUP BY o.id
+UNION ALL
+SELECT o.id, array_position(ARRAY['public', 'internal', 'confidential', 'secret'], o.reader_ceiling) AS ceiling
+FROM owners AS o
+WHERE o.tenant_id = :tenant_id AND o.id = ANY(CAST(:owners AS uuid[])) AND CAST(:is_reader AS boolean);
+
+-- name: hidden_pages
+-- Pages that are more sensitive than the caller may read.
+SELECT p.id, p.owner_id FROM ceilings AS c
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = c.owner_id
+WHERE lower(p.metadata ->> 'sensitivity') NOT IN ('', 'public', 'internal')
+  AND coalesce(array_position(
+      ARRAY['public', 'internal', 'confidential', 'secret'], lower(p.metadata ->> 'sensitivity')
+  ), 4) > c.ceiling;
+
+-- name: hidden_sources
+-- Sources that are more sensitive than the caller may read.
+SELECT s.id, s.owner_id FROM ceilings AS c
+JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = c.owner_id
+WHERE lower(s.metadata ->> 'sensitivity') NOT IN ('', 'public', 'internal')
+  AND coalesce(array_position(
+      ARRAY['public', 'internal', 'confidential', 'secret'], lower(s.metadata ->> 'sensitivity')
+  ), 4) > c.ceiling;
+
+-- name: hidden_sections
+-- Sections whose heading ends with a level that is too high, {sensitivity=secret}, that cite such a source, or that list
+-- such a page.
+SELECT s.id, s.page_id, s.owner_id FROM ceilings AS c
+JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = c.owner_id
+WHERE strpos(lower(s.heading), '{sensitivity=') > 0
+  AND coalesce(array_position(
+      ARRAY['public', 'internal', 'confidential', 'secret'],
+      substring(lower(s.heading) FROM '[{]sensitivity=([^}]*)[}]')
+  ), 4) > c.ceiling
+UNION ALL
+SELECT cited.section_id, cited.page_id, cited.owner_id FROM section_sources AS cited
+WHERE cited.tenant_id = :tenant_id AND cited.source_id IN (SELECT id FROM hidden_sources)
+UNION ALL
+SELECT s.id, s.page_id, s.owner_id FROM hidden_pages AS h
+JOIN links AS l ON l.tenant_id = :tenant_id AND l.to_page_id = h.id
+JOIN sections AS s ON s.tenant_id = :tenant_id AND s.page_id = l.from_page_id
+    AND strpos(CAST(s.aggregation AS text), CAST(h.id AS text)) > 0;
+
+-- name: withheld
+-- Pages of which the caller may not read all: their history, and what says words of the whole page, are withheld.
+SELECT id AS page_id, owner_id FROM hidden_pages
+UNION ALL
+SELECT page_id, owner_id FROM hidden_sections;
+
+-- name: find_withheld
+-- Which of these pages the caller may not read, or not all of.
+SELECT given.id, given.id IN (SELECT id FROM hidden_pages) AS is_hidden
+FROM unnest(CAST(:page_ids AS uuid[])) AS given (id)
+WHERE given.id IN (SELECT page_id FROM withheld);
+
+-- name: pages
+-- A page with hidden sections has the text of the others, and no summary.
+SELECT
+    p.tenant_id, p.owner_id, p.id, p.type, p.slug, p.title, p.status, p.tags, p.parent_page_id, p.hubness_score,
+    p.version, p.metadata, p.last_compiled_at, p.created_at, p.updated_at,
+    CASE WHEN p.id NOT IN (SELECT page_id FROM hidden_sections) THEN p.summary END AS summary,
+    CASE WHEN p.id NOT IN (SELECT page_id FROM hidden_sections) THEN p.body_md ELSE (
+        SELECT coalesce(string_agg(
+            concat_ws(chr(10) || chr(10), '## ' || nullif(s.heading, ''), nullif(s.body_md, '')),
+            chr(10) || chr(10) ORDER BY s.position
+        ), '')
+        FROM sections AS s
+        WHERE s.tenant_id = :tenant_id AND s.page_id = p.id AND s.id NOT IN (SELECT id FROM hidden_sections)
+    ) END AS body_md
+FROM pages AS p
+WHERE p.tenant_id = :tenant_id AND p.id NOT IN (SELECT id FROM hidden_pages);
+
+-- name: sections
+SELECT
+    t.tenant_id, t.owner_id, t.id, t.page_id, t.section_slug, t.heading, t.body_md, t.position, t.last_source_at,
+    t.promoted_page_id, t.created_at, t.updated_at, t.supported_at,
+    CASE WHEN NOT EXISTS (
+        SELECT FROM hidden_pages AS h WHERE strpos(CAST(t.aggregation AS text), CAST(h.id AS text)) > 0
+    ) THEN t.aggregation END AS aggregation
+FROM sections AS t
+WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages)
+  AND t.id NOT IN (SELECT id FROM hidden_sections);
+
+-- name: aliases
+SELECT t.* FROM aliases AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages);
+
+-- name: old_slugs
+SELECT t.* FROM old_slugs AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages);
+
+-- name: page_names
+SELECT t.* FROM page_names AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages);
+
+-- name: page_positions
+SELECT t.* FROM page_positions AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages);
+
+-- name: renamings
+SELECT t.* FROM renamings AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages);
+
+-- name: lint_mutes
+SELECT t.* FROM lint_mutes AS t
+WHERE t.tenant_id = :tenant_id AND coalesce(t.page_id NOT IN (SELECT id FROM hidden_pages), TRUE);
+
+-- name: tool_calls
+SELECT t.* FROM tool_calls AS t
+WHERE t.tenant_id = :tenant_id AND coalesce(t.page_id NOT IN (SELECT id FROM hidden_pages), TRUE);
+
+-- name: merged_pages
+SELECT t.* FROM merged_pages AS t
+WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages)
+  AND t.into_page_id NOT IN (SELECT id FROM hidden_pages);
+
+-- name: placements
+SELECT t.* FROM placements AS t
+WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages)
+  AND coalesce(t.parent_page_id NOT IN (SELECT id FROM hidden_pages), TRUE);
+
+-- name: links
+SELECT t.* FROM links AS t
+WHERE t.tenant_id = :tenant_id AND t.from_page_id NOT IN (SELECT page_id FROM withheld)
+  AND t.to_page_id NOT IN (SELECT id FROM hidden_pages);
+
+-- name: link_targets
+SELECT t.* FROM link_targets AS t
+WHERE t.tenant_id = :tenant_id AND t.from_page_id NOT IN (SELECT page_id FROM withheld)
+  AND coalesce(t.to_page_id NOT IN (SELECT id FROM hidden_pages), TRUE);
+
+-- name: revisions
+SELECT t.* FROM revisions AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT page_id FROM withheld);
+
+-- name: originals
+SELECT t.* FROM originals AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT page_id FROM withheld);
+
+-- name: share_links
+SELECT t.* FROM share_links AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT page_id FROM withheld);
+
+-- name: search_pages
+SELECT t.* FROM search_pages AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT page_id FROM withheld);
+
+-- name: page_embeddings
+SELECT t.* FROM page_embeddings AS t
+WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT page_id FROM withheld);
+
+-- name: superseded_claims
+SELECT t.* FROM superseded_claims AS t
+WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT page_id FROM withheld)
+  AND coalesce(t.stated_by_id NOT IN (SELECT id FROM hidden_sources), TRUE)
+  AND coalesce(t.overridden_by_id NOT IN (SELECT id FROM hidden_sources), TRUE);
+
+-- name: contradictions
+SELECT t.* FROM contradictions AS t
+WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT page_id FROM withheld)
+  AND coalesce(t.older_source_id NOT IN (SELECT id FROM hidden_sources), TRUE)
+  AND coalesce(t.newer_source_id NOT IN (SELECT id FROM hidden_sources), TRUE);
+
+-- name: section_sources
+SELECT t.* FROM section_sources AS t
+WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages)
+  AND t.section_id NOT IN (SELECT id FROM hidden_sections) AND t.source_id NOT IN (SELECT id FROM hidden_sources);
+
+-- name: sources
+SELECT t.* FROM sources AS t WHERE t.tenant_id = :tenant_id AND t.id NOT IN (SELECT id FROM hidden_sources);
+
+-- name: source_originals
+SELECT t.* FROM source_originals AS t
+WHERE t.tenant_id = :tenant_id AND t.source_id NOT IN (SELECT id FROM hidden_sources);
+
+-- name: search_passages
+SELECT t.* FROM search_passages AS t
+WHERE t.tenant_id = :tenant_id AND t.source_id NOT IN (SELECT id FROM hidden_sources);
+
+-- name: passage_embeddings
+SELECT t.* FROM passage_embeddings AS t
+WHERE t.tenant_id = :tenant_id AND t.source_id NOT IN (SELECT id FROM hidden_sources);
+
+-- name: decision_questions
+SELECT t.* FROM decision_questions AS t
+WHERE t.tenant_id = :tenant_id AND coalesce(t.page_id NOT IN (SELECT id FROM hidden_pages), TRUE);
+
+-- name: mentions
+-- Names that a hidden source says: it may be the only one.
+SELECT t.* FROM mentions AS t
+WHERE t.tenant_id = :tenant_id AND coalesce(t.promoted_page_id NOT IN (SELECT id FROM hidden_pages), TRUE)
+  AND t.id NOT IN (
+      SELECT seen.mention_id FROM sightings AS seen
+      WHERE seen.tenant_id = :tenant_id AND seen.source_id IN (SELECT id FROM hidden_sources)
+  );
+
+-- name: sightings
+SELECT t.* FROM sightings AS t
+WHERE t.tenant_id = :tenant_id AND t.source_id NOT IN (SELECT id FROM hidden_sources);
+
+-- name: search_vocabulary
+-- Words are neither completed nor corrected where some are those of hidden texts.
+SELECT t.* FROM search_vocabulary AS t
+WHERE t.tenant_id = :tenant_id AND t.owner_id NOT IN (SELECT owner_id FROM withheld)
+  AND t.owner_id NOT IN (SELECT owner_id FROM hidden_sources);
+
+-- name: proposals
+-- Changes of such pages, and those that would say more than the caller may read.
+SELECT t.* FROM proposals AS t
+WHERE t.tenant_id = :tenant_id AND coalesce(t.page_id NOT IN (SELECT page_id FROM withheld), TRUE)
+  AND NOT EXISTS (
+      SELECT FROM ceilings AS c
+      CROSS JOIN LATERAL (
+          SELECT lower(t.arguments #>> '{draft,metadata,sensitivity}') AS level
+          UNION ALL
+          SELECT lower(t.arguments #>> '{metadata,sensitivity}')
+          UNION ALL
+          SELECT marked.level[1]
+          FROM regexp_matches(lower(concat_ws(' ', t.proposed_body, t.arguments)), '[{]sensitivity=([^}]*)[}]', 'g')
+              AS marked (level)
+      ) AS said
+      WHERE c.owner_id = t.owner_id AND said.level <> ''
+        AND coalesce(array_position(ARRAY['public', 'internal', 'confidential', 'secret'], said.level), 4) > c.ceiling
+  );
+
+-- name: activity
+-- Lines about such pages and sources, or that name their ids.
+SELECT t.* FROM activity AS t
+WHERE t.tenant_id = :tenant_id AND coalesce(t.page_id NOT IN (SELECT id FROM hidden_pages), TRUE)
+  AND NOT EXISTS (SELECT FROM hidden_pages AS h WHERE strpos(CAST(t.detail AS text), CAST(h.id AS text)) > 0)
+  AND NOT EXISTS (SELECT FROM hidden_sources AS h WHERE strpos(CAST(t.detail AS text), CAST(h.id AS text)) > 0);

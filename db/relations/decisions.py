@@ -1,0 +1,25 @@
+"""Questions that wait for a decision, and those that have one."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, select
+
+from selection.declare.mapping import OuterRow
+
+from ..tables import decision_questions, pages
+from . import owners
+from .references import found, referred
+
+by_ids = found(decision_questions)
+page = referred(pages, "page_id")
+
+
+def listed(status: Any = None) -> Select[Any]:
+    """Select the questions of a wiki, the newest first."""
+    question = decision_questions.alias()
+    query = select(question).order_by(question.c.id.desc())
+    return query if status is None else query.where(question.c.status == status)
+
+
+def author_name(question: OuterRow) -> ColumnElement[Any]:
+    return owners.author_name(question.c.author_id)

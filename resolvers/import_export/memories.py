@@ -1,0 +1,125 @@
+"""Files of memories and insights made into pages: each file is kept as a source, and its page cites it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from content.limits import CONTENT
+from content.notes.memories import Memory, insight_of, memory_of
+from content.sensitivity import FIELD
+from content.templates import TEMPLATES
+from db.database import Connection, Database
+from db.one_transaction import OneTransaction
+from db.scope import Scope
+from lib.threads import read_in_thread
+
+from ..errors import BadInput, CairnError
+from ..model.drafts import PageDraft, SectionDraft
+from ..pages.stubs import write_cited
+from ..proposals.gate import ReviewRequired
+from ..sources.sources import SourceDraft, add_source
+from ..transactions.transaction import check_may_write
+
+FILES_MAX = 10_000
+TRIGGER = "migrate"
+
+
+@dataclass(frozen=True, slots=True)
+class Migrated:
+    """The result of a migration: pages by slug, files that are no memories, and those that were refused, and why."""
+
+    pages: Sequence[str]
+    unchanged: Sequence[str]
+    proposed: Sequence[str]
+    left_out: Sequence[str]
+    refused: Sequence[tuple[str, str]]
+
+
+async def migrate_typed_memories(database: Database, scope: Scope, folder: Path) -> Migrated:
+    """Make pages of files like `feedback_small-batches.md`. The same again changes nothing."""
+    return await migrate(database, scope, folder, memory_of)
+
+
+async def migrate_insights(database: Database, scope: Scope, folder: Path) -> Migrated:
+    """Make themes of the markdown files in a folder of insights. The same again changes nothing."""
+    return await migrate(database, scope, folder, insight_of)
+
+
+async def migrate(
+    database: Database, scope: Scope, folder: Path, read: Callable[[str, str], Memory | None]
+) -> Migrated:
+    """Make a page of each file, by itself: one that is refused keeps no other from it."""
+    await check_may_write(database, scope)
+    paths = await read_in_thread(FILES_MAX, files, folder)
+    pages: list[str] = []
+    unchanged: list[str] = []
+    proposed: list[str] = []
+    left_out: list[str] = []
+    refused: list[tuple[str, str]] = []
+    for path in paths:
+        try:
+            text = await read_in_thread(CONTENT.most, text_of, path)
+            found = await read_in_thread(len(text), read, path.name, text)
+            if found is None:
+                left_out.append(path.name)
+            elif await write(database, scope, path.name, text, found):
+                pages.append(f"{found.type}/{found.slug}")
+            else:
+                unchanged.append(f"{found.type}/{found.slug}")
+        except ReviewRequired as held:
+            proposed.append(str(held.proposal_id))
+        except CairnError as error:
+            refused.append((path.name, error.message))
+    return Migrated(pages, unchanged, proposed, left_out, refused)
+
+
+def files(folder: Path) -> list[Path]:
+    """Return the markdown files right in a folder, by name. Raises BadInput."""
+    if not folder.is_dir():
+        raise BadInput(f"There is no folder {folder}.", "path")
+    found = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".md" and path.is_file())
+    if len(found) > FILES_MAX:
+        raise BadInput(f"There are {len(found):,} files; {FILES_MAX:,} are taken at once.", "path")
+    return found
+
+
+def text_of(path: Path) -> str:
+    """Return what a file says. Raises BadInput."""
+    try:
+        data = path.read_bytes()
+        return data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"It cannot be read: {error}.", "path") from None
+
+
+async def write(database: Database, scope: Scope, name: str, text: str, found: Memory) -> bool:
+    """Keep the file and write its page, together; false where both are there already."""
+    headings = dict(TEMPLATES[found.type])
+    sections = [SectionDraft(found.sections.get(slug, ""), slug, heading) for slug, heading in headings.items()]
+    async with OneTransaction(database, nothing) as whole:
+        level = {FIELD: found.fields[FIELD]} if FIELD in found.fields else None
+        kept = SourceDraft("document", f"memory/{name}", text, found.title, found.captured_at, level)
+        source = await add_source(whole, scope, kept, trigger=TRIGGER)
+        if not source.created:
+            return False
+        draft = PageDraft(
+            found.type,
+            found.title,
+            found.slug,
+            summary=found.summary,
+            sections=sections,
+            metadata={**found.fields, "migrated_from": f"memory/{name}"},
+            edit_summary=f"Migrated from {name}",
+        )
+        cited = [(slug, source.source_id) for slug, said in found.sections.items() if said]
+        try:
+            await write_cited(whole, scope, draft, cited)
+        except ReviewRequired:
+            await whole.commit()
+            raise
+        await whole.commit()
+    return True
+
+
+async def nothing(connection: Connection) -> None:
+    """Do nothing at the beginning of the transaction."""

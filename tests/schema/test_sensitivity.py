@@ -1,0 +1,183 @@
+"""Random documents over a world with secrets: no word of them, and no id, comes to a caller who may not read them."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Iterator
+from uuid import UUID
+
+import orjson
+import pytest
+
+from db.database import Database
+from db.restricted import rewritten, tables
+from db.scope import Role, Scope
+from db.sql import texts
+from db.tables import metadata
+from resolvers.context import Context
+from schema.root import STRAWBERRY
+from selection import Engine
+from tests.conftest import copied
+from tests.schema.documents import Documents
+from tests.schema.reference.executor import contract
+from tests.schema.world import CALLERS, GRANTS, OWNERS, Tables, World, make_world, owner_id, read_back, store
+
+SEED, COUNT = int(os.environ.get("SEED", "1")), int(os.environ.get("DOCUMENTS", "160"))
+RICH = 10**15
+SECRET = "secret"
+OF_NAMES = ("aliases", "page_names", "old_slugs", "renamings", "pages", "decision_questions")
+
+
+def canary(owner: UUID) -> str:
+    return f"zxqv{owner.int % 997:03d}k{owner.int >> 64}"
+
+
+def with_secrets(world: Tables) -> Tables:
+    """Every fifth page, a section of every fifth one, and every fourth source are secret; all that they say is told."""
+    hidden = {page["id"] for page in world["pages"][::5]}
+    partly: set[UUID] = set()
+    sections: set[UUID] = set()
+    for page in world["pages"][1::5]:
+        own = [section for section in world["sections"] if section["page_id"] == page["id"]]
+        for section in own[:1]:
+            section["heading"] = f"{section['heading'][:100]} {{sensitivity=secret}}".strip()
+            sections.add(section["id"])
+            partly.add(page["id"])
+    sources = {source["id"] for source in world["sources"][::4]}
+    for table, columns in {
+        "pages": "title slug summary body_md", "aliases": "alias name", "page_names": "name", "old_slugs": "slug",
+        "revisions": "title body_md edit_summary", "superseded_claims": "fact replacement heading",
+        "contradictions": "older_claim newer_claim reason", "sections": "body_md", "link_targets": "target text",
+        "proposals": "title proposed_title proposed_summary proposed_body why reason", "sources": "title content",
+        "renamings": "title", "section_sources": "summary", "decision_questions": "question decision why",
+    }.items():  # fmt: skip
+        for row in world[table]:
+            page_id = row["id"] if table == "pages" else row.get("page_id") or row.get("from_page_id")
+            is_whole = page_id in hidden
+            is_part = page_id in partly and table not in OF_NAMES
+            if table == "sections":
+                is_part = row["id"] in sections
+            if table == "section_sources":
+                is_part = row["section_id"] in sections or row["source_id"] in sources
+            if table == "sources":
+                is_part = row["id"] in sources
+            if is_whole or is_part:
+                for column in columns.split():
+                    if isinstance(row[column], str):
+                        row[column] = f"{canary(row['owner_id'])} {row[column]}"[:400]
+                    if column == "slug":
+                        row[column] = row[column].replace(" ", "-")
+    for page in world["pages"]:
+        if page["id"] in hidden:
+            page["metadata"] = page["metadata"] | {"sensitivity": SECRET}
+        if page["id"] in partly:
+            page["body_md"] = f"{canary(page['owner_id'])} {page['body_md']}"
+            page["summary"] = f"{canary(page['owner_id'])} {page['summary']}"
+    for source in world["sources"]:
+        if source["id"] in sources:
+            source["metadata"] = source["metadata"] | {"sensitivity": "no known level"}
+    told = {mention["mention_id"] for mention in world["sightings"] if mention["source_id"] in sources}
+    for mention in world["mentions"]:
+        mention["contexts"] = [one for one in mention["contexts"] if one.get("sourceId") not in map(str, sources)]
+        if mention["id"] in told:
+            mention["name"] = f"{canary(mention['owner_id'])} {mention['name']}"
+    return world
+
+
+@pytest.fixture(scope="module")
+def secret_dsn(server_dsn: str, template: str) -> Iterator[str]:
+    with copied(server_dsn, template) as dsn:
+        asyncio.run(store(dsn, with_secrets(make_world(25))))
+        yield dsn
+
+
+@pytest.fixture(scope="module")
+def secret_world(secret_dsn: str) -> World:
+    return asyncio.run(read_back(secret_dsn))
+
+
+@pytest.fixture
+async def database(secret_dsn: str) -> AsyncIterator[Database]:
+    database = Database(secret_dsn, size=4)
+    await database.open()
+    yield database
+    await database.close()
+
+
+def sees(scope: Scope, tenant: int, name: str) -> bool:
+    """Whether the caller reads everything in that wiki."""
+    owner = owner_id(tenant, name)
+    if scope.tenant_id.int >> 64 != tenant:
+        return False
+    if scope.spans_tenant:
+        return True
+    if owner in scope.owners:
+        return scope.role is not Role.READER
+    own = {one for one in OWNERS if owner_id(tenant, one) in scope.owners}
+    granted = {role for grantee, of, role in GRANTS if grantee in own and of == name}
+    return "admin" in granted and scope.role is not Role.READER
+
+
+def forbidden(world: World, scope: Scope) -> list[str]:
+    """What an answer to that caller may not have in it."""
+    found = []
+    for tenant in (1, 2):
+        for name in OWNERS:
+            if not sees(scope, tenant, name):
+                found.append(canary(owner_id(tenant, name)))
+                hidden = [row["id"] for row in world.rows("pages", tenant, name) if SECRET in row["metadata"].values()]
+                for table in ("sections", "sources"):
+                    hidden += [
+                        row["id"]
+                        for row in world.rows(table, tenant, name)
+                        if canary(row["owner_id"]) in row["content" if table == "sources" else "body_md"]
+                    ]
+                found += map(str, hidden)
+    return found
+
+
+@pytest.mark.parametrize("part", range(4))
+async def test_no_document_shows_a_secret(database: Database, secret_world: World, engine: Engine, part: int) -> None:
+    schema = contract(STRAWBERRY.as_str())
+    shown = told = 0
+    for seed in range(SEED + part, SEED + COUNT, 4):
+        scope = CALLERS[seed % len(CALLERS)]
+        never = forbidden(secret_world, scope)
+        documents = Documents(schema, secret_world, scope, seed)
+        text, variables, name = documents.make()
+        for given in (variables, documents.again()):
+            body = (await engine.execute(text, given, name, Context(database, scope, RICH))).body.decode()
+            data = json.dumps(orjson.loads(body).get("data"), ensure_ascii=False)
+            asked = json.dumps(given) + text
+            leaked = [one for one in never if one in data and one not in asked]
+            assert not leaked, f"SEED={seed} {scope}\n{text}\n{given}\n{leaked}\n{data[:3000]}"
+            told += "zxqv" in data
+            shown += 1
+    assert told > shown / 50, "callers who may read secrets do"
+
+
+def test_every_table_of_pages_and_sources_is_held_back() -> None:
+    """A new table with rows of pages or sources has to say which of them are hidden."""
+    kept = {"page_embeddings", "forgettings"} | set(tables())
+    of_pages = {
+        table.name
+        for table in metadata.sorted_tables
+        if {"page_id", "from_page_id", "source_id"} & set(table.c.keys()) or table.name in ("pages", "sources")
+    }
+    of_jobs = {"compile_cursors", "embedding_cursors"}
+    assert of_pages - of_jobs <= kept
+
+
+@pytest.mark.parametrize("table", ["pages", "sections"])
+def test_what_stands_for_a_table_has_its_columns(table: str) -> None:
+    body = texts("sensitivity")[table]
+    for column in metadata.tables[table].columns.keys():  # noqa: SIM118  it is no dict
+        assert f".{column}" in body or f"AS {column}" in body, column
+
+
+def test_writes_and_locks_see_every_row() -> None:
+    for sql in ("UPDATE pages SET title = $1", "SELECT id FROM pages WHERE tenant_id = $1 FOR UPDATE", "SELECT 1"):
+        assert rewritten(sql).sql == sql
+    read = rewritten("SELECT id FROM pages WHERE tenant_id = $2 AND id = $1")
+    assert read.parameters == ("is_reader", "owners")
+    assert read.sql.endswith(")\nSELECT id FROM pages WHERE tenant_id = $2 AND id = $1")
