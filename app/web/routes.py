@@ -6,7 +6,7 @@ A page is at /wiki/OWNER/TYPE/SLUG. The text of pages, and programs, know it as 
 from starlette.routing import BaseRoute, Route
 
 from .endpoint import Following, Handle, Web, page_route
-from .pages import evidence, find, home, read, share, work, write
+from .pages import evidence, files, find, home, read, share, work, write
 from .pages.sign_in import sign_in_routes
 from .rendering import FOLDER, send_static
 
@@ -19,6 +19,7 @@ READING: dict[str, Handle] = {
     f"/wiki/{PAGE}": read.read_page,
     "/wiki/{type}/{slug}": read.shorter,
     f"/preview/{PAGE}": read.preview,
+    "/attachment/{owner}/{path:path}": files.send_file,
     "/graph/{owner}/{id}": read.show_graph,
     "/search/{owner}": find.results,
     "/suggest/{owner}": find.suggest,

@@ -11,6 +11,7 @@ from resolvers.errors import NotFound
 from resolvers.transactions.transaction import NO_PAGE
 
 from ..endpoint import Visit, moved, path_to
+from .files import files_of
 
 WRITERS = ("MEMBER", "SERVICE", "ADMIN")
 AROUND_MOST = 16  # pages of the small drawing beside a text
@@ -23,8 +24,10 @@ async def read_page(visit: Visit) -> Response:
     if page["mergedInto"] or page["redirectedFrom"]:
         return moved_to(visit, page["mergedInto"] or page)
     number_evidence(page)
-    drawing = star(page)
-    return await visit.show("read.html", may_write=may_write(visit, found["viewer"]), drawing=drawing, **found)
+    texts = (section["bodyHtml"] for section in page["sections"])
+    values: dict[str, Any] = {"drawing": star(page), "may_write": may_write(visit, found["viewer"])}
+    files = await files_of(visit, texts, page["metadata"].get("imported_from"))
+    return await visit.show("read.html", files=files, **values, **found)
 
 
 async def read_markdown(visit: Visit) -> Response:

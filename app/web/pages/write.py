@@ -15,6 +15,7 @@ from resolvers.errors import BadInput, Conflict, Forbidden
 
 from ..endpoint import Visit, moved, path_to
 from ..prose import dressed
+from .files import files_of
 from .read import existing, may_write, named
 
 PREVIEWED_MAX = 200_000  # characters
@@ -153,7 +154,8 @@ def text_of(body: str, section: str) -> str | None:
 async def preview_text(visit: Visit) -> Response:
     """Show what markdown will look like. Links are not looked up."""
     shown = NO_LINK.sub("wiki-link", html(visit.entered("body")[:PREVIEWED_MAX], {}))
-    return await visit.show("rendered.html", html=dressed(shown, visit.owner or ""), viewer=None)
+    text = dressed(shown, visit.owner or "", files=await files_of(visit, [shown]))
+    return await visit.show("rendered.html", html=text, viewer=None)
 
 
 # -- renaming and archiving
