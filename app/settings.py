@@ -6,7 +6,6 @@ import secrets
 import tempfile
 from datetime import time
 from difflib import get_close_matches
-from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 from urllib.parse import urlsplit
@@ -25,80 +24,12 @@ from pydantic import (
 
 from compiler import PLANNER, WRITER
 
-NAME = re.compile(r"(\*\.)?[\w-]+(\.[\w-]+)*\.?")
-USUAL = {"http": ":80", "https": ":443"}
-
-
-def origins(given: list[str] | None) -> list[str] | None:
-    """Return origins as browsers send them, as `https://app.example.org`: in small letters of ASCII, without a path, a
-    slash or the usual port. Raise ValueError for any other."""
-    given = given and [origin.lower() for origin in given]
-    for origin in given or ():
-        parts = urlsplit(origin)
-        shown = f"{parts.scheme}://{parts.netloc.removesuffix(USUAL.get(parts.scheme, ' '))}"
-        if origin != "*" and (origin != shown or not parts.netloc or not origin.isascii()):
-            raise ValueError(
-                f"{origin} is not an origin as browsers send it, such as https://app.example.org, and not *"
-            )
-    return given
-
-
-def hosts(given: list[str] | None) -> list[str] | None:
-    """Check the host names and return them in small letters, as they are compared."""
-    for host in given or ():
-        if not (NAME.fullmatch(host) or is_bracketed(host)):
-            raise ValueError(
-                f"{host} is not a host name such as wiki.example.org, *.example.org or [::1], without a port"
-            )
-    return given and [host.lower() for host in given]
-
-
-def is_bracketed(host: str) -> bool:
-    """Return whether this is an IPv6 address as it stands in a Host header."""
-    try:
-        return host[0] == "[" and host[-1] == "]" and ip_address(host[1:-1]).version == 6
-    except ValueError:
-        return False
-
-
-def networks(given: str | None) -> str | None:
-    """Check addresses and networks by commas, or `*`."""
-    for part in filter(None, map(str.strip, (given or "").split(","))):
-        try:
-            _ = part == "*" or ip_network(part)
-        except ValueError as error:
-            raise ValueError(f"{error}; write 10.0.0.7 or 10.0.0.0/8") from None
-    return given
-
+from .setting_types import Names, by_commas, hosts, in_utc, issuer, networks, origins, priced, role_names
 
 PREFIX = "CAIRN_"
 FOREIGN = re.compile(r"CAIRN_(TEST_.*|SERVICE_(HOST|PORT.*)|PORT_\d+_.*)")
 PASSWORD = re.compile(r"(://[^/@\s:]*:|\bpassword=)[^@&\s]+(?=@|&|\s|$)")
 TOKEN = re.compile(r"[!-~]{32,1000}")
-PRICE = re.compile(r"([^=\s]+)=(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)")
-
-
-def by_commas(given: object) -> object:
-    """Split a list at its commas, as the environment has it."""
-    return [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else given
-
-
-def priced(given: list[str] | None) -> list[str] | None:
-    """Check a price such as `provider:model=2.50/10`: for a million tokens in, and out."""
-    for price in given or ():
-        if not PRICE.fullmatch(price):
-            raise ValueError(f"{price} is not a price such as openai:gpt-5=1.25/10, in dollars for a million tokens")
-    return given
-
-
-def in_utc(given: time) -> time:
-    """Refuse an offset: workers compare the time with the hour in UTC, which has none."""
-    if given.utcoffset():
-        raise ValueError(f"{given.isoformat()} is not in UTC: say the hour there, without an offset")
-    return given.replace(tzinfo=None)
-
-
-Names = Annotated[list[str] | None, BeforeValidator(by_commas)]
 Toolset = Literal["pages", "history", "links", "knowledge", "curation", "older-names", "default", "all"]
 Toolsets = Annotated[list[Toolset] | None, BeforeValidator(by_commas)]
 
@@ -133,6 +64,25 @@ class Settings(BaseModel):
     local_token: SecretStr | None = Field(
         None, description="A token that signs in browsers on this machine that have none; `cairn demo` sets it"
     )
+    oidc_issuer: Annotated[str | None, AfterValidator(issuer)] = Field(
+        None, description="The OpenID Connect provider by which people sign in to the reader"
+    )
+    oidc_client_id: str | None = Field(None, description="The id under which it knows this service")
+    oidc_client_secret: SecretStr | None = Field(None, description="The secret of that client, if it has one")
+    oidc_tenant: str | None = Field(None, description="The tenant of those who sign in: its slug or id")
+    oidc_scopes: str = Field("openid profile", description="Scopes that it is asked for, by blanks")
+    oidc_owner_claim: str = Field(
+        "preferred_username", description="The claim with the slug of a person's owner; nobody may choose it themselves"
+    )
+    oidc_creates_owners: bool = Field(False, description="Make an owner of the kind user for who signs in without one")
+    oidc_role: Literal["reader", "member", "admin", "none"] = Field(
+        "member", description="The role of those whom no claim gives another; with none they are turned away"
+    )
+    oidc_role_claim: str | None = Field(None, description="The claim whose values give roles, such as `groups`")
+    oidc_roles: Annotated[Names, AfterValidator(role_names)] = Field(
+        None, description="What its values give, as `wiki-admins=admin,staff=member`; the strongest counts"
+    )
+    oidc_hours: float = Field(12.0, gt=0, le=720, description="Hours after which a person has to sign in again")
     admin_token: SecretStr | None = Field(
         None, description="The bearer token for /api/admin, of at least 32 characters; without one it is off"
     )
@@ -312,6 +262,14 @@ class Settings(BaseModel):
             raise ValueError("CAIRN_EMBEDDING_URL needs an address such as http://localhost:11434/v1")
         if self.embedding_url and not (self.embedding_model and self.embedding_dimensions):
             raise ValueError("CAIRN_EMBEDDING_URL needs CAIRN_EMBEDDING_MODEL and CAIRN_EMBEDDING_DIMENSIONS")
+        return self
+
+    @model_validator(mode="after")
+    def sign_ins_have_a_client(self) -> "Settings":
+        if self.oidc_issuer and not (self.oidc_client_id and self.oidc_tenant):
+            raise ValueError("CAIRN_OIDC_ISSUER needs CAIRN_OIDC_CLIENT_ID and CAIRN_OIDC_TENANT")
+        if self.oidc_issuer and self.jwks_url and self.jwt_secret is None:
+            raise ValueError("CAIRN_OIDC_ISSUER needs CAIRN_JWT_SECRET beside CAIRN_JWKS_URL, to sign sessions with")
         return self
 
     @model_validator(mode="after")

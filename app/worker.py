@@ -23,7 +23,8 @@ from resolvers.transactions.db_errors import REFUSED, words
 from .embeddings import embedder_of, use_embeddings
 from .http.health import health_routes
 from .observability.observers import Watchers
-from .settings import PRICE, Settings
+from .setting_types import PRICE
+from .settings import Settings
 
 if TYPE_CHECKING:
     from compiler.models.models import Models, Terms

@@ -1,0 +1,100 @@
+"""Types of settings: how lists, hosts, origins, networks, prices and times are written, and what is refused."""
+
+import re
+from datetime import time
+from ipaddress import ip_address, ip_network
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import BeforeValidator
+
+from db.scope import Role
+
+NAME = re.compile(r"(\*\.)?[\w-]+(\.[\w-]+)*\.?")
+USUAL = {"http": ":80", "https": ":443"}
+
+
+def origins(given: list[str] | None) -> list[str] | None:
+    """Return origins as browsers send them, as `https://app.example.org`: in small letters of ASCII, without a path, a
+    slash or the usual port. Raise ValueError for any other."""
+    given = given and [origin.lower() for origin in given]
+    for origin in given or ():
+        parts = urlsplit(origin)
+        shown = f"{parts.scheme}://{parts.netloc.removesuffix(USUAL.get(parts.scheme, ' '))}"
+        if origin != "*" and (origin != shown or not parts.netloc or not origin.isascii()):
+            raise ValueError(
+                f"{origin} is not an origin as browsers send it, such as https://app.example.org, and not *"
+            )
+    return given
+
+
+def hosts(given: list[str] | None) -> list[str] | None:
+    """Check the host names and return them in small letters, as they are compared."""
+    for host in given or ():
+        if not (NAME.fullmatch(host) or is_bracketed(host)):
+            raise ValueError(
+                f"{host} is not a host name such as wiki.example.org, *.example.org or [::1], without a port"
+            )
+    return given and [host.lower() for host in given]
+
+
+def is_bracketed(host: str) -> bool:
+    """Return whether this is an IPv6 address as it stands in a Host header."""
+    try:
+        return host[0] == "[" and host[-1] == "]" and ip_address(host[1:-1]).version == 6
+    except ValueError:
+        return False
+
+
+def networks(given: str | None) -> str | None:
+    """Check addresses and networks by commas, or `*`."""
+    for part in filter(None, map(str.strip, (given or "").split(","))):
+        try:
+            _ = part == "*" or ip_network(part)
+        except ValueError as error:
+            raise ValueError(f"{error}; write 10.0.0.7 or 10.0.0.0/8") from None
+    return given
+
+
+PRICE = re.compile(r"([^=\s]+)=(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)")
+
+
+def by_commas(given: object) -> object:
+    """Split a list at its commas, as the environment has it."""
+    return [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else given
+
+
+def priced(given: list[str] | None) -> list[str] | None:
+    """Check a price such as `provider:model=2.50/10`: for a million tokens in, and out."""
+    for price in given or ():
+        if not PRICE.fullmatch(price):
+            raise ValueError(f"{price} is not a price such as openai:gpt-5=1.25/10, in dollars for a million tokens")
+    return given
+
+
+def in_utc(given: time) -> time:
+    """Refuse an offset: workers compare the time with the hour in UTC, which has none."""
+    if given.utcoffset():
+        raise ValueError(f"{given.isoformat()} is not in UTC: say the hour there, without an offset")
+    return given.replace(tzinfo=None)
+
+
+Names = Annotated[list[str] | None, BeforeValidator(by_commas)]
+
+
+def issuer(given: str | None) -> str | None:
+    """Check the address of an issuer of sign-ins: HTTPS, but on this machine itself."""
+    parts = urlsplit(given or "https://issuer")
+    is_near = parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1")
+    if not parts.netloc or parts.query or parts.fragment or not (parts.scheme == "https" or is_near):
+        raise ValueError(f"{given} is not the address of an issuer, such as https://login.example.org/realms/acme")
+    return given
+
+
+def role_names(given: list[str] | None) -> list[str] | None:
+    """Check pairs such as `wiki-admins=admin`: a value of a claim, and the role of who has it."""
+    for pair in given or ():
+        value, _, role = pair.rpartition("=")
+        if not value or role not in (Role.READER, Role.MEMBER, Role.ADMIN):
+            raise ValueError(f"{pair} is not a pair such as wiki-admins=admin, of the roles reader, member and admin")
+    return given
