@@ -131,7 +131,8 @@ def with_shell(document: str) -> str:
 async def answer(web: Web, request: Request, template: str, status: int, **values: Any) -> Response:
     """Return a template as the answer to a request, compressed and revalidated as any other."""
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    body = render(template, here=here, **values).encode()
+    site = f"{request.url.scheme}://{request.url.netloc}"
+    body = render(template, here=here, site=site, **values).encode()
     found = await delivered(request.scope, status, body, web.compress_over)
     headers = {name.decode(): value.decode() for name, value in found.headers}
     headers["vary"] = "Cookie, Accept-Encoding"

@@ -3,7 +3,7 @@
 from math import cos, pi, sin
 from typing import Any
 
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from content.names import is_slug
 from content.templates import TEMPLATES
@@ -36,6 +36,18 @@ async def read_markdown(visit: Visit) -> Response:
     parts = [f"# {page['title']}", page["summary"] or "", page["bodyMd"]]
     text = "\n\n".join(filter(None, parts)) + "\n"
     return PlainTextResponse(text, media_type="text/markdown", headers={"cache-control": "private, no-cache"})
+
+
+async def read_json(visit: Visit) -> Response:
+    """Return the page as JSON: its fields, its sections as markdown, and the sources that each one rests on."""
+    page = existing((await visit.ask("read", "Data", **named(visit)))["page"])
+    return JSONResponse(page, headers={"cache-control": "private, no-cache"})
+
+
+async def show_related(visit: Visit) -> Response:
+    """Show the pages that say the like, to be put beside a page once that is there."""
+    found = await visit.ask("read", "Related", id=visit.request.path_params["id"])
+    return await visit.show("related.html", viewer=None, **found)
 
 
 async def preview(visit: Visit) -> Response:

@@ -174,6 +174,18 @@ if (reading) {
   );
   document.querySelectorAll(".part > h2[id]").forEach((heading) => seen.observe(heading));
 
+  // Pages that say the like are looked for once somebody comes to where they stand, at the end of what is beside a text.
+  const related = document.querySelector("[data-related]");
+  const near = new IntersectionObserver(async ([entry]) => {
+    if (!entry.isIntersecting) return;
+    near.disconnect();
+    const list = (await fetchDocument(related.dataset.related))?.querySelector("ul");
+    if (!list) return;
+    related.append(document.importNode(list, true));
+    related.hidden = false;
+  });
+  near.observe(document.querySelector(".around"));
+
   // Tabs in the background hold no connection: what they missed is told when somebody looks at them again.
   const told = document.getElementById("changed-now");
   let events;
