@@ -154,6 +154,10 @@ addEventListener("hashchange", openFootnote);
 openFootnote();
 addEventListener("beforeprint", () => document.querySelectorAll(".evidence details").forEach((note) => (note.open = true)));
 
+// A drawing that is wider than the screen begins with its middle.
+const wide = document.querySelector(".wide-graph");
+if (wide) wide.scrollLeft = (wide.scrollWidth - wide.clientWidth) / 2;
+
 const reading = document.querySelector(".reading[data-page]");
 if (reading) {
   const key = `cairn:read:${reading.dataset.page}`;

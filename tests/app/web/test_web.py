@@ -249,6 +249,15 @@ async def test_the_scripts_of_a_page_are_small(person: httpx.AsyncClient, owner:
         assert sum([len(gzip.compress((await person.get(script)).content)) for script in scripts]) < 60_000
 
 
+async def test_names_that_begin_as_somebody_types_are_suggested_first(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    await written(wiki, "The bats", "They live under a bridge.", aliases=["Aus bats", "Austin bats"])
+    await written(wiki, "Austin, Texas", "A city.")
+    shown = (await person.get(f"/suggest/{owner}?q=aus")).text
+    assert re.findall(r'data-name="([^"]+)"', shown) == ["Austin, Texas", "The bats"]
+
+
 # -- alternates
 
 
