@@ -124,7 +124,7 @@ clean:  ## remove .venv, builds and caches; your data stays
 
 .venv/.conforming: .venv/.made pyproject.toml constraints.txt
 	$(say) 'Installing Cairn and what conformance is tested with into .venv (about a minute, once)'
-	@$(pip_install) --editable '.[conformance]'
+	@$(pip_install) --editable '.[conformance,dev]'
 	@touch .venv/.installed $@
 
 .venv/.made:

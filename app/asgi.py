@@ -14,8 +14,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.database import Database
 from db.migrate import pending
-from resolvers.auth.credentials import Credentials, Tokens
+from db.scope import Role
+from resolvers.auth.credentials import Credentials, Signing, Tokens
 from resolvers.auth.jwks import Jwks
+from resolvers.auth.oidc import ClaimRules, Provider
 from resolvers.errors import Unavailable
 from resolvers.pages.renaming import rewrite_rest
 from schema import v0
@@ -123,7 +125,18 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
     streams = Streams(engine, database, credentials, settings, documents, bounds)
     tools = ToolsEndpoint(Reach(database, bounds, settings.base_url, toolsets_of(settings)), credentials, settings)
     local = settings.local_token.get_secret_value() if settings.local_token else None
-    web = Web(database, credentials, bounds, Bodies(settings.max_body), settings.compress_over, streams, local, oauth)
+    provider = provider_of(settings, database)
+    web = Web(
+        database,
+        credentials,
+        bounds,
+        Bodies(settings.max_body),
+        settings.compress_over,
+        streams,
+        local,
+        oauth=oauth,
+        provider=provider,
+    )
     watchers.watch_streams(streams.number)
 
     async def refuse(request: Request, error: Exception) -> Response:
@@ -176,6 +189,31 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
     for rule in reversed(browser_rules(settings)):
         app = rule.cls(app, *rule.args, **rule.kwargs)
     return RequestLog(app, settings, security_headers(settings), list(watchers))
+
+
+def provider_of(settings: Settings, database: Database) -> Provider | None:
+    """Return the provider by which people sign in to the reader, if there is one."""
+    if settings.oidc_issuer is None:
+        return None
+    pairs = (pair.rpartition("=") for pair in settings.oidc_roles or ())
+    rules = ClaimRules(
+        settings.oidc_owner_claim,
+        settings.oidc_creates_owners,
+        None if settings.oidc_role == "none" else Role(settings.oidc_role),
+        settings.oidc_role_claim,
+        {value: Role(role) for value, _, role in pairs},
+    )
+    return Provider(
+        database,
+        Signing(signing_secret(settings), settings.jwt_issuer, settings.jwt_audience),
+        issuer=settings.oidc_issuer,
+        client_id=settings.oidc_client_id or "",
+        client_secret=settings.oidc_client_secret.get_secret_value() if settings.oidc_client_secret else None,
+        tenant=settings.oidc_tenant or "",
+        scopes=settings.oidc_scopes,
+        rules=rules,
+        seconds=settings.oidc_hours * 3_600,
+    )
 
 
 def shortened(app: ASGIApp, shortcuts: Mapping[str, ASGIApp]) -> ASGIApp:

@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator
 
+from db.scope import Role
+
 NAME = re.compile(r"(\*\.)?[\w-]+(\.[\w-]+)*\.?")
 USUAL = {"http": ":80", "https": ":443"}
 
@@ -82,10 +84,30 @@ def origin(given: str | None) -> str | None:
     return given and (origins([given]) or [""])[0]
 
 
+def issuer(given: str | None) -> str | None:
+    """Check the address of an issuer of sign-ins: HTTPS, but on this machine itself."""
+    parts = urlsplit(given or "https://issuer")
+    is_near = parts.scheme == "http" and parts.hostname in ("localhost", "127.0.0.1", "::1")
+    if not parts.netloc or parts.query or parts.fragment or not (parts.scheme == "https" or is_near):
+        raise ValueError(f"{given} is not the address of an issuer, such as https://login.example.org/realms/acme")
+    return given
+
+
+def role_names(given: list[str] | None) -> list[str] | None:
+    """Check pairs such as `wiki-admins=admin`: a value of a claim, and the role of who has it."""
+    for pair in given or ():
+        value, _, role = pair.rpartition("=")
+        if not value or role not in (Role.READER, Role.MEMBER, Role.ADMIN):
+            raise ValueError(f"{pair} is not a pair such as wiki-admins=admin, of the roles reader, member and admin")
+    return given
+
+
 Names = Annotated[list[str] | None, BeforeValidator(by_commas)]
 Hosts = Annotated[Names, AfterValidator(hosts)]
 Origins = Annotated[Names, AfterValidator(origins)]
 Origin = Annotated[str | None, AfterValidator(origin)]
+Issuer = Annotated[str | None, AfterValidator(issuer)]
+RoleNames = Annotated[Names, AfterValidator(role_names)]
 Networks = Annotated[str | None, AfterValidator(networks)]
 Prices = Annotated[Names, AfterValidator(priced)]
 Hour = Annotated[time, AfterValidator(in_utc)]

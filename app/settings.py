@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 
 from compiler import PLANNER, WRITER
 
-from .setting_types import Hosts, Hour, Names, Networks, Origin, Origins, Prices, Toolsets
+from .setting_types import Hosts, Hour, Issuer, Names, Networks, Origin, Origins, Prices, RoleNames, Toolsets
 
 PREFIX = "CAIRN_"
 FOREIGN = re.compile(r"CAIRN_(TEST_.*|SERVICE_(HOST|PORT.*)|PORT_\d+_.*)")
@@ -60,6 +60,23 @@ class Settings(BaseModel):
     local_token: SecretStr | None = Field(
         None, description="A token that signs in browsers on this machine that have none; `cairn demo` sets it"
     )
+    oidc_issuer: Issuer = Field(None, description="The OpenID Connect provider by which people sign in to the reader")
+    oidc_client_id: str | None = Field(None, description="The id under which it knows this service")
+    oidc_client_secret: SecretStr | None = Field(None, description="The secret of that client, if it has one")
+    oidc_tenant: str | None = Field(None, description="The tenant of those who sign in: its slug or id")
+    oidc_scopes: str = Field("openid profile", description="Scopes that it is asked for, by blanks")
+    oidc_owner_claim: str = Field(
+        "preferred_username", description="The claim with the slug of a person's owner; nobody may choose it themselves"
+    )
+    oidc_creates_owners: bool = Field(False, description="Make an owner of the kind user for who signs in without one")
+    oidc_role: Literal["reader", "member", "admin", "none"] = Field(
+        "member", description="The role of those whom no claim gives another; with none they are turned away"
+    )
+    oidc_role_claim: str | None = Field(None, description="The claim whose values give roles, such as `groups`")
+    oidc_roles: RoleNames = Field(
+        None, description="What its values give, as `wiki-admins=admin,staff=member`; the strongest counts"
+    )
+    oidc_hours: float = Field(12.0, gt=0, le=720, description="Hours after which a person has to sign in again")
     admin_token: SecretStr | None = Field(
         None, description="The bearer token for /api/admin, of at least 32 characters; without one it is off"
     )
@@ -245,6 +262,14 @@ class Settings(BaseModel):
             raise ValueError("CAIRN_OAUTH=external needs CAIRN_JWT_ISSUER and CAIRN_JWKS_URL")
         if self.oauth == "own" and self.jwks_url and not self.jwt_secret:
             raise ValueError("CAIRN_OAUTH=own signs tokens itself: it needs CAIRN_JWT_SECRET beside CAIRN_JWKS_URL")
+        return self
+
+    @model_validator(mode="after")
+    def sign_ins_have_a_client(self) -> "Settings":
+        if self.oidc_issuer and not (self.oidc_client_id and self.oidc_tenant):
+            raise ValueError("CAIRN_OIDC_ISSUER needs CAIRN_OIDC_CLIENT_ID and CAIRN_OIDC_TENANT")
+        if self.oidc_issuer and self.jwks_url and self.jwt_secret is None:
+            raise ValueError("CAIRN_OIDC_ISSUER needs CAIRN_JWT_SECRET beside CAIRN_JWKS_URL, to sign sessions with")
         return self
 
     @model_validator(mode="after")

@@ -62,6 +62,7 @@ SOURCE_TITLE = Bound("title of a source", 500)
 CONTENT = Bound("text of a source", 1_000_000)
 ORIGINAL = Bound("file that is ingested", 8_000_000, "bytes")
 ADDRESS = Bound("address of a file that is ingested", 500)
+ATTACHMENT = Bound("attachment of an imported wiki", 8_000_000, "bytes")
 FORGET_REASON = Bound("reason why a source is forgotten", 2_000)
 AUTHOR = Bound("author, the subject of a token", 200, stored=500)
 CALLED = Bound("name of a tenant, an owner or an API key", 200)
@@ -69,7 +70,7 @@ CALLED = Bound("name of a tenant, an owner or an API key", 200)
 BOUNDS = (
     TITLE, SLUG, SUMMARY, BODY, SECTIONS, HEADING, ALIAS, NAME, ALIASES, ALIASES_AT_ONCE, TAG, TAGS, METADATA,
     METADATA_DEPTH, METADATA_VALUES, LINK, LINK_TEXT, LINKS, RELATED, REASON, EDIT_SUMMARY, CITATION_SUMMARY, QUOTE,
-    CLAIM, REF, SOURCE_TITLE, CONTENT, ORIGINAL, ADDRESS, FORGET_REASON, AUTHOR, CALLED,
+    CLAIM, REF, SOURCE_TITLE, CONTENT, ORIGINAL, ADDRESS, ATTACHMENT, FORGET_REASON, AUTHOR, CALLED,
 )  # fmt: skip
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

@@ -37,7 +37,8 @@ class ImportFault(ResponseModel):
 class Imported(ResponseModel):
     """The result of an import, as `cairn import` says it; the first thousand of the errors and of the warnings.
 
-    `format` is the tool that the notes were taken to come from; `left_out` counts files that are no notes.
+    `format` is the tool that the notes were taken to come from; `left_out` counts files that are no notes, and
+    `attachments` those that were kept beside the pages.
     """
 
     created: int
@@ -49,6 +50,7 @@ class Imported(ResponseModel):
     broken_links: int
     format: str
     left_out: dict[str, int]
+    attachments: int
     warnings: list[ImportFault]
     errors: list[ImportFault]
 
@@ -173,6 +175,7 @@ def shown(result: ImportResult) -> Imported:
         broken_links=result.broken_links,
         format=result.format,
         left_out=dict(result.left_out),
+        attachments=result.attachments,
         warnings=faults(result.warnings),
         errors=faults(result.errors),
     )

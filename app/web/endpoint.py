@@ -18,6 +18,7 @@ from db.database import Database
 from db.scope import Scope as Wiki
 from observability.trace import record_error, record_path
 from resolvers.auth.credentials import Credentials
+from resolvers.auth.oidc import Provider
 from resolvers.errors import CairnError, Forbidden, NoCredential, Unauthenticated
 from resolvers.rate_limits.limiter import Account, Throttled
 from resolvers.transactions.db_errors import explained
@@ -58,8 +59,8 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Web:
-    """The objects and limits that requests share. `local_token` signs in browsers on this machine; `compress_over` in
-    bytes, 0 for never."""
+    """The objects and limits that requests share. `local_token` signs in browsers on this machine, `provider`
+    people anywhere; `compress_over` in bytes, 0 for never."""
 
     database: Database
     credentials: Credentials
@@ -69,6 +70,7 @@ class Web:
     streams: Streams
     local_token: str | None = None
     oauth: AuthorizationServer | None = None
+    provider: Provider | None = None
 
 
 class Proposed(CairnError):
@@ -137,7 +139,8 @@ async def answer(
     `leads_to` is the origin of another service that the browser is sent to once the page's form was taken.
     """
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    body = render(template, here=here, **values).encode()
+    site = f"{request.url.scheme}://{request.url.netloc}"
+    body = render(template, here=here, site=site, **values).encode()
     found = await delivered(request.scope, status, body, web.compress_over)
     headers = {name.decode(): value.decode() for name, value in found.headers}
     headers["vary"] = "Cookie, Accept-Encoding"
@@ -240,18 +243,23 @@ def is_on_this_machine(request: Request) -> bool:
     return is_near and request.url.hostname in LOOPBACK
 
 
-def sign_in(request: Request, response: Response, token: str) -> None:
+def safe_cookie_name(request: Request) -> str:
+    """Return the name of the cookie. Raises Forbidden over plain HTTP from another machine."""
+    if name := cookie_name(request):
+        return name
+    raise Forbidden(
+        "Sign in over HTTPS, or at http://127.0.0.1 on the machine itself: over plain HTTP anybody on the way could"
+        " read the credential."
+    )
+
+
+def sign_in(request: Request, response: Response, token: str, seconds: int = COOKIE_AGE) -> None:
     """Keep the credential in a cookie that no script reads. Raises Forbidden over plain HTTP from another machine."""
-    name = cookie_name(request)
-    if name is None:
-        raise Forbidden(
-            "Sign in over HTTPS, or at http://127.0.0.1 on the machine itself: over plain HTTP anybody on the way could"
-            " read the credential."
-        )
+    name = safe_cookie_name(request)
     if len(token) > COOKIE_MAX:
         raise Forbidden(f"A browser keeps {COOKIE_MAX:,} characters at most, and this token is longer. Use an API key.")
     response.set_cookie(
-        name, token, max_age=COOKIE_AGE, httponly=True, samesite="lax", secure=request.url.scheme == "https"
+        name, token, max_age=seconds, httponly=True, samesite="lax", secure=request.url.scheme == "https"
     )
 
 

@@ -4,6 +4,7 @@ It begins with the HTML of `content.markdown.html`, in which every text is escap
 """
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from html import escape, unescape
 from urllib.parse import quote, unquote, urlsplit
@@ -14,14 +15,21 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
+from content.markdown.attachments import PICTURES
 from content.names import section_slug
+from resolvers.sources.attachments import AttachmentPlace
 
 LINK = re.compile(
     r'<a class="wiki-link" href="/wiki/(?P<type>[a-z]+)/(?P<slug>[^"?#]*)(?:\?owner=(?P<space>[^"#]*))?'
     r'(?:#(?P<anchor>[^"]*))?" data-page-id="[^"]*"'
 )
 BROKEN = re.compile(r'<a class="wiki-link wiki-link-broken">(.*?)</a>', re.DOTALL)
-INSIDE = re.compile(r'<a (?:class="wiki-(?:link|citation)[^>]*|href="[#/](?!/)[^>]*)>(.*?)</a>', re.DOTALL)
+INSIDE = re.compile(r'<a (?:class="wiki-(?:link|citation|attachment)[^>]*|href="[#/](?!/)[^>]*)>(.*?)</a>', re.DOTALL)
+ATTACHED = re.compile(
+    r'<a class="wiki-attachment(?P<embed> wiki-embed)?" href="/attachment\?path=(?P<path>[^"]*)"[^>]*>'
+    r"(?P<shown>.*?)</a>",
+    re.DOTALL,
+)
 IMAGE = re.compile(r'<img src="(?P<source>[^"]*)" alt="(?P<shown>[^"]*)">')
 CODE = re.compile(r'<pre><code class="language-(?P<language>[^"]*)">(?P<text>.*?)</code></pre>', re.DOTALL)
 TASK = re.compile(r"<li>(<p>)?\[([ xX])\] ")
@@ -29,10 +37,20 @@ HEADING = re.compile(r"<(/?)h([1-6])>")
 TAG = re.compile(r"<[^>]*>")
 HIGHLIGHTED_MAX = 20_000  # characters of code that are coloured
 FORMATTER = HtmlFormatter(nowrap=True)
+SHOWN = frozenset(PICTURES.values())
+MISSING = "This file was not imported"
+Files = Mapping[str, AttachmentPlace]
+NO_FILES: Files = {}
 
 
-def dressed(html: str, owner: str, may_write: bool = False) -> Markup:
-    """Return safe HTML with the addresses and marks of the reader. `owner` is the wiki whose text it is."""
+def named_in(html: str) -> set[str]:
+    """Return the attachments that a text names, as it writes them."""
+    return {unquote(found["path"]) for found in ATTACHED.finditer(html)}
+
+
+def dressed(html: str, owner: str, may_write: bool = False, files: Files = NO_FILES) -> Markup:
+    """Return safe HTML with the addresses and marks of the reader. `owner` is the wiki whose text it is, and `files`
+    the attachments that it names."""
 
     def link(match: re.Match[str]) -> str:
         space = match["space"] or quote(owner)
@@ -46,9 +64,22 @@ def dressed(html: str, owner: str, may_write: bool = False) -> Markup:
         address = f"/new/{quote(owner)}?title={quote(title, safe='')}"
         return f'<a class="broken" href="{address}" title="No page answers to this name: write it">{match[1]}</a>'
 
+    def attached(match: re.Match[str]) -> str:
+        file = files.get(unquote(match["path"]))
+        if file is None:
+            return f'<span class="missing" title="{escape(MISSING)}">{match["shown"]}</span>'
+        address = f"/attachment/{quote(owner)}/{quote(file.path)}"
+        if not (match["embed"] and file.media_type in SHOWN):
+            return f'<a class="attachment" href="{address}">{match["shown"]}</a>'
+        size = f' width="{file.width}" height="{file.height}"' if file.width and file.height else ""
+        shown = escape(unescape(TAG.sub("", match["shown"])))
+        return f'<img class="attachment" src="{address}" alt="{shown}"{size} loading="lazy" decoding="async">'
+
+    if "wiki-attachment" in html:
+        html = ATTACHED.sub(attached, html)
     if "<a class=" in html:
         html = BROKEN.sub(broken, LINK.sub(link, html))
-    if "<img" in html:
+    if '<img src="' in html:
         html = IMAGE.sub(outside_image, html)
     if "<pre>" in html:
         html = CODE.sub(coloured, html).replace("<pre>", '<pre tabindex="0">')

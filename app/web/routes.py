@@ -6,7 +6,7 @@ A page is at /wiki/OWNER/TYPE/SLUG. The text of pages, and programs, know it as 
 from starlette.routing import BaseRoute, Route
 
 from .endpoint import Following, Handle, Web, page_route
-from .pages import connect, evidence, find, home, read, share, work, write
+from .pages import connect, evidence, files, find, home, keys, read, share, work, write
 from .pages.sign_in import sign_in_routes
 from .rendering import FOLDER, send_static
 
@@ -16,9 +16,12 @@ READING: dict[str, Handle] = {
     "/wiki/{owner}": home.home,
     "/pages/{owner}": home.listed,
     f"/wiki/{PAGE}.md": read.read_markdown,
+    f"/wiki/{PAGE}.json": read.read_json,
     f"/wiki/{PAGE}": read.read_page,
     "/wiki/{type}/{slug}": read.shorter,
     f"/preview/{PAGE}": read.preview,
+    "/attachment/{owner}/{path:path}": files.send_file,
+    "/related/{owner}/{id}": read.show_related,
     "/graph/{owner}/{id}": read.show_graph,
     "/search/{owner}": find.results,
     "/suggest/{owner}": find.suggest,
@@ -36,6 +39,7 @@ READING: dict[str, Handle] = {
     "/add-source/{owner}": evidence.source_form,
     "/forget/{owner}/{id}": evidence.forget_form,
     "/work/{owner}": work.work,
+    "/keys/{owner}": keys.list_keys,
     "/proposals/{owner}": work.proposals,
     "/proposal/{owner}/{id}": work.proposal,
     "/connect": connect.ask,
@@ -44,6 +48,7 @@ READING: dict[str, Handle] = {
 WRITING: dict[str, Handle] = {
     "/new/{owner}": write.create,
     "/render/{owner}": write.preview_text,
+    "/paste/{owner}": write.pasted_text,
     f"/edit/{PAGE}": write.save,
     f"/rename/{PAGE}": write.rename,
     f"/archive/{PAGE}": write.archive,
@@ -55,6 +60,8 @@ WRITING: dict[str, Handle] = {
     "/restore/{owner}/{id}": write.restore,
     "/add-source/{owner}": evidence.add_source,
     "/forget/{owner}/{id}": evidence.forget,
+    "/keys/{owner}": keys.make_key,
+    "/revoke-key/{owner}": keys.revoke_key,
     "/resolve/{owner}": work.resolve,
     "/ignore/{owner}": work.ignore,
     "/accept/{owner}/{id}": work.accept,

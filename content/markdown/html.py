@@ -17,6 +17,7 @@ from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from .attachments import Attachment, attachment_address, attachment_at, attachment_path
 from .links import Target, linked_page, wiki_link_at
 from .plain import uncommented
 
@@ -81,6 +82,16 @@ def read_wiki_link(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def read_attachment(state: StateInline, silent: bool) -> bool:
+    if state.src[state.pos] not in "[!" or (found := attachment_at(state.src, state.pos)) is None:
+        return False
+    if not silent:
+        token = state.push("attachment", "a", 0)
+        token.meta = {"attachment": found}
+    state.pos = found.end
+    return True
+
+
 def read_citation(state: StateInline, silent: bool) -> bool:
     match = CITATION.match(state.src, state.pos)
     if match is None:
@@ -105,15 +116,22 @@ class Renderer(RendererHTML):
     """The renderer of markdown-it, for addresses and attributes that are safe."""
 
     def link_open(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
+        env["is_in_link"] = True
         address = str(tokens[index].attrs.get("href", ""))
         title = tokens[index].attrs.get("title")
         shown: dict[str, str] = {"title": str(title)} if title else {}
         if target := linked_page(address):
             return opened("a", link_attributes(target, env["places"]) | shown)
+        if file := attachment_path(address):
+            return opened("a", attachment_attributes(file, is_embedded=False) | shown)
         if not ADDRESS.fullmatch(address):
             return "<a>"
         outside = {} if address[0] in "/#" else {"rel": "nofollow noopener noreferrer"}
         return opened("a", {"href": address} | outside | shown)
+
+    def link_close(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
+        env["is_in_link"] = False
+        return "</a>"
 
     def wiki_link(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
         target: Target = tokens[index].meta["target"]
@@ -128,7 +146,19 @@ class Renderer(RendererHTML):
         token = tokens[index]
         shown = self.renderInlineAsText(token.children, options, env) if token.children else ""
         source = str(token.attrs.get("src", ""))
-        return opened("img", {"src": source, "alt": shown}) if IMAGE.fullmatch(source) else escapeHtml(shown)
+        if IMAGE.fullmatch(source):
+            return opened("img", {"src": source, "alt": shown})
+        file = attachment_path(source)
+        if file is None or env.get("is_in_link"):  # no link may stand in another
+            return escapeHtml(shown)
+        return f"{opened('a', attachment_attributes(file, is_embedded=True))}{escapeHtml(shown)}</a>"
+
+    def attachment(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
+        found: Attachment = tokens[index].meta["attachment"]
+        if env.get("is_in_link"):
+            return escapeHtml(found.shown)
+        attributes = attachment_attributes(found.path, is_embedded=found.is_embedded)
+        return f"{opened('a', attributes)}{escapeHtml(found.shown)}</a>"
 
     def fence(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
         language = next(iter(tokens[index].info.split()), "")
@@ -150,6 +180,12 @@ def link_attributes(target: Target, places: Places) -> dict[str, str]:
     return {"class": "wiki-link wiki-link-broken"}
 
 
+def attachment_attributes(path: str, *, is_embedded: bool) -> dict[str, str]:
+    """Return the attributes of a link to an attachment; one that is shown where it stands has a second class."""
+    kind = "wiki-attachment wiki-embed" if is_embedded else "wiki-attachment"
+    return {"class": kind, "href": attachment_address(path)}
+
+
 def opened(tag: str, attributes: Mapping[str, str]) -> str:
     return "".join([f"<{tag}", *(f' {name}="{escapeHtml(value)}"' for name, value in attributes.items()), ">"])
 
@@ -157,5 +193,6 @@ def opened(tag: str, attributes: Mapping[str, str]) -> str:
 MARKDOWN = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}, renderer_cls=Renderer)
 MARKDOWN.enable(["table", "strikethrough"])
 MARKDOWN.inline.ruler.before("link", "wiki_link", read_wiki_link)
+MARKDOWN.inline.ruler.before("wiki_link", "attachment", read_attachment)
 MARKDOWN.inline.ruler.before("link", "citation", read_citation)
 MARKDOWN.block.ruler.at("reference", read_reference)

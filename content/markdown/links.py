@@ -7,6 +7,7 @@ Forms: `[text](wiki:slug)`, `[text](/wiki/type/slug)`, `[[Name]]`, `[[space:slug
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..limits import LINK, LINK_TEXT
@@ -72,6 +73,23 @@ def find_links(text: str) -> list[Target]:
     Those in code, comments or behind a backslash are none; attachments and block references neither.
     """
     return [written.target for written in _written(text)]
+
+
+class WrittenFile(NamedTuple):
+    """An attachment as `[[name|text]]` names it; `![[name]]` shows it where it stands."""
+
+    name: str
+    text: str
+    is_embedded: bool
+    end: int
+
+
+def wiki_file_at(text: str, position: int) -> WrittenFile | None:
+    """Return the attachment that is named exactly there in double brackets."""
+    match = WIKI.match(text, position)
+    if match is None or not _is_file(name := match["name"].strip(), embedded=bool(match["embed"])):
+        return None
+    return WrittenFile(name, (match["text"] or "").strip(), bool(match["embed"]), match.end())
 
 
 def wiki_link_at(text: str, position: int) -> Target | None:

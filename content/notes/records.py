@@ -19,6 +19,13 @@ class OriginalRecord(NamedTuple):
     address: str
 
 
+class AttachmentRecord(NamedTuple):
+    """An attachment of an export."""
+
+    path: str
+    data: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
     """A source of an export. What is not given is None or empty."""
@@ -65,13 +72,26 @@ def original_of(value: object) -> OriginalRecord | None:
         return None
     if not isinstance(value, dict):
         raise BadNote("original is not an object: write {media_type, address, sha256, data}")
+    data = data_of(value, "the original")
+    return OriginalRecord(data, text_of(value, "media_type"), text_of(value, "address"))
+
+
+def attachment_from_record(record: object) -> AttachmentRecord:
+    """Read an attachment from `{path, sha256, data}`, its bytes in base64."""
+    if not isinstance(record, dict):
+        raise BadNote("the attachment is not an object: write {path, sha256, data}")
+    return AttachmentRecord(text_of(record, "path"), data_of(record, "the attachment"))
+
+
+def data_of(value: Mapping[str, Any], what: str) -> bytes:
+    """Return the bytes of a file from `{sha256, data}`."""
     try:
         data = b64decode(text_of(value, "data"), validate=True)
     except ValueError:
-        raise BadNote("the data of the original is not base64") from None
+        raise BadNote(f"the data of {what} is not base64") from None
     if value.get("sha256") not in (None, sha256(data).hexdigest()):
-        raise BadNote("the original is not the one that was exported: its SHA-256 differs")
-    return OriginalRecord(data, text_of(value, "media_type"), text_of(value, "address"))
+        raise BadNote(f"{what} is not the one that was exported: its SHA-256 differs")
+    return data
 
 
 def text_of(values: Mapping[str, Any], name: str) -> str:

@@ -11,6 +11,10 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND hash = ANY(CAST(:hashe
   AND NOT EXISTS (
       SELECT FROM source_originals AS o
       WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.hash = blobs.hash
+  )
+  AND NOT EXISTS (
+      SELECT FROM attachments AS a
+      WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.hash = blobs.hash
   );
 
 -- name: attach

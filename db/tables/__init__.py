@@ -45,7 +45,7 @@ from .search import (
     search_terms,
     search_vocabulary,
 )
-from .sources import SOURCE_KINDS, blobs, mentions, sightings, source_originals, sources
+from .sources import SOURCE_KINDS, attachments, blobs, mentions, sightings, source_originals, sources
 from .tenants import api_keys, erasures, grants, installation, oauth_authorizations, owners, tenants
 
 __all__ = [
@@ -54,6 +54,7 @@ __all__ = [
     "activity",
     "aliases",
     "api_keys",
+    "attachments",
     "blobs",
     "compile_cursors",
     "compile_jobs",

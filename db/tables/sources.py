@@ -70,6 +70,26 @@ source_originals = scoped_table(
 )
 Index("source_originals_hash_ix", source_originals.c.tenant_id, source_originals.c.owner_id, source_originals.c.hash)
 
+# Files beside the notes of a wiki that was imported, as its texts name them. `name` is the key without folders.
+attachments = scoped_table(
+    "attachments",
+    words("path"),
+    words("name"),
+    Column("hash", LargeBinary, nullable=False),
+    words("media_type"),
+    number("width", nullable=True),
+    number("height", nullable=True),
+    moment("created_at"),
+    ForeignKeyConstraint(
+        ["tenant_id", "owner_id", "hash"],
+        ["blobs.tenant_id", "blobs.owner_id", "blobs.hash"],
+        name="attachments_hash_fk",
+    ),
+    key=("owner_id", "path"),
+)
+Index("attachments_name_ix", attachments.c.tenant_id, attachments.c.owner_id, attachments.c.name)
+Index("attachments_hash_ix", attachments.c.tenant_id, attachments.c.owner_id, attachments.c.hash)
+
 mentions = scoped_table(
     "mentions",
     words("name"),

@@ -7,7 +7,7 @@ from migrations.columns import jsonb, moment, one_of, text, uuid
 from migrations.distribute import distribute
 
 revision = "0080"
-down_revision = "0049"
+down_revision = "0070"
 runs_beside = "0029"
 
 

@@ -6,7 +6,7 @@ from alembic import op
 from migrations.columns import create_scoped, moment, one_of, text, texts
 
 revision = "0090"
-down_revision = "0049"
+down_revision = "0080"
 runs_beside = "0029"
 
 

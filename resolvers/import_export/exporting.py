@@ -21,7 +21,9 @@ from db.sql import statements
 from ..auth.owners import settings_from
 from ..links.targets import PARENT, RELATED
 from ..permissions import Action, authorise
+from ..sources.attachments import AttachmentDraft
 from ..transactions.transaction import read_connection
+from .attachments import exported_files
 from .formats import Format
 from .notes import ImportProblem, WikiRecord
 from .originals import Exported, FilePlace, Files, exported
@@ -137,6 +139,10 @@ class Export:
             for row in rows:
                 async for some in self.sightings(row["id"]):
                     yield attempted(f"{MENTIONS}: {row['name']}", mention, row, some)
+
+    def attachments(self) -> AsyncIterator[AttachmentDraft]:
+        """Every file that is kept beside the pages, one in memory at a time."""
+        return exported_files(self.connection, self.wiki)
 
     def sightings(self, mention_id: UUID) -> AsyncIterator[list[Row]]:
         """Yield batches of the sources that say a name: one batch at least, though it be empty."""

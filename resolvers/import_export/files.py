@@ -19,7 +19,7 @@ from .folders import Folder
 from .importing import Progress, silent
 from .notes import ImportProblem
 from .paths import MENTIONS, SOURCES
-from .problems import Problems, attempted
+from .problems import UNWRITABLE, Problems, attempted
 from .targets import ExportTarget, FolderTarget, LinesTarget, ZipTarget, line
 from .temp_database import TempDatabase, temp_statements
 
@@ -120,6 +120,13 @@ async def written(
             report("Writing", min(pages, export.total), export.total, files[-1].path)
         for records in temp.records():
             await put(target.add_originals, records)
+        async for file in export.attachments():
+            try:
+                await asyncio.to_thread(target.add_attachment, file)
+            except (FileExistsError, IsADirectoryError, NotADirectoryError):
+                missing.append(ImportProblem(file.path, UNWRITABLE, "a folder or a file of the same name is there"))
+            except OSError as error:
+                raise unwritable(error) from error
         if history:
             async for path, states in export.histories():
                 lines = await rendered(states, partial(state_label, path), partial(target.record, "revision"), missing)
@@ -189,7 +196,11 @@ async def put(step: Callable[..., None], *given: Any) -> None:
     try:
         await asyncio.to_thread(step, *given)
     except OSError as error:
-        raise Unavailable(f"The export cannot be written: {error.strerror or error}.") from error
+        raise unwritable(error) from error
+
+
+def unwritable(error: OSError) -> Unavailable:
+    return Unavailable(f"The export cannot be written: {error.strerror or error}.")
 
 
 def has_file(source: dict[str, Any] | ImportProblem) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from ..errors import BadInput
-from .paths import LIST, is_safe
+from .paths import LIST, is_safe, is_safe_attachment
 from .temp_database import TempDatabase, temp_statements
 
 FOLDERS = temp_statements("folders")
@@ -86,7 +86,7 @@ class Folder:
 
     def remove(self, path: str) -> None:
         """Remove a file that an export may have written, and the folders that it leaves empty."""
-        if not (is_safe(path) or path.startswith(".cairn/")) or ".." in path.split("/"):
+        if not (is_safe(path) or is_safe_attachment(path) or path.startswith(".cairn/")) or ".." in path.split("/"):
             return
         with suppress(FileNotFoundError, NotADirectoryError):
             os.unlink(self.place(path))

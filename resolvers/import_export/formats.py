@@ -10,6 +10,7 @@ from enum import StrEnum
 from itertools import islice
 from posixpath import basename, dirname, splitext
 
+from content.markdown.attachments import media_type
 from content.notes.dates import date_of
 from content.notes.logseq import from_logseq
 from content.notes.notes import Note, from_markdown
@@ -23,6 +24,7 @@ ENDING = re.compile(r"\.([A-Za-z0-9]{1,10})\Z")
 ENDINGS_MAX = 100
 HEADER_MAX = 64 * 1024  # bytes of the first line of a database
 DATABASES_MAX = 10_000
+ATTACHMENTS_MAX = 50_000
 SNIFFED_NOTES, SNIFFED_BYTES = 50, 64 * 1024
 CATEGORIES = {
     "context": "context", "standard": "standard", "standards": "standard", "product": "product", "products": "product",
@@ -52,6 +54,8 @@ class Survey:
 
     left: Counter[str] = field(default_factory=Counter)
     databases: dict[str, frozenset[str]] = field(default_factory=dict)
+    attachments: dict[str, str] = field(default_factory=dict)
+    """The files that are kept beside the notes, by their paths in the folder, with where they lie."""
     is_obsidian: bool = False
     graph: str | None = None
     """The folder of a Logseq graph, with a slash at its end, or nothing."""
@@ -70,11 +74,18 @@ class Survey:
         if path.endswith(LOGSEQ_CONFIG):
             self.graph = path.removesuffix(LOGSEQ_CONFIG)
             return
+        if file and media_type(path) and len(self.attachments) < ATTACHMENTS_MAX:
+            self.attachments[path] = file
+            return
+        self.leave(path)
+        if path.lower().endswith(".csv") and file and len(self.databases) < DATABASES_MAX:
+            self.databases[plain(splitext(path)[0])] = columns(file)
+
+    def leave(self, path: str) -> None:
+        """A file that is left out: it is counted by what it ends in."""
         ending = ENDING.search(path)
         kind = f".{ending[1].lower()}" if ending else "other"
         self.left[kind if kind in self.left or len(self.left) < ENDINGS_MAX else "other"] += 1
-        if kind == ".csv" and file and len(self.databases) < DATABASES_MAX:
-            self.databases[plain(splitext(path)[0])] = columns(file)
 
     def hidden(self, path: str) -> None:
         """A folder that no import looks into."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from content.notes.notes import BadNote, Note
-from content.notes.records import MentionRecord, RevisionRecord, SourceRecord
+from content.notes.records import AttachmentRecord, MentionRecord, RevisionRecord, SourceRecord
 from db.database import Database
 from db.measuring import measure
 from db.scope import Scope
@@ -28,6 +28,8 @@ from ..pages.upsert import Prepared, count_new_words, prepared, upsert_pages
 from ..sources.blobs import OriginalDraft
 from ..sources.sources import SourceDraft, add_source
 from ..transactions.transaction import check_may_write
+from .attachments import draft as attachment_draft
+from .attachments import keep, keep_files
 from .formats import SNIFFED_NOTES, Format, FormatReader, Survey
 from .histories import Histories
 from .mentions import Promotions, Told, hold
@@ -72,6 +74,7 @@ class ImportResult:
     `related` and `links` that no page answers to. `errors` may also tell of a page that was imported without a tie.
     `warnings` tell of what was imported and should be looked at, such as a relation to a page that is not there yet.
     `format` is the tool that the folder was taken for; `left_out` counts other files, by what they end in.
+    `attachments` counts the files that were kept beside the pages and are new, or changed.
     """
 
     created: int
@@ -85,6 +88,7 @@ class ImportResult:
     warnings: tuple[ImportProblem, ...] = ()
     format: Format = Format.MARKDOWN
     left_out: Mapping[str, int] = field(default_factory=dict)
+    attachments: int = 0
 
 
 def silent(step: str, done: int, total: int, current: str) -> None:
@@ -133,7 +137,7 @@ class Import:
         self.histories, self.promotions, self.warnings = Histories(temp), Promotions(temp), Problems()
         self.vault = Vault(temp)
         self.unknown_types: dict[str, tuple[int, str]] = {}
-        self.sources_added = self.created = self.touched = self.kept = self.broken = self.total = 0
+        self.sources_added = self.created = self.touched = self.kept = self.broken = self.total = self.attachments = 0
 
     async def run(self, path: Path) -> ImportResult:
         await self.know()
@@ -151,6 +155,7 @@ class Import:
         await self.redirect(ties)
         await self.promotions.write(self.database, self.scope)
         await self.histories.write(self.database, self.scope, self.problems)
+        self.attachments += await keep_files(self.database, self.scope, self.survey, self.warnings)
         return await self.result(failed)
 
     def recognise(self, path: Path, is_export: bool) -> None:
@@ -164,7 +169,10 @@ class Import:
         elif self.reader.format is Format.AUTO:
             self.reader = replace(self.reader, format=self.survey.recognised(self.list.files(SNIFFED_NOTES)))
         if self.reader.format is Format.LOGSEQ and self.survey.graph is not None:
-            self.survey.left["logseq/"] += self.list.drop(f"{self.survey.graph}logseq/")
+            own = f"{self.survey.graph}logseq/"
+            self.survey.left["logseq/"] += self.list.drop(own)
+            for name in [name for name in self.survey.attachments if name.startswith(own)]:
+                del self.survey.attachments[name]
         self.vault.format = self.reader.format
 
     async def know(self) -> None:
@@ -199,6 +207,8 @@ class Import:
                     await read_in_thread(length(note), self.add_read, done, piece, one)
                 elif isinstance(one, SourceRecord):
                     await self.add_source(piece, one)
+                elif isinstance(one, AttachmentRecord):
+                    await self.add_attachment(one)
                 elif isinstance(one, MentionRecord):
                     mentions.append((piece.label, one))
                     self.promotions.add(one)
@@ -256,6 +266,13 @@ class Import:
             self.sources_added += (await add_source(self.database, self.scope, draft)).created
         except (BadInput, LimitExceeded) as error:
             self.problems.append(problem(piece.label, error))
+
+    async def add_attachment(self, record: AttachmentRecord) -> None:
+        file = await read_in_thread(len(record.data), attachment_draft, record.path, record.data)
+        if isinstance(file, ImportProblem):
+            self.problems.append(file)
+        else:
+            self.attachments += await keep(self.database, self.scope, [file], self.warnings)
 
     async def place(self) -> None:
         some = self.places.place()
@@ -368,6 +385,7 @@ class Import:
             warnings=tuple(self.warnings.told),
             format=self.reader.format,
             left_out=dict(sorted((+self.survey.left).items())),
+            attachments=self.attachments,
         )
 
 

@@ -18,9 +18,11 @@ import orjson
 
 from content.notes.notes import BadNote, Note, check_size, from_record
 from content.notes.records import (
+    AttachmentRecord,
     MentionRecord,
     RevisionRecord,
     SourceRecord,
+    attachment_from_record,
     check_state,
     mention_from_record,
     revision_from_record,
@@ -87,7 +89,7 @@ class NoteFile:
     file: bytes
 
 
-Read = Note | NoteFile | SourceRecord | MentionRecord | RevisionRecord | WikiRecord
+Read = Note | NoteFile | SourceRecord | AttachmentRecord | MentionRecord | RevisionRecord | WikiRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +247,8 @@ def from_line(piece: Piece, text: str) -> Read | ImportProblem:
         return source_from_record(value["source"])
     if isinstance(value, dict) and set(value) == {"mention"}:
         return mention_from_record(value["mention"])
+    if isinstance(value, dict) and set(value) == {"attachment"}:
+        return attachment_from_record(value["attachment"])
     if isinstance(value, dict) and set(value) == {"error"}:
         return error_from(value["error"])
     if isinstance(value, dict) and set(value) == {"wiki"}:

@@ -4,6 +4,8 @@ import hashlib
 import re
 from itertools import chain, count
 
+from content.markdown.attachments import media_type
+
 from .formats import MARKDOWN
 from .temp_database import TempDatabase, temp_statements
 
@@ -46,10 +48,19 @@ def is_own(path: str, type: str, slug: str) -> bool:
 
 def is_safe(path: str) -> bool:
     """Return whether an import would read it as a markdown file inside of the folder, on every system."""
+    return path.lower().endswith(MARKDOWN) and lies_inside(path)
+
+
+def is_safe_attachment(path: str) -> bool:
+    """Return whether an import would keep it as an attachment inside of the folder, on every system."""
+    return media_type(path) is not None and lies_inside(path)
+
+
+def lies_inside(path: str) -> bool:
+    """Return whether the path of a file names no device, hides nothing and leads nowhere else, on every system."""
     parts = path.split("/")
     return (
-        path.lower().endswith(MARKDOWN)
-        and len(parts) <= DEPTH_MAX
+        len(parts) <= DEPTH_MAX
         and not FORBIDDEN.search(path)
         and all(part and len(part.encode()) <= PART_MAX + len(".markdown") for part in parts)
         and not any(part.startswith(".") or part.endswith((".", " ")) or DEVICES.match(part) for part in parts)

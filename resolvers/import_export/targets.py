@@ -10,6 +10,8 @@ import orjson
 from content.notes.note_texts import to_markdown, to_record
 
 from ..auth.owners import ENGLISH, USUAL
+from ..sources.attachments import AttachmentDraft
+from .attachments import record_of
 from .exporting import ORIGIN, PageFile
 from .folders import Folder
 from .notes import ImportProblem, WikiRecord
@@ -40,6 +42,8 @@ class ExportTarget(Protocol):
     def add_pages(self, files: Files) -> None: ...
 
     def add_originals(self, lines: Lines) -> None: ...
+
+    def add_attachment(self, file: AttachmentDraft) -> None: ...
 
     def add_states(self, path: str, lines: Lines) -> None: ...
 
@@ -78,6 +82,9 @@ class FolderTarget:
     def add_originals(self, lines: Lines) -> None:
         for data in lines:
             self.folder.append(ORIGINALS, data)
+
+    def add_attachment(self, file: AttachmentDraft) -> None:
+        self.folder.write(file.path, file.data)
 
     def add_states(self, path: str, lines: Lines) -> None:
         if path != self.growing:
@@ -134,6 +141,10 @@ class ZipTarget:
     def add_originals(self, lines: Lines) -> None:
         self.append(ORIGINALS, lines)
 
+    def add_attachment(self, file: AttachmentDraft) -> None:
+        self.end()
+        self.zip.writestr(entry(file.path), file.data)
+
     def add_states(self, path: str, lines: Lines) -> None:
         self.append(path, lines)
 
@@ -179,6 +190,9 @@ class LinesTarget:
 
     def add_originals(self, lines: Lines) -> None:
         """Write nothing: lines say all of their pages themselves."""
+
+    def add_attachment(self, file: AttachmentDraft) -> None:
+        self.file.write(self.record("attachment", record_of(file)))
 
     def add_states(self, path: str, lines: Lines) -> None:
         self.file.writelines(lines)

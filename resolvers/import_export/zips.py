@@ -15,8 +15,10 @@ from typing import IO
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 from zlib import error as BadStream
 
+from content.markdown.attachments import media_type
+
 from ..errors import BadInput, LimitExceeded
-from .formats import MARKDOWN, Survey
+from .formats import ATTACHMENTS_MAX, MARKDOWN, Survey
 from .notes import NOTE_MAX, ImportProblem
 from .paths import OWN, is_history
 from .problems import Problems
@@ -210,14 +212,16 @@ class Unpacking:
             self.problems.append(ImportProblem(info.filename, "UNREADABLE", f"it cannot be read from the zip: {error}"))
 
     def pass_over(self, zip: ZipFile, info: ZipInfo) -> None:
-        """A file that is no note. Databases are laid out for their first lines, parts of an export to be unpacked."""
+        """A file that is no note. Attachments are laid out to be kept, databases for their first lines, and parts of an
+        export to be unpacked."""
         name = info.filename
         hidden = next((part for part in name.replace("\\", "/").split("/") if part.startswith(".") and part[1:]), None)
         if hidden or info.is_dir():
             self.survey.hidden(hidden or "")
             return
         is_part = PART.search(name) is not None and not self.is_inside and len(self.parts) < PARTS_MAX
-        if not (is_part or name.lower().endswith(DATABASE)) or refusal(info, self.folder):
+        is_kept = media_type(name) is not None and len(self.survey.attachments) < ATTACHMENTS_MAX
+        if not (is_part or is_kept or name.lower().endswith(DATABASE)) or refusal(info, self.folder):
             self.survey.other(name)
             return
         try:

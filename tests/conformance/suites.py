@@ -1,5 +1,6 @@
 """The suites: what each is called, what it runs, and in which versions."""
 
+import re
 import shutil
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -11,10 +12,12 @@ from .fuzzing import fuzz
 from .fuzzing_rest import fuzz_rest
 from .guide import follow_guide
 from .packages import version
-from .running import HERE, ROOT, Check, lines, succeeds
+from .running import HERE, ROOT, Check, lines, run, succeeds
 
 Environment = Mapping[str, str]
 BUILD = HERE / "build"
+TOLD = re.compile(r"^(PASSED|FAILED|ERROR) (\S+::.+?)(?: - .*)?$", re.MULTILINE)
+SKIPPED = re.compile(r"^SKIPPED \[\d+\] (.+)$", re.MULTILINE)
 
 
 class Suite(NamedTuple):
@@ -68,6 +71,16 @@ async def lint(environment: Environment) -> list[Check]:
     ]
 
 
+async def read(environment: Environment) -> list[Check]:
+    """The browser tests that need packages of npm: each is a check, and one that was skipped says why."""
+    files = ("tests/app/web/test_web_in_browser.py", "tests/app/web/test_web_oidc.py")
+    wanted = ("-n0", "-q", "-rA", "--no-header", "-k", "axe or real", *files)
+    said = await run(sys.executable, "-m", "pytest", *wanted, cwd=ROOT, patience=1_200)
+    checks = [Check(name, kind == "PASSED") for kind, name in TOLD.findall(said.text)]
+    skipped = [Check(reason, True, f"skipped: {reason}") for reason in SKIPPED.findall(said.text)]
+    return checks + skipped if said.code == 0 else [*checks, Check("pytest", False, said.text[-2000:])]
+
+
 SUITES = {
     "http": Suite("GraphQL over HTTP, audited", ("graphql-http",), script("audit.mjs")),
     "apollo": Suite("Apollo Client", ("@apollo/client",), script("clients/apollo.mjs")),
@@ -98,6 +111,7 @@ SUITES = {
         ("@modelcontextprotocol/inspector", "@modelcontextprotocol/conformance"),
         agents,
     ),
+    "reader": Suite("The reader for everybody, and signing in to it", ("axe-core", "oidc-provider"), read),
     "rest": Suite("schemathesis on REST", ("python schemathesis",), fuzz_rest),  # it writes as well
     "fuzz": Suite("schemathesis", ("python schemathesis",), fuzz),  # last: it writes whatever it can
 }

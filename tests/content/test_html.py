@@ -15,6 +15,7 @@ PLACES: Places = {
 }
 VOID = {"br", "hr", "img"}
 KILN = '<a class="wiki-link" href="/wiki/entity/kiln" data-page-id="id-1">'
+EMBED = '<a class="wiki-attachment wiki-embed" href="/attachment?path='
 BROKEN = '<a class="wiki-link wiki-link-broken">'
 
 HOSTILE = [
@@ -138,6 +139,12 @@ def faults(text: str) -> list[str]:
         ("[^1]: Book", '<sup><a class="wiki-citation" href="#citation-1">1</a></sup>: Book'),
         ("[a](https://x.example)", '<a href="https://x.example" rel="nofollow noopener noreferrer">a</a>'),
         ("[a](notes/b.md)", "<a>a</a>"),
+        ("[[plan.pdf|Plan]]", '<a class="wiki-attachment" href="/attachment?path=plan.pdf">Plan</a>'),
+        ("[a](b%20c/plan.pdf#page=2)", '<a class="wiki-attachment" href="/attachment?path=b%20c/plan.pdf">a</a>'),
+        ("![[b c.png|300]]", f'{EMBED}b%20c.png">b c.png</a>'),
+        ("![a](../b.svg)", f'{EMBED}../b.svg">a</a>'),
+        ("![a](b.html) ![c](//d.png)", "a c"),
+        ("[![a](b.png)](https://x.example)", '<a href="https://x.example" rel="nofollow noopener noreferrer">a</a>'),
         ("a <!-- hidden --> b %% hidden %% c", "a  b  c"),
         ("<b>a</b> & b", "&lt;b&gt;a&lt;/b&gt; &amp; b"),
     ],

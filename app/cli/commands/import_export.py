@@ -89,6 +89,7 @@ def as_data(result: "ImportResult") -> dict[str, Any]:
         "brokenLinks": result.broken_links,
         "format": result.format,
         "leftOut": dict(result.left_out),
+        "attachments": result.attachments,
         "warnings": [{"path": one.path, "code": one.code, "message": one.message} for one in result.warnings],
         "errors": [{"path": one.path, "code": one.code, "message": one.message} for one in result.errors],
     }
@@ -97,7 +98,8 @@ def as_data(result: "ImportResult") -> dict[str, Any]:
 def say_result(result: "ImportResult") -> None:
     say(
         f"{result.created} created, {result.changed} changed, {result.unchanged} unchanged, {result.failed} failed; "
-        f"{result.links} links, {result.broken_links} broken; {result.sources} new sources."
+        f"{result.links} links, {result.broken_links} broken; {result.sources} new sources; "
+        f"{result.attachments} new attachments."
     )
     left = ", ".join(f"{count:,} {kind}" for kind, count in result.left_out.items())
     say(f"Read as {KINDS[result.format]}; {f'left out: {left}' if left else 'nothing was left out'}.")

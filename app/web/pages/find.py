@@ -23,10 +23,15 @@ async def results(visit: Visit) -> Response:
 
 
 async def suggest(visit: Visit) -> Response:
-    """Show the pages that a query may mean, as options of a list: by name first, then by what they say."""
+    """Show the pages that a query may mean, as options of a list: by name first, then by what they say.
+
+    Names that begin as somebody types come before others.
+    """
     query = visit.asked("q")[:QUERY_MAX]
     found = await visit.ask("search", "Suggest", query=query) if query else {"named": [], "found": []}
     hits: dict[tuple[str, str], dict[str, Any]] = {}
     for hit in [*found["named"], *found["found"]]:
         hits.setdefault((hit["page"]["type"], hit["page"]["slug"]), {"snippet": None, "matchedAlias": None} | hit)
-    return await visit.show("suggestions.html", viewer=None, query=query, hits=list(hits.values())[:8])
+    typed = query.casefold()
+    first = sorted(hits.values(), key=lambda hit: not hit["page"]["title"].casefold().startswith(typed))
+    return await visit.show("suggestions.html", viewer=None, query=query, hits=first[:8])

@@ -3,7 +3,7 @@
 from math import cos, pi, sin
 from typing import Any
 
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from content.names import is_slug
 from content.templates import TEMPLATES
@@ -11,6 +11,7 @@ from resolvers.errors import NotFound
 from resolvers.transactions.transaction import NO_PAGE
 
 from ..endpoint import Visit, moved, path_to
+from .files import files_of
 
 WRITERS = ("MEMBER", "SERVICE", "ADMIN")
 AROUND_MOST = 16  # pages of the small drawing beside a text
@@ -23,8 +24,10 @@ async def read_page(visit: Visit) -> Response:
     if page["mergedInto"] or page["redirectedFrom"]:
         return moved_to(visit, page["mergedInto"] or page)
     number_evidence(page)
-    drawing = star(page)
-    return await visit.show("read.html", may_write=may_write(visit, found["viewer"]), drawing=drawing, **found)
+    texts = (section["bodyHtml"] for section in page["sections"])
+    values: dict[str, Any] = {"drawing": star(page), "may_write": may_write(visit, found["viewer"])}
+    files = await files_of(visit, texts, page["metadata"].get("imported_from"))
+    return await visit.show("read.html", files=files, **values, **found)
 
 
 async def read_markdown(visit: Visit) -> Response:
@@ -33,6 +36,18 @@ async def read_markdown(visit: Visit) -> Response:
     parts = [f"# {page['title']}", page["summary"] or "", page["bodyMd"]]
     text = "\n\n".join(filter(None, parts)) + "\n"
     return PlainTextResponse(text, media_type="text/markdown", headers={"cache-control": "private, no-cache"})
+
+
+async def read_json(visit: Visit) -> Response:
+    """Return the page as JSON: its fields, its sections as markdown, and the sources that each one rests on."""
+    page = existing((await visit.ask("read", "Data", **named(visit)))["page"])
+    return JSONResponse(page, headers={"cache-control": "private, no-cache"})
+
+
+async def show_related(visit: Visit) -> Response:
+    """Show the pages that say the like, to be put beside a page once that is there."""
+    found = await visit.ask("read", "Related", id=visit.request.path_params["id"])
+    return await visit.show("related.html", viewer=None, **found)
 
 
 async def preview(visit: Visit) -> Response:

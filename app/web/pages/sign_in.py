@@ -1,4 +1,4 @@
-"""Signing in with a token or an API key, and signing out."""
+"""Signing in by a provider, or with a token or an API key, and signing out."""
 
 from functools import partial
 from typing import Any
@@ -7,21 +7,27 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from resolvers.errors import CairnError
+from resolvers.auth.oidc import ATTEMPT
+from resolvers.errors import CairnError, NotFound
 
 from ..endpoint import (
     Web,
     answer,
     check_same_origin,
+    cookie_name,
     described,
     error_page,
     local_path,
     moved,
     read_form,
+    safe_cookie_name,
     sign_in,
     sign_out,
 )
 from ..rendering import texts
+
+BACK = "/sign-in/callback"
+NO_PROVIDER = "Nobody signs in by a provider here. Use a token, or an API key."
 
 
 def sign_in_routes(web: Web) -> list[Route]:
@@ -29,6 +35,8 @@ def sign_in_routes(web: Web) -> list[Route]:
     return [
         Route("/sign-in", partial(show_sign_in, web), methods=["GET"]),
         Route("/sign-in", partial(take_credential, web), methods=["POST"]),
+        Route("/sign-in/provider", partial(to_provider, web), methods=["GET"]),
+        Route(BACK, partial(from_provider, web), methods=["GET"]),
         Route("/sign-out", partial(leave, web), methods=["POST"]),
     ]
 
@@ -39,8 +47,13 @@ async def show_sign_in(web: Web, request: Request) -> Response:
 
 
 async def sign_in_page(web: Web, request: Request, status: int, said: str | None, next: str) -> Response:
-    values: dict[str, Any] = {"viewer": None, "owner_slug": None, "said": said, "next": local_path(next)}
-    return await answer(web, request, "sign_in.html", status, **values)
+    values: dict[str, Any] = {
+        "viewer": None,
+        "owner_slug": None,
+        "said": said,
+        "has_provider": web.provider is not None,
+    }
+    return await answer(web, request, "sign_in.html", status, next=local_path(next), **values)
 
 
 async def take_credential(web: Web, request: Request) -> Response:
@@ -59,6 +72,54 @@ async def take_credential(web: Web, request: Request) -> Response:
     except Exception as error:
         return await error_page(web, request, error)
     return response
+
+
+# -- by the provider
+
+
+async def to_provider(web: Web, request: Request) -> Response:
+    """Send the browser to the provider; what the way back needs is kept in a cookie for ten minutes."""
+    if web.provider is None:
+        return await error_page(web, request, NotFound(NO_PROVIDER))
+    back = f"{request.url.scheme}://{request.url.netloc}{BACK}"
+    next = request.query_params.get("next", "")
+    try:
+        name = attempt_cookie(request)
+        attempt = await web.provider.begin(back, local_path(next))
+    except CairnError as error:
+        return await refused(web, request, error, next)
+    response = moved(attempt.address)
+    secure = request.url.scheme == "https"
+    response.set_cookie(name, attempt.cookie, max_age=ATTEMPT, httponly=True, samesite="lax", secure=secure)
+    return response
+
+
+async def from_provider(web: Web, request: Request) -> Response:
+    """Sign in who comes back from the provider. The cookie of the attempt is good once."""
+    if web.provider is None:
+        return await error_page(web, request, NotFound(NO_PROVIDER))
+    try:
+        name = attempt_cookie(request)
+        done = await web.provider.finish(request.query_params, request.cookies.get(name))
+        response = moved(local_path(done.next))
+        sign_in(request, response, done.token, done.seconds)
+    except CairnError as error:
+        response = await refused(web, request, error, "")
+    except Exception as error:
+        response = await error_page(web, request, error)
+    if cookie_name(request):
+        secure = request.url.scheme == "https"
+        response.delete_cookie(attempt_cookie(request), httponly=True, samesite="lax", secure=secure)
+    return response
+
+
+async def refused(web: Web, request: Request, error: CairnError, next: str) -> Response:
+    status, _, message, _ = described(error)
+    return await sign_in_page(web, request, status, message, next)
+
+
+def attempt_cookie(request: Request) -> str:
+    return f"{safe_cookie_name(request)}-sign-in"
 
 
 async def leave(web: Web, request: Request) -> Response:

@@ -4,21 +4,28 @@ import re
 from contextlib import suppress
 from typing import Any
 
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from content.edits.merging import merge_texts
+from content.ingest.extraction import Unreadable
 from content.markdown.html import html
 from content.markdown.sections import parse, render
 from content.names import NoSlug, slugify
 from content.templates import TEMPLATES
 from resolvers.errors import BadInput, Conflict, Forbidden
+from resolvers.ingest.ingest import text_of as text_of_file
 
 from ..endpoint import Visit, moved, path_to
 from ..prose import dressed
+from .files import files_of
 from .read import existing, may_write, named
 
 PREVIEWED_MAX = 200_000  # characters
 TITLE_MAX = 500  # characters
+PASTED_MAX = 500_000  # characters of HTML
+BOLD_THAT_IS_NOT = re.compile(
+    r"<b [^>]*font-weight:\s*normal[^>]*>", re.IGNORECASE
+)  # around all that Google Docs copies
 NO_LINK = re.compile(r"wiki-link wiki-link-broken")
 
 
@@ -153,7 +160,18 @@ def text_of(body: str, section: str) -> str | None:
 async def preview_text(visit: Visit) -> Response:
     """Show what markdown will look like. Links are not looked up."""
     shown = NO_LINK.sub("wiki-link", html(visit.entered("body")[:PREVIEWED_MAX], {}))
-    return await visit.show("rendered.html", html=dressed(shown, visit.owner or ""), viewer=None)
+    text = dressed(shown, visit.owner or "", files=await files_of(visit, [shown]))
+    return await visit.show("rendered.html", html=text, viewer=None)
+
+
+async def pasted_text(visit: Visit) -> Response:
+    """Return what somebody pastes from a web page or a document as markdown."""
+    given = BOLD_THAT_IS_NOT.sub("<span>", visit.entered("body")[:PASTED_MAX])
+    try:
+        text = (await text_of_file("text/html", given.encode())).text
+    except Unreadable as error:
+        raise BadInput(str(error), "body") from None
+    return PlainTextResponse(text.strip(), headers={"cache-control": "no-store"})
 
 
 # -- renaming and archiving

@@ -154,6 +154,10 @@ addEventListener("hashchange", openFootnote);
 openFootnote();
 addEventListener("beforeprint", () => document.querySelectorAll(".evidence details").forEach((note) => (note.open = true)));
 
+// A drawing that is wider than the screen begins with its middle.
+const wide = document.querySelector(".wide-graph");
+if (wide) wide.scrollLeft = (wide.scrollWidth - wide.clientWidth) / 2;
+
 const reading = document.querySelector(".reading[data-page]");
 if (reading) {
   const key = `cairn:read:${reading.dataset.page}`;
@@ -173,6 +177,18 @@ if (reading) {
     { rootMargin: "0px 0px -75% 0px" },
   );
   document.querySelectorAll(".part > h2[id]").forEach((heading) => seen.observe(heading));
+
+  // Pages that say the like are looked for once somebody comes to where they stand, at the end of what is beside a text.
+  const related = document.querySelector("[data-related]");
+  const near = new IntersectionObserver(async ([entry]) => {
+    if (!entry.isIntersecting) return;
+    near.disconnect();
+    const list = (await fetchDocument(related.dataset.related))?.querySelector("ul");
+    if (!list) return;
+    related.append(document.importNode(list, true));
+    related.hidden = false;
+  });
+  near.observe(document.querySelector(".around"));
 
   // Tabs in the background hold no connection: what they missed is told when somebody looks at them again.
   const told = document.getElementById("changed-now");

@@ -178,9 +178,9 @@ async def test_an_export_tells_what_pages_were_when_it_is_asked(rest: Rest) -> N
 
 async def test_an_upload_is_recognised_and_says_what_it_left_and_what_is_to_be_looked_at(rest: Rest) -> None:
     page = "A page 0123456789abcdef0123456789abcdef"
-    sent = zipped({f"{page}.md": "# A page\n\nText.", f"{page}/oven.png": "", "Tasks.csv": "Name\n"})
+    sent = zipped({f"{page}.md": "# A page\n\nText.", f"{page}/oven.png": "PNG", "Tasks.csv": "Name\n"})
     said = (await rest.ask("POST", "/import", content=sent, headers=ZIP)).json()
-    assert (said["format"], said["left_out"]) == ("notion", {".csv": 1, ".png": 1})
+    assert (said["format"], said["left_out"], said["attachments"]) == ("notion", {".csv": 1}, 1)
     assert (await rest.get("/pages/a-page")).json()["title"] == "A page"
     lost = zipped({"A.md": "---\nparent: Nowhere\n---\nA."})
     said = (await rest.ask("POST", "/import?format=obsidian", content=lost, headers=ZIP)).json()

@@ -247,3 +247,42 @@ async def test_the_scripts_of_a_page_are_small(person: httpx.AsyncClient, owner:
         scripts = re.findall(r'<script type="module" src="([^"]+)"', (await person.get(path)).text)
         assert scripts
         assert sum([len(gzip.compress((await person.get(script)).content)) for script in scripts]) < 60_000
+
+
+async def test_names_that_begin_as_somebody_types_are_suggested_first(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    await written(wiki, "The bats", "They live under a bridge.", aliases=["Aus bats", "Austin bats"])
+    await written(wiki, "Austin, Texas", "A city.")
+    shown = (await person.get(f"/suggest/{owner}?q=aus")).text
+    assert re.findall(r'data-name="([^"]+)"', shown) == ["Austin, Texas", "The bats"]
+
+
+# -- alternates
+
+
+async def test_a_page_names_its_alternates_and_each_says_the_same(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    await written(wiki, "Austin", "Hot.\n\n## Water\n\nCold.", summary="A city.", tags=["city"])
+    path = f"/wiki/{owner}/topic/austin"
+    shown = (await person.get(path)).text
+    assert f'<link rel="alternate" type="text/markdown" href="{path}.md">' in shown
+    assert f'<link rel="alternate" type="application/json" href="{path}.json">' in shown
+    site = str(person.base_url).rstrip("/")
+    for name, value in (("title", "Austin"), ("description", "A city."), ("url", f"{site}{path}"), ("type", "article")):
+        assert f'<meta property="og:{name}" content="{value}">' in shown
+    assert (await person.get(f"{path}.md")).text == "# Austin\n\nA city.\n\nHot.\n\n## Water\n\nCold.\n"
+    answer = await person.get(f"{path}.json")
+    page = answer.json()
+    assert (answer.headers["content-type"], page["title"], page["tags"]) == ("application/json", "Austin", ["city"])
+    assert [(one["heading"], one["bodyMd"]) for one in page["sections"]] == [("", "Hot."), ("Water", "Cold.")]
+    assert (await person.get(f"/wiki/{owner}/topic/nothing.json")).status_code == 404
+
+
+async def test_pages_that_say_the_like_are_beside_a_page(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+    await written(wiki, "Barton Springs", "A cold spring-fed pool in Austin, full of swimmers in summer.")
+    await written(wiki, "Deep Eddy", "A cold spring-fed pool in Austin, full of swimmers in winter.")
+    id = re.search(r'data-related="([^"]+)"', (await person.get(f"/wiki/{owner}/topic/deep-eddy")).text)
+    assert id is not None
+    assert f'<a href="/wiki/{owner}/topic/barton-springs">Barton Springs</a>' in (await person.get(id[1])).text

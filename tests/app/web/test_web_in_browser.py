@@ -162,6 +162,39 @@ async def test_unsaved_text_survives_a_reload_and_is_saved_at_last(reader: Reade
     await asyncio.to_thread(look)
 
 
+RICH = (
+    "<meta charset=utf-8><b style='font-weight:normal;' id=docs-internal><h2>Tides</h2><p>Low at <strong>six</strong>,"
+    " see <a href='https://tides.example/'>the table</a>.</p><ul><li>one</li><li>two</li></ul>"
+    "<script>alert(1)</script></b>"
+)
+
+
+async def test_what_is_pasted_keeps_its_form_as_markdown(reader: Reader, tmp_path: Path) -> None:
+    def paste(browser: Tab, kinds: dict[str, str]) -> None:
+        script = "{const given = new DataTransfer();"
+        script += f"for (const [kind, text] of Object.entries({json.dumps(kinds)})) given.setData(kind, text);"
+        script += "const pasted = new ClipboardEvent('paste', {clipboardData: given, bubbles: true, cancelable: true});"
+        browser.run(
+            f"{script} document.querySelector('#body').dispatchEvent(pasted); window.kept = !pasted.defaultPrevented}}"
+        )
+
+    def look() -> None:
+        with tab(tmp_path / "browser") as browser:
+            opened(browser, reader.path("edit") + "?section=food")
+            browser.run("document.querySelector('#body').select()")
+            paste(browser, {"text/html": RICH, "text/plain": "Tides Low at six"})
+            browser.wait_for("document.querySelector('#body').value.includes('Tides')")
+            assert browser.run("document.querySelector('#body').value") == (
+                "## Tides\n\nLow at **six**, see [the table](https://tides.example/).\n\n- one\n- two"
+            )
+            code = {"text/html": "<meta><div style='color:red'><span>## x</span></div>", "text/plain": "## x"}
+            paste(browser, code)
+            assert browser.run("window.kept") is True
+            assert browser.complaints() == []
+
+    await asyncio.to_thread(look)
+
+
 async def test_somebody_signs_in_from_another_name_by_pasting_a_token(dsn: str, tmp_path: Path, reader: Reader) -> None:
     async with serving(dsn, tmp_path) as service:
 
@@ -226,6 +259,7 @@ def pages_of(reader: Reader) -> list[str]:
         f"{reader.url}/diff/{reader.owner}/{reader.page}?from=1&to=1",
         reader.path("edit") + "?section=water",
         reader.path("merge") + "?name=barton-springs",
+        f"{reader.url}/keys/{reader.owner}",
         f"{reader.url}/proposal/{reader.owner}/{reader.proposal}?made=1",
         f"{reader.url}/sign-in",
         f"{reader.url}/nothing",

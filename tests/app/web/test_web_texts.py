@@ -12,6 +12,7 @@ from schema.enums import (
     WikiContradictionResolution,
     WikiJobStatus,
     WikiProposalStatus,
+    WikiRole,
     WikiSignificance,
     WikiSourceKind,
 )
@@ -23,6 +24,7 @@ ENUMS: dict[str, type[Enum]] = {
     "resolutions": WikiContradictionResolution,
     "proposal_states": WikiProposalStatus,
     "significance": WikiSignificance,
+    "roles": WikiRole,
 }
 
 

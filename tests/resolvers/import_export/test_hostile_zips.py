@@ -192,7 +192,7 @@ def test_a_zip_with_64_bits_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         with zip.open("a.md", "w", force_zip64=True) as file:
             file.write(b"A.")
         for n in range(20):
-            zip.writestr(f"p{n}.png", b"")
+            zip.writestr(f"p{n}.exe", b"")
     assert b"PK\x06\x06" in path.read_bytes()
     assert told(path) == ({"a.md"}, {})
 

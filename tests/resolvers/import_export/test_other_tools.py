@@ -60,11 +60,13 @@ async def parents(wiki: Wiki) -> dict[str, str]:
 
 
 async def unchanged(wiki: Wiki, folder: Path, given: dict[str, str | bytes]) -> None:
-    """The export has the notes as they were, and an import of it is the same wiki."""
+    """The export has the notes and the pictures as they were, and an import of it is the same wiki."""
     await export_folder(wiki.database, wiki.scope, folder)
     before = {path: data.encode() if isinstance(data, str) else data for path, data in given.items()}
     after = {path: data for path, data in files(folder).items() if not path.startswith(".cairn")}
-    assert after == {path: data for path, data in before.items() if path.endswith(".md") and "/bak/" not in path}
+    assert after == {
+        path: data for path, data in before.items() if path.endswith((".md", ".png")) and "/bak/" not in path
+    }
     copy = await wiki.neighbour()
     assert (await run(copy, folder)).errors == ()
     await export_folder(copy.database, copy.scope, folder.with_name("copy"))
@@ -82,7 +84,7 @@ def zipped(path: Path, given: dict[str, str | bytes], top: str = "") -> Path:
 async def test_a_notion_export_becomes_pages_with_their_titles_links_and_places(wiki: Wiki, tmp_path: Path) -> None:
     result = await run(wiki, zipped(tmp_path / "notion.zip", NOTION))
     assert (result.errors, result.warnings, result.created) == ((), (), 7)
-    assert (result.format, result.left_out) == (Format.NOTION, {".csv": 2, ".png": 1})
+    assert (result.format, result.left_out, result.attachments) == (Format.NOTION, {".csv": 2}, 1)
     pages = {row["slug"]: row for row in await wiki.rows("pages")}
     titles = {slug: page["title"] for slug, page in pages.items()}
     long = "a-page-whose-title-is-longer-than-the-fifty-characters-of-a-file-name"
@@ -136,7 +138,7 @@ async def test_a_logseq_graph_becomes_pages_with_their_names_links_and_places(
 ) -> None:
     result = await run(wiki, zipped(tmp_path / "graph.zip", LOGSEQ, top))
     assert (result.errors, result.created) == ((), 5)
-    assert (result.format, result.left_out) == (Format.LOGSEQ, {".edn": 1, ".png": 1, "logseq/": 1})
+    assert (result.format, result.left_out, result.attachments) == (Format.LOGSEQ, {".edn": 1, "logseq/": 1}, 1)
     assert [(one.path, one.message.partition(";")[0]) for one in result.warnings] == [
         (f"{top}pages/Drink___Bread.md", 'parent: no page answers to "Drink" yet')
     ]

@@ -1,0 +1,57 @@
+"""Attachments: found for the texts that name them, and sent to be shown or saved, never to be run."""
+
+from collections.abc import Iterable
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+from content.markdown.attachments import folder_of
+from db.scope import Scope as Wiki
+from resolvers.auth.owners import find_owner
+from resolvers.errors import NotFound
+from resolvers.sources.attachments import NO_FILE, find_attachments, read_attachment
+
+from ..endpoint import Visit
+from ..prose import NO_FILES, SHOWN, Files, named_in
+
+# What a browser may do with a file that somebody has given: show a picture, with the styles inside of it.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
+
+
+async def files_of(visit: Visit, texts: Iterable[str], origin: object = None) -> Files:
+    """Return the attachments that these texts name; `origin` is the file that their page was imported from."""
+    names = {name for text in texts if "wiki-attachment" in text for name in named_in(text)}
+    if not names:
+        return NO_FILES
+    return await find_attachments(visit.web.database, await wiki_of(visit), folder_of(origin), names)
+
+
+async def wiki_of(visit: Visit) -> Wiki:
+    """Return the scope of the wiki that the address names, which the credential may not be allowed to read."""
+    try:
+        owner = await find_owner(visit.web.database, visit.wiki.tenant_id, visit.owner or "")
+    except NotFound:
+        raise NotFound(NO_FILE) from None
+    return visit.wiki.in_owner(owner.id)
+
+
+async def send_file(visit: Visit) -> Response:
+    """Send an attachment byte for byte: a picture to be shown, anything else to be saved."""
+    try:
+        file = await read_attachment(visit.web.database, await wiki_of(visit), visit.request.path_params["path"])
+    except NotFound:
+        raise NotFound(NO_FILE) from None
+    tag = f'"{file.hash}"'
+    name = quote(file.path.rpartition("/")[2], safe="")
+    is_shown = file.media_type in SHOWN
+    headers = {
+        "content-disposition": f"{'inline' if is_shown else 'attachment'}; filename*=UTF-8''{name}",
+        "content-security-policy": POLICY,
+        "x-content-type-options": "nosniff",
+        "cache-control": "private, no-cache",
+        "etag": tag,
+        "vary": "Cookie",
+    }
+    if visit.request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(file.data, media_type=file.media_type, headers=headers)

@@ -1,0 +1,124 @@
+"""Attachments: the files beside notes that are kept, how a text names them, and how large a picture is."""
+
+import re
+from posixpath import basename, dirname, join, normpath
+from struct import unpack_from
+from typing import NamedTuple
+from urllib.parse import quote, unquote
+
+from .links import wiki_file_at
+
+ADDRESS = "/attachment?path="
+PICTURES = {
+    "avif": "image/avif", "bmp": "image/bmp", "gif": "image/gif", "jpeg": "image/jpeg", "jpg": "image/jpeg",
+    "png": "image/png", "svg": "image/svg+xml", "webp": "image/webp",
+}  # fmt: skip
+MEDIA_TYPES = PICTURES | {
+    "3gp": "video/3gpp", "canvas": "application/json", "doc": "application/msword",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "flac": "audio/flac",
+    "heic": "image/heic", "m4a": "audio/mp4", "mov": "video/quicktime", "mp3": "audio/mpeg", "mp4": "video/mp4",
+    "odt": "application/vnd.oasis.opendocument.text", "ogg": "audio/ogg", "ogv": "video/ogg", "pdf": "application/pdf",
+    "ppt": "application/vnd.ms-powerpoint",
+    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation", "tif": "image/tiff",
+    "tiff": "image/tiff", "txt": "text/plain", "wav": "audio/wav", "webm": "video/webm",
+    "xls": "application/vnd.ms-excel",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}  # fmt: skip
+"""The media type of each file that is kept, by what its name ends in. A file with another ending is left out."""
+SIZE = re.compile(r"\d{1,5}(x\d{1,5})?")
+SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+FRAMES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
+VIEW = re.compile(
+    rb"<svg\b[^>]{0,2000}?\bviewBox=[\"']\s*[-\d.]+[\s,]+[-\d.]+[\s,]+(\d{1,7})(?:\.\d*)?[\s,]+(\d{1,7})\b"
+)
+
+
+class Attachment(NamedTuple):
+    """A file that a text names: where it lies as it is written, what is shown for it, and whether it stands there."""
+
+    path: str
+    shown: str
+    is_embedded: bool
+    end: int = 0
+
+
+def media_type(path: str) -> str | None:
+    """Return the media type of a file that is kept; None for one that is not."""
+    return MEDIA_TYPES.get(path.rpartition(".")[2].lower()) if "." in basename(path) else None
+
+
+def attachment_at(text: str, position: int) -> Attachment | None:
+    """Return the attachment that `![[name]]` or `[[name.pdf]]` names there."""
+    found = wiki_file_at(text, position)
+    if found is None or media_type(found.name) is None:
+        return None
+    shown = found.text if found.text and not SIZE.fullmatch(found.text) else basename(found.name)
+    return Attachment(found.name, shown, found.is_embedded, found.end)
+
+
+def attachment_path(address: str) -> str | None:
+    """Return the path of the file that a markdown link names; None for an address of another kind, or of a page."""
+    path = unquote(address.partition("#")[0].partition("?")[0])
+    is_elsewhere = SCHEME.match(path) or path.startswith(("/", "\\")) or not path.isprintable()
+    return None if is_elsewhere or media_type(path) is None else path
+
+
+def attachment_address(path: str) -> str:
+    return ADDRESS + quote(path)  # in the query: a path may lead upwards, and browsers would follow it
+
+
+def likely_paths(written: str, folder: str) -> list[str]:
+    """Return where a file may lie in a folder of notes, likeliest first, for a note that lies in `folder`."""
+    bare = written.removeprefix("./")
+    near = normpath(join(folder, bare))
+    top = normpath(bare)
+    return list(dict.fromkeys(path for path in (near, top) if not path.startswith("../")))
+
+
+def folder_of(origin: object) -> str:
+    """Return the folder of the file that a page was imported from, as its metadata has it."""
+    return dirname(origin) if isinstance(origin, str) else ""
+
+
+def file_key(path: str) -> str:
+    """Return the name by which a file is found whatever folder it lies in."""
+    return basename(path).casefold()
+
+
+def picture_size(data: bytes) -> tuple[int, int] | None:
+    """Return the width and height of a picture in pixels; None where its first bytes do not say."""
+    if data.startswith(b"\x89PNG\r\n\x1a\n") and len(data) >= 24:
+        size = unpack_from(">II", data, 16)
+    elif data.startswith((b"GIF87a", b"GIF89a")) and len(data) >= 10:
+        size = unpack_from("<HH", data, 6)
+    elif data.startswith(b"\xff\xd8"):
+        size = size_of_jpeg(data)
+    elif data.startswith(b"RIFF") and data[8:12] == b"WEBP" and len(data) >= 30:
+        size = size_of_webp(data)
+    else:
+        found = VIEW.search(data[:4_000])
+        size = tuple(map(int, found.groups())) if found else ()
+    return (size[0], size[1]) if len(size) == 2 and all(0 < side < 1 << 20 for side in size) else None
+
+
+def size_of_jpeg(data: bytes) -> tuple[int, ...]:
+    """Walk the segments up to the frame, which says how large the picture is."""
+    at = 2
+    while at + 9 <= len(data) and data[at] == 0xFF:
+        mark, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4], "big")
+        if mark in FRAMES:
+            height, width = unpack_from(">HH", data, at + 5)
+            return width, height
+        at += 2 + max(length, 2)
+    return ()
+
+
+def size_of_webp(data: bytes) -> tuple[int, ...]:
+    kind = data[12:16]
+    if kind == b"VP8X":
+        return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
+    if kind == b"VP8 ":
+        width, height = unpack_from("<HH", data, 26)
+        return width & 0x3FFF, height & 0x3FFF
+    bits = int.from_bytes(data[21:25], "little")
+    return (bits & 0x3FFF) + 1, ((bits >> 14) & 0x3FFF) + 1

@@ -1,0 +1,48 @@
+-- name: put
+-- Keep an attachment at its path; what the path had before comes back, and nothing where it was the same file.
+WITH former AS MATERIALIZED (
+    SELECT a.hash FROM attachments AS a
+    WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.path = CAST(:path AS text)
+), kept AS (
+    INSERT INTO attachments (tenant_id, owner_id, path, name, hash, media_type, width, height, created_at)
+    VALUES (
+        :tenant_id, :owner_id, CAST(:path AS text), CAST(:name AS text), CAST(:hash AS bytea), CAST(:media_type AS text),
+        CAST(:width AS integer), CAST(:height AS integer), CAST(:now AS timestamptz)
+    )
+    ON CONFLICT (tenant_id, owner_id, path) DO UPDATE SET
+        hash = EXCLUDED.hash, media_type = EXCLUDED.media_type, width = EXCLUDED.width, height = EXCLUDED.height
+    WHERE attachments.hash <> EXCLUDED.hash
+    RETURNING hash
+)
+SELECT (SELECT hash FROM former) AS former FROM kept;
+
+-- name: find_same
+-- Those of these paths that have these very files already.
+SELECT a.path FROM attachments AS a
+JOIN unnest(CAST(:paths AS text[]), CAST(:hashes AS bytea[])) AS given (path, hash)
+    ON given.path = a.path AND given.hash = a.hash
+WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id;
+
+-- name: find_named
+-- The attachments of a wiki that are called so, whatever folder they lie in; those at one of the paths come first.
+SELECT a.path, a.name, a.media_type, a.width, a.height FROM attachments AS a
+WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.name = ANY(CAST(:names AS text[]))
+ORDER BY a.path = ANY(CAST(:paths AS text[])) DESC, length(a.path), a.path
+LIMIT 1000;
+
+-- name: find_file
+-- An attachment with its bytes.
+SELECT a.path, a.media_type, a.hash, b.data FROM attachments AS a
+JOIN blobs AS b ON b.tenant_id = :tenant_id AND b.owner_id = :owner_id AND b.hash = a.hash
+WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.path = CAST(:path AS text);
+
+-- name: list_paths
+-- The paths of the attachments after one, in order.
+SELECT a.path FROM attachments AS a
+WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.path > CAST(:after_path AS text)
+ORDER BY a.path
+LIMIT CAST(:size AS integer);
+
+-- name: find_policy
+-- The rules by which writes of the wiki are done, proposed or refused.
+SELECT o.write_policy FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;

@@ -1,0 +1,264 @@
+"""Sign-in through an OpenID Connect provider: the authorization code flow with PKCE, and whom its claims mean.
+
+The browser carries what one attempt needs in a signed cookie. The code is redeemed from here, and nothing that the
+provider says counts before its signature, issuer, audience, time and nonce are checked.
+"""
+
+import time
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from hmac import compare_digest
+from secrets import token_urlsafe
+from typing import Any
+from urllib.parse import quote_plus, urlencode
+
+import httpx
+import jwt
+import structlog
+
+from content.limits import CALLED
+from content.names import is_slug
+from db.database import Database
+from db.scope import ActorKind, Role
+
+from ..errors import Conflict, Forbidden, NotFound, Unauthenticated, Unavailable
+from ..tenants.tenants import find_tenant
+from .credentials import LEEWAY, Signing, issue_token, reason, secret_key
+from .jwks import ALGORITHMS, Jwks
+from .owners import OwnerKind, ensure_owner, find_owner
+
+DISCOVERY = "/.well-known/openid-configuration"
+KNOWN_FOR = 3_600.0  # seconds that what the provider says of itself is believed
+ATTEMPT = 600  # seconds in which a sign-in has to be finished
+TIMEOUT = 10.0
+USE = "sign-in"
+STRENGTH = {Role.READER: 1, Role.MEMBER: 2, Role.ADMIN: 3}
+BEGIN_AGAIN = "This sign-in was not begun in this browser, or took longer than ten minutes. Begin it again."
+REFUSED = "The provider did not let you in. Try again, or ask whoever runs it."
+UNREACHABLE = "The provider by which people sign in cannot be reached now. Try again in a moment."
+NOT_KNOWN = "You have signed in, but nobody has given you a wiki here. Ask an admin of the service for one."
+NO_ROLE = "You have signed in, but none of your groups may use this service. Ask an admin of the service."
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRules:
+    """Whose wiki a person gets, and with which role, by the claims of the provider."""
+
+    owner: str = "preferred_username"
+    creates_owners: bool = False
+    role: Role | None = Role.MEMBER
+    role_claim: str | None = None
+    roles: Mapping[str, Role] = field(default_factory=dict)
+
+    def slug_of(self, claims: Mapping[str, Any]) -> str:
+        """Return the slug of the person's owner. It is taken as it is: two people never become one by its spelling."""
+        slug = claims.get(self.owner)
+        if not isinstance(slug, str) or not is_slug(slug):
+            raise Forbidden(f"{NOT_KNOWN} The claim `{self.owner}` of the provider is not the slug of one.")
+        return slug
+
+    def role_of(self, claims: Mapping[str, Any]) -> Role:
+        """Return the strongest role that the claims give, else the one of everybody."""
+        given = claims.get(self.role_claim) if self.role_claim else None
+        values = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+        found = [self.roles[value] for value in values if isinstance(value, str) and value in self.roles]
+        role = max(found, key=lambda one: STRENGTH[one], default=self.role)
+        if role is None:
+            raise Forbidden(NO_ROLE)
+        return role
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A sign-in that has begun: where the browser has to go, and the cookie that brings it back."""
+
+    address: str
+    cookie: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """A person who has signed in: the token of the session, for how long, and where they wanted to go."""
+
+    token: str = field(repr=False)
+    seconds: int
+    next: str
+
+
+class Provider:
+    """One provider, and this service as its client."""
+
+    def __init__(
+        self,
+        database: Database,
+        signing: Signing,
+        *,
+        issuer: str,
+        client_id: str,
+        client_secret: str | None,
+        tenant: str,
+        scopes: str,
+        rules: ClaimRules,
+        seconds: float,
+    ) -> None:
+        assert signing.secret is not None
+        self.database, self.signing, self.key = database, signing, secret_key(signing.secret)
+        self.issuer, self.client_id, self.client_secret = issuer, client_id, client_secret
+        self.tenant, self.scopes, self.rules, self.seconds = tenant, scopes, rules, seconds
+        self.about: Mapping[str, Any] = {}
+        self.asked_at = -KNOWN_FOR
+        self.jwks: Jwks | None = None
+
+    async def begin(self, redirect: str, next: str) -> Attempt:
+        """Begin a sign-in that comes back to the address `redirect`, and then goes on to the path `next`."""
+        about = await self.discovered()
+        state, nonce, verifier = token_urlsafe(24), token_urlsafe(24), token_urlsafe(48)
+        kept = {"use": USE, "state": state, "nonce": nonce, "verifier": verifier, "next": next, "redirect": redirect}
+        cookie = jwt.encode(kept | {"exp": int(time.time()) + ATTEMPT}, self.key.key, algorithm="HS256")
+        asked = {
+            "response_type": "code",
+            "client_id": self.client_id,
+            "redirect_uri": redirect,
+            "scope": self.scopes,
+            "state": state,
+            "nonce": nonce,
+            "code_challenge": urlsafe_b64encode(sha256(verifier.encode()).digest()).decode().rstrip("="),
+            "code_challenge_method": "S256",
+        }
+        address = str(about["authorization_endpoint"])
+        return Attempt(f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}", cookie)
+
+    async def finish(self, answer: Mapping[str, str], cookie: str | None) -> SignedIn:
+        """Return who has signed in, by what the provider sent the browser back with."""
+        kept = self.kept(cookie)
+        if not compare_digest(answer.get("state", "").encode(), str(kept["state"]).encode()):
+            raise Unauthenticated(BEGIN_AGAIN)
+        if answer.get("iss", self.issuer) != self.issuer or "code" not in answer:
+            log.info("sign_in_refused", reason=answer.get("error", "")[:100])
+            raise Unauthenticated(REFUSED)
+        claims = await self.redeem(answer["code"], kept)
+        return SignedIn(await self.session(claims), int(self.seconds), str(kept["next"]))
+
+    def kept(self, cookie: str | None) -> Mapping[str, Any]:
+        """Return what the cookie of an attempt holds."""
+        try:
+            kept: dict[str, Any] = jwt.decode(
+                cookie or "", self.key, algorithms=["HS256"], options={"require": ["exp"], "verify_aud": False}
+            )
+        except jwt.PyJWTError:
+            raise Unauthenticated(BEGIN_AGAIN) from None
+        if kept.get("use") != USE:
+            raise Unauthenticated(BEGIN_AGAIN)
+        return kept
+
+    # -- what the provider says
+
+    async def discovered(self) -> Mapping[str, Any]:
+        """Return what the provider says of itself, which is asked once an hour."""
+        if time.monotonic() - self.asked_at > KNOWN_FOR:
+            about = await self.fetched("GET", self.issuer.rstrip("/") + DISCOVERY)
+            wanted = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+            if about.get("issuer") != self.issuer or not all(isinstance(about.get(name), str) for name in wanted):
+                log.error("oidc_discovery", issuer=self.issuer, said=str(about.get("issuer"))[:200])
+                raise Unavailable(
+                    "The provider by which people sign in is not the one that is set, or says too little."
+                )
+            self.about, self.asked_at, self.jwks = about, time.monotonic(), Jwks(about["jwks_uri"])
+        return self.about
+
+    async def redeem(self, code: str, kept: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the claims for which the provider takes the code."""
+        about = await self.discovered()
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": str(kept["redirect"]),
+            "code_verifier": str(kept["verifier"]),
+            "client_id": self.client_id,
+        }
+        said = await self.fetched("POST", about["token_endpoint"], data=form | self.in_form(), auth=self.in_header())
+        if not isinstance(said.get("id_token"), str):
+            raise Unauthenticated(REFUSED)
+        claims = await self.checked(said["id_token"], str(kept["nonce"]))
+        wanted = {self.rules.owner, self.rules.role_claim or self.rules.owner}
+        if wanted <= claims.keys() or "userinfo_endpoint" not in about or "access_token" not in said:
+            return claims
+        bearer = {"authorization": f"Bearer {said['access_token']}"}
+        more = await self.fetched("GET", about["userinfo_endpoint"], headers=bearer)
+        if more.get("sub") != claims["sub"]:
+            raise Unauthenticated(REFUSED)
+        return {**more, **claims}
+
+    def in_form(self) -> dict[str, str]:
+        """Return the client's secret for the form, where the provider takes it there alone."""
+        ways = self.about.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
+        is_there = self.client_secret is not None and "client_secret_basic" not in ways
+        return {"client_secret": self.client_secret or ""} if is_there else {}
+
+    def in_header(self) -> httpx.BasicAuth | None:
+        """Return the client's id and secret for the header, escaped as RFC 6749 wants it in 2.3.1."""
+        secret = None if self.in_form() else self.client_secret
+        return httpx.BasicAuth(quote_plus(self.client_id), quote_plus(secret)) if secret else None
+
+    async def checked(self, token: str, nonce: str) -> dict[str, Any]:
+        """Return the claims of an ID token, once all that has to hold does."""
+        assert self.jwks is not None
+        try:
+            header = jwt.get_unverified_header(token)
+            algorithm = header.get("alg")
+            if algorithm not in ALGORITHMS:
+                raise jwt.InvalidAlgorithmError
+            key = await self.jwks.key(header.get("kid"), algorithm)
+            claims: dict[str, Any] = jwt.decode(
+                token,
+                key,
+                algorithms=[algorithm],
+                issuer=self.issuer,
+                audience=self.client_id,
+                leeway=LEEWAY,
+                options={"require": ["exp", "iat", "iss", "aud", "sub"], "enforce_minimum_key_length": True},
+            )
+        except jwt.PyJWTError as error:
+            log.warning("id_token_refused", reason=reason(error))
+            raise Unauthenticated(REFUSED) from None
+        is_ours = claims.get("azp", self.client_id) == self.client_id
+        if not is_ours or not compare_digest(str(claims.get("nonce", "")).encode(), nonce.encode()):
+            raise Unauthenticated(REFUSED)
+        return claims
+
+    async def fetched(self, method: str, url: str, **more: Any) -> Mapping[str, Any]:
+        """Return the JSON object that the provider answers with."""
+        try:
+            async with httpx.AsyncClient(timeout=TIMEOUT) as client:
+                response = await client.request(method, url, **more)
+            if 400 <= response.status_code < 500:
+                log.warning("oidc_refused", url=url, status=response.status_code)
+                raise Unauthenticated(REFUSED)
+            said = response.raise_for_status().json()
+        except (httpx.HTTPError, ValueError, RecursionError) as error:
+            log.warning("oidc_not_reached", url=url, reason=str(error)[:200] or type(error).__name__)
+            raise Unavailable(UNREACHABLE) from None
+        return said if isinstance(said, dict) else {}
+
+    # -- who it is here
+
+    async def session(self, claims: Mapping[str, Any]) -> str:
+        """Return a token for the person whom the claims mean. Only an owner that is a user is anybody's."""
+        slug, role = self.rules.slug_of(claims), self.rules.role_of(claims)
+        tenant = await find_tenant(self.database, self.tenant)
+        try:
+            if self.rules.creates_owners:
+                name = claims.get("name")
+                shown = name.strip()[: CALLED.most] if isinstance(name, str) and name.strip().isprintable() else ""
+                owner = await ensure_owner(self.database, tenant.id, OwnerKind.USER, slug, shown or slug)
+            else:
+                owner = await find_owner(self.database, tenant.id, slug)
+        except (NotFound, Conflict):
+            raise Forbidden(NOT_KNOWN) from None
+        if owner.kind is not OwnerKind.USER:
+            raise Forbidden(NOT_KNOWN)
+        return issue_token(self.signing, owner, role, self.seconds, ActorKind.USER)

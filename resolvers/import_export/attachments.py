@@ -1,0 +1,107 @@
+"""Attachments of a folder of notes: kept beside the pages of an import, and written out again where they lay."""
+
+import asyncio
+import os
+import stat
+from base64 import b64encode
+from collections.abc import AsyncIterator, Iterator, Sequence
+from hashlib import sha256
+from typing import Any
+
+from content.limits import ATTACHMENT
+from db.database import Connection, Database
+from db.scope import Scope
+from db.sql import statements
+
+from ..errors import BadInput, Forbidden, LimitExceeded
+from ..sources.attachments import AttachmentDraft, find_same, keep_attachments
+from .formats import Survey
+from .notes import ImportProblem
+from .paths import is_safe_attachment
+from .problems import Problems
+
+ATTACHMENTS = statements("attachments")
+FILES_AT_ONCE = 50
+BYTES_AT_ONCE = 8_000_000
+PATHS_AT_ONCE = 500
+
+
+async def keep_files(database: Database, scope: Scope, survey: Survey, warnings: Problems) -> int:
+    """Keep the attachments that a folder holds. Return how many are new or changed; the others are told of."""
+    some = batches(survey, warnings)
+    return sum([await keep(database, scope, batch, warnings) async for batch in in_thread(some)])
+
+
+async def keep(database: Database, scope: Scope, files: Sequence[AttachmentDraft], warnings: Problems) -> int:
+    """Keep some attachments, but for those that are there already."""
+    same = await find_same(database, scope, {file.path: file.hash for file in files})
+    wanted = [file for file in files if file.path not in same]
+    try:
+        return await keep_attachments(database, scope, wanted) if wanted else 0
+    except Forbidden as error:
+        warnings.extend(ImportProblem(file.path, error.code, error.message) for file in wanted)
+        return 0
+
+
+async def in_thread(some: Iterator[list[AttachmentDraft]]) -> AsyncIterator[list[AttachmentDraft]]:
+    while batch := await asyncio.to_thread(next, some, None):
+        yield batch
+
+
+def batches(survey: Survey, warnings: Problems) -> Iterator[list[AttachmentDraft]]:
+    """Yield the files that can be kept, few enough at once to be in memory."""
+    batch: list[AttachmentDraft] = []
+    size = 0
+    for path in sorted(survey.attachments):
+        file = read_file(path, survey.attachments[path])
+        if isinstance(file, ImportProblem):
+            survey.leave(path)
+            warnings.append(file)
+            continue
+        if batch and (len(batch) == FILES_AT_ONCE or size + len(file.data) > BYTES_AT_ONCE):
+            yield batch
+            batch, size = [], 0
+        batch.append(file)
+        size += len(file.data)
+    if batch:
+        yield batch
+
+
+def read_file(path: str, file: str) -> AttachmentDraft | ImportProblem:
+    """Return a file, or why it is left out. A link is not followed: it may lead out of the folder."""
+    if not is_safe_attachment(path):
+        return ImportProblem(path, BadInput.code, "its path is not the same on every system: rename the file")
+    try:
+        there = os.lstat(file)
+        if not stat.S_ISREG(there.st_mode):
+            return ImportProblem(path, BadInput.code, "this is a link, or no file: copy what it means")
+        with open(file, "rb") as data:
+            return draft(path, data.read(ATTACHMENT.most + 1))
+    except OSError as error:
+        return ImportProblem(path, "UNREADABLE", f"it cannot be read: {error.strerror or error}")
+
+
+def draft(path: str, data: bytes) -> AttachmentDraft | ImportProblem:
+    """Return a file to be kept, or why it is not."""
+    if not is_safe_attachment(path):
+        return ImportProblem(path, BadInput.code, "this is no path of an attachment")
+    if not 0 < len(data) <= ATTACHMENT.most:
+        message = f"it is empty, or has more than {ATTACHMENT.most:,} bytes, which is the most that is kept of one file"
+        return ImportProblem(path, LimitExceeded.code, message)
+    return AttachmentDraft(path, sha256(data).digest(), data)
+
+
+async def exported_files(connection: Connection, wiki: dict[str, Any]) -> AsyncIterator[AttachmentDraft]:
+    """Yield the attachments of a wiki, in the order of their paths, one in memory at a time."""
+    after = ""
+    while rows := await connection.all(ATTACHMENTS["list_paths"], **wiki, after_path=after, size=PATHS_AT_ONCE):
+        for row in rows:
+            file = await connection.one(ATTACHMENTS["find_file"], **wiki, path=row["path"])
+            if file is not None and is_safe_attachment(row["path"]):
+                yield AttachmentDraft(row["path"], bytes(file["hash"]), bytes(file["data"]))
+        after = rows[-1]["path"]
+
+
+def record_of(file: AttachmentDraft) -> dict[str, Any]:
+    """An attachment as a line holds it."""
+    return {"path": file.path, "sha256": file.hash.hex(), "data": b64encode(file.data).decode()}

@@ -1,0 +1,136 @@
+"""Attachments of a vault in the reader: shown where they stand, and sent in a way that runs nothing."""
+
+import asyncio
+import json
+import zlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from struct import pack
+
+import httpx
+import pytest
+
+from db.scope import Role
+from tests.app.chromium import EXECUTABLE, tab
+from tests.app.service import Service, serving
+from tests.app.web.test_web_in_browser import opened
+from tests.app.web_client import SAME, signed_in
+from tests.resolvers.import_export.vaults import imported
+from tests.wiki import Wiki
+
+
+def png(width: int, height: int) -> bytes:
+    """A picture of one colour."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return pack(">I", len(data)) + kind + data + pack(">I", zlib.crc32(kind + data))
+
+    rows = (b"\0" + b"\x1d\x5c\x63" * width) * height
+    head = pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+SCRIPTED = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="alert(1)"><script>alert(1)</script></svg>'
+)
+EVIL = "x' onerror='alert(1)' & .png"
+NOTE = f"""# Austin
+
+![[Map.png|300]] and ![the river](../Files/the%20river.png), by [[plan.pdf|the plan]].
+
+![[Drawing.svg]] ![[{EVIL}]] ![[Nothing.png]] ![" onerror="alert(1)](Map.png)
+"""
+VAULT: dict[str, str | bytes] = {
+    ".obsidian/app.json": "{}",
+    "Trips/Austin.md": NOTE,
+    "Trips/Map.png": png(640, 480),
+    "Files/the river.png": png(32, 16),
+    "Files/plan.pdf": b"%PDF-1.7\n",
+    "Files/page.txt": b"<script>alert(1)</script>",
+    "Drawing.svg": SCRIPTED,
+    EVIL: png(3, 3),
+}
+
+
+@pytest.fixture
+async def vault(dsn: str, tmp_path: Path, wiki: Wiki) -> AsyncIterator[Service]:
+    result = await imported(wiki, tmp_path / "vault", VAULT)
+    assert (result.attachments, result.errors, result.warnings) == (6, (), ())
+    async with serving(dsn, tmp_path) as signing:
+        token = signing.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.MEMBER)
+    async with serving(dsn, tmp_path, local_token=token) as service:
+        yield service
+
+
+async def test_a_text_shows_its_pictures_and_leads_to_its_files(vault: Service, owner: str) -> None:
+    shown = (await vault.http.get(f"/wiki/{owner}/reference/austin", headers={"accept": "text/html"})).text
+    files = f"/attachment/{owner}"
+    assert f'<img class="attachment" src="{files}/Trips/Map.png" alt="Map.png" width="640" height="480"' in shown
+    assert (
+        f'<img class="attachment" src="{files}/Files/the%20river.png" alt="the river" width="32" height="16"' in shown
+    )
+    assert f'<a class="attachment" href="{files}/Files/plan.pdf">the plan</a>' in shown
+    assert '<span class="missing" title="This file was not imported">Nothing.png</span>' in shown
+    preview = await vault.http.post(f"/render/{owner}", data={"body": "![[Map.png]]"}, headers=SAME)
+    assert f'src="{files}/Trips/Map.png"' in preview.text
+
+
+async def test_a_file_is_sent_byte_for_byte_and_as_what_it_is(vault: Service, owner: str) -> None:
+    for path, data, kind, place in (
+        ("Trips/Map.png", VAULT["Trips/Map.png"], "image/png", "inline"),
+        ("Drawing.svg", SCRIPTED, "image/svg+xml", "inline"),
+        ("Files/plan.pdf", VAULT["Files/plan.pdf"], "application/pdf", "attachment"),
+        ("Files/page.txt", VAULT["Files/page.txt"], "text/plain; charset=utf-8", "attachment"),
+    ):
+        answer = await vault.http.get(f"/attachment/{owner}/{path}")
+        assert (answer.status_code, answer.content, answer.headers["content-type"]) == (200, data, kind)
+        assert answer.headers["content-disposition"].startswith(f"{place}; filename*=UTF-8''")
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        policy = answer.headers["content-security-policy"].split("; ")
+        assert {"sandbox", "default-src 'none'"} <= set(policy)
+        again = {"if-none-match": answer.headers["etag"]}
+        assert (await vault.http.get(f"/attachment/{owner}/{path}", headers=again)).status_code == 304
+
+
+@pytest.mark.parametrize("path", ["Nothing.png", "map.png", "%2e%2e/Map.png", "Trips/", ""])
+async def test_what_was_not_imported_is_not_there(vault: Service, owner: str, path: str) -> None:
+    answer = await vault.http.get(f"/attachment/{owner}/{path}", headers={"accept": "text/html"})
+    assert answer.status_code == 404
+
+
+async def test_who_may_not_read_the_wiki_gets_no_file_of_it(
+    vault: Service, dsn: str, tmp_path: Path, wiki: Wiki, owner: str
+) -> None:
+    stranger = await wiki.neighbour()
+    async with serving(dsn, tmp_path) as service:
+        token = service.token(stranger.scope.tenant_id, stranger.scope.owner_id, Role.MEMBER)
+        async with signed_in(service, token) as browser:
+            assert (await browser.get(f"/attachment/{owner}/Drawing.svg")).status_code == 404
+        async with httpx.AsyncClient(base_url=service.url) as nobody:
+            assert (await nobody.get(f"/attachment/{owner}/Drawing.svg")).status_code == 303
+
+
+@pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
+async def test_pictures_appear_without_a_shift_and_nothing_in_files_runs(
+    vault: Service, owner: str, tmp_path: Path
+) -> None:
+    def look() -> None:
+        with tab(tmp_path / "browser") as browser:
+            heard = "window.ran = []; window.alert = said => ran.push(said); window.shift = 0;"
+            heard += "new PerformanceObserver(list => list.getEntries().forEach(one => shift += one.value))"
+            heard += ".observe({type: 'layout-shift', buffered: true});"
+            browser.call("Page.addScriptToEvaluateOnNewDocument", source=heard)
+            opened(browser, f"{vault.url}/wiki/{owner}/reference/austin")
+            browser.run("document.querySelectorAll('article img').forEach(one => one.scrollIntoView())")
+            done = "[...document.querySelectorAll('article img')].every(one => one.complete)"
+            browser.wait_for(done)
+            sizes = browser.run("[...document.querySelectorAll('article img')].map(one => one.naturalWidth)")
+            assert sizes == [640, 32, 150, 3, 640]
+            assert browser.run("[ran, shift]") == [[], 0]
+            assert browser.complaints() == []
+            browser.open(f"{vault.url}/attachment/{owner}/Drawing.svg")
+            browser.wait_for(f"location.href.endsWith({json.dumps('Drawing.svg')})")
+            browser.wait_for("document.readyState === 'complete'")
+            assert browser.run("window.ran ?? []") == []
+
+    await asyncio.to_thread(look)

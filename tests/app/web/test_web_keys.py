@@ -1,0 +1,63 @@
+"""API keys in the reader: admins make them for a wiki, see them once, and revoke them."""
+
+import re
+
+from db.scope import Role
+from tests.app.service import Service
+from tests.app.web_client import SAME, signed_in
+from tests.wiki import Wiki
+
+MADE = re.compile(r'id="made" readonly value="([^"]+)"')
+ID = re.compile(r'action="/revoke-key/[^"]+"><input type="hidden" name="id" value="([^"]+)"')
+ASK = "{ viewer { role actorName } }"
+
+
+async def test_a_key_is_made_shown_once_used_and_revoked(service: Service, wiki: Wiki, owner: str) -> None:
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
+    async with signed_in(service, token) as admin:
+        path = f"/keys/{owner}"
+        assert f'href="{path}"' in (await admin.get(f"/wiki/{owner}")).text
+        assert "There is none yet" in (await admin.get(path)).text
+        made = await admin.post(path, data={"name": "nightly <b>", "role": "READER", "days": "30"}, headers=SAME)
+        assert made.headers["cache-control"] == "no-store"
+        [key] = MADE.findall(made.text)
+        assert (await service.ask(ASK, key))["data"]["viewer"] == {"role": "READER", "actorName": "nightly <b>"}
+        shown = (await admin.get(path)).text
+        assert key not in shown
+        assert "nightly &lt;b&gt;" in shown
+        [id] = ID.findall(shown)
+        assert (await admin.post(f"/revoke-key/{owner}", data={"id": id}, headers=SAME)).status_code == 303
+        assert "revoked" in (await admin.get(path)).text
+        assert (await service.post(ASK, key)).status_code == 401
+
+
+async def test_what_is_wrong_with_a_key_is_told_in_the_form(service: Service, wiki: Wiki, owner: str) -> None:
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
+    async with signed_in(service, token) as admin:
+        long = await admin.post(f"/keys/{owner}", data={"name": "x" * 300, "role": "READER", "days": ""}, headers=SAME)
+        assert (long.status_code, 'role="alert"' in long.text) == (422, True)
+        wrong = await admin.post(f"/keys/{owner}", data={"name": "x", "role": "OWNER", "days": "1"}, headers=SAME)
+        assert wrong.status_code == 422
+
+
+async def test_only_admins_see_and_make_them(service: Service, wiki: Wiki, owner: str) -> None:
+    member = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.MEMBER)
+    async with signed_in(service, member) as browser:
+        assert "/keys/" not in (await browser.get(f"/wiki/{owner}")).text
+        given = {"name": "x", "role": "READER", "days": "30"}
+        for answer in (
+            await browser.get(f"/keys/{owner}"),
+            await browser.post(f"/keys/{owner}", data=given, headers=SAME),
+            await browser.post(f"/revoke-key/{owner}", data={"id": "x"}, headers=SAME),
+        ):
+            assert answer.status_code in (403, 404, 422)
+            assert 'id="made"' not in answer.text
+
+
+async def test_no_other_site_makes_one(service: Service, wiki: Wiki, owner: str) -> None:
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
+    async with signed_in(service, token) as admin:
+        given = {"name": "x", "role": "ADMIN", "days": ""}
+        sent = await admin.post(f"/keys/{owner}", data=given, headers={"sec-fetch-site": "cross-site"})
+        assert sent.status_code == 403
+    assert await wiki.look.fetchval("SELECT count(*) FROM api_keys WHERE tenant_id = $1", wiki.scope.tenant_id) == 0

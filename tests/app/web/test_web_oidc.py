@@ -1,0 +1,342 @@
+"""Signing in through an OpenID Connect provider: what it says is checked, and whose wiki a person gets."""
+
+import asyncio
+import json
+import shutil
+import time
+from base64 import b64decode, urlsafe_b64encode
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import jwt
+import pytest
+import uvicorn
+from cryptography.hazmat.primitives.asymmetric import rsa
+from pydantic import ValidationError
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from app.server.serve import bind
+from app.settings import Settings
+from resolvers.auth.owners import OwnerKind, create_owner
+from tests.app.chromium import EXECUTABLE, tab
+from tests.app.service import PLAIN, SECRET, serving
+from tests.app.web.test_web_in_browser import opened, pressed, typed
+from tests.wiki import Wiki
+
+KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+OTHER = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+CLIENT, CLIENT_SECRET = "cairn", "a secret of the client: 1%"
+CONFORMANCE = Path(__file__).parents[2] / "conformance"
+
+
+@dataclass
+class Issuer:
+    """A provider whose answers a test may bend: `claims` are what it says, `about` what it says of itself."""
+
+    url: str = ""
+    key: rsa.RSAPrivateKey = KEY
+    claims: dict[str, Any] = field(default_factory=dict)
+    userinfo: dict[str, Any] = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
+    asked: dict[str, str] = field(default_factory=dict)
+    redeemed: list[dict[str, str]] = field(default_factory=list)
+
+    def authorise(self, address: str) -> dict[str, str]:
+        """Let the person in whom the browser brings, and return what the browser is sent back with."""
+        self.asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+        return {"code": "the code", "state": self.asked["state"], "iss": self.url}
+
+    async def discovery(self, request: Request) -> JSONResponse:
+        said = {"issuer": self.url, "jwks_uri": f"{self.url}/jwks", "userinfo_endpoint": f"{self.url}/me"}
+        said |= {"authorization_endpoint": f"{self.url}/authorise", "token_endpoint": f"{self.url}/token"}
+        return JSONResponse(said | self.about)
+
+    async def jwks(self, request: Request) -> JSONResponse:
+        public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(KEY.public_key()))
+        return JSONResponse({"keys": [public | {"kid": "1", "alg": "RS256", "use": "sig"}]})
+
+    async def token(self, request: Request) -> JSONResponse:
+        form = {name: str(value) for name, value in (await request.form()).items()}
+        verifier = urlsafe_b64encode(sha256(form["code_verifier"].encode()).digest()).decode().rstrip("=")
+        is_right = form["code"] == "the code" and verifier == self.asked["code_challenge"]
+        self.redeemed.append(form | {"authorization": request.headers.get("authorization", "")})
+        if not is_right or len(self.redeemed) > 1:
+            return JSONResponse({"error": "invalid_grant"}, 400)
+        now = int(time.time())
+        said = {"iss": self.url, "aud": CLIENT, "sub": "s-1", "iat": now, "exp": now + 60, "nonce": self.asked["nonce"]}
+        claims = {name: value for name, value in (said | self.claims).items() if value is not None}
+        headers = {"kid": "1"}
+        token = jwt.encode(claims, self.key, algorithm="RS256", headers=headers)
+        return JSONResponse({"id_token": token, "access_token": "an access token", "token_type": "Bearer"})
+
+    async def me(self, request: Request) -> JSONResponse:
+        assert request.headers["authorization"] == "Bearer an access token"
+        return JSONResponse({"sub": "s-1"} | self.userinfo)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["Issuer"]:
+        routes = [
+            Route("/.well-known/openid-configuration", self.discovery),
+            Route("/jwks", self.jwks),
+            Route("/token", self.token, methods=["POST"]),
+            Route("/me", self.me),
+        ]
+        listening = bind("127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_level="error", lifespan="off"))
+        serving = asyncio.create_task(server.serve(sockets=[listening]))
+        try:
+            yield self
+        finally:
+            server.should_exit = True
+            await serving
+            listening.close()
+
+
+@pytest.fixture
+async def issuer() -> AsyncIterator[Issuer]:
+    async with Issuer(claims={"preferred_username": "mara"}).running() as running:
+        yield running
+
+
+@pytest.fixture
+async def mara(wiki: Wiki) -> str:
+    await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "mara", "Mara")
+    return "mara"
+
+
+@asynccontextmanager
+async def browsing(dsn: str, tmp_path: Path, wiki: Wiki, issuer: str, **more: Any) -> AsyncIterator[httpx.AsyncClient]:
+    """A browser without a credential, at a service whose people sign in by the issuer."""
+    given = {"oidc_issuer": issuer, "oidc_client_id": CLIENT, "oidc_tenant": str(wiki.scope.tenant_id)} | more
+    async with serving(dsn, tmp_path, **given) as service:
+        headers = {"accept": "text/html"}
+        async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=30, verify=PLAIN) as browser:
+            yield browser
+
+
+async def sign_in(browser: httpx.AsyncClient, issuer: Issuer, **bent: str) -> httpx.Response:
+    """Go to the provider and come back; `bent` is what somebody on the way has changed."""
+    away = await browser.get("/sign-in/provider", params={"next": "/pages/mara"})
+    assert away.status_code == 303, away.text
+    back = issuer.authorise(away.headers["location"]) | bent
+    return await browser.get("/sign-in/callback", params=back)
+
+
+async def who(browser: httpx.AsyncClient) -> dict[str, Any]:
+    """The claims of the session in the browser's cookie."""
+    [token] = [cookie.value for cookie in browser.cookies.jar if not cookie.name.endswith("sign-in")]
+    claims: dict[str, Any] = jwt.decode(str(token), SECRET, algorithms=["HS256"], options={"verify_aud": False})
+    return claims
+
+
+async def test_a_person_signs_in_with_a_code_and_a_proof_of_who_asked(
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
+) -> None:
+    async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
+        assert 'href="/sign-in/provider?next=%2Fpages%2Fmara"' in (await browser.get("/sign-in?next=/pages/mara")).text
+        done = await sign_in(browser, issuer)
+        assert (done.status_code, done.headers["location"]) == (303, "/pages/mara")
+        asked = issuer.asked
+        assert (asked["response_type"], asked["code_challenge_method"], asked["client_id"]) == ("code", "S256", CLIENT)
+        assert asked["redirect_uri"] == f"{browser.base_url}/sign-in/callback".replace("//sign-in", "/sign-in")
+        cookies = done.headers.get_list("set-cookie")
+        assert all("HttpOnly" in cookie and "SameSite=lax" in cookie for cookie in cookies)
+        claims = await who(browser)
+        assert (claims["role"], claims["actor_kind"]) == ("member", "user")
+        assert 0 < claims["exp"] - time.time() <= 12 * 3_600
+        assert (await browser.get("/pages/mara")).status_code == 200
+        again = await browser.get("/sign-in/callback", params={"code": "the code", "state": asked["state"]})
+        assert again.status_code == 401
+
+
+async def test_claims_that_the_token_lacks_are_asked_for_and_groups_give_roles(
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
+) -> None:
+    issuer.claims, issuer.userinfo = {}, {"preferred_username": "mara", "groups": ["staff", "wiki-admins", 7]}
+    roles = {"oidc_role": "none", "oidc_role_claim": "groups", "oidc_roles": "staff=reader,wiki-admins=admin"}
+    async with browsing(dsn, tmp_path, wiki, issuer.url, **roles) as browser:
+        assert (await sign_in(browser, issuer)).status_code == 303
+        assert (await who(browser))["role"] == "admin"
+    issuer.redeemed.clear()
+    issuer.userinfo["groups"] = "others"
+    async with browsing(dsn, tmp_path, wiki, issuer.url, **roles) as browser:
+        refused = await sign_in(browser, issuer)
+        assert (refused.status_code, "none of your groups" in refused.text) == (403, True)
+
+
+@pytest.mark.parametrize("ways", [None, ["client_secret_post"]])
+async def test_a_client_with_a_secret_shows_it_as_the_provider_takes_it(
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, ways: list[str] | None
+) -> None:
+    issuer.about = {"token_endpoint_auth_methods_supported": ways} if ways else {}
+    async with browsing(dsn, tmp_path, wiki, issuer.url, oidc_client_secret=CLIENT_SECRET) as browser:
+        assert (await sign_in(browser, issuer)).status_code == 303
+    [sent] = issuer.redeemed
+    if ways:
+        assert (sent["client_secret"], sent["authorization"]) == (CLIENT_SECRET, "")
+    else:
+        assert (
+            b64decode(sent["authorization"].removeprefix("Basic ")).decode() == "cairn:a+secret+of+the+client%3A+1%25"
+        )
+        assert "client_secret" not in sent
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"nonce": "another"},
+        {"nonce": None},
+        {"aud": "another"},
+        {"aud": ["cairn", "another"], "azp": "another"},
+        {"iss": "https://elsewhere.example"},
+        {"exp": 1},
+        {"exp": None},
+        {"sub": None},
+    ],
+    ids=str,
+)
+async def test_a_token_that_is_not_for_this_sign_in_lets_nobody_in(
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, claims: dict[str, Any]
+) -> None:
+    issuer.claims |= claims
+    async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
+        refused = await sign_in(browser, issuer)
+        assert (refused.status_code, list(browser.cookies.jar)) == (401, [])
+
+
+async def test_a_token_of_another_key_and_what_another_person_says_let_nobody_in(
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
+) -> None:
+    issuer.key = OTHER
+    async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
+        assert (await sign_in(browser, issuer)).status_code == 401
+        issuer.key, issuer.claims, issuer.userinfo = KEY, {}, {"preferred_username": "mara", "sub": "s-2"}
+        issuer.redeemed.clear()
+        assert (await sign_in(browser, issuer)).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "bent", [{"state": "another"}, {"code": "another"}, {"iss": "https://elsewhere.example"}], ids=str
+)
+async def test_a_way_back_that_somebody_has_bent_leads_nowhere(
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, bent: dict[str, str]
+) -> None:
+    async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
+        assert (await sign_in(browser, issuer, **bent)).status_code == 401
+        assert list(browser.cookies.jar) == []
+
+
+async def test_a_sign_in_that_another_browser_began_is_not_finished_here(
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
+) -> None:
+    async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
+        away = await browser.get("/sign-in/provider")
+        back = issuer.authorise(away.headers["location"])
+        browser.cookies.clear()
+        refused = await browser.get("/sign-in/callback", params=back)
+        assert (refused.status_code, issuer.redeemed) == (401, [])
+        session = jwt.encode({"state": back["state"], "exp": time.time() + 60}, SECRET, algorithm="HS256")
+        name = f"cairn-{browser.base_url.port}-sign-in"
+        refused = await browser.get("/sign-in/callback", params=back, headers={"cookie": f"{name}={session}"})
+        assert (refused.status_code, issuer.redeemed) == (401, [])
+
+
+@pytest.mark.parametrize("slug", ["nobody", "team", "Mara", " mara", "mara/../x", 7, None])
+async def test_only_a_user_that_there_is_gets_a_wiki(
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, slug: object
+) -> None:
+    await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.SHARED, "team", "Team")
+    issuer.claims["preferred_username"] = slug
+    async with browsing(dsn, tmp_path, wiki, issuer.url, oidc_creates_owners=slug == "team") as browser:
+        refused = await sign_in(browser, issuer)
+        assert (refused.status_code, list(browser.cookies.jar)) == (403, [])
+
+
+async def test_an_owner_is_made_for_who_comes_first_where_that_is_set(
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer
+) -> None:
+    issuer.claims |= {"preferred_username": "wren", "name": "Wren Calloway"}
+    async with browsing(dsn, tmp_path, wiki, issuer.url, oidc_creates_owners=True) as browser:
+        assert (await sign_in(browser, issuer)).status_code == 303
+        assert "Wren Calloway" in (await browser.get("/wiki/wren")).text
+
+
+async def test_a_provider_that_is_away_or_another_is_told(dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer) -> None:
+    issuer.about = {"issuer": "https://elsewhere.example"}
+    for url in (issuer.url, "http://127.0.0.1:9"):
+        async with browsing(dsn, tmp_path, wiki, url) as browser:
+            answer = await browser.get("/sign-in/provider")
+            assert (answer.status_code, 'role="alert"' in answer.text) == (503, True)
+
+
+async def test_without_a_provider_nothing_offers_one(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    async with serving(dsn, tmp_path) as service:
+        assert "/sign-in/provider" not in (await service.http.get("/sign-in")).text
+        for path in ("/sign-in/provider", "/sign-in/callback"):
+            assert (await service.http.get(path)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"oidc_issuer": "http://login.example.org"},
+        {"oidc_issuer": "https://login.example.org", "oidc_client_id": ""},
+        {"oidc_roles": "staff=owner"},
+        {"oidc_issuer": "https://login.example.org", "jwks_url": "https://x.example/jwks", "jwt_secret": None},
+    ],
+    ids=str,
+)
+def test_settings_that_let_nobody_in_safely_are_refused(tmp_path: Path, given: dict[str, Any]) -> None:
+    usual = {"data_dir": tmp_path, "oidc_client_id": CLIENT, "oidc_tenant": "acme"}
+    with pytest.raises(ValidationError):
+        Settings(**usual | given)
+
+
+@pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
+@pytest.mark.skipif(
+    not (shutil.which("node") and (CONFORMANCE / "node_modules" / "oidc-provider").exists()),
+    reason="oidc-provider is not here: `make conformance` installs it",
+)
+@pytest.mark.parametrize("secret", [None, CLIENT_SECRET], ids=["public", "secret"])
+async def test_a_person_signs_in_at_a_real_provider(
+    dsn: str, tmp_path: Path, wiki: Wiki, mara: str, secret: str | None
+) -> None:
+    with bind("127.0.0.1", 0) as free:
+        port = free.getsockname()[1]
+    more = {"oidc_client_secret": secret} if secret else {}
+    given = {"oidc_client_id": CLIENT, "oidc_tenant": str(wiki.scope.tenant_id), **more}
+    async with serving(dsn, tmp_path, oidc_issuer=f"http://127.0.0.1:{port}", **given) as service:
+        command = ["node", "oidc.mjs", str(port), f"{service.url}/sign-in/callback", *([secret] if secret else [])]
+        process = await asyncio.create_subprocess_exec(*command, cwd=CONFORMANCE, stdout=-1, stderr=-3)
+        assert process.stdout is not None
+
+        def look() -> None:
+            with tab(tmp_path / "browser") as browser:
+                opened(browser, f"{service.url}/sign-in?next=%2Fpages%2Fmara")
+                browser.run("document.querySelector('main a.button').click()")
+                browser.wait_for("!!document.querySelector('input[name=login]')")
+                typed(browser, "input[name=login]", "mara")
+                typed(browser, "input[name=password]", "any")
+                pressed(browser, "Enter")
+                asks = "!document.querySelector('input[name=login]') && !!document.querySelector('form button')"
+                browser.wait_for(asks)
+                browser.run("document.querySelector('form button').click()")
+                browser.wait_for("location.pathname === '/pages/mara' && document.readyState === 'complete'")
+                assert browser.run("document.cookie") == ""
+
+        try:
+            assert await asyncio.wait_for(process.stdout.readline(), 60)
+            await asyncio.to_thread(look)
+        finally:
+            process.terminate()
+            await process.wait()

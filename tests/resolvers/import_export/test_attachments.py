@@ -1,0 +1,135 @@
+"""Attachments of a folder of notes: kept beside its pages, bounded in size and kind, and written out byte for byte."""
+
+import os
+import struct
+from pathlib import Path
+from zipfile import ZipFile
+
+import orjson
+import pytest
+
+from content.limits import ATTACHMENT
+from db.scope import Role
+from resolvers.auth.owners import WikiSettings, update_wiki_settings
+from resolvers.errors import NotFound
+from resolvers.import_export.files import export_folder, export_path
+from resolvers.proposals.gate import Policy, PolicyRule, WriterRole
+from resolvers.sources.attachments import find_attachments, read_attachment
+from tests.resolvers.import_export.vaults import imported, run, write
+from tests.wiki import Wiki
+
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 640, 480) + bytes(range(256))
+VAULT: dict[str, str | bytes] = {
+    ".obsidian/app.json": "{}",
+    "Trips/Austin.md": "# Austin\n\n![[Map.png|300]] and ![the plan](../Files/plan%20one.pdf).\n",
+    "Trips/Map.png": PNG,
+    "Files/plan one.pdf": b"%PDF-1.7\n\0\xff",
+    "Map.png": PNG + b"another",
+    "Files/run.exe": b"MZ",
+}
+KEPT = {path: data for path, data in VAULT.items() if path.endswith((".png", ".pdf"))}
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+async def test_files_beside_notes_are_kept_and_come_back_byte_for_byte(wiki: Wiki, tmp_path: Path) -> None:
+    result = await imported(wiki, tmp_path / "vault", VAULT)
+    assert (result.attachments, result.left_out, result.errors, result.warnings) == (3, {".exe": 1}, (), ())
+    await export_folder(wiki.database, wiki.scope, tmp_path / "out")
+    out = files(tmp_path / "out")
+    assert {path: out[path] for path in KEPT} == KEPT
+    assert out["Trips/Austin.md"].decode() == VAULT["Trips/Austin.md"]
+    copy = await wiki.neighbour()
+    assert (await run(copy, tmp_path / "out")).attachments == 3
+    await export_folder(copy.database, copy.scope, tmp_path / "again")
+    assert files(tmp_path / "again") == out
+
+
+@pytest.mark.parametrize("ending", ["zip", "jsonl"])
+async def test_they_go_through_a_zip_and_through_lines(wiki: Wiki, tmp_path: Path, ending: str) -> None:
+    with ZipFile(tmp_path / "vault.zip", "w") as zip:
+        for name, data in VAULT.items():
+            zip.writestr(name, data)
+    assert (await run(wiki, tmp_path / "vault.zip")).attachments == 3
+    await export_path(wiki.database, wiki.scope, tmp_path / f"out.{ending}")
+    copy = await wiki.neighbour()
+    result = await run(copy, tmp_path / f"out.{ending}")
+    assert (result.attachments, result.errors) == (3, ())
+    for path, data in KEPT.items():
+        assert (await read_attachment(copy.database, copy.scope, path)).data == data
+
+
+async def test_an_import_of_the_same_changes_nothing_and_a_new_file_takes_the_place_of_the_old(
+    wiki: Wiki, tmp_path: Path
+) -> None:
+    await imported(wiki, tmp_path / "vault", VAULT)
+    before = await wiki.rows("attachments", "path")
+    assert (await run(wiki, tmp_path / "vault")).attachments == 0
+    assert await wiki.rows("attachments", "path") == before
+    assert len(await wiki.rows("blobs", "1")) == 3
+    (tmp_path / "vault/Map.png").write_bytes(PNG)
+    assert (await run(wiki, tmp_path / "vault")).attachments == 1
+    assert (await read_attachment(wiki.database, wiki.scope, "Map.png")).data == PNG
+    assert len(await wiki.rows("blobs", "1")) == 2
+
+
+async def test_the_file_beside_the_note_is_meant_before_others_of_its_name(wiki: Wiki, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path / "vault", VAULT)
+
+    async def meant(folder: str, name: str) -> str | None:
+        found = await find_attachments(wiki.database, wiki.scope, folder, [name])
+        return found[name].path if name in found else None
+
+    assert await meant("Trips", "Map.png") == "Trips/Map.png"
+    assert await meant("", "map.PNG") == "Map.png"
+    assert await meant("Elsewhere", "Trips/map.png") == "Trips/Map.png"
+    assert await meant("Trips", "../Files/plan one.pdf") == "Files/plan one.pdf"
+    assert await meant("Trips", "Nothing.png") is None
+    place = (await find_attachments(wiki.database, wiki.scope, "", ["Map.png"]))["Map.png"]
+    assert (place.media_type, place.width, place.height) == ("image/png", 640, 480)
+
+
+async def test_what_is_too_large_empty_or_a_link_is_left_out_and_told(wiki: Wiki, tmp_path: Path) -> None:
+    (tmp_path / "secret.png").write_bytes(PNG)
+    given: dict[str, str | bytes] = {"A.md": "# A", "big.png": b"a" * (ATTACHMENT.most + 1), "empty.png": b""}
+    folder = write(tmp_path / "vault", given)
+    (folder / "link.png").symlink_to(tmp_path / "secret.png")
+    os.mkfifo(folder / "pipe.png")
+    result = await run(wiki, folder)
+    assert (result.attachments, result.left_out, result.created) == (0, {".png": 4}, 1)
+    assert {warning.path for warning in result.warnings} == {"big.png", "empty.png", "link.png", "pipe.png"}
+    assert await wiki.rows("blobs", "1") == []
+
+
+@pytest.mark.parametrize(
+    "path", ["../a.png", "/a.png", "C:\\a.png", "a/../b.png", ".git/a.png", "a.md/b.png", "a.html"]
+)
+async def test_a_line_cannot_put_a_file_elsewhere(wiki: Wiki, tmp_path: Path, path: str) -> None:
+    lines = tmp_path / "wiki.jsonl"
+    lines.write_bytes(orjson.dumps({"attachment": {"path": path, "data": "YQ=="}}) + b'\n{"title": "A", "body": "b"}\n')
+    result = await run(wiki, lines)
+    assert ([one.path for one in result.errors], result.attachments) == ([path], 0)
+
+
+async def test_where_writes_are_reviewed_no_file_is_kept_unseen(wiki: Wiki, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path / "vault", VAULT)
+    rules = [PolicyRule(WriterRole.MEMBER, Policy.REVIEW)]
+    await update_wiki_settings(wiki.database, wiki.acting(Role.ADMIN).scope, WikiSettings(write_policy=rules))
+    (tmp_path / "vault/Map.png").write_bytes(PNG)
+    result = await run(wiki.acting(Role.MEMBER), tmp_path / "vault")
+    assert (result.attachments, [(one.path, one.code) for one in result.warnings]) == (0, [("Map.png", "FORBIDDEN")])
+    assert (await read_attachment(wiki.database, wiki.scope, "Map.png")).data == VAULT["Map.png"]
+
+
+async def test_nobody_else_sees_them(wiki: Wiki, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path / "vault", VAULT)
+    stranger = await wiki.neighbour()
+    there = stranger.acting(Role.MEMBER).scope.in_owner(wiki.scope.owner_id)
+    with pytest.raises(NotFound):
+        await read_attachment(wiki.database, there, "Map.png")
+    with pytest.raises(NotFound):
+        await find_attachments(wiki.database, there, "", ["Map.png"])
+    with pytest.raises(NotFound):
+        await read_attachment(wiki.database, stranger.scope, "Map.png")
