@@ -17,7 +17,7 @@ from . import metadata
 from .decisions import Decision, decisions, follows, lesser
 from .language import stops_of
 from .quoting import bullet
-from .sightings import Reading
+from .sightings import ATTENDING, Reading
 from .text import Sentence, folded, padded
 
 QUOTE_MIN, QUOTE_GOOD = 12, (40, 220)
@@ -28,6 +28,7 @@ DEFINITION = 3.0  # the score from which on a sentence says what something is
 UNDEFINED = DEFINITION - 0.25  # at most, of one that does not
 NAME_FIRST = 6  # characters before a name with which a sentence begins
 HIGHLIGHT = 1.5
+ATTENDED = 6.0  # less is said by a list of those who were there than by anything else
 UNNAMED = -1.0  # of a sentence that only stands in a note about it
 ABOUT_TAGS = 4
 
@@ -158,7 +159,7 @@ def definition(sentence: Sentence, names: Iterable[str]) -> float:
 
 
 def worth(sentence: Sentence, names: Iterable[str], language: str) -> float:
-    """Score how much a sentence says: greetings, questions and cries are below zero."""
+    """Score how much a sentence says: greetings, questions, cries and lists of those present are below zero."""
     text, words = sentence.text, sentence.words
     if SPACELESS.search(text):
         telling = len(text) // 3
@@ -175,6 +176,7 @@ def worth(sentence: Sentence, names: Iterable[str], language: str) -> float:
         + 0.5 * bool(SPECIFIC.search(text))
         - 2 * (text.endswith(("?", "？")) or (telling < TELLING_MAX and GREETING.match(text) is not None))
         - (text.endswith(("!", "！")) and len(text) < SHORT)
+        - ATTENDED * (ATTENDING.match(text) is not None)
     )
 
 

@@ -240,7 +240,8 @@ def title(key: str, tally: Tally) -> str:
 
     def rank(form: str) -> tuple[object, ...]:
         with_region = bool(tally.marks["city"]) and "," in form
-        with_article = bool(tally.marks["title"] or tally.marks["work"]) and ARTICLE.match(form.lower()) is not None
+        is_work = tally.marks["title"] or tally.marks["work"] or tally.marks["quote"]
+        with_article = bool(is_work) and ARTICLE.match(form.lower()) is not None
         return (
             with_region,
             "_" not in form,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from content.markdown.plain import EMPHASIS, LINE_MARK, plain
 from content.names import normalise
 from content.normalization import INVISIBLE
-from content.rollups import ABBREVIATION
+from content.rollups import is_no_end
 from content.search.passages import turn_of
 from content.search.snippets import CONTROL
 from content.search.words import LETTER, SPACELESS
@@ -158,6 +158,7 @@ HEADER_LINE = re.compile(r"\s*(?:[\w\"'. -]{1,80}\s?[:=]|[-#\]}]|\[)|\s+\S|$")
 NOTICE = re.compile(
     r"\W*(?:<[^<>]{0,60}>|(?:image|video|audio|sticker|gif|document|contact card|media) omitted"
     r"|(?:this message was|you) deleted(?: this message)?|missed (?:voice|video) call\b.{0,60}"
+    r"|\S{1,80} \((?:file attached|datei angehängt|fichier joint|archivo adjunto|arquivo anexado)\)"
     r"|waiting for this message\b.{0,60}|messages and calls are end-to-end encrypted\b.{0,200}"
     r"|(?:bild|video|audio|sticker|medien) (?:weggelassen|ausgeschlossen)|diese nachricht wurde gelöscht"
     r"|nachrichten und anrufe sind ende-zu-ende-verschlüsselt\b.{0,200}|null"
@@ -369,7 +370,7 @@ def split(text: str) -> list[str]:
     start, found = 0, []
     for end in END.finditer(text):
         before = text[max(start, end.start() - 20) : end.start() + 1]
-        if not (end[0].startswith(".") and (ABBREVIATION.search(before) or ABBREVIATED.search(before))):
+        if not (end[0].startswith(".") and (is_no_end(text, *end.span()) or ABBREVIATED.search(before))):
             found.append(text[start : end.end()].strip())
             start = end.end()
     found.append(text[start:].strip())
