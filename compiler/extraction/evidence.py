@@ -5,8 +5,10 @@ puts the answers of all cited sources together.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property, lru_cache
 
 from content.names import normalise
@@ -100,13 +102,19 @@ class EvidenceLine:
         about: str = "",
         *,
         is_now: bool = False,
+        day: date | None = None,
     ) -> None:
         self.source, self.texts, self.score, self.key, self.about = source, texts, score, key, about
         self.is_now = is_now
+        self.own_day = day
+
+    @property
+    def day(self) -> date:
+        return self.own_day or self.source.captured_at.date()
 
     @cached_property
     def line(self) -> str:
-        return bullet(self.source, self.texts, self.about)
+        return bullet(self.source, self.texts, self.about, self.own_day)
 
 
 Evidence = Callable[[Reading, Subject], tuple[EvidenceLine, ...]]
@@ -196,6 +204,7 @@ def _overview(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     defines, tells, best = max(scored, key=lambda one: (one[0] >= DEFINITION, one[0] + one[1]))
     lead = _line(reading, best, subject, defines if defines >= DEFINITION or defines < 0 else min(tells, UNDEFINED))
     states = [one for _, tells, one in scored if one is not best and tells > 0 and _is_state(one, subject.names)]
+    states.sort(key=lambda one: one.day or date.min)
     now = [_line(reading, one, subject, UNDEFINED, is_now=True) for one in states[-1:]]
     if defines < DEFINITION and _is_state(best, subject.names):
         now.append(_line(reading, best, subject, UNDEFINED, is_now=True))
@@ -238,8 +247,10 @@ def _visits(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
 
 
 def _highlights(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
-    best = _best(reading, _about(reading, subject), subject)[:1]
-    return tuple(entry for entry in best if entry.score >= HIGHLIGHT)
+    best: dict[date, EvidenceLine] = {}
+    for entry in _best(reading, _about(reading, subject), subject):
+        best.setdefault(entry.day, entry)
+    return tuple(entry for entry in best.values() if entry.score >= HIGHLIGHT)
 
 
 def _recent(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
@@ -252,13 +263,15 @@ def _about(reading: Reading, subject: Subject) -> Sequence[Sentence]:
 
 
 def _best(reading: Reading, said: Iterable[Sentence], subject: Subject, about: str = "") -> tuple[EvidenceLine, ...]:
-    """Return the sentences that say most, the best first, each once."""
+    """Return the sentences of each day that say most, the best first, each once."""
     found = _quotable(said) or list(said)
     scored = [(worth(one, subject.names, reading.language), -place, one) for place, one in enumerate(found)]
     lines: dict[str, EvidenceLine] = {}
+    of_day: Counter[date | None] = Counter()
     for score, _, one in sorted(scored, key=lambda one: one[:2], reverse=True):
-        if len(lines) < QUOTES_MAX and (score >= 0 or not lines):
-            lines.setdefault(one.words, _line(reading, one, subject, score, about))
+        if of_day[one.day] < QUOTES_MAX and (score >= 0 or not lines) and one.words not in lines:
+            lines[one.words] = _line(reading, one, subject, score, about)
+            of_day[one.day] += 1
     return tuple(lines.values())
 
 
@@ -268,7 +281,7 @@ def _line(
     """Return a line of one sentence; of a conversation with who says it, unless the page is theirs."""
     speaker = sentence.speaker if normalise(sentence.speaker) not in subject.names else ""
     about = about or speaker
-    return EvidenceLine(reading.source, (sentence.text,), score, sentence.words, about, is_now=is_now)
+    return EvidenceLine(reading.source, (sentence.text,), score, sentence.words, about, is_now=is_now, day=sentence.day)
 
 
 def _context(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
@@ -283,7 +296,9 @@ def _decision(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
 
 def _rationale(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     decision = found_decision(reading, subject)
-    return (EvidenceLine(reading.source, (decision.why,), 0.0, decision.why),) if decision and decision.why else ()
+    if decision is None or not decision.why:
+        return ()
+    return (EvidenceLine(reading.source, (decision.why,), 0.0, decision.why, day=decision.sentence.day),)
 
 
 def _consequences(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
@@ -302,7 +317,8 @@ def _quotes(reading: Reading, said: Iterable[Sentence], about: str = "") -> tupl
     if about := chosen[0].speaker or about:  # one line quotes one speaker
         chosen = [one for one in chosen if one.speaker == chosen[0].speaker]
     texts = tuple(one.text for one in chosen)
-    return (EvidenceLine(reading.source, texts, 0.0, " ".join(one.words for one in chosen), about),)
+    words = " ".join(one.words for one in chosen)
+    return (EvidenceLine(reading.source, texts, 0.0, words, about, day=chosen[0].day),)
 
 
 def formerly(slug: str, reading: Reading, subject: Subject) -> Iterator[str]:

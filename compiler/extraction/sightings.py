@@ -81,6 +81,8 @@ class Sighting:
     """How many of them only list it among many."""
     passed: int = 0
     """How many of them only say that somebody or something came from there, or goes there."""
+    days: int = 1
+    """The number of days whose entries in this source say it: a journal or a chat may be one file."""
 
     @property
     def weight(self) -> float:
@@ -191,6 +193,11 @@ class Reading:
         for key, sighting in seen.items() if titles else ():
             if padded(key) in titles and not sighting.marks <= {"title", "noun"}:
                 sighting.marks.add("titled")
+        if len({sentence.day for sentence in self.sentences}) > 1:
+            for key, sighting in seen.items():
+                said = self._that_say([padded(key)])
+                spoken = (one.day for one in self.sentences if one.speaker == sighting.name)
+                sighting.days = max(1, len({*(one.day for one in said), *spoken} - {None}))
         return seen
 
     @cached_property
