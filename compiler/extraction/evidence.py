@@ -20,7 +20,7 @@ from .decisions import Decision, decisions, follows, lesser
 from .language import stops_of
 from .quoting import bullet
 from .sightings import ATTENDING, Reading
-from .text import Sentence, folded, padded
+from .text import Sentence, folded, normalised, padded
 
 QUOTE_MIN, QUOTE_GOOD = 12, (40, 220)
 QUOTES_MAX = 2  # sentences of one source, each a line of its own
@@ -30,7 +30,12 @@ DEFINITION = 3.0  # the score from which on a sentence says what something is
 UNDEFINED = DEFINITION - 0.25  # at most, of one that does not
 NAME_FIRST = 6  # characters before a name with which a sentence begins
 HIGHLIGHT = 1.5
-ATTENDED = 6.0  # less is said by a list of those who were there than by anything else
+TELLS = 1.0  # the score of a second line of one day
+NO_SENTENCE = 6.0  # less is said by a list of those who were there, or by a caption, than by anything else
+CAPTION = re.compile(
+    r"\W{0,3}\[[^\[\]]*\]?\W{0,3}$|\[(?:photo|image|picture|video|gif|sticker|foto|bild|图片|照片|写真)\b",
+    re.IGNORECASE,
+)
 UNNAMED = -1.0  # of a sentence that only stands in a note about it
 ABOUT_TAGS = 4
 
@@ -57,6 +62,11 @@ STATE_OF_ONESELF = re.compile(
     r"|i (?:have|live|work|love|like|want|need)|my \w+ (?:is|are|has)|ich (?:bin|habe|wohne|arbeite)"
     r"|mein\w* \w+ (?:ist|hat)|je (?:suis|travaille|habite)|j'(?:ai|habite)|eu (?:sou|tenho|moro)"
     r"|(?:yo )?(?:soy|tengo|vivo)) "
+)
+# A sentence that begins with the speaker, behind the name.
+OF_THE_SPEAKER = re.compile(
+    r"^(?: \w+){1,4}? (?:i|i'm|i've|i'd|i'll|im|we|we're|we've|ich|wir|je|j'|nous|eu|yo|io"
+    r"|my \w+ (?:is|are|was|were|has|have)|mein\w* \w+ (?:ist|war|hat)) |^ ?\S{1,12}[我私僕俺]"
 )
 # What holds as long as nothing newer is said.
 STATE = re.compile(
@@ -174,17 +184,21 @@ def worth(sentence: Sentence, names: Iterable[str], language: str) -> float:
     else:
         stops = stops_of(language).union(*(name.split() for name in names))
         telling = sum(word not in stops for word in set(words.split()))
-    is_first = any(0 <= words.find(padded(name)) < NAME_FIRST for name in names)
+    speaker = normalised(sentence.speaker) if sentence.speaker else ""
+    if speaker in names:
+        placed = 1.0 if OF_THE_SPEAKER.search(words) else -1.0
+    else:
+        placed = 0.5 * any(0 <= words.find(padded(name)) < NAME_FIRST for name in names)
     named = sum(word[0].isupper() for word in text.split()[1:])
     return (
         min(telling, TELLING_MAX) / 4
-        + 0.5 * is_first
+        + placed
         + 0.5 * (QUOTE_GOOD[0] <= len(text) <= QUOTE_GOOD[1])
         + 0.25 * min(named, 2)
         + 0.5 * bool(SPECIFIC.search(text))
         - 2 * (text.endswith(("?", "？")) or (telling < TELLING_MAX and GREETING.match(text) is not None))
         - (text.endswith(("!", "！")) and len(text) < SHORT)
-        - ATTENDED * (ATTENDING.match(text) is not None)
+        - NO_SENTENCE * (ATTENDING.match(text) is not None or CAPTION.match(text) is not None)
     )
 
 
@@ -269,7 +283,8 @@ def _best(reading: Reading, said: Iterable[Sentence], subject: Subject, about: s
     lines: dict[str, EvidenceLine] = {}
     of_day: Counter[date | None] = Counter()
     for score, _, one in sorted(scored, key=lambda one: one[:2], reverse=True):
-        if of_day[one.day] < QUOTES_MAX and (score >= 0 or not lines) and one.words not in lines:
+        enough = score >= (TELLS if of_day[one.day] else 0)
+        if of_day[one.day] < QUOTES_MAX and (enough or not lines) and one.words not in lines:
             lines[one.words] = _line(reading, one, subject, score, about)
             of_day[one.day] += 1
     return tuple(lines.values())

@@ -42,11 +42,11 @@ def sentence_about(draft: Draft) -> str | None:
     best, said = max(found, default=(NOTHING_SAID, None))
     if best.definition < DEFINITION and (draft.card or said is None or _given(draft)):
         return None
-    if best.definition < DEFINITION and draft.type == "topic":
+    if said and best.definition < DEFINITION and draft.type == "topic":
         said = max(
             (one for _, one in found if _opens(one.text, names)),
             key=lambda one: (len(one.text), one.text),
-            default=None,
+            default=said if best.says_something and ENDED.search(said.text) else None,
         )
     current = draft.card.summary if draft.card else None
     if said is None or (current and _rank(Sentence(current, folded(current)), names) >= best):

@@ -26,6 +26,7 @@ SUBJECTS_MAX = 12  # of one source
 SENTENCES_MAX = 400  # that are counted
 SHORT_MAX = 15  # sentences of a short note
 LETTERS_MIN, HAN_MIN, HAN_MAX = 5, 3, 8
+ANYWHERE = 3  # sentences that say a word which is a noun in one of them
 OFTEN, CHINESE_OFTEN = 2, 3  # sentences that say it; times, where no heading does and nothing parts words
 HAN_RUN = re.compile("[\u3400-\u9fff]{3,}")
 HAN_WORD = re.compile("(?<![\u3400-\u9fff])[\u3400-\u9fff]{2,4}(?![\u3400-\u9fff])")
@@ -49,6 +50,11 @@ FIELDS = word_set(
 WITHOUT_GRAMMAR = str.maketrans(dict.fromkeys(ZH_STOPS, " "))
 CLAUSE = re.compile(r"[,;:.!?()–—“”„\"]+(?=\s|$)")
 BEFORE = word_set("the a an my your his her our their some any no of for in on at with from about into by and or")
+# Before what somebody does as a pursuit: `started pottery`, `went camping`.
+PURSUING = word_set(
+    "do does did doing love loves loved enjoy enjoys enjoyed try tried trying start starts started learn learning"
+    " practise practice teach teaches study studies studied go goes going went"
+)
 GENERIC = {
     "en": word_set(
         """
@@ -209,14 +215,24 @@ def _link_texts(raw: str) -> Iterator[str]:
 
 
 def _spaced(sentences: Sequence[Sentence], heads: Iterable[str], language: str) -> Counter[str]:
-    """Count words and pairs of words by the sentences in which they stand as nouns do."""
+    """Count words and pairs of words by the sentences in which they stand as nouns do.
+
+    A word that stands alone once counts in pairs, too (`about adoption`, `an adoption agency`), and anywhere else.
+    """
     small = stops_of(language) | GENERIC["en"]
     headed = "".join(heads)
     counts: Counter[str] = Counter()
+    leading: Counter[str] = Counter()
     for sentence in sentences:
-        counts.update(set(_nouns(sentence, small)))
+        nouns = set(_nouns(sentence, small))
+        counts.update(nouns)
+        leading.update({noun.split()[0] for noun in nouns if " " in noun} - nouns)
     said = {name: count for name, count in counts.items() if count >= OFTEN or (f" {name} " in headed and " " in name)}
     pairs = {word for name in said if " " in name for word in name.split()}
+    anywhere = Counter(word for sentence in sentences for word in set(sentence.words.split()) if word in counts)
+    for name, count in counts.items():
+        if name not in said and (leading[name] or anywhere[name] >= ANYWHERE):
+            said[name] = count + leading[name]
     return Counter({name: count for name, count in said.items() if name not in pairs})
 
 
@@ -227,9 +243,12 @@ def _nouns(sentence: Sentence, small: Container[str]) -> Iterator[str]:
         if word in small or not word.isalpha() or (at + 1 < len(words) and words[at + 1] not in small):
             continue
         first = at
-        while first and words[first - 1] not in small and words[first - 1].isalpha():
+        while (
+            first and words[first - 1] not in small and words[first - 1] not in PURSUING and words[first - 1].isalpha()
+        ):
             first -= 1
-        if at - first > 1 or not (first and words[first - 1] in BEFORE):
+        before = words[first - 1] if first else ""
+        if at - first > 1 or not (before in BEFORE or (at == first and before in PURSUING)):
             continue
         if at > first:
             yield f"{words[first]} {word}"

@@ -8,7 +8,7 @@ CHAT = """12/03/2026, 18:02 - Petra created group "Allotment 14"
 12/03/2026, 18:11 - Olu: wonderful
 14/03/2026, 09:30 - Petra: Henk came by, he needs twelve boards
 28/03/2026, 16:00 - Olu: IMG-20260328-WA0003.jpg (file attached)
-28/03/2026, 16:01 - Petra: the roof is done, says Henk
+28/03/2026, 16:01 - Petra: the roof is done now, Henk says so himself
 """
 JOURNAL = """# Journal
 
@@ -35,10 +35,17 @@ Marieke could come, too.
 def test_days_of_one_chat_are_evidence_like_sources() -> None:
     wiki = compiled([note(0, CHAT)])
     assert set(titles(wiki)) == {"Henk", "Petra"}
-    assert body(wiki, "Henk", "notes").splitlines() == [
-        "- 2026-03-28 — Petra: “the roof is done, says Henk” [^n0]",
-        "- 2026-03-14 — Petra: “Henk came by, he needs twelve boards” [^n0]",
-    ]
+    written = "\n".join(section.body for section in page(wiki, "Henk").sections.values())
+    for day, said in (("03-12", "My uncle Henk"), ("03-14", "Henk came by"), ("03-28", "the roof is done")):
+        assert f"- 2026-{day} — Petra: “{said}" in written
+
+
+def test_lines_of_one_file_are_newest_first() -> None:
+    lunches = [f"## 2026-04-{day:02}\n\nLunch number {day} with Joost.\n" for day in (2, 9, 4, 7)]
+    written = body(compiled([note(0, "\n".join(lunches))]), "Joost", "notes")
+    days = [line[2:12] for line in written.splitlines()]
+    assert days == sorted(days, reverse=True)
+    assert len(days) >= 3
 
 
 def test_days_of_one_journal_are_evidence_like_sources() -> None:
