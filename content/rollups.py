@@ -11,6 +11,15 @@ SENTENCE_END = re.compile(r"[.!?…؟۔][\"'”’»)\]*_]*(?=\s+[^\sa-zа-яα-
 ABBREVIATION = re.compile(
     r"(?:^|[\s(\"'“‘])(?:[^\W\d_]|(?:[^\W\d_]\.)+[^\W\d_]|Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|No|vs|etc|approx|ca|cf|Inc|Ltd)\.$"
 )
+# A German ordinal before a month: `am 20. Februar`.
+ORDINAL = re.compile(r"\b\d{1,2}\.$")
+MONTH = re.compile(r"\s+(?:jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez)[a-zä]{0,6}\b", re.IGNORECASE)
+
+
+def is_no_end(text: str, start: int, end: int) -> bool:
+    """Return whether the full stop at `start`, with what closes it until `end`, ends an abbreviation or an ordinal."""
+    before = text[max(0, start - 20) : start + 1]
+    return bool(ABBREVIATION.search(before) or (ORDINAL.search(before) and MONTH.match(text, end)))
 
 
 def rollup_line(title: str, type: str, slug: str, summary: str | None) -> str:
@@ -36,6 +45,6 @@ def first_sentence(text: str, limit: int = SENTENCE_MAX) -> str:
 def _sentence_end(text: str, limit: int) -> int:
     """Return the end of the first sentence. Nothing beyond the limit is read: that is cut anyway."""
     for end in SENTENCE_END.finditer(text, 0, limit + 2):
-        if not ABBREVIATION.search(text[max(0, end.start() - 20) : end.start() + 1]):
+        if not is_no_end(text, *end.span()):
             return end.end()
     return len(text)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
-from .german_nouns import KIN, NO_ARTICLE, is_bare, is_sure, is_whole
+from .german_nouns import KIN, NO_ARTICLE, is_bare, is_particle, is_sure, is_whole
 from .language import DATES, EVERYWHERE, stops_of, word_set
 from .text import WORD
 
@@ -108,13 +108,18 @@ def is_label(words: Sequence[str], first: int) -> bool:
 WORDS_MAX = 6
 RUNS_MAX = 60  # names of one sentence: more are a list, and lists are cut
 ARTICLES = frozenset({"the", "our", "my"})
-PARTICLES = word_set("de do da dos das del della di du des van von der den of la le al el y e")
+PARTICLES = word_set("de do da dos das del della di du des van von der den of la le al el y e tot")
 HONORIFICS = word_set(
     """
     dr mr mrs ms st sr sra dra prof mme mlle hr fr frau herr herrn chef dona dom tia tio tante onkel madame
     monsieur docteur doctor professor professeur professora doutor doutora señora señor senhor senhora oncle
-    aunt uncle grandma grandpa maître mestre padre sœur schwester bruder doktor
+    aunt uncle grandma grandpa maître mestre padre sœur schwester bruder doktor coach trainer trainerin captain pastor
+    rabbi nurse judge oma opa
     """
+)
+# Before a given name: people leave them out.
+FAMILIAR = word_set(
+    "aunt uncle coach nurse captain pastor tante onkel oma opa grandma grandpa tia tio trainer trainerin chef"
 )
 OPENERS = frozenset('“"«»¿¡([:–—•-*>\ue001/→|„‚')
 ELIDED = re.compile(r"(?:[ldjnstmc]|qu)['’](?=\w)", re.IGNORECASE)
@@ -154,7 +159,7 @@ def runs(sentence: str, language: str) -> Iterator[CapitalRun]:
         if not words[index][0].isupper():
             index += 1
             continue
-        end = _end(parts, index)
+        end = _end(parts, index, language)
         run = _run(parts, index, end, language)
         if run:
             found += 1
@@ -195,7 +200,7 @@ def _is_list(parts: Parts) -> bool:
     return commas > 1 and len(parts.words) <= 3 * (commas + 1) + 1
 
 
-def _end(parts: Parts, start: int) -> int:
+def _end(parts: Parts, start: int, language: str) -> int:
     """Return the index after the name's last word: capitals, small particles between them, a number behind."""
     words = parts.words
     end = start + 1
@@ -205,6 +210,8 @@ def _end(parts: Parts, start: int) -> int:
             ahead += 1
         if words[end] == "of" and words[end - 1].isupper() and len(words[end - 1]) > 1:
             break  # `the README of Linkfold`
+        if ahead > end and language == "de" and not is_particle(words[start:end], words[end], words[ahead:]):
+            break
         if ahead >= len(words) or not _joined(parts, ahead):
             break
         word = words[ahead]

@@ -5,7 +5,7 @@ headings like *Decision* stand for both. What others said, questions, conditions
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,13 +13,14 @@ from content.rollups import first_sentence
 from content.search.words import SPACELESS
 
 from .capitals import runs
-from .language import word_set
-from .sightings import Reading
+from .language import stops_of, word_set
+from .sightings import ATTENDING, Reading
 from .text import Sentence, folded, padded
 
 TITLE_MAX = 90
 UNSURE = frozenset({"open", "bold", "quote", "noun", "titled"})  # marks that alone make no name
 SENTENCE_MAX = 400
+WORD_MIN = 3  # letters of a word that two sentences share
 
 TAKEN = re.compile(
     r"\b(?:we|i) (?:have |'ve |finally |all |both |then )?(?:decided|chose|opted|agreed|resolved|"
@@ -122,12 +123,17 @@ SO = re.compile(
 # The end of what TAKEN finds, where it says that something is not to be: a title without it would say the opposite.
 REFUSED = re.compile(r"\b(?:against|não)$", re.IGNORECASE)
 FOR_OR_AGAINST = re.compile(r"da(?:für|gegen)", re.IGNORECASE)
-LEADING = re.compile(r"^(?:(?:to|that|on|por|que|de|zu|di|pour|para|für|dass)\s+|d['’]|了|要)(?=\S)", re.IGNORECASE)
+LEADING = re.compile(r"^(?:(?:to|that|on|por|que|de|zu|di|pour|para|dass|de[nm])\s+|d['’]|了|要)(?=\S)", re.IGNORECASE)
 GERMAN_END = re.compile(r",?\s*(?:entschieden|beschlossen|geeinigt|vereinbart)\b.*$", re.IGNORECASE)
 JAPANESE_END = re.compile(r"(?:する|)(?:ことにした|ことにしました|ことに決めた|に決めた|に決めました)。?$")
 OPENS, CLOSES = "„“«「『", "”»」』"
 LATIN = re.compile("[A-Za-z]{2}")  # in a text of another script a name
 EDGES = " ,.;:。!！、…"
+# What only accompanies what was decided, and what follows it: `sell the car, by the way`, `drop it; Ana does the rest`.
+ASIDE = re.compile(
+    r",? (?:by the way|btw|after all|in the end|for now|übrigens|au fait|d'ailleurs|aliás|por cierto)(?=,|$)"
+    r"|[;；].*$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +190,22 @@ def _decisions(reading: Reading) -> Iterator[Decision]:
             later = sentences[index + 1 : index + 4]
             if not why and later and _gives_reason(later[0]):
                 why, later = later[0].text, later[1:]
-            before, after = sentences[max(0, index - 2) : index], tuple(filter(follows, later))
+            before = tuple(
+                _leading_up(sentence, sentences[max(0, index - 2) : index], line.sentences, reading.language)
+            )
+            after = tuple(filter(follows, later))
             yield Decision(title, sentence, why, before, after, _stands(reading, stated, object, why))
+
+
+def _leading_up(
+    decided: Sentence, before: Sequence[Sentence], line: Sequence[Sentence], language: str
+) -> Iterator[Sentence]:
+    """Yield what stands before it in the same line, and of other lines what says one of its words."""
+    words = {word for word in decided.words.split() if len(word) >= WORD_MIN} - stops_of(language)
+    for one in before:
+        is_near = one in line or SPACELESS.search(one.text) is not None or not words.isdisjoint(one.words.split())
+        if is_near and not ATTENDING.match(one.text):
+            yield one
 
 
 def follows(sentence: Sentence) -> bool:
@@ -256,7 +276,7 @@ def _decision(text: str, stated: Stated) -> tuple[str, str, str] | None:
         what = text[stated.start + refused.start() : why.start() if why else len(text)]
     elif re.search(r"\b(?:not|never|no longer)\b", taken):
         what = text[stated.start : why.start() if why else len(text)]
-    what = LEADING.sub("", GERMAN_END.sub("", what).strip(EDGES), count=1).strip(EDGES)
+    what = LEADING.sub("", ASIDE.sub("", GERMAN_END.sub("", what).strip(EDGES)), count=1).strip(EDGES)
     if not any(map(str.isalpha, what)):
         return None
     object = what

@@ -5,8 +5,10 @@ puts the answers of all cited sources together.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property, lru_cache
 
 from content.names import normalise
@@ -17,8 +19,8 @@ from . import metadata
 from .decisions import Decision, decisions, follows, lesser
 from .language import stops_of
 from .quoting import bullet
-from .sightings import Reading
-from .text import Sentence, folded, padded
+from .sightings import ATTENDING, Reading
+from .text import Sentence, folded, normalised, padded
 
 QUOTE_MIN, QUOTE_GOOD = 12, (40, 220)
 QUOTES_MAX = 2  # sentences of one source, each a line of its own
@@ -28,6 +30,12 @@ DEFINITION = 3.0  # the score from which on a sentence says what something is
 UNDEFINED = DEFINITION - 0.25  # at most, of one that does not
 NAME_FIRST = 6  # characters before a name with which a sentence begins
 HIGHLIGHT = 1.5
+TELLS = 1.0  # the score of a second line of one day
+NO_SENTENCE = 6.0  # less is said by a list of those who were there, or by a caption, than by anything else
+CAPTION = re.compile(
+    r"\W{0,3}\[[^\[\]]*\]?\W{0,3}$|\[(?:photo|image|picture|video|gif|sticker|foto|bild|图片|照片|写真)\b",
+    re.IGNORECASE,
+)
 UNNAMED = -1.0  # of a sentence that only stands in a note about it
 ABOUT_TAGS = 4
 
@@ -54,6 +62,11 @@ STATE_OF_ONESELF = re.compile(
     r"|i (?:have|live|work|love|like|want|need)|my \w+ (?:is|are|has)|ich (?:bin|habe|wohne|arbeite)"
     r"|mein\w* \w+ (?:ist|hat)|je (?:suis|travaille|habite)|j'(?:ai|habite)|eu (?:sou|tenho|moro)"
     r"|(?:yo )?(?:soy|tengo|vivo)) "
+)
+# A sentence that begins with the speaker, behind the name.
+OF_THE_SPEAKER = re.compile(
+    r"^(?: \w+){1,4}? (?:i|i'm|i've|i'd|i'll|im|we|we're|we've|ich|wir|je|j'|nous|eu|yo|io"
+    r"|my \w+ (?:is|are|was|were|has|have)|mein\w* \w+ (?:ist|war|hat)) |^ ?\S{1,12}[我私僕俺]"
 )
 # What holds as long as nothing newer is said.
 STATE = re.compile(
@@ -99,13 +112,19 @@ class EvidenceLine:
         about: str = "",
         *,
         is_now: bool = False,
+        day: date | None = None,
     ) -> None:
         self.source, self.texts, self.score, self.key, self.about = source, texts, score, key, about
         self.is_now = is_now
+        self.own_day = day
+
+    @property
+    def day(self) -> date:
+        return self.own_day or self.source.captured_at.date()
 
     @cached_property
     def line(self) -> str:
-        return bullet(self.source, self.texts, self.about)
+        return bullet(self.source, self.texts, self.about, self.own_day)
 
 
 Evidence = Callable[[Reading, Subject], tuple[EvidenceLine, ...]]
@@ -158,23 +177,28 @@ def definition(sentence: Sentence, names: Iterable[str]) -> float:
 
 
 def worth(sentence: Sentence, names: Iterable[str], language: str) -> float:
-    """Score how much a sentence says: greetings, questions and cries are below zero."""
+    """Score how much a sentence says: greetings, questions, cries and lists of those present are below zero."""
     text, words = sentence.text, sentence.words
     if SPACELESS.search(text):
         telling = len(text) // 3
     else:
         stops = stops_of(language).union(*(name.split() for name in names))
         telling = sum(word not in stops for word in set(words.split()))
-    is_first = any(0 <= words.find(padded(name)) < NAME_FIRST for name in names)
+    speaker = normalised(sentence.speaker) if sentence.speaker else ""
+    if speaker in names:
+        placed = 1.0 if OF_THE_SPEAKER.search(words) else -1.0
+    else:
+        placed = 0.5 * any(0 <= words.find(padded(name)) < NAME_FIRST for name in names)
     named = sum(word[0].isupper() for word in text.split()[1:])
     return (
         min(telling, TELLING_MAX) / 4
-        + 0.5 * is_first
+        + placed
         + 0.5 * (QUOTE_GOOD[0] <= len(text) <= QUOTE_GOOD[1])
         + 0.25 * min(named, 2)
         + 0.5 * bool(SPECIFIC.search(text))
         - 2 * (text.endswith(("?", "？")) or (telling < TELLING_MAX and GREETING.match(text) is not None))
         - (text.endswith(("!", "！")) and len(text) < SHORT)
+        - NO_SENTENCE * (ATTENDING.match(text) is not None or CAPTION.match(text) is not None)
     )
 
 
@@ -194,6 +218,7 @@ def _overview(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     defines, tells, best = max(scored, key=lambda one: (one[0] >= DEFINITION, one[0] + one[1]))
     lead = _line(reading, best, subject, defines if defines >= DEFINITION or defines < 0 else min(tells, UNDEFINED))
     states = [one for _, tells, one in scored if one is not best and tells > 0 and _is_state(one, subject.names)]
+    states.sort(key=lambda one: one.day or date.min)
     now = [_line(reading, one, subject, UNDEFINED, is_now=True) for one in states[-1:]]
     if defines < DEFINITION and _is_state(best, subject.names):
         now.append(_line(reading, best, subject, UNDEFINED, is_now=True))
@@ -236,8 +261,10 @@ def _visits(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
 
 
 def _highlights(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
-    best = _best(reading, _about(reading, subject), subject)[:1]
-    return tuple(entry for entry in best if entry.score >= HIGHLIGHT)
+    best: dict[date, EvidenceLine] = {}
+    for entry in _best(reading, _about(reading, subject), subject):
+        best.setdefault(entry.day, entry)
+    return tuple(entry for entry in best.values() if entry.score >= HIGHLIGHT)
 
 
 def _recent(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
@@ -250,13 +277,16 @@ def _about(reading: Reading, subject: Subject) -> Sequence[Sentence]:
 
 
 def _best(reading: Reading, said: Iterable[Sentence], subject: Subject, about: str = "") -> tuple[EvidenceLine, ...]:
-    """Return the sentences that say most, the best first, each once."""
+    """Return the sentences of each day that say most, the best first, each once."""
     found = _quotable(said) or list(said)
     scored = [(worth(one, subject.names, reading.language), -place, one) for place, one in enumerate(found)]
     lines: dict[str, EvidenceLine] = {}
+    of_day: Counter[date | None] = Counter()
     for score, _, one in sorted(scored, key=lambda one: one[:2], reverse=True):
-        if len(lines) < QUOTES_MAX and (score >= 0 or not lines):
-            lines.setdefault(one.words, _line(reading, one, subject, score, about))
+        enough = score >= (TELLS if of_day[one.day] else 0)
+        if of_day[one.day] < QUOTES_MAX and (enough or not lines) and one.words not in lines:
+            lines[one.words] = _line(reading, one, subject, score, about)
+            of_day[one.day] += 1
     return tuple(lines.values())
 
 
@@ -266,7 +296,7 @@ def _line(
     """Return a line of one sentence; of a conversation with who says it, unless the page is theirs."""
     speaker = sentence.speaker if normalise(sentence.speaker) not in subject.names else ""
     about = about or speaker
-    return EvidenceLine(reading.source, (sentence.text,), score, sentence.words, about, is_now=is_now)
+    return EvidenceLine(reading.source, (sentence.text,), score, sentence.words, about, is_now=is_now, day=sentence.day)
 
 
 def _context(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
@@ -281,7 +311,9 @@ def _decision(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
 
 def _rationale(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     decision = found_decision(reading, subject)
-    return (EvidenceLine(reading.source, (decision.why,), 0.0, decision.why),) if decision and decision.why else ()
+    if decision is None or not decision.why:
+        return ()
+    return (EvidenceLine(reading.source, (decision.why,), 0.0, decision.why, day=decision.sentence.day),)
 
 
 def _consequences(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
@@ -300,7 +332,8 @@ def _quotes(reading: Reading, said: Iterable[Sentence], about: str = "") -> tupl
     if about := chosen[0].speaker or about:  # one line quotes one speaker
         chosen = [one for one in chosen if one.speaker == chosen[0].speaker]
     texts = tuple(one.text for one in chosen)
-    return (EvidenceLine(reading.source, texts, 0.0, " ".join(one.words for one in chosen), about),)
+    words = " ".join(one.words for one in chosen)
+    return (EvidenceLine(reading.source, texts, 0.0, words, about, day=chosen[0].day),)
 
 
 def formerly(slug: str, reading: Reading, subject: Subject) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """German nouns: all have capitals, and some are names."""
 
 import re
+from collections.abc import Sequence
 
 from .language import word_set
 
@@ -23,6 +24,15 @@ DETERMINERS = word_set(
     paar im am beim zum zur vom ins ans aufs
     """
 )
+# Of these somebody is the sender or the author: `Anruf von Svenja`.
+SENT = word_set(
+    """
+    anruf brief mail e-mail email nachricht besuch post paket karte postkarte foto fotos bild bilder geschenk antwort
+    anfrage angebot rechnung bericht vortrag konzert buch film vorschlag idee gruß grüße hilfe rat tipp einladung zusage
+    absage rezept kuchen zettel kopie entwurf text artikel roman lied
+    """
+)
+TITLES = word_set("frau herr herrn hr fr dr prof oma opa tante onkel familie firma")
 ABSTRACT = re.compile(
     r"(?:ung|heit|keit|schaft|tion|tät|nis|ismus|ling|chen|lein|ungen|eien|zeit|tag|abend|morgen|stunde)n?$"
 )
@@ -30,7 +40,9 @@ ABSTRACT = re.compile(
 KIND = re.compile(
     r"(?:erei|hof|haus|markt|bank|werk|verlag|verein|schule|laden|studio|agentur|firma|stiftung|gemeinde|stadt|dorf|insel"
     r"|platz|parzelle|gleis|raum|zimmer|halle|hütte|siedlung|familie|klinik|praxis|kanzlei|büro|gruppe|klub|club|verband"
-    r"|gesellschaft|genossenschaft|universität|hochschule|akademie|institut|apotheke|galerie|mühle|werft|reederei)$"
+    r"|gesellschaft|genossenschaft|universität|hochschule|akademie|institut|apotheke|galerie|mühle|werft|reederei"
+    r"|handel|händler|werken?|wehr|kapelle|orchester|chor|amt|zentrum|verwaltung|zeitung|heim|pfarrei|betrieb|dienst"
+    r"|service|versicherung|kasse|versand)$"
 )
 BARE = word_set("auf über mit von bei für ohne nach in aus gegen und zu an durch oder wie als dass")
 NO_ARTICLE = word_set(
@@ -104,6 +116,18 @@ def _is_named_kind(name: str) -> bool:
         return True
     is_named = words[0].isdigit() or not (words[0].lower() in NO_ARTICLE or ABSTRACT.search(words[0].lower()))
     return is_named and KIND.search(kind.lower()) is not None and kind.lower() not in NO_ARTICLE
+
+
+def is_particle(before: Sequence[str], particle: str, behind: Sequence[str]) -> bool:
+    """Return whether a small word belongs to a name: `Ursula von der Leyen`, but not `Frau Huber von der Post`."""
+    word = before[-1].lower()
+    if particle not in ("von", "van", "de", "zu"):
+        return particle not in DETERMINERS
+    if len(before) == 1 and word in ("frau", "herr", "herrn", "hr", "fr", "dr", "prof"):
+        return True
+    next_noun = next((one.lower() for one in behind if one[0].isupper()), "")
+    is_sent = word in SENT or ABSTRACT.search(word) is not None or KIND.search(word) is not None
+    return not (is_sent or before[0].lower() in TITLES or next_noun in TITLES or KIND.search(next_noun))
 
 
 def is_bare(name: str, *, opens: bool) -> bool:

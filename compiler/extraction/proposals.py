@@ -14,7 +14,7 @@ from content.templates import TEMPLATES
 from ..planner import LEADING, NewPage, PageUpdate, SectionProposal
 from . import metadata
 from .drafts import Draft
-from .evidence import DEFINITION, EvidenceLine, Subject, definition, entries, is_tagged, naming, worth
+from .evidence import DEFINITION, EvidenceLine, Subject, definition, entries, found_decision, is_tagged, naming, worth
 from .language import language_of
 from .text import Sentence, folded, padded
 from .writer import RELATED, is_new, lead_of
@@ -22,8 +22,9 @@ from .writer import RELATED, is_new, lead_of
 SUMMARY_MAX = 200
 NAMES_MAX = 3
 FIRST = 6  # characters before a name with which a sentence begins
-# Of these a sentence of a text is none that could stand alone: labels, paths through menus, what introduces a list.
-BROKEN = re.compile(r"[:,;：，；?？]$|→|^[^:：.]{1,40}[:：]\s|^\W*[a-z]+(?:[._(]\w*)+ ")
+# Of these a sentence of a text is none that could stand alone: paths through menus, what introduces a list, labels of
+# three words at most.
+BROKEN = re.compile(r"[:,;：，；?？]$|→|^[^\s:：.]{1,40}(?: [^\s:：.]{1,20}){0,2}[:：]\s|^\W*[a-z]+(?:[._(]\w*)+ ")
 ENDED = re.compile(r"[.!…。！।॥][\"'”’»)\]」』）]*$")
 
 
@@ -41,11 +42,11 @@ def sentence_about(draft: Draft) -> str | None:
     best, said = max(found, default=(NOTHING_SAID, None))
     if best.definition < DEFINITION and (draft.card or said is None or _given(draft)):
         return None
-    if best.definition < DEFINITION and draft.type == "topic":
+    if said and best.definition < DEFINITION and draft.type == "topic":
         said = max(
             (one for _, one in found if _opens(one.text, names)),
             key=lambda one: (len(one.text), one.text),
-            default=None,
+            default=said if best.says_something and ENDED.search(said.text) else None,
         )
     current = draft.card.summary if draft.card else None
     if said is None or (current and _rank(Sentence(current, folded(current)), names) >= best):
@@ -72,8 +73,10 @@ def _rank(sentence: Sentence, names: Set[str]) -> Rank:
 
 
 def circumstances(draft: Draft) -> str | None:
-    """Describe a page that no sentence defines: city and tags (`Lisbon: food, tavern`), else what its sources name."""
-    return draft.title if draft.type == "decision" else _given(draft) or _named(draft)
+    """Describe a page that no sentence defines: city and tags (`Lisbon: food, tavern`), of a topic what it names."""
+    if draft.type == "decision":
+        return draft.title
+    return _given(draft) or (_named(draft) if draft.type == "topic" else None)
 
 
 def stands_alone(sentence: Sentence, names: Set[str]) -> bool:
@@ -96,13 +99,8 @@ def _opens(text: str, names: Set[str]) -> bool:
 
 
 def _decided(draft: Draft) -> str | None:
-    lines = [
-        said
-        for reading in draft.readings.values()
-        for said in reading.sentences
-        if normalise(draft.title)[:40] in said.words
-    ]
-    return first_sentence(lines[0].text, SUMMARY_MAX) if lines else None
+    found = (found_decision(reading, draft.subject) for reading in draft.oldest_first)
+    return next((first_sentence(one.sentence.text, SUMMARY_MAX) for one in found if one), None)
 
 
 def _given(draft: Draft) -> str | None:
@@ -127,7 +125,9 @@ def _named(draft: Draft) -> str | None:
         for key, sighting in reading.sightings.items():
             if key not in draft.names and sighting.marks & {"name", "place", "city", "person", "project", "link"}:
                 counts[key] += 1
-                forms.setdefault(key, sighting.name)
+                forms[key] = max(
+                    forms.get(key, ""), sighting.name, key=lambda form: (sum(map(str.isupper, form)), form)
+                )
     often = [forms[key] for key, count in ranked(counts) if count > 1][:NAMES_MAX]
     return ", ".join(name[:1].upper() + name[1:] for name in often) if len(often) > 1 else None
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from datetime import date
 from functools import lru_cache
 from urllib.parse import quote, unquote
 from uuid import UUID
@@ -61,10 +62,10 @@ def literal(text: str) -> str:
     return MARKUP.sub(lambda found: "\\" + found[0], text)
 
 
-def bullet(source: SourceText, texts: tuple[str, ...], about: str = "") -> str:
-    """Return a line that quotes a source: `- 2026-04-03 — Lisbon: “…” “…” [^ref]`"""
-    day = source.captured_at.date().isoformat()
-    lead = f"{day} — {literal(about)}" if about else day
+def bullet(source: SourceText, texts: tuple[str, ...], about: str = "", day: date | None = None) -> str:
+    """Return a line that quotes a source, with its own day or the source's: `- 2026-04-03 — Lisbon: “…” “…” [^ref]`"""
+    written = (day or source.captured_at.date()).isoformat()
+    lead = f"{written} — {literal(about)}" if about else written
     return f"- {lead}: {' '.join(map(quoted, texts))} {mark(source)}"
 
 

@@ -11,7 +11,7 @@ from content.search.words import SPACELESS
 
 from ..planner import SourceText
 from . import metadata
-from .capitals import HONORIFICS, IMPERATIVES, PARTICLES, PRESS, CapitalRun, runs
+from .capitals import FAMILIAR, HONORIFICS, IMPERATIVES, PARTICLES, PRESS, CapitalRun, runs
 from .german_nouns import has_inner_capitals
 from .language import DATES, EVERYWHERE, KINDS, SAMPLE, STOPWORDS, language_of, word_set
 from .language import SPACELESS as SPACELESS_LANGUAGES
@@ -46,14 +46,18 @@ LISTED_MIN = 8  # names of one sentence that only lists them
 LETTERS = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff\uac00-\ud7af]")
 LATIN_EDGE = re.compile(r"(?<=[^\W\d_a-zA-Z])(?=[A-Za-z])|(?<=[A-Za-z\d])(?=[^\W\d_a-zA-ZÀ-ɏ])")  # `用Hugo写`
 MARKED = re.compile(r"[`*_\[#@]|://|www\.|mailto:")
-# Before the names of those who were there, in minutes.
 # Two names as one: the title of a work, where a source has that title.
 JOINED = re.compile(r"(?<!, )\b(?P<whole>(?P<left>[A-Z]\w+) (?:and|&|et|y|e) (?P<right>[A-Z]\w+))")
+# Before the names of those who were there, or were not, in minutes.
 ATTENDING = re.compile(
-    r"\W{0,4}(?:attend(?:ees|ing)|present|participants|anwesend|anwesende|teilnehmer(?:innen|\*innen)?|teilnehmende|"
-    r"gäste|présents?|participants?|presentes|participantes|asistentes|presenti|出席|出席者|参加者|与会者?|與會者?)\W{0,4}[:：]",
+    r"\W{0,4}(?:attend(?:ees|ing|ed)|attendance|present|participants|apologies|regrets|absent|excused|"
+    r"anwesend|anwesende|teilnehmer(?:innen|\*innen)?|teilnehmende|entschuldigt|abwesend|gäste|présents?|participants?|"
+    r"absents?|excusés?|presentes|ausentes|participantes|asistentes|presenti|assenti|"
+    r"出席|出席者|欠席者?|参加者|与会者?|與會者?|缺席|请假)\W{0,4}[:：]",
     re.IGNORECASE,
 )
+ATTENDEE_END = re.compile(r"[,;，、；/]| (?:and|und|et|e|y|og|en) | ?[&+] ?")
+BRACKETS = re.compile(r"\([^()]{0,60}\)|（[^（）]{0,60}）")
 COMPOUND = re.compile(r"-[a-z]{3,}$")  # `Unix-like`
 REGION = re.compile(r",\s")
 SMALL = re.compile(r"\b[a-zß-ÿ]{4}|[\u3040-\u9fff]")  # what a title holds in which capitals mean something
@@ -77,6 +81,8 @@ class Sighting:
     """How many of them only list it among many."""
     passed: int = 0
     """How many of them only say that somebody or something came from there, or goes there."""
+    days: int = 1
+    """The number of days whose entries in this source say it: a journal or a chat may be one file."""
 
     @property
     def weight(self) -> float:
@@ -187,6 +193,11 @@ class Reading:
         for key, sighting in seen.items() if titles else ():
             if padded(key) in titles and not sighting.marks <= {"title", "noun"}:
                 sighting.marks.add("titled")
+        if len({sentence.day for sentence in self.sentences}) > 1:
+            for key, sighting in seen.items():
+                said = self._that_say([padded(key)])
+                spoken = (one.day for one in self.sentences if one.speaker == sighting.name)
+                sighting.days = max(1, len({*(one.day for one in said), *spoken} - {None}))
         return seen
 
     @cached_property
@@ -205,10 +216,12 @@ class Reading:
                 _see(seen, clean(name).strip(" :;,.-–—"), kind, context=_holding(sentences, name))
         if MARKED.search(line.raw):
             sentences = tuple(split(clean(without(line.raw))))
-        are_people = ATTENDING.match(line.raw) is not None
-        for at, written in enumerate(sentences):
-            text = written if written.isascii() else INVISIBLE.sub("", written)
-            self._read_sentence(text, seen, are_people=are_people and at == 0)
+        attending = ATTENDING.match(line.raw)
+        for name in _attendees(line.raw[attending.end() :]) if attending else ():
+            if sighting := _see(seen, name, "name", context=sentences[0] if sentences else "", is_person=True):
+                sighting.said += 1
+        for written in sentences[1:] if attending else sentences:
+            self._read_sentence(written if written.isascii() else INVISIBLE.sub("", written), seen)
 
     def _read_titles(self, seen: dict[str, Sighting]) -> None:
         """See the names in the title and in a heading above all text, unless each of its words has a capital."""
@@ -225,10 +238,10 @@ class Reading:
                 if (kind := self._kind(run)) and key_of(run.name, kind) != whole:
                     _see(seen, run.name, kind, context=title, is_person=run.is_person)
 
-    def _read_sentence(self, sentence: str, seen: dict[str, Sighting], *, are_people: bool) -> None:
+    def _read_sentence(self, sentence: str, seen: dict[str, Sighting]) -> None:
         context = sentence.replace(GAP, "…")
         named = [
-            (run.name, kind, (are_people or run.is_person) and run.name.split()[0].lower() not in self._small)
+            (run.name, kind, run.is_person and run.name.split()[0].lower() not in self._small)
             for run in self._runs(sentence)
             if (kind := self._kind(run))
         ]
@@ -239,7 +252,7 @@ class Reading:
             if sighting := _see(seen, name, kind, context=context, is_person=is_person):
                 sighting.said += 1
                 sighting.passed += PASSING.search(sentence.partition(name)[0][-40:]) is not None
-                sighting.listed += len(named) >= LISTED_MIN and not are_people
+                sighting.listed += len(named) >= LISTED_MIN
 
     def _runs(self, text: str) -> Iterator[CapitalRun]:
         """Yield names by their capitals; in scripts without any a word in Latin letters is one wherever it stands."""
@@ -299,16 +312,27 @@ def key_of(name: str, kind: str) -> str:
     """Return the name that it is held under: a city's without its region, a title without its article, no `さん`."""
     if kind == "person":
         return normalised(without_politeness(name))
-    if kind in ("title", "work"):
+    if kind in ("title", "work", "quote"):
         return ARTICLE.sub("", normalised(name))
     return normalised(REGION.split(name, maxsplit=1)[0] if kind == "city" else name)
 
 
+def _attendees(listed: str) -> Iterator[str]:
+    """Yield the names of a list of people: `Ines Carvalho, Tobias (remote) and Wen Li`."""
+    for one in ATTENDEE_END.split(BRACKETS.sub("", clean(listed))):
+        words = one.strip(" .*_@").split()
+        is_name = 0 < len(words) <= WORDS_MAX and all(word[0].isupper() or word in PARTICLES for word in words)
+        if is_name or (len(words) == 1 and SPACELESS.search(one)):
+            yield " ".join(words)
+
+
 def first_name(name: str, key: str) -> str | None:
-    """Return the first name out of a name of two or three words, none of them small or a title."""
+    """Return the given name out of a name of two or three words: `Nadia Brandt`, `Aunt Nadia`, but not `Dr. Vos`."""
     words = name.split()
     if not 2 <= len(words) <= 3 or len(key.split()) != len(words):
         return None
+    if len(words) == 2 and words[0].lower() in FAMILIAR and words[1][0].isupper() and words[1].isalpha():
+        return key.split()[1]
     small = {word.lower().rstrip(".") for word in words}
     first = key.split()[0]
     if small & (HONORIFICS | PARTICLES) or not all(word[0].isupper() and word.isalpha() for word in words):

@@ -26,14 +26,35 @@ SUBJECTS_MAX = 12  # of one source
 SENTENCES_MAX = 400  # that are counted
 SHORT_MAX = 15  # sentences of a short note
 LETTERS_MIN, HAN_MIN, HAN_MAX = 5, 3, 8
+ANYWHERE = 3  # sentences that say a word which is a noun in one of them
 OFTEN, CHINESE_OFTEN = 2, 3  # sentences that say it; times, where no heading does and nothing parts words
 HAN_RUN = re.compile("[\u3400-\u9fff]{3,}")
 HAN_WORD = re.compile("(?<![\u3400-\u9fff])[\u3400-\u9fff]{2,4}(?![\u3400-\u9fff])")
 HAN_CUT = re.compile("^[端方台件条张份种类项名位款请]|[使新打请先开]$")  # what is left of a word
 KANJI = re.compile("[\u3400-\u9fff々]{3,8}")
+ITEM_LABEL = re.compile(r"([A-ZÄÖÜ][a-zäöüß]{4,30}): ")
+STATED_MIN = 5  # words, with the label: fewer are the value of a field
+# What forms and templates of notes have before a colon.
+FIELDS = word_set(
+    """
+    mood weather location where subject status owner author date deadline priority category source topic topics goal
+    gratitude highlight highlights lowlight today tomorrow yesterday morning evening lunch dinner breakfast sleep energy
+    present attendees attendance participants apologies absent agenda action actions decision decisions open pending
+    question questions remark remarks important warning reminder update background context conclusion cause effect
+    impact solution symptoms diagnosis treatment ingredients directions method servings rating verdict pros contra
+    wetter stimmung datum status priorität kategorie quelle thema themen ziel ziele dankbar anwesend abwesend
+    teilnehmer entschuldigt offen offene frage fragen wichtig hinweis achtung hintergrund ursache lösung zutaten
+    zubereitung bewertung fazit beschluss beschlüsse entscheidung aufgaben verantwortlich protokoll gäste
+    """
+)
 WITHOUT_GRAMMAR = str.maketrans(dict.fromkeys(ZH_STOPS, " "))
 CLAUSE = re.compile(r"[,;:.!?()–—“”„\"]+(?=\s|$)")
 BEFORE = word_set("the a an my your his her our their some any no of for in on at with from about into by and or")
+# Before what somebody does as a pursuit: `started pottery`, `went camping`.
+PURSUING = word_set(
+    "do does did doing love loves loved enjoy enjoys enjoyed try tried trying start starts started learn learning"
+    " practise practice teach teaches study studies studied go goes going went"
+)
 GENERIC = {
     "en": word_set(
         """
@@ -118,7 +139,16 @@ def subjects(reading: "Reading") -> Iterator[Subject]:
     for name in list(found)[:SUBJECTS_MAX]:
         wanted = name if SPACELESS.search(name) else folded(name)
         if text := next((one.text for one in sentences if wanted in one.words), None):
-            yield Subject(name, text, found[name])
+            is_written = reading.language != "de" and text.isascii()
+            yield Subject(name if is_written else _written(name, text), text, found[name])
+
+
+def _written(name: str, text: str) -> str:
+    """Return a folded name as the text writes it: `warmepumpe` as `Wärmepumpe`; else as it is."""
+    count = len(name.split())
+    words = WORD.findall(text)
+    forms = (" ".join(words[at : at + count]) for at in range(len(words) - count + 1))
+    return next((form for form in forms if normalised(form) == name), name)
 
 
 def _said_once(sentences: Sequence[Sentence], language: str) -> list[tuple[str, bool]]:
@@ -128,7 +158,17 @@ def _said_once(sentences: Sequence[Sentence], language: str) -> list[tuple[str, 
         return []
     small = stops_of(language) | GENERIC[language]
     clauses = (clause for sentence in sentences for clause in CLAUSE.split(sentence.text) if clause.strip())
-    return sorted((one for clause in clauses for one in find(clause, small)), key=lambda one: one[1])
+    found = [one for clause in clauses for one in find(clause, small)]
+    return sorted((*found, *((name, True) for name in _labels(sentences, small))), key=lambda one: one[1])
+
+
+def _labels(sentences: Sequence[Sentence], small: Container[str]) -> Iterator[str]:
+    """Yield the noun before a colon with which minutes begin an item: `Payments: we compared three banks`."""
+    for sentence in sentences:
+        found = None if sentence.speaker else ITEM_LABEL.match(sentence.text)
+        name = normalised(found[1]) if found else ""
+        if found and name not in small and name not in FIELDS and len(sentence.words.split()) >= STATED_MIN:
+            yield name
 
 
 def _pairs(clause: str, small: Container[str]) -> Iterator[tuple[str, bool]]:
@@ -146,16 +186,17 @@ def _pairs(clause: str, small: Container[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _german_nouns(clause: str, small: Container[str]) -> Iterator[tuple[str, bool]]:
-    """Yield nouns behind an article: `in der Laube`, and at the start `Das Hochbeet ist`."""
+    """Yield nouns behind an article: `in der Laube`, and at the start `Das Hochbeet ist` or `Mieterstrom kostet`."""
     words = WORD.findall(clause)
-    for at, word in enumerate(words[1:], 1):
+    for at, word in enumerate(words):
         following = words[at + 1] if at + 1 < len(words) else ""
         name = normalised(word)
         is_noun = word[0].isupper() and word[1:].islower() and len(word) >= LETTERS_MIN and not following[:1].isupper()
-        if not is_noun or words[at - 1].lower() not in DETERMINERS or following.isdigit():
+        is_led = words[at - 1].lower() in DETERMINERS if at else acts(following, "de")
+        if not is_noun or not is_led or following.isdigit():
             continue
         if name not in small and name not in NO_ARTICLE and name not in KINDS_OF_PLACE and not ABSTRACT.search(name):
-            yield name, at == 1 and following.islower()
+            yield name, at <= 1 and following.islower()
 
 
 def _chinese_words(clause: str, small: Container[str]) -> Iterator[tuple[str, bool]]:
@@ -174,14 +215,24 @@ def _link_texts(raw: str) -> Iterator[str]:
 
 
 def _spaced(sentences: Sequence[Sentence], heads: Iterable[str], language: str) -> Counter[str]:
-    """Count words and pairs of words by the sentences in which they stand as nouns do."""
+    """Count words and pairs of words by the sentences in which they stand as nouns do.
+
+    A word that stands alone once counts in pairs, too (`about adoption`, `an adoption agency`), and anywhere else.
+    """
     small = stops_of(language) | GENERIC["en"]
     headed = "".join(heads)
     counts: Counter[str] = Counter()
+    leading: Counter[str] = Counter()
     for sentence in sentences:
-        counts.update(set(_nouns(sentence, small)))
+        nouns = set(_nouns(sentence, small))
+        counts.update(nouns)
+        leading.update({noun.split()[0] for noun in nouns if " " in noun} - nouns)
     said = {name: count for name, count in counts.items() if count >= OFTEN or (f" {name} " in headed and " " in name)}
     pairs = {word for name in said if " " in name for word in name.split()}
+    anywhere = Counter(word for sentence in sentences for word in set(sentence.words.split()) if word in counts)
+    for name, count in counts.items():
+        if name not in said and (leading[name] or anywhere[name] >= ANYWHERE):
+            said[name] = count + leading[name]
     return Counter({name: count for name, count in said.items() if name not in pairs})
 
 
@@ -192,9 +243,12 @@ def _nouns(sentence: Sentence, small: Container[str]) -> Iterator[str]:
         if word in small or not word.isalpha() or (at + 1 < len(words) and words[at + 1] not in small):
             continue
         first = at
-        while first and words[first - 1] not in small and words[first - 1].isalpha():
+        while (
+            first and words[first - 1] not in small and words[first - 1] not in PURSUING and words[first - 1].isalpha()
+        ):
             first -= 1
-        if at - first > 1 or not (first and words[first - 1] in BEFORE):
+        before = words[first - 1] if first else ""
+        if at - first > 1 or not (before in BEFORE or (at == first and before in PURSUING)):
             continue
         if at > first:
             yield f"{words[first]} {word}"

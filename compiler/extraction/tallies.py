@@ -25,6 +25,8 @@ LOOSE = frozenset({"bold", "quote"})
 
 # Marks of a word that a source is about, rather than of a name that it says.
 ABOUT = frozenset({"tag", "link", "subject"})
+# Marks that a source has as a whole.
+OF_SOURCE = frozenset({"tag", "city", "journal", "place", "project", "title", "titled", "link"})
 # Marks that say more of a sighting, and are none themselves.
 NOT_SAID = frozenset({"about", "titled", "decided", "short"})
 
@@ -48,18 +50,22 @@ class Tally:
     def add(
         self, sighting: Sighting, source: SourceText, companions: Iterable[str] = (), *, is_decided: bool = False
     ) -> None:
-        """Add one more source. `is_decided` says that a decision in it is about the name."""
-        self.marks.update(sighting.marks)
+        """Add one more source, with entries of several days as one for each day.
+
+        `is_decided` says that a decision in it is about the name.
+        """
+        times = min(sighting.days, SEEN_MIN)
+        self.marks.update({mark: 1 if mark in OF_SOURCE else times for mark in sighting.marks})
         if is_decided:
             self.marks["decided"] += 1
         if is_decided or not ABOUT.isdisjoint(sighting.marks):
-            self.marks["about"] += 1
+            self.marks["about"] += times
         self.read += 1
         if sighting.marks - LOOSE or " " in sighting.key:
-            self.sources += 1
-            self.weight += 2.0 if is_decided else sighting.weight
-        self.forms[sighting.name] += 1
-        self.people += sighting.is_person
+            self.sources += times
+            self.weight += 2.0 * times if is_decided else sighting.weight * times
+        self.forms[sighting.name] += times
+        self.people += times * sighting.is_person
         if sighting.marks & {"place", "person", "project", "title"}:
             self.tags.update(metadata.tags(source))
         self.companions.update(companions)
@@ -240,7 +246,8 @@ def title(key: str, tally: Tally) -> str:
 
     def rank(form: str) -> tuple[object, ...]:
         with_region = bool(tally.marks["city"]) and "," in form
-        with_article = bool(tally.marks["title"] or tally.marks["work"]) and ARTICLE.match(form.lower()) is not None
+        is_work = tally.marks["title"] or tally.marks["work"] or tally.marks["quote"]
+        with_article = bool(is_work) and ARTICLE.match(form.lower()) is not None
         return (
             with_region,
             "_" not in form,

@@ -6,6 +6,7 @@ Every pattern looks ahead a bounded way: a hostile note costs no more than an ho
 import re
 from collections import Counter
 from collections.abc import Iterator, Set
+from datetime import date
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -13,7 +14,8 @@ from typing import NamedTuple
 from content.markdown.plain import EMPHASIS, LINE_MARK, plain
 from content.names import normalise
 from content.normalization import INVISIBLE
-from content.rollups import ABBREVIATION
+from content.notes.dates import STAMP, heading_day, is_month_first, turn_day
+from content.rollups import is_no_end
 from content.search.passages import turn_of
 from content.search.snippets import CONTROL
 from content.search.words import LETTER, SPACELESS
@@ -158,6 +160,7 @@ HEADER_LINE = re.compile(r"\s*(?:[\w\"'. -]{1,80}\s?[:=]|[-#\]}]|\[)|\s+\S|$")
 NOTICE = re.compile(
     r"\W*(?:<[^<>]{0,60}>|(?:image|video|audio|sticker|gif|document|contact card|media) omitted"
     r"|(?:this message was|you) deleted(?: this message)?|missed (?:voice|video) call\b.{0,60}"
+    r"|\S{1,80} \((?:file attached|datei angehängt|fichier joint|archivo adjunto|arquivo anexado)\)"
     r"|waiting for this message\b.{0,60}|messages and calls are end-to-end encrypted\b.{0,200}"
     r"|(?:bild|video|audio|sticker|medien) (?:weggelassen|ausgeschlossen)|diese nachricht wurde gelöscht"
     r"|nachrichten und anrufe sind ende-zu-ende-verschlüsselt\b.{0,200}|null"
@@ -188,12 +191,14 @@ ABBREVIATED = re.compile(r"(?:^|[\s(])(?:Hr|Fr|Sra?|Dra|Mme|Mlle|bzw|usw|evtl|e\
 class Sentence(NamedTuple):
     """One sentence as it may be quoted; `words` are its normalised words between spaces, for looking up names.
 
-    In a conversation it has a speaker, whose name is among the words where it speaks of the speaker.
+    In a conversation it has a speaker, whose name is among the words where it speaks of the speaker. `day` is that of
+    its turn or of the heading above it, where one source has entries of several days.
     """
 
     text: str
     words: str
     speaker: str = ""
+    day: date | None = None
 
 
 class TextLine(NamedTuple):
@@ -263,26 +268,36 @@ def _lines(text: str) -> tuple[TextLine, ...]:
     text = CONTROL.sub(" ", text[:READ_MAX])
     text = text if text.isascii() else UNREAD.sub("", text)
     speakers = _speakers(text)
-    found = (_turn(line, heading, speakers) if speakers else _line(line, heading) for line, heading in _prose(text))
-    return tuple(line for line in found if line.sentences)
+    stamps = list(filter(None, map(STAMP.match, text.splitlines()))) if speakers else []
+    by_month = is_month_first(stamps)
+    found = []
+    for line, heading, above in _prose(text):
+        read = _turn(line, heading, speakers) if speakers else _line(line, heading)
+        if day := (stamps and turn_day(line, is_month_first=by_month)) or above:
+            read = read._replace(sentences=tuple(one._replace(day=day) for one in read.sentences))
+        found += [read] if read.sentences else []
+    return tuple(found)
 
 
-def _prose(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines of prose, each with the heading above it."""
-    fence, heading = None, ""
+def _prose(text: str) -> Iterator[tuple[str, str, date | None]]:
+    """Yield the lines of prose, each with the heading above it and the day that this or one above it says."""
+    fence, heading, day, level = None, "", None, 0
     written = _outside(text.splitlines())
     for line in written:
         if line[:1] not in CAREFUL and fence is None:
             if not (line.startswith(("import ", "export ")) and CODE_OF_MDX.match(line)) and not PROPERTY.match(line):
-                yield line, heading
+                yield line, heading, day
             continue
         mark = FENCE.match(line)
         if mark:
             fence = None if fence == mark[1] else fence or mark[1]
         elif fence is None and (found := HEADING.match(line)):
             heading = (found["text"] or found["wiki"] or "").strip()[:HEADING_MAX]
+            own, depth = heading_day(heading), len(line) - len(line.lstrip(" \t#="))
+            if own or depth <= level:
+                day, level = own, depth
         elif fence is None and line.strip() and not NO_PROSE.match(line) and not PROPERTY.match(line):
-            yield line, heading
+            yield line, heading, day
 
 
 def _outside(written: list[str]) -> Iterator[str]:
@@ -336,7 +351,7 @@ def _turn(line: str, heading: str, speakers: Set[str]) -> TextLine:
     """Return a line of a conversation without the speaker's name before it, which its sentences know."""
     turn = turn_of(line)
     if turn is None or turn.speaker not in speakers:
-        return _line(line, heading)
+        return TextLine("", ()) if turn is None and STAMP.match(line) else _line(line, heading)
     said = line[turn.length :]
     if NOTICE.fullmatch(said):
         return TextLine("", ())
@@ -369,7 +384,7 @@ def split(text: str) -> list[str]:
     start, found = 0, []
     for end in END.finditer(text):
         before = text[max(start, end.start() - 20) : end.start() + 1]
-        if not (end[0].startswith(".") and (ABBREVIATION.search(before) or ABBREVIATED.search(before))):
+        if not (end[0].startswith(".") and (is_no_end(text, *end.span()) or ABBREVIATED.search(before))):
             found.append(text[start : end.end()].strip())
             start = end.end()
     found.append(text[start:].strip())

@@ -84,6 +84,7 @@ def _chosen(
             left += bool(new)
         else:
             chosen += new if slug == "highlights" else new[: limit - len(chosen)]
+    chosen.sort(key=lambda entry: entry.day, reverse=True)  # one source may have entries of several days
     if slug == "highlights":
         best = sorted(chosen, key=lambda entry: -entry.score)[:limit]
         return [entry for entry in chosen if entry in best], 0

@@ -1,8 +1,9 @@
 """The day that a note is from, as its header, the name of its file or a line at its top says."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
+from itertools import pairwise
 from typing import Any
 
 from ..values import moment
@@ -15,6 +16,11 @@ FIELDS = (
 TEXT_MAX = 60  # characters of a value or a line that is looked at for a date
 PATH_MAX = 400
 LINES_MAX = 8  # at the top of a text
+STAMPS_MIN = 3  # turns with times
+STAMP = re.compile(
+    r"[ \t\u200e\ufeff]{0,8}\[?(?P<first>\d{1,4})(?P<mark>[./-])(?P<second>\d\d?)(?P=mark)(?P<third>\d{2,4})"
+    r",?[ \t\u202f]{1,3}\d{1,2}[:.]\d\d"
+)
 YEAR = r"(?<!\d)(?P<year>(?:19|20)\d\d)"
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MONTH = rf"(?P<name>{'|'.join(MONTHS)})[a-z]{{0,6}}\.?"
@@ -36,7 +42,7 @@ def date_of(values: Mapping[str, Any], path: str, text: str = "") -> datetime | 
     """Return when a note was written; None where nothing says it. `values` are those of its header."""
     given = {str(name).lower().replace("-", "_"): value for name, value in values.items()}
     said = (in_text(given[name].strip()) for name in FIELDS if isinstance(given.get(name), str))
-    return next(filter(None, (*said, in_path(path), in_lines(text))), None)
+    return next(filter(None, (*said, in_path(path), in_lines(text), in_turns(text))), None)
 
 
 def in_text(text: str) -> datetime | None:
@@ -58,6 +64,46 @@ def in_lines(text: str) -> datetime | None:
         if (found := DATE_LINE.match(line)) and (day := in_text(found["said"].strip(" *_'"))):
             return day
     return None
+
+
+def in_turns(text: str) -> datetime | None:
+    """Return the day of the last turn of a conversation whose turns begin with their times."""
+    stamps = list(filter(None, map(STAMP.match, text.splitlines())))
+    found = turn_day(stamps[-1].string, is_month_first=is_month_first(stamps)) if len(stamps) >= STAMPS_MIN else None
+    return at(found.year, found.month, found.day) if found else None
+
+
+def is_month_first(stamps: Sequence[re.Match[str]]) -> bool:
+    """Return whether days are written as `3/14/26`: where no number is above 12, the order of the turns decides."""
+    pairs = [(int(one["first"]), int(one["second"])) for one in stamps]
+    if any(first > 12 for first, _ in pairs):
+        return False
+    years = [int(one["third"]) for one in stamps]
+    by_month = list(zip(years, (first for first, _ in pairs), (second for _, second in pairs), strict=True))
+    by_day = list(zip(years, (second for _, second in pairs), (first for first, _ in pairs), strict=True))
+    backwards = [sum(later < one for one, later in pairwise(some)) for some in (by_month, by_day)]
+    return any(second > 12 for _, second in pairs) or backwards[0] < backwards[1]
+
+
+def turn_day(line: str, *, is_month_first: bool = False) -> date | None:
+    """Return the day with which a turn begins: `[03/09/2023, 18:04:11] Mara: …`."""
+    found = STAMP.match(line)
+    if found is None:
+        return None
+    first, second, third = int(found["first"]), int(found["second"]), int(found["third"])
+    if first > 31:
+        year, month, day = first, second, third
+    else:
+        month, day = (first, second) if is_month_first else (second, first)
+        year = third if third > 99 else 2000 + third
+    moment = at(year, month, day)
+    return moment.date() if moment else None
+
+
+def heading_day(heading: str) -> date | None:
+    """Return the day that a heading says: `## Monday, 9 March 2026`."""
+    found = next(days(heading[:TEXT_MAX]), None)
+    return found.date() if found else None
 
 
 def days(text: str) -> Iterator[datetime]:

@@ -125,7 +125,7 @@ def test_what_others_said_or_nobody_could_look_up_is_no_decision(text: str) -> N
         ("We will keep events in Kafka, as four teams read them.", "Keep events in Kafka"),
         ("I compared them: we go with Nordwerk, since it is quiet.", "We go with Nordwerk"),
         ("Wir haben vereinbart, den Vertrag mit Holz-Petersen abzuschließen, weil er gut ist.",
-         "Den Vertrag mit Holz-Petersen abzuschließen"),
+         "Vertrag mit Holz-Petersen abzuschließen"),
         ("我们选择用消息队列青鸟，因为对方的接口常常超时。", "消息队列青鸟"),
         ("## Decision\n\nWe use Flutter for the app.\n", "We use Flutter for the app"),
         ("## Beschlüsse\n\n- Wir beauftragen Holz mit dem Steg.\n", "Beauftragen Holz mit dem Steg"),

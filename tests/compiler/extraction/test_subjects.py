@@ -13,6 +13,11 @@ ENGLISH = [
     "The installer came for the heat pump. He drew the cellar with the heat pump. ",
     "Cold night. We slept beside the heat pump. Then we called about the heat pump.",
 ]
+ADOPTION = [
+    "I looked into adoption. The adoption agency wrote back.",
+    "We talked about adoption. Then came an adoption lawyer.",
+    "Nobody warned us about adoption. One needs an adoption advisor.",
+]
 GERMAN = [
     "Heute am Hochbeet gebaut. Das Hochbeet ist fertig.",
     "Erde für das Hochbeet geholt. Im Hochbeet wächst Salat.",
@@ -90,3 +95,14 @@ def test_a_subject_is_said_by_the_sentence_that_comes_with_it(text: str) -> None
     for name, said, _ in subjects(reading):
         assert name
         assert any(said == sentence.text for sentence in reading.sentences)
+
+
+def test_a_noun_counts_in_pairs_once_it_stands_alone() -> None:
+    assert titles(compiled(story(*ADOPTION)), "topic") == ["Adoption"]
+    blue = "We painted the blue vase. Then we painted the blue sky. Someone bought the blue chair."
+    assert not [name for name, _, is_about in subjects(Reading(note(0, blue))) if is_about and name == "blue"]
+
+
+def test_what_somebody_does_as_a_pursuit_is_a_noun() -> None:
+    texts = ["We tried pottery. I love pottery."] * 3
+    assert titles(compiled(story(*texts)), "topic") == ["Pottery"]

@@ -213,3 +213,15 @@ def test_a_decision_without_a_page_is_a_line_of_the_page_that_it_is_about() -> N
     wiki = compiled(story(first, "Slept on the Kestrel.", "Sold the Kestrel."))
     assert titles(wiki, "decision") == []
     assert body(wiki, "Kestrel", "notes").count("“We agreed not to paint it this year.”") == 1
+
+
+def test_a_caption_is_quoted_only_where_nothing_else_is_said() -> None:
+    said = ["Mara: Uchi was full again, and so was I.\nTom: Late?\nMara: Yes.\nTom: [photo: a photo of Uchi at night]"]
+    caption = "Mara: Hi\nTom: [photo: a photo of Uchi by day]\nMara: Fine"
+    assert "photo" not in written([note(0, said[0])])
+    assert "a photo of Uchi by day" in written([note(1, caption)])
+
+
+def test_a_speaker_is_first_what_he_says_of_himself() -> None:
+    chat = "Uchi: My sister said that Berlin suits Nora.\nTom: Oh.\nUchi: I sell bread on Saturdays.\nTom: Ok"
+    assert "I sell bread" in written([note(0, chat)], "overview").splitlines()[0]

@@ -1,0 +1,82 @@
+"""Minutes: those present, the items of an agenda, and who did what."""
+
+from tests.compiler.extraction.stories import body, compiled, leading_names, note, page, story, titles
+
+KICKOFF = (
+    "# Kickoff\n\nPresent: Ines Carvalho, Tobias (remote) & Wen Li\n\n- Ines leads Orchard. Tobias builds the locks."
+)
+
+
+def test_those_present_are_people() -> None:
+    texts = ["Teilnehmer: Aylin, Kai und Robert\n\n- Das Portal läuft.", "Teilnehmer: Kai, Aylin\n\n- Kai hat Urlaub."]
+    wiki = compiled(story(*texts, "Anwesend: Robert, Kai, Aylin\n\n- Alles gut."))
+    assert titles(wiki, "entity") == ["Aylin", "Kai"]
+
+
+def test_what_stands_before_those_present_is_no_name() -> None:
+    wiki = compiled(story(*["Apologies: Grace Okafor\nAttendees: Ines, Wen\n\n- Short one."] * 3))
+    assert {"attendees", "apologies"}.isdisjoint({*leading_names(wiki), *wiki.held})
+
+
+def test_a_list_of_those_present_is_quoted_only_where_nothing_else_is_said() -> None:
+    wiki = compiled(
+        story(
+            KICKOFF, "Attendees: Ines, Tobias\n\n- Ines wrote to Salto.", "Attendees: Tobias\n\n- We should call Ines."
+        )
+    )
+    written = "".join(section.body for section in page(wiki, "Ines Carvalho").sections.values())
+    assert "Ines wrote to Salto." in written
+    assert "Present:" not in written
+    assert "Attendees:" not in written
+
+
+def test_a_title_in_the_family_or_the_team_is_left_out_elsewhere() -> None:
+    texts = ["Coach Iris was patient.", "I met Coach Iris again.", "The book that Iris lent me.", "Saw Iris at noon."]
+    assert titles(compiled(story(*texts)), "entity") == ["Coach Iris"]
+
+
+def test_german_prepositions_part_two_names() -> None:
+    texts = ["Frau Huber von der Gemeinde Altenau war da.", "Dann kam Frau Huber.", "Brief von Frau Huber."]
+    wiki = compiled(story(*texts, "Ein Treffen mit Ursula von der Heide.", "Der Hof von Ursula von der Heide."))
+    assert "Frau Huber" in titles(wiki, "entity")
+    assert "ursula von der heide" in wiki.held
+    assert "frau huber von der gemeinde altenau" not in {*wiki.held, *leading_names(wiki)}
+
+
+def test_a_german_subject_is_written_as_the_notes_write_it() -> None:
+    texts = [
+        "Die Wärmepumpe ist laut. Die Wärmepumpe tropft.",
+        "Wegen der Wärmepumpe kam jemand: die Wärmepumpe läuft.",
+    ]
+    wiki = compiled(story(*texts, "Die Wärmepumpe ist still. Ohne die Wärmepumpe wäre es kalt."))
+    assert titles(wiki, "topic") == ["Wärmepumpe"]
+
+
+def test_an_item_of_minutes_is_about_the_noun_before_its_colon() -> None:
+    texts = ["- Payments: the bank wants two signatures.", "- Payments: everything went out on Monday morning."]
+    wiki = compiled(
+        story(*texts, "- Payments: we still wait for the refund.", *["Mood: good\nWeather: cold and wet"] * 3)
+    )
+    assert titles(wiki, "topic") == ["Payments"]
+
+
+def test_a_german_ordinal_ends_no_sentence() -> None:
+    texts = ["Das Sommerfest findet am 5. Juli statt."] * 2 + ["Das Sommerfest ist gut geplant. Das Sommerfest kommt."]
+    assert page(compiled(story(*texts)), "Sommerfest").card.summary == texts[0]
+
+
+def test_an_entity_without_a_sentence_is_not_summed_up_by_the_names_beside_it() -> None:
+    texts = ["Is it Kestrel or Marco, Ana?", "Kestrel: Marco asks Ana.", "Look at Kestrel, Marco and Ana:"]
+    assert page(compiled(story(*texts)), "Kestrel").card.summary is None
+
+
+def test_a_name_with_a_colon_far_behind_it_is_summed_up() -> None:
+    said = "Wen Li showed the floor plan: 42 desks and 6 phone booths."
+    wiki = compiled(story(said, "Lunch with Wen Li.", "Then Wen Li left."))
+    assert page(wiki, "Wen Li").card.summary == said
+
+
+def test_the_context_of_a_decision_is_about_it() -> None:
+    text = "Attendees: Ines\n- Tobias is ill.\n- Launch needs locks.\n- We decided to move the launch, as it rains."
+    assert body(compiled([note(0, text)]), "Move the launch", "context").count("“") == 1
+    assert "Launch needs locks." in body(compiled([note(0, text)]), "Move the launch", "context")
