@@ -169,14 +169,19 @@ def is_row(part: exp.Expr) -> bool:
 
 def is_value(row: exp.Expr) -> bool:
     """Whether a row leaves its query, or goes into a function, instead of being compared."""
-    parent = row.parent
-    while isinstance(parent, (exp.Paren, exp.Alias)):
-        parent = parent.parent
+    within, parent = row, row.parent
+    while isinstance(parent, (exp.Paren, exp.Alias)) or is_ordered(within, parent):
+        within, parent = parent, parent.parent
     if isinstance(parent, exp.Distinct):  # DISTINCT ON (…), count(DISTINCT (…))
         return False
     return isinstance(parent, (exp.Select, exp.Array)) or (
         isinstance(parent, exp.Func) and not isinstance(parent, (exp.Binary, exp.Cast, exp.Any, exp.All))
     )
+
+
+def is_ordered(value: exp.Expr, parent: exp.Expr | None) -> bool:
+    """Whether an aggregate orders what it takes, as in array_agg(value ORDER BY …)."""
+    return isinstance(parent, exp.Order) and parent.this is value
 
 
 def read_behind(query: exp.Expr, tables: frozenset[str]) -> Iterator[str]:

@@ -483,6 +483,10 @@ SELECT ARRAY(SELECT ROW(type, count(*)) FROM pages WHERE tenant_id = $1 GROUP BY
 -- refused [anonymous row]: rows without a type, aggregated
 SELECT array_agg((id, title)) FROM pages WHERE tenant_id = $1
 
+-- refused [anonymous row]: rows without a type, aggregated in an order
+SELECT jsonb_agg(ROW(type, pages) ORDER BY pages DESC, type)
+FROM (SELECT type, count(*) AS pages FROM pages WHERE tenant_id = $1 GROUP BY type) AS counted
+
 -- refused [anonymous row]: a row without a type, as a column
 SELECT (id, title) AS page FROM pages WHERE tenant_id = $1
 

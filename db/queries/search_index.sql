@@ -171,3 +171,28 @@ WHERE page_names.status <> excluded.status;
 -- No name of a wiki is found any more.
 UPDATE page_names SET status = 'archived'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'active';
+
+-- name: has_unsearchable
+-- Is there a wiki with pages, or with sources, in this tenant for which the analyser has no whole index of them?
+SELECT EXISTS (
+    SELECT FROM owners AS o
+    WHERE o.tenant_id = CAST(:tenant_id AS uuid)
+      AND EXISTS (SELECT FROM pages AS p WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = o.id)
+      AND NOT EXISTS (
+          SELECT FROM search_scopes AS s
+          WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = o.id
+            AND s.analyser = CAST(:analyser AS smallint) AND s.state = 'ready'
+      )
+) OR EXISTS (
+    SELECT FROM owners AS o
+    WHERE o.tenant_id = CAST(:tenant_id AS uuid)
+      AND EXISTS (
+          SELECT FROM sources AS e
+          WHERE e.tenant_id = CAST(:tenant_id AS uuid) AND e.owner_id = o.id AND e.forgotten_at IS NULL
+      )
+      AND NOT EXISTS (
+          SELECT FROM search_scopes AS s
+          WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = o.id
+            AND s.analyser = 100 + CAST(:analyser AS smallint) AND s.state = 'ready'
+      )
+);

@@ -51,31 +51,6 @@ WHERE o.tenant_id = CAST(:tenant_id AS uuid)
   AND (CAST(:owner_id AS uuid) IS NULL OR o.id = CAST(:owner_id AS uuid))
 ORDER BY o.slug;
 
--- name: has_unsearchable
--- Is there a wiki with pages, or with sources, in this tenant for which the analyser has no whole index of them?
-SELECT EXISTS (
-    SELECT FROM owners AS o
-    WHERE o.tenant_id = CAST(:tenant_id AS uuid)
-      AND EXISTS (SELECT FROM pages AS p WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = o.id)
-      AND NOT EXISTS (
-          SELECT FROM search_scopes AS s
-          WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = o.id
-            AND s.analyser = CAST(:analyser AS smallint) AND s.state = 'ready'
-      )
-) OR EXISTS (
-    SELECT FROM owners AS o
-    WHERE o.tenant_id = CAST(:tenant_id AS uuid)
-      AND EXISTS (
-          SELECT FROM sources AS e
-          WHERE e.tenant_id = CAST(:tenant_id AS uuid) AND e.owner_id = o.id AND e.forgotten_at IS NULL
-      )
-      AND NOT EXISTS (
-          SELECT FROM search_scopes AS s
-          WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = o.id
-            AND s.analyser = 100 + CAST(:analyser AS smallint) AND s.state = 'ready'
-      )
-);
-
 -- name: begin_building
 -- The index of this analyser is made for a wiki; whatever was made of it already counts.
 INSERT INTO search_scopes (tenant_id, owner_id, analyser, state, pages, words)

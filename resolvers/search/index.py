@@ -9,6 +9,7 @@ from uuid import UUID
 from content.languages import language_of
 from content.markdown.plain import uncommented
 from content.search.words import ANALYSER, ANALYSERS, TAGGED, UNCOMMENTED, whole_words
+from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
@@ -235,3 +236,10 @@ async def found_together(writer: Writer) -> AsyncIterator[None]:
     writer.gathered = None
     if gathered:
         await write_search(writer, *gathered.values())
+
+
+async def has_unsearchable(database: Database, tenant_id: UUID) -> bool:
+    """Return whether a wiki of the tenant has pages and no whole index: cheaper than counting them."""
+    async with database.connection() as connection:
+        found: bool = await connection.value(INDEX["has_unsearchable"], tenant_id=tenant_id, analyser=ANALYSER)
+    return found

@@ -39,13 +39,6 @@ async def unread(database: Database, tenant_id: UUID, owner_id: UUID | None = No
         return await connection.all(REINDEXING["list_wikis"], tenant_id=tenant_id, owner_id=owner_id, analyser=ANALYSER)
 
 
-async def has_unsearchable(database: Database, tenant_id: UUID) -> bool:
-    """Return whether a wiki of the tenant has pages and no whole index: cheaper than counting them."""
-    async with database.connection() as connection:
-        found: bool = await connection.value(REINDEXING["has_unsearchable"], tenant_id=tenant_id, analyser=ANALYSER)
-    return found
-
-
 async def reindex(
     database: Database,
     tenant_id: UUID,

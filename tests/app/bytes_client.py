@@ -19,14 +19,14 @@ class Client:
 
     async def answer(self) -> tuple[bytes, dict[str, str], bytes]:
         """Status line, headers and body of the next answer."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             head = (await self.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
             headers = dict(line.split(": ", 1) for line in head[1:] if line)
             return head[0].encode(), headers, await self.reader.readexactly(int(headers["content-length"]))
 
     async def rest(self) -> bytes:
         """Whatever comes until the other side closes."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             return await self.reader.read()
 
 

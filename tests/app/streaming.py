@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.app.service import Service
 
-SOON = 5.0  # seconds: what does not come by then does not come
+SOON = 30.0  # seconds: what does not come by then does not come
 PAGE_CHANGED = "subscription ($page: ID!) { wikiPageChanged(pageId: $page) { kind pageId version page { title } } }"
 WIKI_CHANGED = "subscription { wikiScopeChanged { kind pageId version page { title status } } }"
 

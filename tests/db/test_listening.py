@@ -11,7 +11,7 @@ from db import listening
 from db.database import Database
 from db.listening import CHANNEL, Listener
 
-SOON = 5.0
+SOON = 30.0
 
 
 class Heard:

@@ -205,7 +205,7 @@ async def test_a_session_is_forgotten_when_its_task_was_cancelled(pool: Pool) ->
 
 
 async def test_terminated_backends_are_replaced(pool: Pool) -> None:
-    end = "SELECT pg_terminate_backend($1)"
+    end = "SELECT pg_terminate_backend($1, 10000)"  # and wait until it has ended
     async with pool.acquire() as one, pool.acquire() as other:
         assert await other.fetchval(end, await one.fetchval(WHO))
         with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)):
@@ -305,12 +305,16 @@ async def test_closing_does_not_wait_for_ever(shared_dsn: str, monkeypatch: pyte
     pool = database.pool
     assert pool is not None
 
+    begun = asyncio.Event()
+
     async def hold() -> None:
         async with pool.acquire() as connection:
+            begun.set()
             await connection.fetchval(LONG)
 
     holding = asyncio.create_task(hold())
-    await asyncio.sleep(0.05)
+    await begun.wait()
+    await asyncio.sleep(0)
     monkeypatch.setattr("db.pool.PATIENCE", 0.1)
     await database.close()
     with pytest.raises(asyncpg.ConnectionDoesNotExistError):

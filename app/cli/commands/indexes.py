@@ -1,4 +1,7 @@
-"""Wikis that search has yet to read: found, and read two at a time, with a bar."""
+"""Wikis that search has yet to read: found, and read two at a time, with a bar.
+
+Every command looks for them on the embedded server, so what reads them is loaded where there are some.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from db.database import Database, Row
 from resolvers.auth.owners import find_owner
 from resolvers.errors import CairnError, Unavailable
-from resolvers.search.reindexing import demand_again, has_unsearchable, reindex, unread
+from resolvers.search.index import has_unsearchable
 from resolvers.tenants.tenants import find_tenant, list_tenants
 
 from ..output import tell
@@ -37,6 +40,8 @@ async def due(
 
     So are those that have an older index beside a whole one, which only has to go.
     """
+    from resolvers.search.reindexing import unread
+
     tenants = [await find_tenant(database, tenant)] if tenant else await list_tenants(database)
     wikis: list[Row] = []
     for each in tenants:
@@ -68,6 +73,8 @@ async def read_together(
     database: Database, wikis: Sequence[Row], report: "Progress", *, again: bool, keep_older: bool
 ) -> int:
     """Read the wikis, several at a time, and return how many pages were read. The first error ends it."""
+    from resolvers.search.reindexing import demand_again, reindex
+
     wanted = [(again and not wiki["is_begun"], wiki) for wiki in wikis]
     pages = sum(wiki["pages" if whole else "unread"] for whole, wiki in wanted)
     bar = Bar(report, pages + sum(wiki["sources" if whole else "unread_sources"] for whole, wiki in wanted))

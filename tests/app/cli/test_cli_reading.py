@@ -70,6 +70,13 @@ def test_what_is_read_often_loads_nothing_that_it_does_not_need(wiki: Cairn, arg
     assert ran.stderr == "[]\n"
 
 
+def test_looking_for_wikis_to_read_loads_nothing_that_reads_them() -> None:
+    """Every command does on the embedded server."""
+    script = "import sys, app.cli.commands.indexes; print('resolvers.search.reindexing' in sys.modules)"
+    ran = subprocess.run([COMMAND[0], "-c", script], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout == "False\n"
+
+
 def test_the_stored_plans_are_those_that_the_engine_makes() -> None:
     """`make schema` writes them anew."""
     path = ROOT / "app" / "cli" / "queries" / plans.FILE

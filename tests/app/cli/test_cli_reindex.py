@@ -11,11 +11,11 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from app.cli.commands import indexes
 from app.cli.program import main
 from content.languages import LANGUAGES
 from content.search.words import ANALYSER
 from resolvers.errors import Unavailable
+from resolvers.search import reindexing
 from tests.app.command_line import COMMAND, ROOT, Ran
 
 Cairn = Callable[..., Ran]
@@ -97,7 +97,7 @@ def test_reading_again_that_is_stopped_goes_on_in_every_wiki(acme: Cairn, monkey
         raise Unavailable("This wiki is being written by others. Try again in a moment.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(indexes, "reindex", busy)
+        patch.setattr(reindexing, "reindex", busy)
         assert acme("reindex", "--again").code == 1
     assert read(acme("reindex", "--json")) == (2, 5)
     assert read(acme("reindex", "--json")) == (0, 0)
@@ -147,7 +147,7 @@ def test_an_error_says_how_to_go_on(upgraded: Cairn, monkeypatch: pytest.MonkeyP
     async def busy(*arguments: object, **options: object) -> int:
         raise Unavailable("This wiki is being written by others. Try again in a moment.")
 
-    monkeypatch.setattr(indexes, "reindex", busy)
+    monkeypatch.setattr(reindexing, "reindex", busy)
     for words in (["reindex"], ["migrate"]):
         error = upgraded(*words, "--json").error
         assert error["code"] == "UNAVAILABLE"

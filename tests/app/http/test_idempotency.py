@@ -212,7 +212,7 @@ async def test_a_failure_of_ours_undoes_all_of_it(dsn: str, tmp_path: Path, wiki
         assert failed["data"] is None
         assert {error["extensions"]["code"] for error in failed["errors"]} == {"UNAVAILABLE"}
         assert await wiki.rows("pages") == []
-        done = await send(service, token, TWO, "k-1", ref="r")
+        done = await persist(service, token, TWO, "k-1", ref="r")
         assert ("errors" in done.json(), "idempotency-replayed" in done.headers) == (False, False)
     assert (len(await wiki.rows("pages")), len(await wiki.rows("sources"))) == (1, 1)
 

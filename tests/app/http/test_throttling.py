@@ -136,30 +136,31 @@ async def blocked(wiki: Wiki) -> int:
 # -- time
 
 
-async def test_a_request_that_takes_too_long_is_stopped_with_its_sql(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
-    async with serving(dsn, tmp_path, request_timeout=0.3, statement_timeout=60) as service:
-        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-        async with wiki.look.transaction():
-            await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
-            response = await service.post(PAGES, token)
-            assert response.status_code == 504
-            assert response.json()["errors"][0]["extensions"] == {"code": "TIMEOUT", "writes": 0}
-            while await blocked(wiki):
-                await asyncio.sleep(0.01)
-        assert await service.ask(PAGES, token) == {"data": {"recentWikiPages": []}}
+async def test_a_request_that_takes_too_long_is_stopped_with_its_sql(
+    dsn: str, tmp_path: Path, service: Service, wiki: Wiki, token: str
+) -> None:
+    async with serving(dsn, tmp_path, request_timeout=0.3, statement_timeout=60) as hasty, wiki.look.transaction():
+        await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
+        response = await hasty.post(PAGES, token)
+        assert response.status_code == 504
+        assert response.json()["errors"][0]["extensions"] == {"code": "TIMEOUT", "writes": 0}
+        while await blocked(wiki):
+            await asyncio.sleep(0.01)
+    assert await service.ask(PAGES, token) == {"data": {"recentWikiPages": []}}
 
 
-async def test_a_write_that_takes_too_long_is_not_done(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
-    async with serving(dsn, tmp_path, request_timeout=0.3, statement_timeout=60) as service:
-        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+async def test_a_write_that_takes_too_long_is_not_done(
+    dsn: str, tmp_path: Path, service: Service, wiki: Wiki, token: str
+) -> None:
+    async with serving(dsn, tmp_path, request_timeout=0.3, statement_timeout=60) as hasty:
         async with wiki.look.transaction():
             await wiki.look.execute("LOCK TABLE aliases IN ACCESS EXCLUSIVE MODE")
-            response = await service.post(CREATE, token, {"input": {"type": "TOPIC", "title": "T"}})
+            response = await hasty.post(CREATE, token, {"input": {"type": "TOPIC", "title": "T"}})
             assert (response.status_code, response.json()["errors"][0]["extensions"]["writes"]) == (504, 0)
             assert "Nothing was written" in response.json()["errors"][0]["message"]
         assert await wiki.rows("pages") == []
-        made: Any = await service.ask(CREATE, token, input={"type": "TOPIC", "title": "T"})
-        assert made["data"]["createWikiPage"]["page"]
+    made: Any = await service.ask(CREATE, token, input={"type": "TOPIC", "title": "T"})
+    assert made["data"]["createWikiPage"]["page"]
 
 
 async def test_of_several_writes_those_that_were_done_are_told(dsn: str, tmp_path: Path, wiki: Wiki) -> None:

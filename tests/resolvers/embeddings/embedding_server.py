@@ -7,13 +7,12 @@ can be near each other. It answers each request in the next of its manners; the 
 import json
 import math
 import re
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 KEY = "key-of-mara"
@@ -49,6 +48,7 @@ class Model:
     asked: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     url: str = ""
+    ends: Event = field(default_factory=Event)
 
     def reply(self, headers: dict[str, str], body: dict[str, Any]) -> Reply:
         manner = self.says[min(len(self.asked), len(self.says) - 1)]
@@ -78,7 +78,8 @@ def well(model: Model, body: dict[str, Any]) -> Reply:
 
 
 def slowly(model: Model, body: dict[str, Any]) -> Reply:
-    time.sleep(1.0)
+    """An answer that comes when nobody waits any more."""
+    model.ends.wait()
     return well(model, body)
 
 
@@ -129,6 +130,7 @@ def serving(model: Model) -> Iterator[Model]:
     try:
         yield model
     finally:
+        model.ends.set()
         server.shutdown()
         server.server_close()
         thread.join()

@@ -10,10 +10,10 @@ from resolvers.auth.owners import set_language
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.search import reindexing
-from resolvers.search.index import count_words
+from resolvers.search.index import count_words, has_unsearchable
 from resolvers.search.interpretation import read
 from resolvers.search.lexemes import scope_letter
-from resolvers.search.reindexing import has_unsearchable, unread
+from resolvers.search.reindexing import unread
 from resolvers.search.request import SearchRequest
 from resolvers.search.search import search
 from resolvers.transactions.transaction import writing

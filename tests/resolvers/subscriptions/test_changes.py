@@ -47,7 +47,7 @@ class Ear:
     async def changes(self) -> list[ChangeEvent]:
         self.fence.clear()
         await self.connection.execute("NOTIFY fence")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await self.fence.wait()
         heard, self.heard = self.heard, []
         return [change for text in heard for change in read_payload(text)]
