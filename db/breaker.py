@@ -60,7 +60,11 @@ class Probe:
 
 
 class Breaker:
-    """Cuts the pools off while the server does not answer. Then the probe alone asks on, until it is answered."""
+    """Cuts the pools off while the server does not answer. Then the probe alone asks on, until it is answered.
+
+    What was sent before is given one more look to be answered. Then its connections are closed, so that nobody waits
+    for them: neither a statement nor a COMMIT, of which nobody knows whether it was done.
+    """
 
     def __init__(self, pools: Iterable[Pool], probe: Probe) -> None:
         self.pools, self.probe = list(pools), probe
@@ -73,7 +77,11 @@ class Breaker:
             await asyncio.sleep(EVERY)
             before, answers = answers, sum(pool.answers for pool in self.pools)
             if self.is_open or (answers == before and any(pool.is_used for pool in self.pools)):
-                self.turn(is_open=not await self.is_answered())
+                is_answered = await self.is_answered()
+                if self.is_open and not is_answered:
+                    for pool in self.pools:
+                        pool.abandon()
+                self.turn(is_open=not is_answered)
 
     async def is_answered(self) -> bool:
         """Ask the server. An error is an answer too: whoever asks for more is told it at once."""
