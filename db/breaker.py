@@ -6,6 +6,7 @@ connection of its own is not answered either.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from typing import Any
@@ -14,6 +15,7 @@ import asyncpg
 
 from .pool import Pool, is_lost
 
+log = logging.getLogger(__name__)
 EVERY = 1.0  # seconds between two looks
 PATIENCE = 2.0  # seconds that the server is given to answer
 
@@ -97,13 +99,10 @@ class Breaker:
         if is_open is self.is_open:
             return
         self.is_open = is_open
-        import structlog  # here, because a command that only reads is quicker without it
-
-        log = structlog.get_logger()
         if is_open:
-            log.error("the database does not answer", refusing=True)
+            log.error("The database does not answer: requests are refused until it does.")
         else:
-            log.warning("the database answers again", refusing=False)
+            log.warning("The database answers again.")
         for pool in self.pools:
             pool.cut(is_open)
 

@@ -97,12 +97,13 @@ async def opened(settings: Settings, dsn: str, work: Callable[[Database], Awaita
 
 async def reached(dsn: str, asking: Awaitable[T]) -> T:
     """Return what a server answers, or raise Unavailable with the reason, without the password the DSN may hold."""
+    which = "database at CAIRN_DATABASE_URL" if read_settings().database_url else "database"
     try:
         return await asking
     except (OSError, asyncpg.InterfaceError, ValueError) as error:
-        raise Unavailable(f"The database at CAIRN_DATABASE_URL cannot be reached: {reason(error, dsn)}.") from None
+        raise Unavailable(f"The {which} cannot be reached: {reason(error, dsn)}.") from None
     except asyncpg.PostgresError as error:
-        raise Unavailable(f"The database at CAIRN_DATABASE_URL refuses: {reason(error, dsn)}.") from None
+        raise Unavailable(f"The {which} refuses: {reason(error, dsn)}.") from None
 
 
 def reason(error: Exception, dsn: str) -> str:
