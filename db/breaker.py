@@ -6,6 +6,7 @@ connection of its own is not answered either.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from typing import Any
@@ -14,6 +15,7 @@ import asyncpg
 
 from .pool import Pool, is_lost
 
+log = logging.getLogger(__name__)
 EVERY = 1.0  # seconds between two looks
 PATIENCE = 2.0  # seconds that the server is given to answer
 
@@ -60,7 +62,11 @@ class Probe:
 
 
 class Breaker:
-    """Cuts the pools off while the server does not answer. Then the probe alone asks on, until it is answered."""
+    """Cuts the pools off while the server does not answer. Then the probe alone asks on, until it is answered.
+
+    What was sent before is given one more look to be answered. Then its connections are closed, so that nobody waits
+    for them: neither a statement nor a COMMIT, of which nobody knows whether it was done.
+    """
 
     def __init__(self, pools: Iterable[Pool], probe: Probe) -> None:
         self.pools, self.probe = list(pools), probe
@@ -73,7 +79,11 @@ class Breaker:
             await asyncio.sleep(EVERY)
             before, answers = answers, sum(pool.answers for pool in self.pools)
             if self.is_open or (answers == before and any(pool.is_used for pool in self.pools)):
-                self.turn(is_open=not await self.is_answered())
+                is_answered = await self.is_answered()
+                if self.is_open and not is_answered:
+                    for pool in self.pools:
+                        pool.abandon()
+                self.turn(is_open=not is_answered)
 
     async def is_answered(self) -> bool:
         """Ask the server. An error is an answer too: whoever asks for more is told it at once."""
@@ -89,13 +99,10 @@ class Breaker:
         if is_open is self.is_open:
             return
         self.is_open = is_open
-        import structlog  # here, because a command that only reads is quicker without it
-
-        log = structlog.get_logger()
         if is_open:
-            log.error("the database does not answer", refusing=True)
+            log.error("The database does not answer: requests are refused until it does.")
         else:
-            log.warning("the database answers again", refusing=False)
+            log.warning("The database answers again.")
         for pool in self.pools:
             pool.cut(is_open)
 

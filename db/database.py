@@ -12,6 +12,7 @@ import orjson
 
 from observability.trace import span
 
+from .breaker import PATIENCE as PROMPT
 from .breaker import Breaker, Probe
 from .committing import committing
 from .explaining import CUSTOM, GENERIC, explain, generic_plan
@@ -132,6 +133,11 @@ class Database:
                 row = await connection.fetchrow(sql, *arguments)
         return answer_in(row)
 
+    @property
+    def is_cut(self) -> bool:
+        """Return whether the server does not answer, so that work is refused at once."""
+        return self.breaker is not None and self.breaker.is_open
+
     async def ping(self) -> None:
         """Raise when Postgres does not answer."""
         async with acquire(self.pool) as connection:
@@ -139,12 +145,15 @@ class Database:
 
     async def condition(self) -> "Condition":
         """Return what the server is like, over a connection that no request waits for. Raises TimeoutError, or what it
-        says when it is asked, or has to write a file."""
+        says when it is asked, has to write a file, or is to open a connection for requests that have none."""
         if self.breaker is None:
             raise ConnectionError("it has not been reached yet")
         probe = self.breaker.probe
         row = await probe.ask(CONDITION)
         await probe.write()
+        async with asyncio.timeout(PROMPT):
+            for pool in filter(None, (self.pool, self.read_pool)):
+                await pool.revive()
         return Condition(**row) if row else Condition(None, False)
 
     async def oldest_revision(self) -> str | None:

@@ -7,6 +7,7 @@ dies, however it dies. Whoever can take `postgres.users` alone is the last one o
 """
 
 import hashlib
+import logging
 import os
 import pwd
 import re
@@ -31,6 +32,7 @@ from urllib.parse import quote
 
 from lib.processes import is_alive
 
+log = logging.getLogger(__name__)
 NAME = "cairn-postgres"
 
 
@@ -145,6 +147,7 @@ SETTINGS = {
 }
 LOG_MOST = 10_000_000  # bytes; what is older is in postgres.log.1, and what is older than that is gone
 LOOKED_EVERY = 2.0  # seconds between two looks whether the server lives
+LOOKED_SELDOM = 16.0  # the same where it could not be started again and again
 THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
@@ -202,15 +205,15 @@ class EmbeddedServer:
 
     @contextmanager
     def kept_running(self) -> Iterator[None]:
-        """Start the server again whenever it has died, for as long as a service uses it."""
+        """Start the server again whenever it has died, for as long as a service uses it. The log says why it cannot."""
         ended = threading.Event()
+        report, self.report = self.report, log.warning
 
         def keep() -> None:
-            while not ended.wait(LOOKED_EVERY):
+            pause = LOOKED_EVERY
+            while not ended.wait(pause):
                 self.rotate_log()
-                if not self.running():
-                    with suppress(EmbeddedServerFailed, OSError), self.turn():
-                        self.revive()
+                pause = LOOKED_EVERY if self.running() or self.is_revived() else min(2 * pause, LOOKED_SELDOM)
 
         keeper = threading.Thread(target=keep, name="embedded-server", daemon=True)
         keeper.start()
@@ -219,6 +222,7 @@ class EmbeddedServer:
         finally:
             ended.set()
             keeper.join()
+            self.report = report
 
     def exists(self) -> bool:
         """Return whether there is a server here, also where a restore was killed between its two renames."""
@@ -231,10 +235,17 @@ class EmbeddedServer:
                 shutil.copyfile(self.log, self.log.with_suffix(".log.1"))
                 os.truncate(self.log, 0)
 
-    def revive(self) -> None:
-        if not self.running():
-            self.report("PostgreSQL has ended; starting it again")
-            self.launch()
+    def is_revived(self) -> bool:
+        """Start the server again, and return whether that worked."""
+        try:
+            with self.turn():
+                if not self.running():
+                    self.report("PostgreSQL has ended; starting it again")
+                    self.launch()
+        except (EmbeddedServerFailed, OSError) as error:
+            log.error("PostgreSQL could not be started again: %s", error)
+            return False
+        return True
 
     def join(self) -> str:
         self.users = (self.data_dir / "postgres.users").open("ab")

@@ -5,12 +5,14 @@ comes back in doubt, from a task that was cancelled or in an open transaction, i
 
 What holds at any moment: there are never more than `size`, those being opened or reset included; nobody waits
 while one is idle that they may have; and for everybody who waits, one more is being opened as long as there is room.
+Where the server refuses one more, who waits is served by those that are there; without any, all are told why.
 """
 
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable
 from contextlib import asynccontextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
@@ -24,6 +26,7 @@ from .deadlines import Deadlines
 
 SHARED = 60.0  # seconds after which those who took no connection are no longer counted on
 PATIENCE = 10.0  # seconds: to wait for a connection, to make one clean, to let go of them all
+FULL = 1.0  # seconds until the server is asked for one more again, after it has refused one
 # What may leave a statement running. A time-out is an OSError; the client's own is a server that goes in mid-sentence.
 IN_DOUBT = (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 OUTDATED = (asyncpg.InvalidCachedStatementError, asyncpg.OutdatedSchemaCacheError)
@@ -65,7 +68,7 @@ class Pool:
         self.connect, self.size, self.queue = connect, size, queue
         self.share = max(1, size - size // 4)
         self.last_borrower: Hashable = None
-        self.shared_until = 0.0
+        self.shared_until = self.full_until = 0.0
         self.idle: list[asyncpg.Connection] = []  # the last one back is the next to go: its caches are warm
         self.lent: dict[asyncpg.Connection, Hashable] = {}
         self.outdated: set[asyncpg.Connection] = set()
@@ -87,12 +90,31 @@ class Pool:
         while is_cut and self.waiting:
             self.refuse(self.waiting.pop(), NoAnswer())
 
+    def abandon(self) -> None:
+        """Close the connections that are lent: whoever waits for an answer on one is told that it is lost."""
+        for connection in list(self.lent):
+            connection.terminate()
+
     async def open(self) -> None:
         """Open one connection, so that a server that cannot be reached is known at once."""
-        connection = await self.connect()
         self.total += 1
+        try:
+            connection = await self.connect()
+        except BaseException:
+            self.leave()
+            raise
         self.opened += 1
-        self.idle.append(connection)
+        self.lent[connection] = None
+        self.give(connection)
+
+    async def revive(self) -> None:
+        """Open a connection if there is none that lives. Raises why none can be opened."""
+        if self.lent or self.opening or not all(connection.is_closed() for connection in self.idle):
+            return
+        self.total -= len(self.idle)
+        self.idle.clear()
+        if self.total < self.size:
+            await self.open()
 
     async def fill(self) -> None:
         """Open all connections that there may be; one that cannot be opened now will be when somebody waits for it."""
@@ -156,7 +178,7 @@ class Pool:
             self.refused += 1
             raise NoAnswer
         ahead = len(self.waiting) - self.opening
-        if self.total >= self.size and (ahead >= self.queue or self.is_greedy(ahead)):
+        if not self.may_grow and (ahead >= self.queue or self.is_greedy(ahead)):
             self.refused += 1
             raise Exhausted
 
@@ -218,20 +240,28 @@ class Pool:
 
     # -- how many there are
 
+    @property
+    def may_grow(self) -> bool:
+        """Return whether one more may be opened: not right after the server has refused one beside others."""
+        return self.total < self.size and (not self.total or monotonic() >= self.full_until)
+
     def grow(self) -> None:
-        while self.opening < len(self.waiting) and self.total < self.size:
+        while self.opening < len(self.waiting) and self.may_grow:
             self.total += 1
             self.opening += 1
             self.start(self.add())
 
     async def add(self) -> None:
-        """Open one more. If that fails, the task that has waited longest gets the error."""
+        """Open one more. If that fails, and there is no other, those who wait get the error."""
         try:
             connection = await self.connect()
         except Exception as error:
             self.opening -= 1
-            if self.waiting and not (waiter := self.waiting.pop()).future.done():
-                waiter.future.set_exception(error)
+            self.full_until = monotonic() + FULL
+            asyncio.get_running_loop().call_later(FULL, self.grow)
+            while self.total == 1 and self.waiting:
+                if not (waiter := self.waiting.pop()).future.done():
+                    waiter.future.set_exception(copy(error))  # each is raised by a task, which changes it
             self.leave()
             return
         self.opening -= 1

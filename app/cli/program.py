@@ -60,22 +60,34 @@ def explained(error: Exception) -> tuple[str, str] | None:
     from db.archives.folder import ArchiveBroken, ArchiveRefused
     from db.embedded import EmbeddedServerFailed
     from db.migrate import MigrationRefused
-    from resolvers.errors import CairnError
+    from resolvers.errors import CairnError, Unavailable
     from resolvers.transactions import db_errors
 
     from ..http.errors import said
 
+    if isinstance(error, Unavailable) and isinstance(error.__cause__, db_errors.REFUSED):
+        return error.code, with_reason(error, error.__cause__)
     if isinstance(error, (CairnError, ArchiveBroken, ArchiveRefused, EmbeddedServerFailed, MigrationRefused)):
         return error.code, str(error)
     if isinstance(error, ValidationError):
         return "BAD_SETTING", "; ".join(setting(one["loc"], said(one)) for one in error.errors())
     known = db_errors.explained(error)
+    if isinstance(known, Unavailable):
+        return known.code, with_reason(known, error)
     if isinstance(known, CairnError):
         return known.code, known.message
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return "UNREADABLE", f"{where}{error.strerror or error}."
     return None
+
+
+def with_reason(error: Exception, cause: BaseException) -> str:
+    """Return the message with what PostgreSQL says: whoever runs a command may know it, as clients may not."""
+    from resolvers.transactions.db_errors import words
+
+    said = words(cause)
+    return f"{error} PostgreSQL says: {said}" if said else str(error)
 
 
 def with_field(error: Exception, message: str) -> str:

@@ -95,14 +95,16 @@ async def opened(settings: Settings, dsn: str, work: Callable[[Database], Awaita
         await database.close()
 
 
-async def reached(dsn: str, asking: Awaitable[T], named: str = "at CAIRN_DATABASE_URL") -> T:
+async def reached(dsn: str, asking: Awaitable[T], named: str | None = None) -> T:
     """Return what a server answers, or raise Unavailable with the reason, without the password the DSN may hold."""
+    place = named or ("at CAIRN_DATABASE_URL" if read_settings().database_url else "")
+    which = f"database {place}".rstrip()
     try:
         return await asking
     except (OSError, asyncpg.InterfaceError, ValueError) as error:
-        raise Unavailable(f"The database {named} cannot be reached: {reason(error, dsn)}.") from None
+        raise Unavailable(f"The {which} cannot be reached: {reason(error, dsn)}.") from None
     except asyncpg.PostgresError as error:
-        raise Unavailable(f"The database {named} refuses: {reason(error, dsn)}.") from None
+        raise Unavailable(f"The {which} refuses: {reason(error, dsn)}.") from None
 
 
 def reason(error: Exception, dsn: str) -> str:

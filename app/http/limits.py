@@ -80,10 +80,13 @@ CROWD = "Too many requests of this tenant wait."
 
 
 class Admission:
-    """Fair shares of a process for tenants: who has a thousand requests here waits for them, and nobody else does."""
+    """Fair shares of a process for tenants: who has a thousand requests here waits for them, and nobody else does.
 
-    def __init__(self, throttle: Throttle, at_once: int) -> None:
-        self.throttle, self.turns = throttle, Turns(at_once, QUEUE)
+    While the database does not answer nobody waits: the request is refused where it asks for a connection.
+    """
+
+    def __init__(self, database: Database, throttle: Throttle, at_once: int) -> None:
+        self.database, self.throttle, self.turns = database, throttle, Turns(at_once, QUEUE)
 
     async def run(self, scope: Scope, deadline: Deadline, work: Callable[[Account], Awaitable[T]], fairly: bool) -> T:
         """Run a request within its limits, once it is its turn. Raises Throttled and OutOfTime."""
@@ -97,7 +100,7 @@ class Admission:
             raise
 
     async def in_turn(self, account: Account, work: Callable[[Account], Awaitable[T]]) -> T:
-        if HAS_TURN.get():
+        if HAS_TURN.get() or self.database.is_cut:
             return await work(account)
         try:
             async with turn(self.turns):
@@ -136,7 +139,7 @@ class Bounds:
         )
         introspects = INTROSPECTS[settings.introspection]
         deadline, moving = Deadline(settings.request_timeout), Deadline(settings.moving_timeout)
-        admission = Admission(throttle, 2 * settings.pool_size)
+        admission = Admission(database, throttle, 2 * settings.pool_size)
         return cls(admission, settings.max_cost, deadline, moving, introspects)
 
     async def execute(

@@ -116,8 +116,7 @@ class Facts:
             numbers.set(metrics.CONNECTIONS, pool, "idle", value=facts.idle)
             numbers.set(metrics.CONNECTIONS, pool, "used", value=facts.size - facts.idle)
             numbers.set(metrics.WAITING, pool, value=facts.waiting)
-        breaker = self.database.breaker
-        numbers.set(metrics.BREAKER, value=float(breaker is not None and breaker.is_open))
+        numbers.set(metrics.BREAKER, value=float(self.database.is_cut))
         numbers.set(metrics.SUBSCRIPTIONS, value=self.subscriptions())
         numbers.set(metrics.PROCESSES, value=1.0)
         numbers.set(metrics.CPU_SECONDS, value=time.process_time())

@@ -110,7 +110,7 @@ def admin_application(settings: Settings, database: Database, bounds: Bounds) ->
     application.state.endpoint = RestEndpoint(
         database,
         OperatorToken(settings.admin_token.get_secret_value()),
-        replace(bounds, admission=Admission(throttle, 2 * settings.pool_size)),
+        replace(bounds, admission=Admission(database, throttle, 2 * settings.pool_size)),
         Bodies(settings.max_body),
         settings.compress_over,
         settings.max_import,

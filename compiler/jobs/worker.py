@@ -16,7 +16,7 @@ from observability.trace import record_error
 from resolvers.archives import retention
 from resolvers.embeddings import vectors
 from resolvers.embeddings.embedder import Embedder
-from resolvers.errors import CairnError, Forbidden
+from resolvers.errors import CairnError, Forbidden, Unavailable
 from resolvers.jobs import queue
 from resolvers.jobs.queue import ATTEMPTS_MAX, Job, Lost, beat, claim, fail, release
 from resolvers.knowledge.lint import lint
@@ -250,24 +250,25 @@ async def work_once(
     if job is None:
         return False
     with observe(job.trigger, job.id):
-        await run(database, job, compiler)
+        await run(database, job, compiler, is_patient=True)
     return True
 
 
-async def run(database: Database, job: Job, compiler: Compiler) -> None:
-    """Run a claimed job to its end: done, tried again later, or lost to another."""
+async def run(database: Database, job: Job, compiler: Compiler, *, is_patient: bool = False) -> None:
+    """Run a claimed job to its end: done, tried again later, or lost to another. One that is patient waits for
+    Postgres to store how it ended."""
     attempt = runner_for(database, job, compiler)
     if job.attempt > ATTEMPTS_MAX and job.is_last_attempt:
         return await fail(database, job, "Every worker that had it fell silent.", job.metrics)
     try:
-        await run_attempt(database, job, attempt)
+        await run_attempt(database, job, attempt, is_patient)
     except asyncio.CancelledError:
         with suppress(Exception):
             await asyncio.shield(release(database, job, attempt.metrics.stored))
         raise
 
 
-async def run_attempt(database: Database, job: Job, attempt: Run) -> None:
+async def run_attempt(database: Database, job: Job, attempt: Run, is_patient: bool) -> None:
     try:
         async with asyncio.TaskGroup() as group:
             beats = group.create_task(beating(database, job))
@@ -283,7 +284,21 @@ async def run_attempt(database: Database, job: Job, attempt: Run) -> None:
         log.warning("The job %s failed: %s", job.id, reason(first), exc_info=first)
         with suppress(Lost):
             hopeless = isinstance(first, ModelRefused | Forbidden)
-            await fail(database, job, reason(first), attempt.metrics.stored, is_hopeless=hopeless)
+            await store_failure(database, job, reason(first), attempt, hopeless, is_patient)
+
+
+async def store_failure(
+    database: Database, job: Job, error: str, attempt: Run, is_hopeless: bool, is_patient: bool
+) -> None:
+    """Store that an attempt has failed; if it is patient, as soon as Postgres can. Raises Lost."""
+    while True:
+        try:
+            return await fail(database, job, error, attempt.metrics.stored, is_hopeless=is_hopeless)
+        except (Unavailable, *REFUSED) as trouble:
+            if not is_patient:
+                raise
+            log.warning("The end of the job %s is not stored yet: %s", job.id, str(trouble) or type(trouble).__name__)
+        await asyncio.sleep(TROUBLE)
 
 
 async def beating(database: Database, job: Job) -> None:

@@ -93,7 +93,8 @@ def explained(error: Exception) -> Exception:
 
 
 def told(error: Exception) -> CairnError | None:
-    """Return the refusal of an error. The log says why the database cannot do something now, which callers are not."""
+    """Return the refusal of an error. The log of a service says why the database cannot do something now, which callers
+    are not told; a command has no log, and tells it with the error."""
     ours = refusal(error)
     if isinstance(ours, Unavailable):
         cause = cause_of(error)
@@ -101,9 +102,10 @@ def told(error: Exception) -> CairnError | None:
         state = error.sqlstate if isinstance(error, asyncpg.PostgresError) else None
         import structlog  # here, because a command that only reads is quicker without it
 
-        structlog.get_logger().warning(
-            "database refused", cause=cause, sqlstate=state, error=type(error).__name__, message=words(error)
-        )
+        if structlog.is_configured():
+            structlog.get_logger().warning(
+                "database refused", cause=cause, sqlstate=state, error=type(error).__name__, message=words(error)
+            )
     return ours
 
 
@@ -119,7 +121,7 @@ def cause_of(error: Exception) -> str:
     return "files" if isinstance(error, OSError) and error.errno in DISK else "unreachable"
 
 
-def words(error: Exception) -> str:
+def words(error: BaseException) -> str:
     """Return the first line of a message. What Postgres says of its own state has no value of a client in it; the
     detail and the context of a message can have."""
     return next(iter(str(error).splitlines()), "")[:LONGEST]

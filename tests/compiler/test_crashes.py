@@ -2,7 +2,9 @@
 
 import asyncio
 from collections import Counter
+from urllib.parse import urlsplit
 
+import asyncpg
 import pytest
 
 from compiler.compiler import Caps
@@ -137,6 +139,41 @@ async def test_workers_at_once_compile_each_wiki_alone_and_lose_nothing(dsn: str
         assert await rows(alone) == await rows(wikis[3])
     finally:
         await close_wiki(alone)
+
+
+async def test_a_job_that_an_outage_ends_is_tried_again_once_it_is_over(
+    dsn: str, server_dsn: str, wiki: Wiki, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Not only when the worker would have been silent for too long."""
+    monkeypatch.setattr("compiler.jobs.worker.TROUBLE", 0.05)
+    name = urlsplit(dsn).path.strip("/")
+    operator = await asyncpg.connect(server_dsn)
+
+    ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> $2"
+
+    class Struck(Story):
+        async def plan(self, sources, knowledge):
+            await operator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+            await operator.execute(ends, name, wiki.look.get_server_pid())
+            return await super().plan(sources, knowledge)
+
+    await keep(wiki, tale(0, 6))
+    database = Database(dsn, size=2)
+    await database.open()
+    worker = asyncio.create_task(work(database, story(Struck(), Scribe()), idle=0.01))
+    async with asyncio.timeout(60):
+        while "is not stored yet" not in caplog.text:
+            await asyncio.sleep(0.02)
+        await operator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+        while await wiki.look.fetchval("SELECT status FROM compile_jobs") != "pending":
+            await asyncio.sleep(0.02)
+    worker.cancel()
+    await asyncio.gather(worker, return_exceptions=True)
+    attempt, error = await wiki.look.fetchrow("SELECT attempt, error FROM compile_jobs")
+    await operator.close()
+    await database.close()
+    assert attempt == 1
+    assert "The database cannot" in error
 
 
 @pytest.mark.parametrize("trigger", ["sweep", "rebuild", "forget"])

@@ -259,7 +259,22 @@ def test_a_server_that_does_not_start_says_why(used_dir: Path) -> None:
     assert not runs(used_dir)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+async def test_the_log_says_why_a_server_that_died_cannot_be_started_again(
+    used_dir: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("db.embedded.LOOKED_EVERY", 0.1)
+    settings = used_dir / "postgres" / "postgresql.conf"
+    whole = settings.read_text()
+    server = EmbeddedServer(used_dir, durable=False)
+    with server, server.kept_running():
+        settings.write_text(whole + "shared_buffers = 'none'\n")
+        crash(used_dir)
+        await becomes(lambda: "PostgreSQL could not be started again: pg_ctl failed" in caplog.text)
+        assert 'invalid value for parameter "shared_buffers"' in caplog.text
+        settings.write_text(whole)
+        await becomes(server.running)
+
+
 async def test_a_log_that_has_grown_large_is_moved_aside_while_the_server_runs(used_dir: Path) -> None:
     log = used_dir / "postgres.log"
     server = EmbeddedServer(used_dir, durable=False)
@@ -276,6 +291,7 @@ async def test_a_log_that_has_grown_large_is_moved_aside_while_the_server_runs(u
         await connection.close()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_an_ordinary_user_without_a_home_has_a_server_too(data_dir: Path) -> None:
     nobody = pwd.getpwnam("nobody")
     os.chown(data_dir, nobody.pw_uid, nobody.pw_gid)

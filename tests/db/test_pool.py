@@ -247,6 +247,34 @@ async def test_nobody_waits_longer_than_patience(shared_dsn: str, monkeypatch: p
     await database.close()
 
 
+async def test_who_waits_is_served_by_the_others_where_the_server_takes_no_more(shared_dsn: str) -> None:
+    """A server or a pooler that allows fewer connections than the pool may have slows it down, and refuses nobody."""
+    opened = list[asyncpg.Connection]()
+
+    async def connect() -> asyncpg.Connection:
+        if opened:
+            raise asyncpg.TooManyConnectionsError("sorry, too many clients already")
+        opened.append(await asyncpg.connect(shared_dsn))
+        return opened[0]
+
+    pool = Pool(connect, size=4, queue=20)
+    await pool.open()
+
+    async def ask() -> int:
+        async with pool.acquire() as connection:
+            found: int = await connection.fetchval("SELECT 1 FROM pg_sleep(0.01)")
+            return found
+
+    assert await asyncio.gather(*(ask() for _ in range(12))) == [1] * 12
+    opened[0].terminate()
+    with pytest.raises(asyncpg.TooManyConnectionsError):
+        await asyncio.wait_for(ask(), 5)
+    opened.clear()
+    assert await asyncio.wait_for(ask(), 5) == 1
+    assert pool.total == 1
+    await pool.close()
+
+
 async def test_statements_of_tables_that_were_changed_are_prepared_anew(dsn: str) -> None:
     """In a transaction the driver cannot try again: it fails once, and no second connection has to."""
     database = Database(dsn, size=3)

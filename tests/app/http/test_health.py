@@ -39,6 +39,24 @@ async def test_a_database_that_cannot_be_reached_is_told_without_where_it_is(
     await operator.close()
 
 
+async def test_a_pooler_or_server_that_takes_no_more_connections_is_told(
+    server_dsn: str, dsn: str, service: Service
+) -> None:
+    """The connection by which readiness asks may still be there when those of requests are gone."""
+    name = urlsplit(dsn).path.strip("/")
+    assert await reason(service) is None
+    operator = await asyncpg.connect(server_dsn)
+    await operator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+    asks = "query LIKE '%work_mem%'"
+    others = f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1 AND NOT {asks}"
+    assert await operator.fetch(others, name)
+    assert await operator.fetchval(f"SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND {asks}", name) == 1
+    assert await reason(service) == "database"
+    await operator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+    assert await reason(service) is None
+    await operator.close()
+
+
 async def test_a_database_that_does_not_answer_is_told(
     dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
