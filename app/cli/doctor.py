@@ -36,7 +36,7 @@ PATIENCE = 5.0  # seconds
 
 
 class State(StrEnum):
-    """How a check came out."""
+    """The outcome of a check."""
 
     OK = "ok"
     WARNING = "warning"
@@ -45,7 +45,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found. `action` is what to do, if it is not well."""
+    """The result of a check. `action` is what to do, if it is not well."""
 
     check: str
     state: State

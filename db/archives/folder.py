@@ -49,7 +49,7 @@ class Contents:
 
 @dataclass(slots=True)
 class Manifest:
-    """What an archive is a copy of."""
+    """A description of an archive: its origin and all that is in it."""
 
     kind: str
     """`database`, `tenant`, or `files`: those of the embedded server, for a restore to a point in time."""

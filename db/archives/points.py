@@ -91,6 +91,8 @@ def restore_to(server: EmbeddedServer, archive: Archive, log: Path, until: datet
         if server.running():
             server.halt()
         aside = EmbeddedServer(server.data_dir / "restoring", server.report)
+        if aside.cluster.exists() and aside.running():  # a killed restore has left it
+            aside.halt()
         shutil.rmtree(aside.data_dir, ignore_errors=True)
         unpack(archive, aside, checked(log), until)
         aside.report("Reading the log")

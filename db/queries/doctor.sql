@@ -27,10 +27,11 @@ ORDER BY relname;
 
 -- name: find_lagging_standbys
 -- Standbys that are far behind, and slots for which the server keeps its log though nobody reads it.
-SELECT application_name AS name, 'standby' AS kind, pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn) AS bytes
+SELECT application_name AS name, 'standby' AS kind,
+    CAST(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn) AS bigint) AS bytes
 FROM pg_stat_replication
 WHERE pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn) > 100000000
 UNION ALL
-SELECT CAST(slot_name AS text), 'slot', coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn), 0)
+SELECT CAST(slot_name AS text), 'slot', CAST(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn) AS bigint)
 FROM pg_replication_slots
 WHERE NOT active AND restart_lsn IS NOT NULL;

@@ -63,7 +63,7 @@ async def describe(connection: asyncpg.Connection, kind: str) -> Manifest:
 
 
 class Verified(NamedTuple):
-    """How many tables, rows and questions were compared, and those of them that are not what they were."""
+    """A comparison of a restored backup: counts of tables, rows and questions, and those that differ."""
 
     tables: int
     rows: int

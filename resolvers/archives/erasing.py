@@ -71,7 +71,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What was erased, or would be: rows by table."""
+    """An erasure, done or only counted: rows by table."""
 
     kind: str
     tenant_id: UUID

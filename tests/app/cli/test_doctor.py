@@ -10,14 +10,16 @@ import orjson
 import pytest
 
 from app.cli.doctor import State, clock, disk, queue
-from tests.app.cli.test_cli import Cairn, acme, cairn  # noqa: F401 - fixtures
+from tests.app.cli.test_cli import Cairn, acme, cairn
 from tests.conftest import execute
+
+__all__ = ["acme", "cairn"]
 
 Found = dict[str, dict[str, str]]
 
 
 @pytest.fixture
-def examined(acme: Cairn) -> Callable[[], Found]:  # noqa: F811
+def examined(acme: Cairn) -> Callable[[], Found]:
     def examine() -> Found:
         ran = acme("doctor", "--json")
         found: list[dict[str, str]] = orjson.loads(ran.out)
@@ -28,7 +30,7 @@ def examined(acme: Cairn) -> Callable[[], Found]:  # noqa: F811
     return examine
 
 
-def test_an_installation_that_is_well(examined: Callable[[], Found], acme: Cairn) -> None:  # noqa: F811
+def test_an_installation_that_is_well(examined: Callable[[], Found], acme: Cairn) -> None:
     found = examined()
     assert {one["state"] for name, one in found.items() if name != "disk"} == {"ok"}
     assert {"configuration", "disk", "database", "clock", "extensions", "indexes", "bloat", "queue", "schema"} <= {

@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import orjson
 import pytest
 
 from db.embedded import EmbeddedServer
-from tests.app.command_line import Ran, cairn
+from tests.app.command_line import COMMAND, ROOT, Ran, cairn, environment, processes
 
 
 @pytest.fixture
@@ -83,6 +84,25 @@ def test_a_restore_that_was_killed_between_its_renames_has_lost_nothing(folder: 
     done(folder, "tenants", "create", "first")
     (folder / "postgres").rename(folder / "postgres.replaced")
     assert tenants(folder) == ["first"]
+
+
+def test_a_restore_that_is_killed_while_it_reads_the_log_is_run_again(folder: Path) -> None:
+    data_dir, files, log = folder / "data", folder / "files", folder / "log"
+    done(data_dir, "tenants", "create", "first")
+    done(data_dir, "backup", str(files), "--wal", str(log))
+    done(data_dir, "tenants", "create", "second")
+    command = [*COMMAND, "restore", str(files), "--wal", str(log), "--replace"]
+    for begun in (data_dir / "restoring" / "postgres" / "PG_VERSION", data_dir / "restoring" / "postgres.users"):
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment(data_dir), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        wait(lambda begun=begun, process=process: begun.exists() or process.poll() is not None)  # type: ignore[misc]
+        process.kill()
+        assert process.wait() == -9
+        assert tenants(data_dir) == ["first", "second"]
+    done(data_dir, "restore", str(files), "--wal", str(log), "--replace")
+    assert tenants(data_dir)[0] == "first"
+    wait(lambda: not processes(data_dir / "restoring"))
 
 
 def test_files_that_are_no_backup_of_files_are_refused(folder: Path) -> None:

@@ -1,6 +1,6 @@
 """`cairn backup` and `cairn restore`: the whole database, with the secret that signs tokens."""
 
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -85,9 +85,10 @@ def create(
 
     with database(settings, creates=False) as dsn:
         if wal is not None:
-            manifest = done(dsn, save_files(settings, dsn, dest.expanduser(), wal.expanduser().absolute(), kept))
+            log = wal.expanduser().absolute()
+            manifest = done(dsn, lambda dsn: save_files(settings, dsn, dest.expanduser(), log, kept))
         else:
-            manifest = done(dsn, work(dsn))
+            manifest = done(dsn, work)
     if as_json:
         show(shown(dest, manifest) | {"tokenSecret": kept is not None})
     elif wal is not None:
@@ -189,7 +190,7 @@ def restore(
         restore_files(settings, archive, wal, until, replace=replace)
     else:
         with database(settings, creates=True) as dsn:
-            missing = done(dsn, work(dsn))
+            missing = done(dsn, work)
     is_kept = keep_secret(settings, archive.secret)
     if as_json:
         show(shown(src, archive.manifest) | {"tokenSecret": is_kept, "missing": missing})
@@ -264,7 +265,7 @@ def database(settings: "Settings", *, creates: bool) -> Iterator[str]:
         yield dsn
 
 
-def done(dsn: str, work: Awaitable[T], named: str = "at CAIRN_DATABASE_URL") -> T:
+def done(dsn: str, work: Callable[[str], Awaitable[T]], named: str = "at CAIRN_DATABASE_URL") -> T:
     """Return what is done with a database, or say why Postgres refused."""
     import asyncio
 
@@ -284,7 +285,7 @@ def done(dsn: str, work: Awaitable[T], named: str = "at CAIRN_DATABASE_URL") -> 
 
     async def run() -> T:
         await reached(dsn, look(), named)
-        return await work
+        return await work(dsn)
 
     try:
         return asyncio.run(run())

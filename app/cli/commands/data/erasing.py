@@ -57,7 +57,7 @@ def erase_tenant(
         return await erase(dsn, slug, operator(), dry_run=dry_run)
 
     with database(read_settings(), creates=False) as dsn:
-        told(done(dsn, work(dsn)), dry_run, as_json)
+        told(done(dsn, work), dry_run, as_json)
 
 
 @owners.app.command("erase", epilog="Example: cairn owners erase mara --tenant acme --dry-run")
@@ -80,7 +80,7 @@ def erase_owner(
         return await erase(dsn, tenant, slug, operator(), dry_run=dry_run)
 
     with database(read_settings(), creates=False) as dsn:
-        told(done(dsn, work(dsn)), dry_run, as_json)
+        told(done(dsn, work), dry_run, as_json)
 
 
 @sources.app.command("erase", epilog="Example: cairn sources erase --by mara --tenant acme --dry-run")

@@ -38,7 +38,7 @@ def export_one(
             return await export_tenant(dsn, slug, dest.expanduser(), report)
 
     with database(read_settings(), creates=False) as dsn:
-        manifest = done(dsn, work(dsn))
+        manifest = done(dsn, work)
     if as_json:
         show(shown(dest, manifest) | {"tenant": manifest.tenant})
     else:
@@ -68,7 +68,7 @@ def import_one(
             return await import_tenant(dsn, archive, report, replace=replace)
 
     with database(read_settings(), creates=False) as dsn:
-        told(done(dsn, work(dsn)), as_json)
+        told(done(dsn, work), as_json)
 
 
 def told(imported: "Imported", as_json: bool, **more: Any) -> None:
@@ -118,9 +118,9 @@ def transfer(
 
     try:
         with database(settings, creates=False) as dsn:
-            manifest = done(dsn, leave(dsn))
-            imported = done(target, arrive(target), "of --to")
-            changed = done(dsn, compare_tenant(dsn, manifest))
+            manifest = done(dsn, leave)
+            imported = done(target, arrive, "of --to")
+            changed = done(dsn, lambda dsn: compare_tenant(dsn, manifest))
     finally:
         shutil.rmtree(place, ignore_errors=True)
     told(imported, as_json, changed=changed)

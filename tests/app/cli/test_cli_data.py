@@ -1,0 +1,91 @@
+"""Commands that copy, move, erase and keep data, as an operator types them."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
+
+__all__ = ["acme", "cairn"]
+
+
+def done(run: Cairn, *arguments: str) -> dict[str, object]:
+    ran = run(*arguments, "--json")
+    assert ran.code == 0, ran.err
+    found: dict[str, object] = orjson.loads(ran.out)
+    return found
+
+
+def test_a_backup_is_made_verified_and_restored(
+    acme: Cairn, empty_dsn: str, cluster: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if cluster is not None:
+        pytest.skip("a backup is verified in one server")
+    assert acme("create", "topic", "Kiln", "It is hot.", *MARA).code == 0
+    secret = tmp_path / "data" / "token-secret"
+    secret.parent.mkdir(exist_ok=True)
+    secret.write_text("a secret")
+    place = str(tmp_path / "backup")
+    made = done(acme, "backup", place)
+    assert made["tokenSecret"] is True
+    assert made["tables"]["pages"]["rows"] == 1  # type: ignore[index]
+    again = acme("backup", place, "--json")
+    assert (again.code, again.error["code"]) == (1, "ARCHIVE_REFUSED")
+    verified = done(acme, "backup", "verify", place)
+    assert (verified["isWhole"], verified["questions"], verified["brokenTables"]) == (True, 1, [])
+    refused = acme("restore", place, "--json")
+    assert refused.error["code"] == "ARCHIVE_REFUSED"
+    assert "--replace" in refused.error["message"]
+    monkeypatch.setenv("CAIRN_DATABASE_URL", empty_dsn)
+    secret.write_text("another secret")
+    assert "another secret" in acme("restore", place).err
+    secret.unlink()
+    assert done(acme, "restore", place)["tokenSecret"] is True
+    assert (secret.read_text(), secret.stat().st_mode & 0o777) == ("a secret", 0o600)
+    assert "It is hot." in acme("page", "topic/kiln", *MARA).out
+    (tmp_path / "backup" / "tables" / "pages.copy.gz").write_bytes(b"")
+    broken = acme("backup", "verify", place, "--json")
+    assert (broken.code, broken.error["code"]) == (1, "ARCHIVE_BROKEN")
+    # A page is restored to one of its versions by the same word, as before.
+    assert "says that already" in acme("restore", "topic/kiln", "1", *MARA).out
+
+
+def test_an_address_that_nobody_answers_is_named_without_its_password(acme: Cairn, tmp_path: Path) -> None:
+    wrong = "postgresql://nobody:secret@127.0.0.1:1/cairn"
+    ran = acme("tenants", "transfer", "acme", "--to", wrong)
+    assert ran.code == 1
+    assert "The database of --to cannot be reached" in ran.err
+    assert "secret" not in ran.err
+
+
+def test_what_is_erased_is_counted_first_and_has_to_be_meant(acme: Cairn) -> None:
+    assert acme("create", "topic", "Kiln", "It is hot.", *MARA).code == 0
+    for words in (
+        ("tenants", "erase", "acme"),
+        ("owners", "erase", "mara", "--tenant", "acme"),
+        ("sources", "erase", "--by", "mara", "--tenant", "acme"),
+    ):
+        assert "Give --dry-run" in acme(*words).err
+        assert acme(*words, "--dry-run", "--yes").code == 1
+        assert acme(*words, "--dry-run").code == 0
+    counted = done(acme, "owners", "erase", "mara", "--tenant", "acme", "--dry-run")
+    erased = done(acme, "owners", "erase", "mara", "--tenant", "acme", "--yes")
+    assert counted["counts"] == erased["counts"] != {}
+    assert "There is no owner" in acme("owners", "erase", "mara", "--tenant", "acme", "--yes").err
+    done(acme, "tenants", "erase", "acme", "--yes")
+    listed = orjson.loads(acme("tenants", "erasures", str(erased["tenantId"]), "--json").out)
+    assert [one["kind"] for one in listed] == ["owner", "tenant"]
+    assert all(one["erasedBy"].startswith("operator") for one in listed)
+    assert orjson.loads(acme("tenants", "list", "--json").out) == []
+
+
+def test_a_tenant_says_for_how_long_it_keeps_what(acme: Cairn) -> None:
+    none = dict.fromkeys(("activity", "jobs", "revisions", "sources"))
+    assert done(acme, "tenants", "retention", "acme") == none
+    chosen = done(acme, "tenants", "retention", "acme", "--revisions", "52w", "--sources", "forever")
+    assert chosen == none | {"revisions": 364, "sources": 0}
+    assert done(acme, "tenants", "retention", "acme", "--revisions", "default") == none | {"sources": 0}
+    assert "for ever" in acme("tenants", "retention", "acme").out
+    for wrong in ("3", "12h", "soon"):
+        assert acme("tenants", "retention", "acme", "--jobs", wrong).code == 2
