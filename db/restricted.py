@@ -26,7 +26,7 @@ LOCKS = re.compile(r"\bFOR (?:NO KEY )?(?:UPDATE|SHARE)\b|\bFOR KEY SHARE\b", re
 
 
 class Restriction(NamedTuple):
-    """Who reads: for whom a credential speaks, and whether it is of the role reader."""
+    """A caller as a reader: for whom its credential speaks, and whether it is of the role reader."""
 
     tenant_id: UUID
     owners: tuple[UUID, ...]
