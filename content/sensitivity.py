@@ -1,4 +1,4 @@
-"""How sensitive a text is: a level in the metadata of a page or a source, or at the end of a section's heading."""
+"""The sensitivity of a text: a level in the metadata of a page or a source, or at the end of a section's heading."""
 
 import re
 from collections.abc import Mapping

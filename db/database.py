@@ -1,7 +1,7 @@
 """A database of pools on Postgres: one read whose answer is JSON bytes, single statements, and transactions."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
@@ -307,6 +307,8 @@ class Connection:
 
     known: Mapping[str, Any] = {}
     """Values that each statement is given besides its own."""
+    restrict: "Callable[[Statement, Mapping[str, Any]], tuple[Statement, Mapping[str, Any]]] | None" = None
+    """What makes of a statement one that reads only what the caller may: see db.restricted."""
 
     def __init__(self, raw: asyncpg.Connection, last: list[str] | None = None, begun: str = "") -> None:
         """Wrap a connection. In a transaction, `last` is what will be sent along with the COMMIT, and `begun` how its
@@ -316,25 +318,34 @@ class Connection:
     def arguments(self, statement: Statement, values: Mapping[str, Any]) -> list[Any]:
         return statement.arguments({**self.known, **values})
 
-    async def all(self, statement: Statement, **values: Any) -> list[Row]:
+    def seen(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
+        """Return the statement, and its values, as the caller of this connection may have it answered."""
+        return (statement, values) if self.restrict is None else self.restrict(statement, values)
+
+    async def all(self, statement: Statement, **given: Any) -> list[Row]:
+        statement, values = self.seen(statement, given)
         with span("sql", statement.sql):
             rows: list[Row] = await self.raw.fetch(statement.sql, *self.arguments(statement, values))
         return rows
 
-    async def one(self, statement: Statement, **values: Any) -> Row | None:
+    async def one(self, statement: Statement, **given: Any) -> Row | None:
+        statement, values = self.seen(statement, given)
         with span("sql", statement.sql):
             row: Row | None = await self.raw.fetchrow(statement.sql, *self.arguments(statement, values))
         return row
 
     async def all_of_each(self, statement: Statement, each: Iterable[Mapping[str, Any]]) -> list[Row]:
         """Return the rows of the same statement for many values, in one round trip."""
+        read = [self.seen(statement, values) for values in each]
+        statement = read[0][0] if read else statement
         with span("sql", statement.sql):
             rows: list[Row] = await self.raw.fetchmany(
-                statement.sql, [self.arguments(statement, values) for values in each]
+                statement.sql, [self.arguments(statement, values) for _, values in read]
             )
         return rows
 
-    async def value(self, statement: Statement, **values: Any) -> Any:
+    async def value(self, statement: Statement, **given: Any) -> Any:
+        statement, values = self.seen(statement, given)
         with span("sql", statement.sql):
             return await self.raw.fetchval(statement.sql, *self.arguments(statement, values))
 

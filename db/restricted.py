@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from .database import Connection, Database, Row
+from .database import Connection, Database
 from .one_transaction import OneTransaction
 from .scope import Role, Scope
 from .sql import NAMED, PARAMETER, Statement, numbered, statements, texts, touched, uncommented
@@ -26,7 +26,7 @@ LOCKS = re.compile(r"\bFOR (?:NO KEY )?(?:UPDATE|SHARE)\b|\bFOR KEY SHARE\b", re
 
 
 class Restriction(NamedTuple):
-    """Who reads: for whom a credential speaks, and whether it is of the role reader."""
+    """A caller as a reader: for whom its credential speaks, and whether it is of the role reader."""
 
     tenant_id: UUID
     owners: tuple[UUID, ...]
@@ -107,33 +107,17 @@ def find_withheld() -> Statement:
     return numbered(f"WITH {arms}\n{uncommented(bodies['find_withheld'])}")
 
 
-class RestrictedConnection(Connection):
-    """A connection whose reads show what may be read."""
+def seen_by(connection: Connection, restriction: Restriction) -> Connection:
+    """Return a connection whose reads show what may be read; so do those of writers that are made of it."""
 
-    def __init__(self, connection: Connection, restriction: Restriction) -> None:
-        super().__init__(connection.raw, connection.last, connection.begun)
-        self.restriction = restriction
-
-    def seen(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, dict[str, Any]]:
+    def restrict(statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
         read = rewritten(statement.sql)
-        more = {f"restriction.{name}": self.restriction.values[name] for name in read.parameters}
+        more = {f"restriction.{name}": restriction.values[name] for name in read.parameters}
         return Statement(read.sql, (*statement.parameters, *more)), {**values, **more}
 
-    async def all(self, statement: Statement, **values: Any) -> list[Row]:
-        statement, values = self.seen(statement, values)
-        return await super().all(statement, **values)
-
-    async def one(self, statement: Statement, **values: Any) -> Row | None:
-        statement, values = self.seen(statement, values)
-        return await super().one(statement, **values)
-
-    async def value(self, statement: Statement, **values: Any) -> Any:
-        statement, values = self.seen(statement, values)
-        return await super().value(statement, **values)
-
-    async def all_of_each(self, statement: Statement, each: Any) -> list[Row]:
-        rows = [self.seen(statement, values) for values in each]
-        return await super().all_of_each(rows[0][0] if rows else statement, [values for _, values in rows])
+    found = Connection(connection.raw, connection.last, connection.begun)
+    found.restrict = restrict
+    return found
 
 
 class RestrictedDatabase(Database):
@@ -159,12 +143,12 @@ class RestrictedDatabase(Database):
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
         async with self.database.connection() as connection:
-            yield RestrictedConnection(connection, self.restriction)
+            yield seen_by(connection, self.restriction)
 
     @asynccontextmanager
     async def searching(self) -> AsyncIterator[Connection]:
         async with self.database.searching() as connection:
-            yield RestrictedConnection(connection, self.restriction)
+            yield seen_by(connection, self.restriction)
 
     def transaction(self, first: str = "") -> AbstractAsyncContextManager[Connection]:
         return self.database.transaction(first)

@@ -139,7 +139,26 @@ WHERE t.tenant_id = :tenant_id AND t.from_page_id NOT IN (SELECT page_id FROM wi
   AND coalesce(t.to_page_id NOT IN (SELECT id FROM hidden_pages), TRUE);
 
 -- name: revisions
-SELECT t.* FROM revisions AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT page_id FROM withheld);
+-- Of a page with hidden sections it is known who wrote when, and not what.
+SELECT
+    t.tenant_id, t.owner_id, t.id, t.page_id, t.version, t.author_kind, t.author_id, t.created_at, t.erased_at, t.tags,
+    CASE WHEN kept.is_whole THEN t.title ELSE (
+        SELECT p.title FROM pages AS p WHERE p.tenant_id = :tenant_id AND p.id = t.page_id
+    ) END AS title,
+    CASE WHEN kept.is_whole THEN t.summary END AS summary,
+    CASE WHEN kept.is_whole THEN t.body_md ELSE '' END AS body_md,
+    CASE WHEN kept.is_whole THEN t.edit_summary END AS edit_summary,
+    CASE WHEN kept.is_whole THEN t.base_version END AS base_version,
+    CASE WHEN kept.is_whole THEN t.base_starts END AS base_starts,
+    CASE WHEN kept.is_whole THEN t.base_lengths END AS base_lengths,
+    CASE WHEN kept.is_whole THEN t.base_texts END AS base_texts,
+    CASE WHEN kept.is_whole THEN t.slug END AS slug,
+    CASE WHEN kept.is_whole THEN t.metadata END AS metadata,
+    CASE WHEN kept.is_whole THEN t.aliases END AS aliases,
+    CASE WHEN kept.is_whole THEN t.facts_version END AS facts_version
+FROM revisions AS t
+CROSS JOIN LATERAL (SELECT t.page_id NOT IN (SELECT page_id FROM hidden_sections) AS is_whole) AS kept
+WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages);
 
 -- name: originals
 SELECT t.* FROM originals AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT page_id FROM withheld);

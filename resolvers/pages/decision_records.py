@@ -23,7 +23,7 @@ from ..model.pages import RECORDED, Page, find_page
 from ..permissions import Action
 from ..proposals.gate import Significance
 from ..proposals.operations import proposable
-from ..transactions.transaction import NO_PAGE, read_connection, writing, writing_row
+from ..transactions.transaction import NO_PAGE, check_may_write, read_connection, writing, writing_row
 from ..transactions.writer import Writer, record
 from .lifecycle import create_page
 
@@ -48,7 +48,7 @@ class QuestionDraft:
 
 @dataclass(frozen=True, slots=True)
 class DecisionDraft:
-    """What was decided and what follows; it answers the question that is given, or the one that was asked before."""
+    """A decision and its consequences, of a question that is given with it, or of one that was asked before."""
 
     decision: str
     consequences: str = ""
@@ -94,6 +94,7 @@ async def record_decision(database: Database, scope: Scope, draft: DecisionDraft
 
     A decision that replaces an earlier one has a link to it with the reason `supersedes`; neither is edited.
     """
+    await check_may_write(database, scope)
     if (draft.question is None) == (draft.question_id is None):
         raise BadInput("Give the question, or the id of one that was asked.", "question")
     decision = part(draft.decision, "decision")

@@ -45,6 +45,7 @@ class Writer(Connection):
 
     def __init__(self, connection: Connection, scope: Scope) -> None:
         super().__init__(connection.raw, connection.last)
+        self.restrict = connection.restrict
         self.scope = scope
         self.now = datetime.now(UTC)
         self.known = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "now": self.now}

@@ -168,7 +168,7 @@ def test_every_table_of_pages_and_sources_is_held_back() -> None:
     assert of_pages - of_jobs <= kept
 
 
-@pytest.mark.parametrize("table", ["pages", "sections"])
+@pytest.mark.parametrize("table", ["pages", "sections", "revisions"])
 def test_what_stands_for_a_table_has_its_columns(table: str) -> None:
     body = texts("sensitivity")[table]
     for column in metadata.tables[table].columns.keys():  # noqa: SIM118  it is no dict

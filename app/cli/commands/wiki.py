@@ -7,10 +7,12 @@ import typer
 
 from ..options import AsJson, Owner, Tenant
 from ..output import say, show, table, tell
-from .edit import Section, given, page_type
+from .edit import Section, given, merge, page_type, rename, transfer
 from .history import source_name, wiki_app
 from .jobs import rebuild
+from .lint import lint_wiki
 from .pages import ExpectedVersion, PageName, Summary, ask, ask_as, named, on_page, one_type, page, pages
+from .search import search
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -43,6 +45,13 @@ def add_to(parent: typer.Typer) -> None:
     wiki_app.command("show", epilog=f"Example: cairn wiki show project/ledger {place}")(page)
     wiki_app.command("list", epilog=f"Example: cairn wiki list --stubs --category concept {place}")(pages)
     wiki_app.command("targets", epilog=f"Example: cairn wiki targets {place} --json")(targets)
+    wiki_app.command("status", epilog=f"Example: cairn wiki status {place}")(targets)
+    wiki_app.command("merge", epilog=f"Example: cairn wiki merge entity/nyc entity/new-york {place}")(merge)
+    wiki_app.command("rename", epilog=f"Example: cairn wiki rename entity/nyc --slug new-york {place}")(rename)
+    wiki_app.command("transfer", epilog=f"Example: cairn wiki transfer entity/nyc team {place}")(transfer)
+    wiki_app.command("query", epilog=f"Example: cairn wiki query 'small batches' {place}")(search)
+    wiki_app.command("lint", epilog=f"Example: cairn wiki lint {place}")(lint_wiki)
+    wiki_app.command("knowledge-map", epilog=f"Example: cairn wiki knowledge-map {place}")(map_wiki)
     wiki_app.command("map", epilog=f"Example: cairn wiki map --type concept {place}")(map_wiki)
     wiki_app.command("log", epilog=f"Example: cairn wiki log --limit 20 {place}")(log)
     wiki_app.command("diary", epilog=f"Example: cairn wiki diary --since 2026-03-01 {place}")(diary)
