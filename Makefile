@@ -93,7 +93,7 @@ bench-memory: .venv/.benchmarking  ## how well evidence is found in conversation
 	@exec $(python) -m benchmarks.memory $(if $(filter --help recall compiled costs corrections,$(firstword $(ARGS))),,recall) $(ARGS)
 
 screenshots: .venv/.developing  ## take the pictures of docs/how-to/reader.md anew, in Chromium
-	@CAIRN_SCREENSHOTS=docs/images/reader $(python) -m pytest -n0 -q tests/app/web/test_web_journeys.py -k newcomer
+	@CAIRN_SCREENSHOTS=docs/images/reader $(python) -m pytest -n0 -q tests/app/web -k 'newcomer or pictures'
 
 graphiql: .venv/.installed  ## fetch GraphiQL's own files from npm, hash-checked
 	@$(python) -m app.graphiql.assets

@@ -70,7 +70,7 @@ class Settings(BaseModel):
     )
     oidc_creates_owners: bool = Field(False, description="Make an owner of the kind user for who signs in without one")
     oidc_role: Literal["reader", "member", "admin", "none"] = Field(
-        "member", description="The role of those whom no claim gives another; with none they are turned away"
+        "member", description="The role of those whom no claim gives another; with none they may not enter"
     )
     oidc_role_claim: str | None = Field(None, description="The claim whose values give roles, such as `groups`")
     oidc_roles: RoleNames = Field(

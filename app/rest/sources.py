@@ -12,9 +12,11 @@ from starlette.responses import Response
 
 from content.ingest.extraction import MEDIA_TYPES
 from content.limits import ADDRESS, FORGET_REASON, ORIGINAL, SOURCE_TITLE
+from content.markdown.attachments import folder_of
 from db.database import Database
 from resolvers.errors import NotFound
 from resolvers.ingest.ingest import IngestDraft, ingest_source
+from resolvers.sources.attachments import NO_FILE, find_attachments, read_attachment
 from resolvers.sources.blobs import read_original
 from resolvers.sources.retain import retain_source, retain_sources
 from resolvers.sources.sources import NO_SOURCE, SourceDraft, SourceForgotten, forget_source
@@ -34,6 +36,7 @@ from .responses import answer, answer_write
 routes = APIRouter(route_class=WikiRoute, tags=["sources"])
 moving = APIRouter(route_class=MovingRoute, tags=["sources"])
 BINARY = "application/octet-stream"
+PATH_MAX = 1_000  # characters
 FILE_SCHEMA = {"schema": {"type": "string", "format": "binary"}}
 FILE = {
     "requestBody": {
@@ -136,18 +139,45 @@ async def ingest(
 async def get_original(call: Caller, id: UUID) -> Response:
     """Get the file that a source was read from, byte for byte, to be saved and never shown by a browser."""
     found = await read_original(call.database, call.wiki, id)
-    name = quote(unquote(found.address).rstrip("/").rpartition("/")[2] or "original", safe="")
+    name = unquote(found.address).rstrip("/").rpartition("/")[2] or "original"
+    return bytes_of(found.data, found.media_type, name, found.sha256)
+
+
+def bytes_of(data: bytes, media_type: str, name: str, sha256: str) -> Response:
+    """Return a file that a browser saves and does not show."""
     return Response(
-        found.data,
-        media_type=found.media_type,
+        data,
+        media_type=media_type,
         headers={
-            "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}",
             "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
             "X-Content-Type-Options": "nosniff",
             "Cache-Control": "no-store",
-            "Repr-Digest": f"sha-256=:{b64encode(bytes.fromhex(found.sha256)).decode()}:",
+            "Repr-Digest": f"sha-256=:{b64encode(bytes.fromhex(sha256)).decode()}:",
         },
     )
+
+
+@routes.get(
+    "/attachment",
+    operation_id="getAttachment",
+    response_class=Response,
+    responses={200: {"description": "The bytes of the file.", "content": {BINARY: FILE_SCHEMA}}, **problems(404)},
+)
+async def get_attachment(
+    call: Caller,
+    path: Annotated[str, Query(max_length=PATH_MAX, description="The file as a text names it.")],
+    beside: Annotated[
+        str | None, Query(max_length=PATH_MAX, description="The note that names it: `imported_from` of its metadata.")
+    ] = None,
+) -> Response:
+    """Get a picture or file that was imported beside notes, byte for byte, to be saved and never run by a browser."""
+    database = call.endpoint.database
+    found = (await find_attachments(database, call.wiki, folder_of(beside), [path])).get(path)
+    if found is None:
+        raise NotFound(NO_FILE)
+    file = await read_attachment(database, call.wiki, found.path)
+    return bytes_of(file.data, file.media_type, file.path.rpartition("/")[2], file.hash)
 
 
 @routes.get("/sources/{id}", operation_id="getSource", response_model=Source, responses=reading(404, 410))

@@ -26,7 +26,8 @@ LINK = re.compile(
 BROKEN = re.compile(r'<a class="wiki-link wiki-link-broken">(.*?)</a>', re.DOTALL)
 INSIDE = re.compile(r'<a (?:class="wiki-(?:link|citation|attachment)[^>]*|href="[#/](?!/)[^>]*)>(.*?)</a>', re.DOTALL)
 ATTACHED = re.compile(
-    r'<a class="wiki-attachment(?P<embed> wiki-embed)?" href="/attachment\?path=(?P<path>[^"]*)"[^>]*>'
+    r'<a class="wiki-attachment(?P<embed> wiki-embed)?" href="/attachment\?path=(?P<path>[^"&]*)'
+    r'(?:&amp;width=(?P<width>\d+))?"[^>]*>'
     r"(?P<shown>.*?)</a>",
     re.DOTALL,
 )
@@ -71,7 +72,7 @@ def dressed(html: str, owner: str, may_write: bool = False, files: Files = NO_FI
         address = f"/attachment/{quote(owner)}/{quote(file.path)}"
         if not (match["embed"] and file.media_type in SHOWN):
             return f'<a class="attachment" href="{address}">{match["shown"]}</a>'
-        size = f' width="{file.width}" height="{file.height}"' if file.width and file.height else ""
+        size = sized(file, int(match["width"] or 0))
         shown = escape(unescape(TAG.sub("", match["shown"])))
         return f'<img class="attachment" src="{address}" alt="{shown}"{size} loading="lazy" decoding="async">'
 
@@ -89,6 +90,14 @@ def dressed(html: str, owner: str, may_write: bool = False, files: Files = NO_FI
     if "[" in html:
         html = TASK.sub(task, html)
     return Markup(HEADING.sub(lowered, html))  # noqa: S704  # every text in it is escaped
+
+
+def sized(file: AttachmentPlace, wanted: int) -> str:
+    """Return the attributes that keep a picture's place until it is there: as wide as it is, or as it is wanted."""
+    if not (file.width and file.height):
+        return f' width="{wanted}"' if wanted else ""
+    width = wanted or file.width
+    return f' width="{width}" height="{max(1, round(file.height * width / file.width))}"'
 
 
 def alone(html: str) -> Markup:

@@ -25,7 +25,7 @@ MEDIA_TYPES = PICTURES | {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }  # fmt: skip
 """The media type of each file that is kept, by what its name ends in. A file with another ending is left out."""
-SIZE = re.compile(r"\d{1,5}(x\d{1,5})?")
+SIZE = re.compile(r"(\d{1,4})(?:x\d{1,4})?")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 FRAMES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 VIEW = re.compile(
@@ -34,12 +34,14 @@ VIEW = re.compile(
 
 
 class Attachment(NamedTuple):
-    """A file that a text names: where it lies as it is written, what is shown for it, and whether it stands there."""
+    """A file that a text names: where it lies as it is written, what is shown for it, whether it stands there, and how
+    wide."""
 
     path: str
     shown: str
     is_embedded: bool
-    end: int = 0
+    width: int | None
+    end: int
 
 
 def media_type(path: str) -> str | None:
@@ -52,8 +54,9 @@ def attachment_at(text: str, position: int) -> Attachment | None:
     found = wiki_file_at(text, position)
     if found is None or media_type(found.name) is None:
         return None
-    shown = found.text if found.text and not SIZE.fullmatch(found.text) else basename(found.name)
-    return Attachment(found.name, shown, found.is_embedded, found.end)
+    size = SIZE.fullmatch(found.text)
+    shown = found.text if found.text and not size else basename(found.name)
+    return Attachment(found.name, shown, found.is_embedded, int(size[1]) if size else None, found.end)
 
 
 def attachment_path(address: str) -> str | None:
@@ -63,8 +66,11 @@ def attachment_path(address: str) -> str | None:
     return None if is_elsewhere or media_type(path) is None else path
 
 
-def attachment_address(path: str) -> str:
-    return ADDRESS + quote(path)  # in the query: a path may lead upwards, and browsers would follow it
+def attachment_address(path: str, width: int | None = None) -> str:
+    """Return the address of an attachment in HTML, with how wide the text wants it to be."""
+    return (
+        ADDRESS + quote(path) + (f"&width={width}" if width else "")
+    )  # in the query: a path may lead upwards, and browsers would follow it
 
 
 def likely_paths(written: str, folder: str) -> list[str]:

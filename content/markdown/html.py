@@ -157,7 +157,7 @@ class Renderer(RendererHTML):
         found: Attachment = tokens[index].meta["attachment"]
         if env.get("is_in_link"):
             return escapeHtml(found.shown)
-        attributes = attachment_attributes(found.path, is_embedded=found.is_embedded)
+        attributes = attachment_attributes(found.path, found.width, is_embedded=found.is_embedded)
         return f"{opened('a', attributes)}{escapeHtml(found.shown)}</a>"
 
     def fence(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
@@ -180,10 +180,10 @@ def link_attributes(target: Target, places: Places) -> dict[str, str]:
     return {"class": "wiki-link wiki-link-broken"}
 
 
-def attachment_attributes(path: str, *, is_embedded: bool) -> dict[str, str]:
+def attachment_attributes(path: str, width: int | None = None, *, is_embedded: bool) -> dict[str, str]:
     """Return the attributes of a link to an attachment; one that is shown where it stands has a second class."""
     kind = "wiki-attachment wiki-embed" if is_embedded else "wiki-attachment"
-    return {"class": kind, "href": attachment_address(path)}
+    return {"class": kind, "href": attachment_address(path, width)}
 
 
 def opened(tag: str, attributes: Mapping[str, str]) -> str:

@@ -46,7 +46,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ClaimRules:
-    """Whose wiki a person gets, and with which role, by the claims of the provider."""
+    """The rules by which claims of the provider give a person a wiki and a role."""
 
     owner: str = "preferred_username"
     creates_owners: bool = False

@@ -58,7 +58,8 @@ AS_HTML = (
     "as HTML that is safe to show: raw HTML is escaped, and links lead to the web, to mail, to pages or to files "
     "only. A link to a page has the class wiki-link, an address /wiki/<type>/<slug> and data-page-id; one that no page "
     "answers to also has wiki-link-broken. A file of the folder that the page was imported from is a link with the "
-    "class wiki-attachment and the address /attachment?path=<path>; one that the text shows also has wiki-embed. "
+    "class wiki-attachment and the address /attachment?path=<path>, with &width=<pixels> where the text says how wide "
+    "it is; one that the text shows also has wiki-embed. "
     "Citations have the class wiki-citation and lead to #citation-<label>. A text of more than "
     "200,000 characters, or 20,000 marks, is shown as escaped paragraphs."
 )

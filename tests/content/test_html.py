@@ -141,7 +141,7 @@ def faults(text: str) -> list[str]:
         ("[a](notes/b.md)", "<a>a</a>"),
         ("[[plan.pdf|Plan]]", '<a class="wiki-attachment" href="/attachment?path=plan.pdf">Plan</a>'),
         ("[a](b%20c/plan.pdf#page=2)", '<a class="wiki-attachment" href="/attachment?path=b%20c/plan.pdf">a</a>'),
-        ("![[b c.png|300]]", f'{EMBED}b%20c.png">b c.png</a>'),
+        ("![[b c.png|300]]", f'{EMBED}b%20c.png&amp;width=300">b c.png</a>'),
         ("![a](../b.svg)", f'{EMBED}../b.svg">a</a>'),
         ("![a](b.html) ![c](//d.png)", "a c"),
         ("[![a](b.png)](https://x.example)", '<a href="https://x.example" rel="nofollow noopener noreferrer">a</a>'),

@@ -100,6 +100,22 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// -- the text of a file for a form; that of a web page as markdown
+
+const picker = document.querySelector("[data-file]");
+picker?.querySelector("input").addEventListener("change", async ({ target }) => {
+  const [file] = target.files;
+  if (!file) return;
+  let text = await file.text();
+  if (/\.html?$/i.test(file.name)) {
+    const answer = await fetch(picker.dataset.file, { method: "POST", body: new URLSearchParams({ body: text }) });
+    if (answer.ok) text = await answer.text();
+  }
+  document.getElementById("content").value = text;
+  document.getElementById("title").value ||= file.name.replace(/\.[^.]+$/, "");
+});
+if (picker) picker.hidden = false;
+
 // -- cards of links
 
 const cards = new Map();

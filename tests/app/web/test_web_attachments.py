@@ -14,18 +14,22 @@ from db.scope import Role
 from tests.app.chromium import EXECUTABLE, tab
 from tests.app.service import Service, serving
 from tests.app.web.test_web_in_browser import opened
+from tests.app.web.test_web_journeys import Journey
 from tests.app.web_client import SAME, signed_in
 from tests.resolvers.import_export.vaults import imported
 from tests.wiki import Wiki
 
 
 def png(width: int, height: int) -> bytes:
-    """A picture of one colour."""
+    """A picture, dark in one corner and light in the other."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return pack(">I", len(data)) + kind + data + pack(">I", zlib.crc32(kind + data))
 
-    rows = (b"\0" + b"\x1d\x5c\x63" * width) * height
+    rows = b"".join(
+        b"\0" + b"".join(bytes((30 + 150 * x // width, 90 + 90 * y // height, 110)) for x in range(width))
+        for y in range(height)
+    )
     head = pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
@@ -65,7 +69,7 @@ async def vault(dsn: str, tmp_path: Path, wiki: Wiki) -> AsyncIterator[Service]:
 async def test_a_text_shows_its_pictures_and_leads_to_its_files(vault: Service, owner: str) -> None:
     shown = (await vault.http.get(f"/wiki/{owner}/reference/austin", headers={"accept": "text/html"})).text
     files = f"/attachment/{owner}"
-    assert f'<img class="attachment" src="{files}/Trips/Map.png" alt="Map.png" width="640" height="480"' in shown
+    assert f'<img class="attachment" src="{files}/Trips/Map.png" alt="Map.png" width="300" height="225"' in shown
     assert (
         f'<img class="attachment" src="{files}/Files/the%20river.png" alt="the river" width="32" height="16"' in shown
     )
@@ -127,6 +131,8 @@ async def test_pictures_appear_without_a_shift_and_nothing_in_files_runs(
             sizes = browser.run("[...document.querySelectorAll('article img')].map(one => one.naturalWidth)")
             assert sizes == [640, 32, 150, 3, 640]
             assert browser.run("[ran, shift]") == [[], 0]
+            browser.run("scrollTo({top: 0, behavior: 'instant'})")
+            Journey(browser, vault.url, owner).see("attachments", (1180, 900))
             assert browser.complaints() == []
             browser.open(f"{vault.url}/attachment/{owner}/Drawing.svg")
             browser.wait_for(f"location.href.endsWith({json.dumps('Drawing.svg')})")

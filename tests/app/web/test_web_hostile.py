@@ -76,6 +76,34 @@ PAYLOADS = [
     "- [ ] <img src=x onerror=alert(1)>",
     "{{ 7*7 }}{% raw %}",
     "{{ ''.__class__.__mro__ }}",
+    "[go](\x01javascript:alert(1))",
+    "[go](javas&Tab;cript:alert(1))",
+    "[go](javas&NewLine;cript&colon;alert(1))",
+    "[go](%6Aavascript:alert(1))",
+    "[go](&#0000106&#0000097&#0000118&#0000097&#0000115&#0000099&#0000114&#0000105&#0000112&#0000116:alert(1))",
+    "[go](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)",
+    "[go](view-source:javascript:alert(1))",
+    "[go](feed:javascript:alert(1))",
+    "[go](blob:null/alert(1))",
+    '[go](https://a.example" onclick=alert(1) x=")',
+    "[a]: javascript:alert(1)\n\n[a] ![a]",
+    "[a]: <javascript:alert(1)>\n\n[go][a]",
+    "[[javascript:alert(1)]]",
+    "[[x.pdf|<img src=x onerror=alert(1)>]]",
+    "![[<img src=x onerror=alert(1)>.png]]",
+    '![[x" onerror="alert(1).png]]',
+    '![x](a"onerror="alert(1).png)',
+    "![<script>alert(1)</script>](a.png)",
+    "[<img src=x onerror=alert(1)>](a.pdf)",
+    "<a href='//evil.example'>x</a><link rel=stylesheet href=//evil.example>",
+    "<input onfocus=alert(1) autofocus><select onfocus=alert(1) autofocus>",
+    "<video><source onerror=alert(1)></video><audio src onerror=alert(1)>",
+    "<object data=javascript:alert(1)></object><embed src=javascript:alert(1)>",
+    "<marquee onstart=alert(1)>x</marquee><isindex action=javascript:alert(1)>",
+    "<x onclick=alert(1) style='position:fixed;inset:0'>x</x>",
+    "<svg><use href='data:image/svg+xml,<svg onload=alert(1)>'/></svg>",
+    "<!DOCTYPE html><html manifest=//evil.example><head><script>alert(1)</script>",
+    "<![CDATA[<script>alert(1)</script>]]>",
     "javascript:alert(1)//",
     "&lt;script&gt;alert(1)&lt;/script&gt;",
     "\u202e<script>alert(1)</script>",
@@ -108,7 +136,7 @@ def found_on(browser: Tab, url: str) -> list[str]:
 
 @pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
 async def test_no_stored_text_runs_anything_on_any_page(dsn: str, tmp_path: Path, wiki: Wiki, owner: str) -> None:
-    body = "\n\n".join(f"## {in_line(payload)} {n}\n\n{payload}" for n, payload in enumerate(PAYLOADS[:50]))
+    body = "\n\n".join(f"## {in_line(payload)} {n}\n\n{payload}" for n, payload in enumerate(PAYLOADS))
     slugs = [await written(wiki, "Austin", body[:60_000], summary=in_line(" ".join(PAYLOADS))[:900], tags=["<b>x</b>"])]
     for n in range(0, len(PAYLOADS), 6):
         title = in_line(" ".join(PAYLOADS[n : n + 6]))[:450] + f" {n} austin"
@@ -136,7 +164,7 @@ async def test_no_stored_text_runs_anything_on_any_page(dsn: str, tmp_path: Path
     async with serving(dsn, tmp_path) as signing:
         token = signing.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
     async with serving(dsn, tmp_path, local_token=token) as service:
-        kinds = ("wiki", "pages", "sources", "work", "proposals", "search", "new", "add-source")
+        kinds = ("wiki", "pages", "sources", "work", "proposals", "search", "new", "add-source", "keys")
         paths = [f"{kind}/{owner}" for kind in kinds]
         paths += [f"wiki/{owner}/topic/{slug}" for slug in slugs]
         paths += [f"{kind}/{owner}/topic/austin" for kind in ("edit", "rename", "archive", "history", "move")]

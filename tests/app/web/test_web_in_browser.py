@@ -195,6 +195,25 @@ async def test_what_is_pasted_keeps_its_form_as_markdown(reader: Reader, tmp_pat
     await asyncio.to_thread(look)
 
 
+async def test_the_text_of_a_file_becomes_a_source(reader: Reader, tmp_path: Path) -> None:
+    (tmp_path / "Tide table.html").write_text(
+        "<title>T</title><h1>Tides</h1><p>Low at <b>six</b>.</p>", encoding="utf-8"
+    )
+
+    def look() -> None:
+        with tab(tmp_path / "browser") as browser:
+            opened(browser, f"{reader.url}/add-source/{reader.owner}")
+            found = browser.call("Runtime.evaluate", expression="document.querySelector('#file')")["result"]["objectId"]
+            browser.call("DOM.setFileInputFiles", files=[str(tmp_path / "Tide table.html")], objectId=found)
+            browser.wait_for("document.querySelector('#content').value.includes('**six**')")
+            browser.run("document.querySelector('main form button').click()")
+            browser.wait_for("location.pathname.startsWith('/source/') && document.readyState === 'complete'")
+            assert browser.run("document.querySelector('h1').textContent") == "Tide table"
+            assert browser.complaints() == []
+
+    await asyncio.to_thread(look)
+
+
 async def test_somebody_signs_in_from_another_name_by_pasting_a_token(dsn: str, tmp_path: Path, reader: Reader) -> None:
     async with serving(dsn, tmp_path) as service:
 

@@ -19,7 +19,8 @@ from db.scope import Role
 from tests.app.chromium import EXECUTABLE, Tab, tab
 from tests.app.service import Service, serving
 from tests.app.web.test_web_in_browser import opened, pressed, typed
-from tests.app.web_client import signed_in
+from tests.app.web.test_web_writing import form_of
+from tests.app.web_client import SAME, signed_in
 from tests.content.test_vault import VAULT
 from tests.resolvers.import_export.vaults import run
 from tests.wiki import Wiki
@@ -185,5 +186,52 @@ async def test_a_newcomer_reads_the_demo_with_its_evidence_and_makes_a_page(demo
             me.click("form[data-draft-key] button:not([type])", "/wiki/mara/")
             assert (me.text("h1"), "who knows water" in me.text("article")) == (name, True)
             assert browser.complaints() == []
+
+    await asyncio.to_thread(look)
+
+
+@needs_browser
+async def test_a_newcomer_meets_history_a_conflict_evidence_and_the_ways_in(demo: Service, tmp_path: Path) -> None:
+    path = "mara/entity/austin-texas?section=overview"
+
+    async def somebody_else_saves(text: str) -> None:
+        async with httpx.AsyncClient(base_url=demo.url, headers={"accept": "text/html"}, timeout=30) as other:
+            form = form_of(await other.get(f"/edit/{path}"))
+            saved = await other.post(f"/edit/{path}", data=form | {"body": text, "edit_summary": "Seen"}, headers=SAME)
+            assert saved.status_code == 303
+
+    loop = asyncio.get_running_loop()
+
+    def look() -> None:
+        with tab(tmp_path / "browser") as browser:
+            me = Journey(browser, demo.url, "mara")
+            me.open(f"edit/{path}")
+            base = browser.run("document.querySelector('#body').value")
+            other = base.replace("one river", "two rivers")
+            assert other != base
+            asyncio.run_coroutine_threadsafe(somebody_else_saves(other), loop).result(60)
+            browser.run("document.querySelector('#body').select()")
+            typed(browser, "#body", base.replace("one river", "one wide river"))
+            browser.run("document.querySelector('form[data-draft-key] button:not([type])').click()")
+            browser.wait_for(
+                "document.querySelectorAll('.three > *').length === 3 && document.readyState === 'complete'"
+            )
+            assert [word in me.text(".three") for word in ("two rivers", "one wide river")] == [True, True]
+            me.see("conflict", (1180, 620))
+            me.see("conflict-phone", PHONE, "dark")
+            me.click(".three button", "/wiki/mara/")
+            assert "one wide river" in me.text("article")
+            me.click('.actions a[href^="/history/"]', "/history/")
+            me.see("history", (1180, 620))
+            me.click("main form button", "/diff/")
+            assert "one wide river" in me.text(".diff")
+            me.see("diff", (1180, 620), "dark")
+            me.open("sources/mara")
+            me.see("sources", WIDE, "dark")
+            me.click(".entry-title a", "/source/mara/")
+            me.see("source-phone", PHONE)
+            me.open("sign-in")
+            me.see("sign-in", (1180, 560))
+            assert [said for said in browser.complaints() if "409 (Conflict)" not in said] == []
 
     await asyncio.to_thread(look)

@@ -1,0 +1,47 @@
+"""Attachments over REST: the bytes that a text names, for a program to show."""
+
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from tests.app.rest_client import Rest
+from tests.app.service import Service
+from tests.resolvers.import_export.vaults import imported
+from tests.wiki import Wiki
+
+NEAR, TOP = b"\x89PNG near", b"\x89PNG top"
+VAULT: dict[str, str | bytes] = {
+    ".obsidian/app.json": "{}", "Trips/Austin.md": "![[map.png]]", "Trips/map.png": NEAR, "map.png": TOP
+}  # fmt: skip
+
+
+ASKED = (("path=map.png", TOP), ("path=map.png&beside=Trips/Austin.md", NEAR), ("path=Trips/map.png", NEAR))
+
+
+@pytest.fixture
+def rest(service: Service, token: str) -> Rest:
+    return Rest(service.http, token)
+
+
+async def test_a_file_is_found_as_the_text_names_it(rest: Rest, wiki: Wiki, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path, VAULT)
+    for asked, data in (
+        ("path=map.png", TOP),
+        ("path=map.png&beside=Trips/Austin.md", NEAR),
+        ("path=Trips/map.png", NEAR),
+    ):
+        answer = await rest.get(f"/attachment?{asked}")
+        assert (answer.status_code, answer.content, answer.headers["content-type"]) == (200, data, "image/png")
+        assert answer.headers["content-disposition"] == "attachment; filename*=UTF-8''map.png"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "sandbox" in answer.headers["content-security-policy"]
+    kept = await wiki.row("attachments", path="map.png")
+    assert bytes(kept["hash"]) == sha256(TOP).digest()
+
+
+async def test_what_is_not_there_is_not_found(rest: Rest, wiki: Wiki, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path, VAULT)
+    for path in ("plan.pdf", "../map.gif", "Trips"):
+        assert (await rest.get(f"/attachment?path={path}")).status_code == 404
+    assert (await rest.get("/attachment")).status_code == 422
