@@ -85,9 +85,12 @@ class Watchdog:
 
 
 def described(frame: FrameType | None) -> Iterator[str]:
-    """Yield the file, the line and the function of each frame, without any value."""
+    """Yield the file, the line and the function of each frame, without any value.
+
+    The thread may go on while its frames are read, and what was its caller may be no frame any more.
+    """
     for _ in range(FRAMES_MAX):
-        if frame is None:
+        if not isinstance(frame, FrameType):
             return
         yield f"{frame.f_code.co_filename}:{frame.f_lineno} {frame.f_code.co_qualname}"
         frame = frame.f_back

@@ -26,8 +26,7 @@ RUN_MAX = 1_000  # characters without a space, before they are cut: a script wit
 
 
 def ranges(codes: Iterable[int]) -> str:
-    """What stands for these characters, in ascending order, inside of the brackets of a pattern: the fewer ranges, the
-    sooner it is compiled."""
+    """Return ascending code points as ranges for the brackets of a pattern: it compiles sooner than with each one."""
     runs = groupby(enumerate(codes), lambda pair: pair[1] - pair[0])
     ends = ([code for _, code in run] for _, run in runs)
     return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in ends)

@@ -1,15 +1,19 @@
-"""No string argument of any way in takes longer than it grows: GraphQL, REST, MCP.
+"""No string argument of any way in takes longer than it grows: GraphQL, REST, MCP, and the forms of the reader.
 
 Arguments are found in the contracts themselves, so a new one is tried without being named here. Each gets texts that
 are hard for naive readers, short and eight times as long; time is that of the process, and says so more than once.
 """
 
+import inspect
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import httpx
 import orjson
 import pytest
 from graphql import (
@@ -29,12 +33,14 @@ from graphql import (
 
 from app.mcp.catalogue import TOOLS
 from app.rest.endpoint import PATH
+from app.web.routes import READING, WRITING
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from schema.root import make_engine
 from tests.app.agents import agent
 from tests.app.rest_client import contract
 from tests.app.service import Service, serving
+from tests.app.web_client import SAME
 from tests.growth import BLINK, ROUNDS, STEP, TOO_MUCH
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -50,6 +56,8 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "spaces": lambda size: " " * (size - 1) + "x",
     "comments": lambda size: "<!--" * (size // 8) + "%%" * (size // 4),
 }
+SCOPE = ("tenantId", "owner", "ownerId", "userId", "agentId")
+"""Arguments that nearly every field has and one function reads: each is tried in one query and in one mutation."""
 QUOTED = 7  # characters of a URL, about, for one of a text
 UNKNOWN = "00000000-0000-0000-0000-000000000000"
 
@@ -68,6 +76,13 @@ async def wiki(dsn: str) -> AsyncIterator[Wiki]:
 async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
     async with serving(dsn, tmp_path, credential_rate=0, tenant_rate=0) as service:
         yield service
+
+
+def wraps(schema: dict[str, Any]) -> list[Callable[[str], Any]]:
+    """How a text is given where JSON of that schema belongs: as it is, in a list, or in an object."""
+    kinds = {one.get("type") for one in (schema, *schema.get("anyOf", ()))}
+    found: dict[str, Callable[[str], Any]] = {"array": lambda text: [text], "object": lambda text: {"a": text}}
+    return [found[kind] for kind in sorted(kinds & found.keys())] or [lambda text: text]
 
 
 async def grows_like_the_text(ask: Callable[[str], Awaitable[object]], make: Callable[[int], str]) -> float:
@@ -131,7 +146,8 @@ def with_text(
 
 def graphql_places() -> dict[str, tuple[str, Callable[[str], dict[str, Any]]]]:
     """`Query.wikiPages.filter.tags` → the document, and its variables with a text there."""
-    schema, found = make_engine().schema, {}
+    schema, tried = make_engine().schema, set[str]()
+    found: dict[str, tuple[str, Callable[[str], dict[str, Any]]]] = {}
     for root in filter(None, (schema.query_type, schema.mutation_type)):
         for name, field in root.fields.items():
             needed = {key: one for key, one in field.args.items() if is_required_argument(one)}
@@ -140,6 +156,10 @@ def graphql_places() -> dict[str, tuple[str, Callable[[str], dict[str, Any]]]]:
                 document = written(root is schema.mutation_type, name, given, get_named_type(field.type))
                 others = {key: minimal(one.type) for key, one in needed.items()}
                 for path, make in with_text(argument.type):
+                    last = f"{key}{path}".rpartition(".")[2]
+                    if last in SCOPE and f"{root.name}.{last}" in tried:
+                        continue
+                    tried.add(f"{root.name}.{last}")
                     found[f"{root.name}.{name}.{key}{path}"] = (
                         document,
                         lambda text, key=key, make=make, others=others: others | {key: make(text)},
@@ -190,9 +210,9 @@ def rest_places() -> Iterator[tuple[str, Callable[[str], dict[str, Any]]]]:
                     }  # fmt: skip
             body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
             shape = schemas.get(body.get("$ref", "").rpartition("/")[2], {})
-            for name in shape.get("properties", {}):
+            for name, property in shape.get("properties", {}).items():
                 others = dict.fromkeys(shape.get("required", ()), "a")
-                for wrap in (lambda text: text, lambda text: [text], lambda text: {"a": text}):
+                for wrap in wraps(property):
                     yield f"{method} {path} {name}", lambda text, m=method, f=filled, o=others, n=name, w=wrap: {
                         "method": m, "path": f, "json": o | {n: w(text)}
                     }  # fmt: skip
@@ -222,8 +242,8 @@ def tool_places() -> Iterator[tuple[str, str, Callable[[str], dict[str, Any]]]]:
     for tool in TOOLS:
         shape = tool.takes.model_json_schema()
         others = dict.fromkeys(shape.get("required", ()), "a")
-        for name in shape.get("properties", {}):
-            for wrap in (lambda text: text, lambda text: [text], lambda text: {"a": text}):
+        for name, property in shape.get("properties", {}).items():
+            for wrap in wraps(property):
                 yield tool.name, name, lambda text, n=name, o=others, w=wrap: o | {n: w(text)}
 
 
@@ -241,6 +261,45 @@ async def test_no_argument_of_a_tool_takes_longer_than_it_grows(
 
             if (times := await grows_like_the_text(ask, TEXTS[kind])) > TOO_MUCH:
                 slow[f"{tool} {name}"] = times
+    assert not slow
+
+
+# -- the reader: what its forms and addresses take
+
+
+def web_places() -> Iterator[tuple[str, str, str]]:
+    """The method and the path of each page, with each name of a field that the function behind it mentions."""
+    templates = (resources.files("app.web") / "templates").iterdir()
+    named = set(re.findall(r'name="([a-z_]+)"', "".join(one.read_text("utf-8") for one in templates)))
+    for method, pages in (("GET", READING), ("POST", WRITING)):
+        for path, page in pages.items():
+            for name in sorted(set(re.findall(r'"([a-z_]+)"', inspect.getsource(page))) & named):
+                yield method, path, name
+
+
+def test_fields_of_forms_are_found() -> None:
+    found = {(path, name) for _, path, name in web_places()}
+    assert {("/new/{owner}", "body"), ("/search/{owner}", "q"), ("/add-source/{owner}", "content")} <= found
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+async def test_no_field_of_the_reader_takes_longer_than_it_grows(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str, kind: str
+) -> None:
+    slow = {}
+    page = await wiki.row("pages", slug="austin")
+    usual = {"type": "topic", "kind": "document", "title": "A title", "id": str(page["id"]), "version": "1"}
+    for method, path, name in web_places():
+        address = path.format(owner=owner, type="topic", slug="austin", id=page["id"])
+
+        async def ask(text: str, method: str = method, address: str = address, name: str = name) -> None:
+            given = {name: text[: len(text) // QUOTED]} if method == "GET" else usual | {name: text}
+            where = {"params": given} if method == "GET" else {"data": given}
+            answer = await person.request(method, address, headers=SAME, **where)  # type: ignore[arg-type]
+            assert answer.status_code != 500, answer.text
+
+        if (times := await grows_like_the_text(ask, TEXTS[kind])) > TOO_MUCH:
+            slow[f"{method} {path} {name}"] = times
     assert not slow
 
 

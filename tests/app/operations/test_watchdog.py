@@ -1,13 +1,16 @@
 """The watchdog says what holds the event loop."""
 
 import asyncio
+import sys
 import time
 from pathlib import Path
+from types import FrameType
+from typing import cast
 
 import pytest
 from structlog.testing import capture_logs
 
-from app.observability.event_loop_watchdog import Hold, Watchdog, log_hold, watched
+from app.observability.event_loop_watchdog import Hold, Watchdog, described, log_hold, watched
 from content.normalization import fold_letters
 from tests.app.service import serving
 from tests.loop_thread import LoopTime, nothing_of_ours_holds_the_loop
@@ -32,6 +35,12 @@ async def test_it_reports_the_stack_and_the_time_of_what_holds_the_loop() -> Non
     watchdog.stop()
     assert holds[0].seconds >= holds[0].computed >= 4 * THRESHOLD
     assert any("test_watchdog.py" in frame and frame.endswith(" compute") for frame in holds[0].stack)
+
+
+def test_a_stack_that_was_left_meanwhile_is_told_as_far_as_it_can_be_followed() -> None:
+    """Python has been seen to name False as the caller of a frame whose thread went on."""
+    assert tuple(described(cast(FrameType, False))) == ()
+    assert next(described(sys._getframe())).endswith("it_can_be_followed")
 
 
 async def test_waiting_holds_nothing() -> None:
