@@ -337,7 +337,7 @@ def _quotes(reading: Reading, said: Iterable[Sentence], about: str = "") -> tupl
 
 
 def formerly(slug: str, reading: Reading, subject: Subject) -> Iterator[str]:
-    """Yield the lines that former versions wrote, which quoted the first sentences of a source together."""
+    """Yield the lines that former versions wrote: of the first sentences of a source together, all of its day."""
     said: Sequence[Sentence] = naming(reading, subject.names)
     about = ""
     if slug == "visits":
@@ -345,6 +345,9 @@ def formerly(slug: str, reading: Reading, subject: Subject) -> Iterator[str]:
     for chosen in (_quotable(said)[:QUOTES_MAX], _quotable(said)[:1]):
         if chosen:
             yield bullet(reading.source, tuple(one.text for one in chosen), about)
+    for one in said:
+        if one.day:
+            yield _line(reading, one._replace(day=None), subject, 0.0).line
 
 
 def _quotable(said: Iterable[Sentence]) -> list[Sentence]:

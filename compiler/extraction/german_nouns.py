@@ -12,7 +12,7 @@ NAMED_KINDS = word_set(
     """
     café cafe restaurant hotel gasthaus gasthof pension bar kneipe kino theater museum galerie buchhandlung bäckerei
     konditorei eisdiele pizzeria markthalle brauerei weingut hof praxis schule grundschule gymnasium bahnhof villa haus
-    schloss burg kloster kirche sankt park strandbad freibad tram linie bus
+    schloss burg kloster kirche sankt park strandbad freibad tram linie bus stadt kreis landkreis bezirk
     """
 )
 DETERMINERS = word_set(
@@ -60,6 +60,8 @@ NO_ARTICLE = word_set(
     tags vorlagen befehlen versionen markdown erde öl senf pfeffer speck pilze pilzen
     """
 )
+# Ends like a plural, and is a family's name: `mit Petersen`, `bei Hansen`.
+FAMILY_NAME = re.compile(r"(?:ersen|(?<!li)nsen|ielsen)$")
 PLACE = re.compile(
     r"-(?:Park|Platz|Straße|Strasse|Allee|Weg|Brücke|Ring|Ufer|Schule|Gymnasium|Haus|Kirche|Museum|See|Halle)$"
 )
@@ -100,7 +102,11 @@ def is_sure(name: str, previous: str, *, opens: bool) -> bool:
         return opens or previous not in DETERMINERS or _is_named_kind(name)
     return previous in KIN or (
         previous in BARE
-        and not (word.endswith(("en", "ern", "eln")) and previous in ("mit", "von", "aus", "und", "bei"))
+        and not (
+            word.endswith(("en", "ern", "eln"))
+            and previous in ("mit", "von", "aus", "und", "bei")
+            and not FAMILY_NAME.search(word)
+        )
     )
 
 
@@ -133,7 +139,9 @@ def is_particle(before: Sequence[str], particle: str, behind: Sequence[str]) -> 
 def is_bare(name: str, *, opens: bool) -> bool:
     """Return whether it is one noun, which may be a name where it has no article."""
     is_one = " " not in name and not opens
-    return is_one and not (has_inner_capitals(name) or _is_place(name) or _is_place_compound(name))
+    return is_one and not (
+        FAMILY_NAME.search(name) or has_inner_capitals(name) or _is_place(name) or _is_place_compound(name)
+    )
 
 
 def is_whole(word: str) -> bool:

@@ -186,8 +186,10 @@ class Reading:
                 if part := _see(seen, sighting.name, "part", key=short, context=sighting.context):
                     part.marks.add("short")
             marked = "\n".join(key for key, sighting in seen.items() if sighting.marks & {"work", "name", "quote"})
+            people = [key for key, one in seen.items() if one.is_person and len(key) > 1 and SPACELESS.search(key)]
             for name, context, is_about in subjects(self):
-                if name in seen or not (SPACELESS.search(name) and name in marked):
+                is_part = SPACELESS.search(name) and (name in marked or any(name.startswith(one) for one in people))
+                if name in seen or not is_part:
                     _see(seen, name, "subject" if is_about else "noun", context=context)
         titles = "\n".join(map(folded, self._titles))
         for key, sighting in seen.items() if titles else ():

@@ -47,6 +47,11 @@ FIELDS = word_set(
     zubereitung bewertung fazit beschluss beschlüsse entscheidung aufgaben verantwortlich protokoll gäste
     """
 )
+MEETING = re.compile(
+    "[会會](?=[议議员員场場计計谈談馆館长長友费費刊徽])"
+    "|(?<=[书書乐樂协協聚社机機年委员員展晚宴舞例班董大商工布动動唱讨討酒茶集])[会會]"
+)
+HELD_MEETING = "\ue003"
 WITHOUT_GRAMMAR = str.maketrans(dict.fromkeys(ZH_STOPS, " "))
 CLAUSE = re.compile(r"[,;:.!?()–—“”„\"]+(?=\s|$)")
 BEFORE = word_set("the a an my your his her our their some any no of for in on at with from about into by and or")
@@ -201,9 +206,14 @@ def _german_nouns(clause: str, small: Container[str]) -> Iterator[tuple[str, boo
 
 def _chinese_words(clause: str, small: Container[str]) -> Iterator[tuple[str, bool]]:
     """Yield what stands between marks and words of grammar: `编程、读书和跑步`."""
-    for word in HAN_WORD.findall(clause.translate(WITHOUT_GRAMMAR)):
+    for word in HAN_WORD.findall(_without_grammar(clause)):
         if word not in small:
             yield word, False
+
+
+def _without_grammar(text: str) -> str:
+    """Return a Chinese text with spaces for what only joins words; `会` stays in `会议室` and `读书会`."""
+    return MEETING.sub(HELD_MEETING, text).translate(WITHOUT_GRAMMAR).replace(HELD_MEETING, "会")
 
 
 def _link_texts(raw: str) -> Iterator[str]:
@@ -271,7 +281,7 @@ def _german(sentences: Sequence[Sentence], heads: Iterable[str], language: str) 
 def _chinese(sentences: Sequence[Sentence], heads: Iterable[str], language: str) -> Counter[str]:
     """Count the longest runs of characters that are said again, without those of the grammar."""
     heads = tuple(heads)
-    text = "\n".join((*(sentence.words for sentence in sentences), *heads)).translate(WITHOUT_GRAMMAR)
+    text = _without_grammar("\n".join((*(sentence.words for sentence in sentences), *heads)))
     runs = HAN_RUN.findall(text)
     grams = Counter(run[at : at + HAN_MIN] for run in runs for at in range(len(run) - HAN_MIN + 1))
     again = {gram for gram, count in grams.items() if count >= OFTEN}

@@ -1,6 +1,10 @@
 """One source with entries of several days: an exported chat, or a journal in one file."""
 
+import asyncio
+
+from compiler.extraction import ExtractiveWriter
 from compiler.extraction.text import lines
+from compiler.planner import SectionTask
 from tests.compiler.extraction.stories import body, compiled, note, page, titles
 
 CHAT = """12/03/2026, 18:02 - Petra created group "Allotment 14"
@@ -79,3 +83,12 @@ def test_days_are_read_as_the_order_of_the_turns_tells() -> None:
         chat = "\n".join(f"[{day}, 10:0{at}:11] Mara: number {at}" for at, day in enumerate(written))
         days = [str(line.sentences[0].day) for line in lines(chat)]
         assert days == ["2026-02-03", "2026-02-04", "2026-03-01"]
+
+
+def test_a_line_that_was_written_with_the_day_of_the_file_is_no_line_of_somebody() -> None:
+    chat = note(0, CHAT)
+    former = "- 2026-04-01 — Petra: “Henk came by, he needs twelve boards” [^n0]"
+    task = SectionTask("entity", "Henk", frozenset({"henk"}), "notes", "Notes", f"{former}\n- Ask him.", (chat,))
+    written = asyncio.run(ExtractiveWriter().write(task)).splitlines()
+    assert written[0] == "- Ask him."
+    assert former not in written

@@ -80,3 +80,12 @@ def test_the_context_of_a_decision_is_about_it() -> None:
     text = "Attendees: Ines\n- Tobias is ill.\n- Launch needs locks.\n- We decided to move the launch, as it rains."
     assert body(compiled([note(0, text)]), "Move the launch", "context").count("“") == 1
     assert "Launch needs locks." in body(compiled([note(0, text)]), "Move the launch", "context")
+
+
+def test_german_towns_and_families_have_names() -> None:
+    texts = ["Das Angebot der Stadt Lemgo kam.", "Wir schreiben der Stadt Lemgo.", "Wegen der Stadt Lemgo warten wir."]
+    assert titles(compiled(story(*texts)), "entity") == ["Stadt Lemgo"]
+    texts = ["Heute mit Petersen telefoniert.", "Ein Brief von Petersen ist da.", "Wir treffen uns mit Petersen."]
+    assert titles(compiled(story(*texts)), "entity") == ["Petersen"]
+    texts = ["Heute mit Linsen gekocht.", "Eine Suppe mit Linsen für alle.", "Wir essen Brot mit Linsen."]
+    assert not titles(compiled(story(*texts)))

@@ -106,3 +106,10 @@ def test_a_noun_counts_in_pairs_once_it_stands_alone() -> None:
 def test_what_somebody_does_as_a_pursuit_is_a_noun() -> None:
     texts = ["We tried pottery. I love pottery."] * 3
     assert titles(compiled(story(*texts)), "topic") == ["Pottery"]
+
+
+def test_chinese_words_are_not_cut_where_grammar_only_seems_to_be() -> None:
+    text = "因为图书馆的会议室在三楼。读书会很安静。林晓雯说她会来。林晓雯带来了样书。"
+    seen = Reading(note(0, text)).sightings
+    assert {"会议室", "读书会", "图书馆"} <= set(seen)
+    assert {"议室", "因为图书馆", "林晓雯带"}.isdisjoint(seen)
