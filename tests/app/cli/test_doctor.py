@@ -67,7 +67,7 @@ def test_a_slot_that_keeps_the_log(examined: Callable[[], Found], dsn: str, clus
 
 
 def test_a_database_that_is_not_there_or_lacks_migrations(
-    cairn: Cairn,  # noqa: F811
+    cairn: Cairn,
     empty_dsn: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
