@@ -317,10 +317,20 @@ def test_an_import_tells_what_failed_and_keeps_the_rest(acme: Cairn, tmp_path: P
     assert ran.code == 1
     result = json.loads(ran.out)
     assert result.pop("errors")[0]["path"] == "bad.md"
-    counted = {"created": 1, "changed": 0, "unchanged": 0, "failed": 1, "sources": 0, "links": 0, "brokenLinks": 1}
+    counted = {
+        "created": 1,
+        "changed": 0,
+        "unchanged": 0,
+        "failed": 1,
+        "sources": 0,
+        "links": 0,
+        "brokenLinks": 1,
+        "attachments": 0,
+    }
     assert result == counted | {"format": "obsidian", "leftOut": {}, "warnings": []}
     again = acme(*words)
-    assert again.out.startswith("0 created, 0 changed, 1 unchanged, 1 failed; 0 links, 1 broken; 0 new sources.\n")
+    told = "0 created, 0 changed, 1 unchanged, 1 failed; 0 links, 1 broken; 0 new sources; 0 new attachments.\n"
+    assert again.out.startswith(told)
     assert "bad.md" in again.out
 
 

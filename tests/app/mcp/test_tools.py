@@ -8,7 +8,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from app.mcp import resources
-from app.mcp.catalogue import TOOLS
+from app.mcp.catalogue import TOOLSETS
 from db.scope import Role
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.upsert import prepared, upsert_pages
@@ -368,4 +368,4 @@ async def test_clients_of_either_protocol_are_answered(service: Service, token: 
     async with agent(service, token, mode) as either:
         assert "Search before you answer" in str(either.client.instructions)
         assert (await either.call("wiki_list"))["total"] == 0
-        assert len((await either.client.list_tools()).tools) == len(TOOLS)
+        assert len((await either.client.list_tools()).tools) == len(TOOLSETS["all"])

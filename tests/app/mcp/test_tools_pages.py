@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
-from app.mcp.catalogue import TOOLS, TOOLSETS
+from app.mcp.catalogue import TOOLSETS
 from app.setting_types import Toolset
 from db.scope import Role
 from resolvers.auth.owners import Grant, grant
@@ -161,12 +161,13 @@ async def test_a_reader_is_not_shown_tools_that_write(service: Service, wiki: Wi
             return {tool.name for tool in (await one.client.list_tools()).tools}
 
     tenant_id, owner_id = wiki.scope.tenant_id, wiki.scope.owner_id
-    reading = {tool.name for tool in TOOLS if not tool.writes}
-    assert await shown(token) == {tool.name for tool in TOOLS}
+    everything = {tool.name for tool in TOOLSETS["all"]}
+    reading = {tool.name for tool in TOOLSETS["all"] if not tool.writes}
+    assert await shown(token) == everything
     assert await shown(service.token(tenant_id, owner_id, Role.READER)) == reading
     other = await wiki.neighbour(Role.MEMBER)
     theirs = service.token(tenant_id, other.scope.owner_id)
-    for role, names in ((Grant.READER, reading), (Grant.MEMBER, {tool.name for tool in TOOLS})):
+    for role, names in ((Grant.READER, reading), (Grant.MEMBER, everything)):
         await grant(wiki.database, tenant_id, owner_id=owner_id, grantee_id=other.scope.owner_id, role=role)
         assert await shown(theirs, **{"x-cairn-owner": str(owner_id)}) == names
     async with agent(service, service.token(tenant_id, owner_id, Role.READER)) as reader:
@@ -174,10 +175,14 @@ async def test_a_reader_is_not_shown_tools_that_write(service: Service, wiki: Wi
         assert error["code"] == "FORBIDDEN"
 
 
+USUAL = {"X-MCP-Toolsets": ""}
+"""What a client is listed that asks for nothing."""
+
+
 async def test_the_older_names_are_listed_only_where_an_operator_wants_it(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path, tools_older_names=True) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-        async with agent(service, token) as one:
+        async with agent(service, token, **USUAL) as one:
             names = [tool.name for tool in (await one.client.list_tools()).tools]
     assert names[-2:] == ["search_wiki", "read_wiki_page"]
 
@@ -189,7 +194,7 @@ async def test_a_client_is_listed_the_toolsets_that_it_asks_for(dsn: str, tmp_pa
             return [tool.name for tool in (await one.client.list_tools()).tools]
 
     async with serving(dsn, tmp_path, toolsets=["knowledge"]) as service:
-        assert await shown(service) == [tool.name for tool in TOOLSETS["knowledge"]]
+        assert await shown(service, **USUAL) == [tool.name for tool in TOOLSETS["knowledge"]]
         asked = await shown(service, **{"X-MCP-Toolsets": "links, History"})
         assert set(asked) == {tool.name for name in ("links", "history") for tool in TOOLSETS[name]}
         assert set(await shown(service, **{"X-MCP-Toolsets": "all"})) == {tool.name for tool in TOOLSETS["all"]}
