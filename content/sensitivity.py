@@ -7,7 +7,7 @@ from typing import Any
 FIELD = "sensitivity"
 LEVELS = ("public", "internal", "confidential", "secret")
 USUAL, MOST = "internal", LEVELS[-1]
-MARK = re.compile(r"\s*\{sensitivity=[^}]*\}", re.IGNORECASE)
+MARK = re.compile(r"\s?\{sensitivity=[^{}]{0,200}\}", re.IGNORECASE)
 
 
 def level_of(metadata: Mapping[str, Any] | None) -> str:
@@ -27,4 +27,4 @@ def stricter(metadata: Mapping[str, Any] | None, *others: Mapping[str, Any] | No
 
 def unmarked(heading: str) -> str:
     """Return a heading without its level."""
-    return MARK.sub("", heading)
+    return MARK.sub("", heading).rstrip() if MARK.search(heading) else heading

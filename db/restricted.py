@@ -125,7 +125,8 @@ class RestrictedDatabase(Database):
 
     def __init__(self, database: Database, restriction: Restriction) -> None:
         self.database, self.restriction = database, restriction
-        self.dsn, self.pool, self.read_pool = database.dsn, database.pool, database.read_pool
+        own = pooled(database)
+        self.dsn, self.pool, self.read_pool = own.dsn, own.pool, own.read_pool
         self.stores_answers = database.stores_answers
 
     async def json(self, sql: str, arguments: Sequence[Any]) -> bytes | None:

@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,6 +23,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, form
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from starlette.types import Scope
 
+from db.sql import touched
 from observability.trace import RequestTrace, TraceSpan
 
 from .metrics import FAMILIES, PATHS, SECONDS, Family, Numbers
@@ -46,9 +47,12 @@ def asked(scope: Scope) -> dict[str, str]:
     return {http.HTTP_REQUEST_METHOD: method(scope), url.URL_SCHEME: scope["scheme"], **route(scope)}
 
 
+@lru_cache(1024)
 def verb(sql: str) -> str:
+    """Return what a statement does, in the first word of its SQL; one that begins WITH and only reads is a SELECT."""
     said = COMMENTS.sub("", sql).split(None, 1)
-    return said[0].upper() if said else "UNKNOWN"
+    word = said[0].upper() if said else "UNKNOWN"
+    return "SELECT" if word == "WITH" and not touched(sql).written else word
 
 
 class Measures:

@@ -95,6 +95,8 @@ async def record_decision(database: Database, scope: Scope, draft: DecisionDraft
     A decision that replaces an earlier one has a link to it with the reason `supersedes`; neither is edited.
     """
     await check_may_write(database, scope)
+    if draft.supersedes_id is not None:
+        await check_decision(database, scope, draft.supersedes_id)
     if (draft.question is None) == (draft.question_id is None):
         raise BadInput("Give the question, or the id of one that was asked.", "question")
     decision = part(draft.decision, "decision")
@@ -111,10 +113,9 @@ async def record_decision(database: Database, scope: Scope, draft: DecisionDraft
     async with OneTransaction(database, nothing) as whole:
         saved = await create_page(whole, scope, page_of(asked, decision, consequences))
         if draft.supersedes_id is not None:
-            await check_decision(whole, scope, draft.supersedes_id)
             await link_pages(whole, scope, saved.page_id, draft.supersedes_id, reason=SUPERSEDES)
         if draft.question_id is not None:
-            await close(whole, scope, draft.question_id, decision, saved.page_id)
+            await close_question(whole, scope, draft.question_id, decision, saved.page_id)
         await whole.commit()
     return RecordedDecision(saved.page_id, saved.version, draft.question_id)
 
@@ -123,7 +124,7 @@ async def log_decision(
     database: Database, scope: Scope, draft: DecisionDraft, asked: QuestionDraft, decision: str
 ) -> RecordedDecision:
     if draft.question_id is not None:
-        await close(database, scope, draft.question_id, decision, None)
+        await close_question(database, scope, draft.question_id, decision, None)
     else:
         async with writing(database, scope) as writer:
             question, said = asked.question[: TITLE.most], decision[: SUMMARY.most]
@@ -131,7 +132,9 @@ async def log_decision(
     return RecordedDecision(None, None, draft.question_id)
 
 
-async def close(database: Database, scope: Scope, question_id: UUID, decision: str, page_id: UUID | None) -> None:
+async def close_question(
+    database: Database, scope: Scope, question_id: UUID, decision: str, page_id: UUID | None
+) -> None:
     """Write what was decided of a question. Raises BadInput when it was decided before."""
     async with writing_row(database, scope, DECISIONS["find_owner"], question_id, NO_QUESTION) as writer:
         if not await writer.value(DECISIONS["decide"], id=question_id, decision=decision, page_id=page_id):

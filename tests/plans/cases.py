@@ -193,6 +193,9 @@ CASES = {
     "share links of a page": Case(
         "wikiShareLinks", "pageId: $page, first: 20", "{ nodes { isOpen } }", {"share_links_page_ix"}
     ),
+    "questions to decide": Case(
+        "wikiDecisionQuestions", "first: 20", "{ nodes { question options } }", {"decision_questions_owner_ix"}
+    ),
     "reports of lint": Case(
         "wikiLintReports", "first: 20", "{ nodes { found counts { name total } } }", {"lint_reports_owner_ix"}
     ),

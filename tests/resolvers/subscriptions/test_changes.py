@@ -132,6 +132,7 @@ MUTATIONS: dict[str, dict[str, Any]] = {
     "archiveWikiScope": {},
     "deleteWikiPage": {},
     "forgetWikiSource": {"sourceId": "source"},
+    "recordWikiDecision": {"question": "Which store?", "why": "It costs.", "options": ["A", "B"], "decision": "A."},
 }
 ASKS = {
     "compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "rebuildWikiPage", "rebuildWiki", "setWikiLanguage"
@@ -141,9 +142,9 @@ OF_COMPILED = {"suppressWikiSectionPromotion", "dropWikiLinks"}
 """What is only done to what a compiler made: the tests of growing sections and of kinds of links do it."""
 OF_PROPOSALS = {
     "proposeWikiChange", "acceptWikiProposal", "declineWikiProposal", "withdrawWikiProposal", "decideWikiProposals",
-    "shareWikiPage", "withdrawWikiShareLink",
+    "shareWikiPage", "withdrawWikiShareLink", "askWikiDecision",
 }  # fmt: skip
-"""What is proposed or shared changes no page; what is accepted is announced by the operation that it is."""
+"""What is proposed, shared or asked changes no page; what is accepted is announced by the operation that it is."""
 OF_NO_WIKI = {
     "updateWikiSettings", "createWikiOwner", "createApiKey", "revokeApiKey", "grantWikiAccess", "revokeWikiAccess"
 }  # fmt: skip
