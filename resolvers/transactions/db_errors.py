@@ -43,6 +43,7 @@ VALUE = ("22", "54")  # the data itself, or more of it than fits
 DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO}  # no connection fails with these
 LONGEST = 300  # characters of a message
 RULE = ("23502", "23514")
+ABORTED = "25P02"  # an earlier statement of the transaction failed: this one was not looked at
 
 
 class translated_db_errors:
@@ -77,7 +78,7 @@ def refusal(error: Exception) -> CairnError | None:
         return NotFound(f"Something that this refers to is gone{rule(error)}. Read it again, then retry.")
     if state in RULE or state.startswith(VALUE):
         return BadInput(f"The database cannot hold this value{rule(error)}.")
-    if state.startswith(BUSY) or state == "25006":
+    if state.startswith(BUSY) or state in ("25006", ABORTED):
         return Unavailable("The database cannot do this now. Try again in a moment.")
     return None
 

@@ -210,7 +210,8 @@ async def test_a_failure_of_ours_undoes_all_of_it(dsn: str, tmp_path: Path, wiki
             await wiki.look.execute("LOCK TABLE sources IN ACCESS EXCLUSIVE MODE")
             failed = (await send(service, token, TWO, "k-1", ref="r")).json()
         assert failed["data"] is None
-        assert {error["extensions"]["code"] for error in failed["errors"]} == {"UNAVAILABLE"}
+        codes = {error["extensions"]["code"] for error in failed["errors"]}
+        assert codes <= {"TIMEOUT", "UNAVAILABLE"}, "a read waits for the lock, too, and what follows is not tried"
         assert await wiki.rows("pages") == []
         done = await persist(service, token, TWO, "k-1", ref="r")
         assert ("errors" in done.json(), "idempotency-replayed" in done.headers) == (False, False)
