@@ -18,7 +18,7 @@ SUITE = HERE / "node_modules" / ".bin" / "conformance"
 BASELINE = HERE / "mcp_baseline.yml"
 
 INSPECTED = {
-    "tools/list": ('"wiki_search"', '"outputSchema"'),
+    "tools/list": ('"wiki_search"', '"inputSchema"'),
     "tools/call --tool-name wiki_search --tool-arg query=austin": ('"structuredContent"', "topic/austin"),
     "tools/call --tool-name wiki_read --tool-arg page=nowhere": ('"isError": true', "NOT_FOUND", "cairn/error"),
     "resources/list": ("cairn://page/",),
