@@ -1,10 +1,14 @@
 """Serving until told to stop: one process, or several on one socket."""
 
 import errno
+import shutil
 import signal
 import socket
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
+from pathlib import Path
 
 from starlette.types import ASGIApp
 
@@ -68,7 +72,7 @@ def serve_alone(settings: Settings, app: ASGIApp, listening: socket.socket, on_r
 
 def serve_together(settings: Settings, dsn: str, listening: socket.socket, on_ready: Callable[[], None]) -> None:
     """Serve with several processes, which share nothing but the socket and Postgres."""
-    with tempfile.TemporaryDirectory(prefix="cairn-metrics-") as folder:
+    with metrics_folder() as folder:
         config = config_of("app.asgi:from_environment", settings)
         config.environment = {
             "CAIRN_DATABASE_URL": dsn,
@@ -80,6 +84,35 @@ def serve_together(settings: Settings, dsn: str, listening: socket.socket, on_re
         workers.run()
     if workers.is_hopeless:
         raise Unavailable("No worker could start; the log above says why.")
+
+
+METRICS = "cairn-metrics-"
+OWNER = "owner"
+
+
+@contextmanager
+def metrics_folder() -> Iterator[str]:
+    """A folder in which the processes of one service add up their metrics, until the service ends.
+
+    Its service holds a lock in it, so the folders of services that were killed are told from those in use, also by
+    processes that do not see each other; they are removed here.
+    """
+    remove_abandoned(Path(tempfile.gettempdir()))
+    with tempfile.TemporaryDirectory(prefix=METRICS) as name:
+        made = Path(name) / "new"
+        with made.open("wb") as lock:
+            with suppress(OSError):  # not every file system locks; nobody removes a folder whose lock is not given
+                flock(lock, LOCK_EX | LOCK_NB)
+                made.rename(made.with_name(OWNER))
+            yield name
+
+
+def remove_abandoned(place: Path) -> None:
+    """Remove the folders of metrics whose service is gone. Those of other users, and of older versions, are kept."""
+    for owner in place.glob(f"{METRICS}*/{OWNER}"):
+        with suppress(OSError), owner.open("rb+") as lock:
+            flock(lock, LOCK_EX | LOCK_NB)  # refused while its service lives
+            shutil.rmtree(owner.parent)
 
 
 class AnnouncingServer(Server):

@@ -1,7 +1,10 @@
 -- name: enqueue
 -- A job for a wiki, unless an open one has its key; nothing comes back then.
 INSERT INTO compile_jobs (tenant_id, owner_id, id, dedupe_key, trigger, options, run_after, created_at)
-VALUES (:tenant_id, :owner_id, :id, :dedupe_key, :trigger, :options, :run_after, :now)
+VALUES (
+    :tenant_id, :owner_id, :id, :dedupe_key, :trigger, :options,
+    greatest(statement_timestamp(), CAST(:after AS timestamptz)), statement_timestamp()
+)
 ON CONFLICT (tenant_id, dedupe_key) WHERE status IN ('pending', 'running') DO NOTHING
 RETURNING id;
 
@@ -20,8 +23,8 @@ LIMIT 1;
 
 -- name: hurry
 -- A job that waits for its moment is to be run now.
-UPDATE compile_jobs SET run_after = :now
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 'pending' AND run_after > :now;
+UPDATE compile_jobs SET run_after = statement_timestamp()
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 'pending' AND run_after > statement_timestamp();
 
 -- name: propose
 -- The compiles of a wiki that wait are to propose pages instead of writing them.
@@ -36,8 +39,8 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id;
 
 -- name: hurry_retries
 -- The jobs of a wiki that wait for their next attempt are to be run now.
-UPDATE compile_jobs SET run_after = :now
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'pending' AND error IS NOT NULL AND run_after > :now;
+UPDATE compile_jobs SET run_after = statement_timestamp()
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'pending' AND error IS NOT NULL AND run_after > statement_timestamp();
 
 -- name: find_last_compiled
 -- The newest of the last twenty jobs of a wiki that has read sources.
@@ -61,8 +64,8 @@ WHERE tenant_id = :tenant_id AND id = :id;
 SELECT job.tenant_id, job.created_at FROM compile_jobs AS job
 WHERE job.tenant_id = :tenant_id
   AND (
-      (job.status = 'pending' AND job.run_after <= :now)
-      OR (job.status = 'running' AND job.heartbeat_at < :silent_since)
+      (job.status = 'pending' AND job.run_after <= statement_timestamp())
+      OR (job.status = 'running' AND job.heartbeat_at < statement_timestamp() - CAST(:silence AS interval))
   )
   AND NOT EXISTS (
       SELECT FROM compile_jobs AS other
@@ -80,8 +83,8 @@ WITH due AS MATERIALIZED (
     WHERE job.tenant_id = :tenant_id
       AND (CAST(:owner_id AS uuid) IS NULL OR job.owner_id = :owner_id)
       AND (
-          (job.status = 'pending' AND job.run_after <= :now)
-          OR (job.status = 'running' AND job.heartbeat_at < :silent_since)
+          (job.status = 'pending' AND job.run_after <= statement_timestamp())
+          OR (job.status = 'running' AND job.heartbeat_at < statement_timestamp() - CAST(:silence AS interval))
       )
       AND NOT EXISTS (
           SELECT FROM compile_jobs AS other
@@ -93,36 +96,36 @@ WITH due AS MATERIALIZED (
     FOR UPDATE SKIP LOCKED
 )
 UPDATE compile_jobs AS job
-SET status = 'running', attempt = job.attempt + 1, claimed_by = :claimed_by, heartbeat_at = :now, started_at = :now
+SET status = 'running', attempt = job.attempt + 1, claimed_by = :claimed_by, heartbeat_at = statement_timestamp(), started_at = statement_timestamp()
 FROM due
 WHERE job.tenant_id = :tenant_id AND job.id = due.id
 RETURNING job.tenant_id, job.owner_id, job.id, job.dedupe_key, job.trigger, job.options, job.attempt, job.metrics;
 
 -- name: beat
 -- Whoever runs a job is alive; no row when it is not theirs any more.
-UPDATE compile_jobs SET heartbeat_at = :now
+UPDATE compile_jobs SET heartbeat_at = statement_timestamp()
 WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND claimed_by = :claimed_by;
 
 -- name: advance
 -- What a job has done so far; no row when it is not theirs any more.
-UPDATE compile_jobs SET heartbeat_at = :now, metrics = :metrics
+UPDATE compile_jobs SET heartbeat_at = statement_timestamp(), metrics = :metrics
 WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND claimed_by = :claimed_by;
 
 -- name: close
 -- A job that is over, or waits for its next attempt; no row when it is not theirs any more.
 UPDATE compile_jobs
-SET status = :status, run_after = :run_after, error = :error, metrics = :metrics, finished_at = :finished_at,
-    claimed_by = NULL, heartbeat_at = NULL
+SET status = :status, run_after = statement_timestamp() + CAST(:pause AS interval), error = :error, metrics = :metrics,
+    finished_at = CASE WHEN :status = 'pending' THEN NULL ELSE statement_timestamp() END, claimed_by = NULL, heartbeat_at = NULL
 WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND claimed_by = :claimed_by;
 
 -- name: cancel
 -- Nobody wants it any more. Who runs it notices before the next batch is written.
-UPDATE compile_jobs SET status = 'cancelled', finished_at = :now
+UPDATE compile_jobs SET status = 'cancelled', finished_at = statement_timestamp()
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status IN ('pending', 'running');
 
 -- name: retry
 -- A job that is over without success, or waits, is to be run now, with all its attempts.
-UPDATE compile_jobs SET status = 'pending', attempt = 0, run_after = :now, finished_at = NULL, claimed_by = NULL,
+UPDATE compile_jobs SET status = 'pending', attempt = 0, run_after = statement_timestamp(), finished_at = NULL, claimed_by = NULL,
     heartbeat_at = NULL
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status IN ('pending', 'failed', 'cancelled');
 

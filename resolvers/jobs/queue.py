@@ -1,7 +1,8 @@
 """The queue of compiles: asked for, taken by one worker, alive while it beats, ended. Every change is announced.
 
 Wikis are compiled one job at a time (`compile_jobs_running_uq`), the oldest first. Workers look tenant by tenant, all
-in one round trip, so that no statement reads across two of them.
+in one round trip, so that no statement reads across two of them. Every moment of a job is of the clock of Postgres,
+because those of the machines that serve and work differ.
 """
 
 from collections.abc import Sequence
@@ -121,13 +122,12 @@ async def enqueue(
     An open job with the key is the answer: it reads whatever is committed before it ends. A job that is not a compile
     has a `subject`, and with it a key of its own. A new one is run `after` a moment, or at once.
     """
-    now = datetime.now(UTC)
-    run_after = max(now, after or now)
-    key = key_of(tenant_id, owner_id, bucket_of(now) if bucket is None else bucket, subject)
+    bucket = bucket_of(datetime.now(UTC)) if bucket is None else bucket
+    key = key_of(tenant_id, owner_id, bucket, subject)
     own: dict[str, Any] = {"tenant_id": tenant_id, "owner_id": owner_id, "dedupe_key": key}
     while True:
         added: UUID | None = await connection.value(
-            JOBS["enqueue"], **own, id=new_id(), trigger=trigger, options=options or {}, run_after=run_after, now=now
+            JOBS["enqueue"], **own, id=new_id(), trigger=trigger, options=options or {}, after=after
         )
         if added:
             announce_job(connection, tenant_id, owner_id, added, ChangeKind.CREATED)
@@ -172,9 +172,7 @@ async def claim(database: Database, worker: str) -> Job | None:
 
 async def due(database: Database) -> list[UUID]:
     """The tenants that have a job to be run, the one that waits longest first."""
-    now = datetime.now(UTC)
-    moment = {"now": now, "silent_since": now - SILENCE}
-    wanted = [{"tenant_id": tenant.id, **moment} for tenant in await list_tenants(database)]
+    wanted = [{"tenant_id": tenant.id, "silence": SILENCE} for tenant in await list_tenants(database)]
     async with database.connection() as connection:
         rows = await connection.all_of_each(JOBS["find_due"], wanted)
     return [row["tenant_id"] for row in sorted(rows, key=lambda row: row["created_at"])]
@@ -183,7 +181,7 @@ async def due(database: Database) -> list[UUID]:
 async def claim_in(database: Database, tenant_id: UUID, worker: str, owner_id: UUID | None = None) -> Job | None:
     """The job of a tenant that waits longest, or of one owner's wiki in it."""
     for _ in range(RIVALS):
-        now, token = datetime.now(UTC), f"{worker}:{new_id()}"
+        token = f"{worker}:{new_id()}"
         try:
             async with database.transaction() as connection:
                 row = await connection.one(
@@ -191,8 +189,7 @@ async def claim_in(database: Database, tenant_id: UUID, worker: str, owner_id: U
                     tenant_id=tenant_id,
                     owner_id=owner_id,
                     claimed_by=token,
-                    now=now,
-                    silent_since=now - SILENCE,
+                    silence=SILENCE,
                 )
                 if row is None:
                     return None
@@ -206,19 +203,18 @@ async def claim_in(database: Database, tenant_id: UUID, worker: str, owner_id: U
 async def beat(database: Database, job: Job) -> None:
     """Record a sign of life. Raises Lost."""
     async with database.connection() as connection:
-        await changed(connection, "beat", job, now=datetime.now(UTC))
+        await changed(connection, "beat", job)
 
 
 async def advance(writer: Writer, job: Job, metrics: dict[str, Any]) -> None:
     """Record the job's progress together with its work. Raises Lost, and then none of the work is committed."""
-    await changed(writer, "advance", job, now=datetime.now(UTC), metrics=metrics)
+    await changed(writer, "advance", job, metrics=metrics)
     announce_job(writer, job.tenant_id, job.owner_id, job.id)
 
 
 async def finish(writer: Writer, job: Job, metrics: dict[str, Any]) -> None:
     """End a job well. Called by the wiki's only writer: a source before it was seen, one after asks for a new job."""
-    now = datetime.now(UTC)
-    await changed(writer, "close", job, status="succeeded", error=None, metrics=metrics, run_after=now, finished_at=now)
+    await changed(writer, "close", job, status="succeeded", error=None, metrics=metrics, pause=timedelta())
     announce_job(writer, job.tenant_id, job.owner_id, job.id)
 
 
@@ -232,7 +228,6 @@ async def follow_up(writer: Writer, job: Job, after: datetime | None = None) -> 
 
 async def fail(database: Database, job: Job, error: str, metrics: dict[str, Any], *, is_hopeless: bool = False) -> None:
     """End a failed attempt: the next comes after a pause, or none when there were enough. Raises Lost."""
-    now = datetime.now(UTC)
     is_last = is_hopeless or job.is_last_attempt
     async with transaction(database) as connection:
         await changed(
@@ -242,18 +237,16 @@ async def fail(database: Database, job: Job, error: str, metrics: dict[str, Any]
             status="failed" if is_last else "pending",
             error=error[:ERROR_MAX],
             metrics=metrics,
-            run_after=now + PAUSE * 2 ** min(job.attempt - 1, DOUBLINGS_MAX),
-            finished_at=now if is_last else None,
+            pause=PAUSE * 2 ** min(job.attempt - 1, DOUBLINGS_MAX),
         )
         announce_job(connection, job.tenant_id, job.owner_id, job.id)
 
 
 async def release(database: Database, job: Job, metrics: dict[str, Any]) -> None:
     """Leave the job to other workers right away, because this one is told to stop. Raises Lost."""
-    now = datetime.now(UTC)
-    values: dict[str, Any] = {"status": "pending", "error": None, "metrics": metrics, "run_after": now}
+    values: dict[str, Any] = {"status": "pending", "error": None, "metrics": metrics, "pause": timedelta()}
     async with transaction(database) as connection:
-        await changed(connection, "close", job, **values, finished_at=None)
+        await changed(connection, "close", job, **values)
         announce_job(connection, job.tenant_id, job.owner_id, job.id)
 
 
@@ -275,9 +268,7 @@ async def cancel(database: Database, scope: Scope, job_id: UUID) -> bool:
     """Cancel a job that nobody wants any more; false when it was over already."""
     row = await find_job(database, scope, job_id)
     async with transaction(database) as connection:
-        touched = await connection.run(
-            JOBS["cancel"], tenant_id=scope.tenant_id, owner_id=row["owner_id"], id=job_id, now=datetime.now(UTC)
-        )
+        touched = await connection.run(JOBS["cancel"], tenant_id=scope.tenant_id, owner_id=row["owner_id"], id=job_id)
         if touched:
             announce_job(connection, scope.tenant_id, row["owner_id"], job_id)
     return bool(touched)
@@ -295,7 +286,7 @@ async def retry(database: Database, scope: Scope, job_id: UUID) -> UUID:
     async with transaction(database) as connection:
         found: UUID | None = await connection.value(JOBS["find_open"], **own, dedupe_key=row["dedupe_key"])
         chosen = found or job_id
-        await connection.run(JOBS["retry"], **own, id=chosen, now=datetime.now(UTC))
+        await connection.run(JOBS["retry"], **own, id=chosen)
         announce_job(connection, scope.tenant_id, row["owner_id"], chosen)
     return chosen
 
@@ -345,8 +336,7 @@ class OpenJobs:
 
 async def count_open_jobs(database: Database) -> OpenJobs:
     """One small statement a tenant, all in one round trip: none reads across two of them."""
-    now = datetime.now(UTC)
-    wanted = [{"tenant_id": tenant.id, "now": now} for tenant in await list_tenants(database)]
+    wanted = [{"tenant_id": tenant.id} for tenant in await list_tenants(database)]
     async with database.connection() as connection:
         rows = await connection.all_of_each(OPEN_JOBS["count_open_jobs"], wanted)
     pending, running = (sum(row[name] for row in rows) for name in ("pending", "running"))

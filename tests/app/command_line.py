@@ -31,6 +31,8 @@ class Ran(NamedTuple):
 def environment(data_dir: Path) -> dict[str, str]:
     """Nothing is swept and no slow loop is logged: neither the hour nor a busy machine is to make a difference."""
     paths = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "CAIRN_DATA_DIR": str(data_dir)}
+    if "TMPDIR" in os.environ:
+        paths["TMPDIR"] = os.environ["TMPDIR"]
     return {**paths, "CAIRN_SWEEP_AT": "never", "CAIRN_SLOW_LOOP": "0"}
 
 

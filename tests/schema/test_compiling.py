@@ -133,6 +133,16 @@ async def test_an_import_of_a_journal_ends_behind_its_last_idea(wiki: Wiki) -> N
     assert await titles(wiki) == ["Place 1", "Place 2", "Place 3"]
 
 
+async def test_an_account_without_ideas_is_told_so_and_ideas_without_an_account_are_of_any(wiki: Wiki) -> None:
+    await idea(wiki, 1, accountId="theirs")
+    (answer,) = (await asked(wiki, JOURNAL, a="none"))["data"].values()
+    assert (answer["dispatched"], answer["dispatchedAt"], answer["userErrors"]) == (False, None, [])
+    assert "No idea of this account waits" in answer["error"]
+    assert await wiki.rows("compile_jobs", trigger="bootstrap_import") == []
+    await idea(wiki, 2)
+    assert await imported(wiki, "none")
+
+
 async def test_an_import_of_a_journal_reads_as_many_ideas_as_were_asked_for(wiki: Wiki) -> None:
     for number in range(1, 6):
         await idea(wiki, number, accountId="ours")

@@ -12,6 +12,7 @@ import asyncpg
 import httpx
 import pytest
 
+from app.server.serve import metrics_folder
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
@@ -119,6 +120,35 @@ async def test_workers_end_with_a_parent_that_is_killed(dsn: str, folder: Path) 
         service.process.kill()
         await until(lambda: not any(map(lives, workers)))
         assert not await answers(service)
+
+
+async def test_the_metrics_of_a_killed_service_are_removed_by_the_next_one_and_those_in_use_are_kept(
+    dsn: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = folder / "temporary"
+    place.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    monkeypatch.setenv("TMPDIR", str(place))
+    foreign = place / "cairn-metrics-of-an-older-version"
+    foreign.mkdir()
+
+    def kept() -> set[Path]:
+        return set(place.glob("cairn-metrics-*")) - {foreign}
+
+    async with served(dsn, folder, workers=2) as service:
+        workers = children(service)
+        (abandoned,) = kept()
+        with metrics_folder() as other:
+            assert kept() == {abandoned, Path(other)}, "the service lives"
+        service.process.kill()
+        await until(lambda: not any(map(lives, workers)))
+        assert kept() == {abandoned}
+    with metrics_folder() as other:
+        assert kept() == {Path(other)}
+        with metrics_folder() as another:
+            assert kept() == {Path(other), Path(another)}
+    assert kept() == set()
+    assert foreign.exists()
 
 
 async def test_a_worker_waits_for_postgres_and_tells_its_health_and_what_it_did(folder: Path) -> None:

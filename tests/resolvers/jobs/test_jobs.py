@@ -44,6 +44,29 @@ async def test_a_wiki_is_asked_for_once_in_a_bucket(wiki: Wiki) -> None:
     assert (row["status"], row["trigger"], row["attempt"]) == ("pending", "retain", 0)
 
 
+@pytest.mark.parametrize("hours", [-1, 1])
+async def test_a_machine_whose_clock_is_wrong_asks_for_jobs_that_others_run_at_once(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    class Wrong(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> "Wrong":
+            return cls.fromtimestamp(datetime.now(tz).timestamp() + 3600 * hours, tz)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(queue, "datetime", Wrong)
+        await ask(wiki)
+        assert 0 <= (await queue.count_open_jobs(wiki.database)).oldest < 600
+    assert 0 <= (await queue.count_open_jobs(wiki.database)).oldest < 600
+    job = await claim(wiki.database, "w")
+    assert job
+    with monkeypatch.context() as patched:
+        patched.setattr(queue, "datetime", Wrong)
+        await beat(wiki.database, job)
+        assert await claim(wiki.database, "another") is None
+    assert await claim(wiki.database, "another") is None, "its worker is alive"
+
+
 async def test_a_job_that_is_over_stands_in_nobodys_way(wiki: Wiki) -> None:
     first = await ask(wiki, 7)
     job = await claim(wiki.database, "w")
