@@ -1,4 +1,5 @@
-"""No string argument of any way in takes longer than it grows: GraphQL, REST, MCP, and the forms of the reader.
+"""No string argument of any way in takes longer than it grows: GraphQL and its older contract, REST and that of
+operators, MCP, and the forms of the reader.
 
 Arguments are found in the contracts themselves, so a new one is tried without being named here. Each gets texts that
 are hard for naive readers, short and eight times as long; time is that of the process, and says so more than once.
@@ -24,6 +25,7 @@ from graphql import (
     GraphQLList,
     GraphQLNonNull,
     GraphQLScalarType,
+    GraphQLSchema,
     get_named_type,
     is_composite_type,
     is_enum_type,
@@ -32,12 +34,16 @@ from graphql import (
 )
 
 from app.mcp.catalogue import TOOLS
+from app.rest import admin
 from app.rest.endpoint import PATH
 from app.web.routes import READING, WRITING
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
+from schema import v0
 from schema.root import make_engine
 from tests.app.agents import agent
+from tests.app.rest.test_admin_http import TOKEN as OPERATOR
+from tests.app.rest.test_admin_http import contract as operators_contract
 from tests.app.rest_client import contract
 from tests.app.service import Service, serving
 from tests.app.web_client import SAME
@@ -74,7 +80,7 @@ async def wiki(dsn: str) -> AsyncIterator[Wiki]:
 
 @pytest.fixture
 async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
-    async with serving(dsn, tmp_path, credential_rate=0, tenant_rate=0) as service:
+    async with serving(dsn, tmp_path, credential_rate=0, tenant_rate=0, admin_token=OPERATOR) as service:
         yield service
 
 
@@ -144,9 +150,9 @@ def with_text(
         yield "", {"JSON": lambda text: {"a": text}}.get(type_.name, lambda text: text)
 
 
-def graphql_places() -> dict[str, tuple[str, Callable[[str], dict[str, Any]]]]:
+def graphql_places(schema: GraphQLSchema) -> dict[str, tuple[str, Callable[[str], dict[str, Any]]]]:
     """`Query.wikiPages.filter.tags` → the document, and its variables with a text there."""
-    schema, tried = make_engine().schema, set[str]()
+    tried = set[str]()
     found: dict[str, tuple[str, Callable[[str], dict[str, Any]]]] = {}
     for root in filter(None, (schema.query_type, schema.mutation_type)):
         for name, field in root.fields.items():
@@ -174,15 +180,20 @@ def written(is_mutation: bool, name: str, given: dict[str, GraphQLArgument | Gra
     return f"{'mutation' if is_mutation else 'query'} ({declared}) {{ {name}({passed}){selection} }}"
 
 
+CONTRACTS = {"/graphql": lambda: make_engine().schema, "/graphql/v0": lambda: v0.GRAPHQL}
+
+
+@pytest.mark.parametrize("path", CONTRACTS)
 @pytest.mark.parametrize("kind", TEXTS)
 async def test_no_argument_of_graphql_takes_longer_than_it_grows(
-    service: Service, wiki: Wiki, token: str, kind: str
+    service: Service, wiki: Wiki, token: str, kind: str, path: str
 ) -> None:
-    slow = {}
-    for place, (document, variables) in graphql_places().items():
+    slow, headers = {}, {"authorization": f"Bearer {token}"}
+    for place, (document, variables) in graphql_places(CONTRACTS[path]()).items():
 
         async def ask(text: str, document: str = document, variables: Any = variables) -> None:
-            answer = (await service.post(document, token, variables(text))).json()
+            body = {"query": document, "variables": variables(text)}
+            answer = (await service.http.post(path, headers=headers, json=body)).json()
             codes = {error["extensions"]["code"] for error in answer.get("errors", ())}
             assert not any("INTERNAL" in code for code in codes), (document, answer)
 
@@ -194,9 +205,9 @@ async def test_no_argument_of_graphql_takes_longer_than_it_grows(
 # -- REST: parameters and bodies
 
 
-def rest_places() -> Iterator[tuple[str, Callable[[str], dict[str, Any]]]]:
-    schemas = contract()["components"]["schemas"]
-    for path, operations in contract()["paths"].items():
+def rest_places(contract: dict[str, Any]) -> Iterator[tuple[str, Callable[[str], dict[str, Any]]]]:
+    schemas = contract["components"]["schemas"]
+    for path, operations in contract["paths"].items():
         for method, operation in operations.items():
             filled = path
             for name in ("slug", "type", "section"):
@@ -218,16 +229,22 @@ def rest_places() -> Iterator[tuple[str, Callable[[str], dict[str, Any]]]]:
                     }  # fmt: skip
 
 
+@pytest.mark.parametrize("prefix", [PATH, admin.PATH])
 @pytest.mark.parametrize("kind", TEXTS)
 async def test_no_argument_of_rest_takes_longer_than_it_grows(
-    service: Service, wiki: Wiki, token: str, kind: str
+    service: Service, wiki: Wiki, token: str, kind: str, prefix: str
 ) -> None:
-    slow, headers = {}, {"authorization": f"Bearer {token}"}
-    for place, make in rest_places():
+    is_admin = prefix == admin.PATH
+    slow, headers = {}, {"authorization": f"Bearer {OPERATOR if is_admin else token}"}
+    places = dict(rest_places(operators_contract() if is_admin else contract()))
+    assert places
+    for place, make in places.items():
 
         async def ask(text: str, make: Any = make) -> None:
             given = make(text)
-            answer = await service.http.request(given.pop("method"), PATH + given.pop("path"), headers=headers, **given)
+            path = prefix + given.pop("path")
+            answer = await service.http.request(given.pop("method"), path, headers=headers, **given)
+            assert answer.status_code != 401, answer.text
             assert answer.status_code != 500, answer.text
 
         if (times := await grows_like_the_text(ask, TEXTS[kind])) > TOO_MUCH:
