@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
     "page": {"type": "ENTITY", "slug": "a-slug"},
     "find": {"query": "a query", "limit": 7},
+    "pages": {"filter": {"status": "ACTIVE"}, "order": "UPDATED", "limit": 7, "after": None},
+    "sources": {"kinds": None, "limit": 7, "after": None},
 }
 """Those whose plans are stored, with variables of the shape that they are always asked with."""
 FILE = "plans.json"
@@ -70,6 +72,16 @@ async def find_results(database: "Database", wiki: "Wiki", query: str, limit: in
     return (await run(database, wiki, "find", values))["wikiSearchResults"]
 
 
+async def list_pages(database: "Database", wiki: "Wiki", limit: int) -> Any:
+    """The first active pages as `pages.graphql` asks for them, the last changed ones first."""
+    return (await run(database, wiki, "pages", {"status": "active", "limit": limit}))["wikiPages"]
+
+
+async def list_sources(database: "Database", wiki: "Wiki", limit: int) -> Any:
+    """The first sources of all kinds as `sources.graphql` asks for them."""
+    return (await run(database, wiki, "sources", {"limit": limit}))["wikiSources"]
+
+
 async def run(database: "Database", wiki: "Wiki", name: str, values: Mapping[str, Any]) -> Any:
     from db.scope import Role
 
@@ -106,7 +118,8 @@ async def compiled() -> dict[str, dict[str, Any]]:
         names: dict[str, str] = {repr([column]): column for column in row}
         names |= {repr(getattr(scope, one)): one for one in SCOPE}
         names |= {repr(UUID(int=4)): "tenantId", repr(UUID(int=5)): "ownerId"}
-        names |= {repr(str(value).lower()): key for key, value in variables.items()}
+        flat = variables | variables.get("filter", {})
+        names |= {repr(value.lower() if isinstance(value, str) else value): key for key, value in flat.items()}
         varying = {place for place, _ in plan.varying}
         parameters = [
             {"is": names[repr(value)]} if place in varying else {"value": value} for place, value in enumerate(found)

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import NamedTuple
 
 from opencc import OpenCC
@@ -32,7 +32,9 @@ def ranges(codes: Iterable[int]) -> str:
     return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in ends)
 
 
-MARKS = ranges(code for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M")
+# Ideographs, Hangul syllables, surrogates and private use, which are most code points, have no marks among them.
+MARKED = (range(0x300, 0x3400), range(0xA000, 0xAC00), range(0xF900, 0x10000))
+MARKS = ranges(code for code in chain(*MARKED) if unicodedata.category(chr(code))[0] == "M")
 SCRIPTS = "\U00010000-\U0001cfff\U0001e000-\U0001efff"  # few know their marks, and their punctuation nobody types
 LETTER = f"[\\w{MARKS}{SCRIPTS}]"
 # Nobody sees a soft hyphen or a joiner, so it parts no word; folding takes it out.

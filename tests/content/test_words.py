@@ -2,6 +2,7 @@
 
 import re
 import tracemalloc
+import unicodedata
 from itertools import pairwise
 
 import pytest
@@ -12,6 +13,7 @@ from content.normalization import fold
 from content.search.words import (
     ANALYSERS,
     KEPT,
+    MARKED,
     PART,
     PARTS,
     SIGNS,
@@ -182,3 +184,10 @@ def forget() -> None:
 
 def remembered() -> int:
     return sum(part.cache_info().currsize for part in KEPT)
+
+
+def test_no_mark_of_the_scripts_that_are_written_lies_where_none_is_looked_for() -> None:
+    looked_at = {code for some in MARKED for code in some}
+    marks = {code for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M"}
+    assert len(marks) > 1_000
+    assert marks <= looked_at

@@ -12,6 +12,8 @@ from ..output import say, show, table
 if TYPE_CHECKING:
     from db.database import Database
 
+    from ..session import Wiki
+
 TYPES = (
     "entity", "topic", "decision", "concept", "project", "reference", "theme", "context", "standard", "product",
     "source",
@@ -79,8 +81,14 @@ def pages(
         "isStub": stubs,
         "status": "ARCHIVED" if archived else "ACTIVE",
     }
-    variables = {"filter": filter, "order": order.upper(), "limit": limit, "after": after}
-    found = ask("pages", "wikiPages", tenant, owner, **variables)
+    is_usual = order is Order.UPDATED and not (types or tags or prefix or since or archived or after) and stubs is None
+    if is_usual:
+        from ..plans import list_pages
+
+        found = read_wiki(tenant, owner, lambda database, wiki: list_pages(database, wiki, limit))
+    else:
+        variables = {"filter": filter, "order": order.upper(), "limit": limit, "after": after}
+        found = ask("pages", "wikiPages", tenant, owner, **variables)
     if as_json:
         show(found)
         return
@@ -131,6 +139,16 @@ def page(
         show(found)
     else:
         say_page(found)
+
+
+def read_wiki(tenant: str, owner: str, read: Callable[["Database", "Wiki"], Awaitable[Any]]) -> Any:
+    """Return what a function reads of the wiki."""
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> Any:
+        return await read(database, await find_wiki(database, tenant, owner))
+
+    return session(work)
 
 
 def ask(document: str, field: str, tenant: str, owner: str, **variables: Any) -> Any:

@@ -11,7 +11,7 @@ from ..options import AsJson, Owner, Tenant, moment
 from ..output import say, show, table
 from .history import wiki_app
 from .jobs import Wait, finished, say_batch, summed
-from .pages import After, Limit, ask, one_type, say_rest
+from .pages import After, Limit, ask, one_type, read_wiki, say_rest
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -47,8 +47,13 @@ def list_sources(
     as_json: AsJson = False,
 ) -> None:
     """List the evidence of a wiki, the newest first."""
-    wanted = [kind.upper() for kind in kinds] if kinds else None
-    found = ask("sources", "wikiSources", tenant, owner, kinds=wanted, limit=limit, after=after)
+    if kinds or after:
+        wanted = [kind.upper() for kind in kinds] if kinds else None
+        found = ask("sources", "wikiSources", tenant, owner, kinds=wanted, limit=limit, after=after)
+    else:
+        from ..plans import list_sources as list_all
+
+        found = read_wiki(tenant, owner, lambda database, wiki: list_all(database, wiki, limit))
     if as_json:
         show(found)
         return

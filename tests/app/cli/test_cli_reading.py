@@ -58,6 +58,9 @@ def shell(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         ("search", "nothing at all", *MARA, "--json"),
         ("page", "entity/austin", *MARA),
         ("page", "entity/austin", *MARA, "--json"),
+        ("pages", *MARA),
+        ("pages", *MARA, "--limit", "1", "--json"),
+        ("sources", "list", *MARA),
         ("--help",),
         ("search", "--help"),
         ("--version",),
@@ -83,8 +86,13 @@ def test_the_stored_plans_are_those_that_the_engine_makes() -> None:
     assert plans.text() == path.read_text(encoding="utf-8")
 
 
-def test_a_stored_plan_answers_as_its_document_does(wiki: Cairn) -> None:
+def test_a_stored_plan_answers_as_its_document_does(wiki: Cairn, tmp_path: Path) -> None:
     assert wiki("create", "entity", "한국", "A country.", *MARA).code == 0
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("first", "second"):
+        (notes / f"{name}.md").write_text(name)
+    assert wiki("retain", str(notes), *MARA).code == 0
 
     async def both(database: Database) -> None:
         found = await find_wiki(database, "acme", "mara")
@@ -95,6 +103,14 @@ def test_a_stored_plan_answers_as_its_document_does(wiki: Cairn) -> None:
         for query in ("water", "astin", "-water", '"flows in"', "tag:city", "nothing", "", "owner:team austin"):
             asked = await read_stored(database, found, "find", {"query": query, "limit": 5})
             assert await plans.find_results(database, found, query, 5) == asked["wikiSearchResults"], query
+        for limit in (1, 2, 100):
+            every = {"filter": {"status": "ACTIVE"}, "order": "UPDATED", "limit": limit, "after": None}
+            asked = await read_stored(database, found, "pages", every)
+            assert await plans.list_pages(database, found, limit) == asked["wikiPages"]
+            assert asked["wikiPages"]["nodes"]
+            asked = await read_stored(database, found, "sources", {"kinds": None, "limit": limit, "after": None})
+            assert await plans.list_sources(database, found, limit) == asked["wikiSources"]
+            assert asked["wikiSources"]["nodes"]
 
     settings = Settings()
     asyncio.run(opened(settings, str(settings.database_url), both))
