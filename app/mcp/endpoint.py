@@ -5,12 +5,13 @@ from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs
 
+import orjson
 from graphql import GraphQLError
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message, Receive, Scope, Send
 
 from resolvers.auth.credentials import Credentials
-from resolvers.errors import CairnError
+from resolvers.errors import CairnError, Unavailable
 from selection import Limits
 from selection.limits import extent
 
@@ -24,7 +25,7 @@ from ..settings import Settings
 from ..subscriptions.routes import is_same_site
 from .caller import Caller, Reach
 from .catalogue import checked_toolsets
-from .server import Asked, make_server
+from .server import Asked, make_server, reads_errors_at_any_status
 
 DEPTH = 32
 
@@ -100,7 +101,7 @@ class ToolsEndpoint:
             status, told = fault(error)
         else:
             scope[CALLER] = self.reach.caller(wiki, toolsets)
-            await self.manager.handle_request(scope, whole(body, receive), private(send))
+            await self.manager.handle_request(scope, whole(body, receive), private(scope, send))
             return
         await refuse(send, status, told, more)
 
@@ -131,15 +132,40 @@ def whole(body: bytes, receive: Receive) -> Receive:
     return replayed
 
 
-def private(send: Send) -> Send:
-    """Return a `send` that forbids caching, and adds Retry-After if the answer failed only for now."""
+def private(scope: Scope, send: Send) -> Send:
+    """Return a `send` that forbids caching, and adds Retry-After if the answer failed only for now.
+
+    A JSON-RPC error for want of the database has status 503 for clients that read errors at any status: the others
+    end their session. Such an answer is begun with its body, which says what it is.
+    """
+    begun: Message | None = None
+    reads_errors = reads_errors_at_any_status((header(scope, b"mcp-protocol-version") or "").strip())
 
     async def marked(message: Message) -> None:
+        nonlocal begun
         if message["type"] == "http.response.start":
             message["headers"] = [*message.get("headers", ()), *NO_STORE, *come_again()]
+            if reads_errors and come_again():
+                begun = message
+                return
+        elif begun is not None:
+            if is_outage(message.get("body", b"")):
+                begun["status"] = 503
+            await send(begun)
+            begun = None
         await send(message)
 
     return marked
+
+
+def is_outage(body: bytes) -> bool:
+    """Return whether this is the whole of a JSON-RPC error whose call may work in a moment."""
+    try:
+        answer = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return False
+    error = answer.get("error") if isinstance(answer, dict) else None
+    return error is not None and (error.get("data") or {}).get("code") == Unavailable.code
 
 
 async def refuse(send: Send, status: int, body: bytes, more: Headers) -> None:

@@ -9,7 +9,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextConten
 from pydantic import ValidationError
 
 from observability.trace import record_error
-from resolvers.errors import BadInput, CairnError, Conflict
+from resolvers.errors import BadInput, CairnError, Conflict, Unavailable
 from resolvers.pages.edits import EditFailed
 from resolvers.transactions.db_errors import explained
 from schema.errors import masked
@@ -57,6 +57,11 @@ def refusal(error: Exception, **asked: Any) -> MCPError:
     message, extensions = shown(error)
     number = INVALID_PARAMS if extensions["code"] in ("BAD_USER_INPUT", "NOT_FOUND") else INTERNAL_ERROR
     return MCPError(number, message, {**asked, **extensions})
+
+
+def is_outage(error: Exception) -> bool:
+    """Return whether the same call may work in a moment, because the database was missing."""
+    return isinstance(error, CairnError) and error.code == Unavailable.code
 
 
 def shown(error: Exception) -> tuple[str, Mapping[str, Any]]:

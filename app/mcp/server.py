@@ -26,17 +26,19 @@ from mcp_types import (
     TextContent,
 )
 from mcp_types import Tool as Listed
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from db.database import Database
 from db.scope import Scope
 from observability.trace import record_tool
+from resolvers.transactions.db_errors import explained
 
 from ..http.limits import Bounds
 from ..settings import Settings
 from . import resources
 from .caller import Caller, Reach
 from .catalogue import BY_NAME, OUTPUT_SCHEMAS, checked_toolsets, listed_tools
-from .errors import failure, refusal
+from .errors import failure, is_outage, refusal
 from .tool import run_tool
 
 log = structlog.get_logger()
@@ -68,7 +70,9 @@ def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
         return ListToolsResult(tools=[known[tool.name] for tool in shown])
 
     async def call_tool(asked: Asked, params: CallToolRequestParams) -> CallToolResult:
-        return await called(caller_of(asked), params.name, params.arguments or {}, params.meta or {})
+        caller, arguments, meta = caller_of(asked), params.arguments or {}, params.meta or {}
+        raises = asked.request is not None and reads_errors_at_any_status(asked.protocol_version)
+        return await called(caller, params.name, arguments, meta, raises_outages=raises)
 
     async def list_resources(asked: Asked, params: Paging) -> ListResourcesResult:
         try:
@@ -114,21 +118,40 @@ def listed_catalogue(*, with_output: bool) -> dict[str, Listed]:
 
 
 async def called(
-    caller: Caller, name: str, arguments: dict[str, Any], meta: Mapping[str, Any] = NOTHING
+    caller: Caller,
+    name: str,
+    arguments: dict[str, Any],
+    meta: Mapping[str, Any] = NOTHING,
+    *,
+    raises_outages: bool = False,
 ) -> CallToolResult:
-    """Return what a tool answers. An error in it is an answer too, by which the model can correct its call."""
+    """Return what a tool answers. An error in it is an answer too, by which the model can correct its call.
+
+    With `raises_outages`, an error for want of the database is raised as one of the protocol.
+    """
     if (tool := BY_NAME.get(name)) is None:
         raise MCPError(INVALID_PARAMS, f'There is no tool "{name[:100]}". tools/list has all.')
     record_tool(name)
     try:
         told = await run_tool(tool, caller, arguments, meta)
     except Exception as error:
+        error = explained(error)
+        if raises_outages and is_outage(error):
+            raise refusal(error) from None
         await caller.count(name, ())
         return failure(error, tool.takes)
     await caller.count(name, told.read)
     data = told.data.model_dump(mode="json")
     replayed = {REPLAYED: True} if told.is_replayed else None
     return CallToolResult(content=[TextContent(text=told.text)], structured_content=data, _meta=replayed)
+
+
+def reads_errors_at_any_status(version: str) -> bool:
+    """Return whether clients of this version of the protocol read a JSON-RPC error whatever the HTTP status is.
+
+    Those of earlier ones, which begin with a handshake, end their session at a 503.
+    """
+    return version in MODERN_PROTOCOL_VERSIONS
 
 
 def toolsets_of(settings: Settings) -> frozenset[str]:

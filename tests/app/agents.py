@@ -41,9 +41,13 @@ class Agent:
 
 
 @asynccontextmanager
-async def agent(service: Service, token: str, mode: Any = "auto", **headers: str) -> AsyncIterator[Agent]:
+async def agent(
+    service: Service, token: str, mode: Any = "auto", on_response: Any = None, **headers: str
+) -> AsyncIterator[Agent]:
+    """`on_response` is called with each HTTP response, which the client does not show."""
+    hooks = {"response": [on_response]} if on_response else {}
     sent = {"authorization": f"Bearer {token}", "X-MCP-Toolsets": "all,output-schemas", **headers}
-    async with httpx2.AsyncClient(headers=sent, timeout=30, verify=PLAIN) as http:
+    async with httpx2.AsyncClient(headers=sent, timeout=30, verify=PLAIN, event_hooks=hooks) as http:
         transport = streamable_http_client(f"{service.url}/mcp", http_client=http)
         async with Client(transport, mode=mode) as client:
             yield Agent(client)

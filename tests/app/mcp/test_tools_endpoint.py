@@ -1,10 +1,17 @@
 """POST /mcp as HTTP: who is let in, and what is no request."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import asyncpg
 import httpx
+import httpx2
 import pytest
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
@@ -119,3 +126,61 @@ async def test_what_clients_may_send_does_not_limit_what_tools_ask(dsn: str, tmp
             await caller.call("wiki_create", title="Harbour Coffee", type="entity", content="Open since 2019.")
             assert "Harbour Coffee" in await caller.text("wiki_search", query="harbour")
             assert "Open since 2019." in await caller.text("wiki_read", page="entity/harbour-coffee")
+
+
+@asynccontextmanager
+async def outage(server_dsn: str, dsn: str) -> AsyncIterator[None]:
+    """A server that refuses to connect to this database, and has ended its connections."""
+    name = urlsplit(dsn).path.strip("/")
+    operator = await asyncpg.connect(server_dsn)
+    await operator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+    await operator.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", name)
+    try:
+        yield
+    finally:
+        await operator.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+        await operator.close()
+
+
+async def test_in_an_outage_a_client_of_today_gets_a_503_and_its_session_goes_on(
+    server_dsn: str, dsn: str, service: Service, token: str
+) -> None:
+    seen = list[tuple[int, str | None]]()
+
+    async def note(response: httpx2.Response) -> None:
+        seen.append((response.status_code, response.headers.get("retry-after")))
+
+    async with agent(service, token, on_response=note) as caller:
+        assert (await caller.call("wiki_list"))["total"] == 0
+        async with outage(server_dsn, dsn):
+            make: dict[str, Any] = {"title": "Ash", "type": "topic", "content": "A tree."}
+            for tool, arguments in (("wiki_list", {}), ("wiki_create", make)):
+                seen.clear()
+                with pytest.raises(MCPError) as raised:
+                    await caller.client.call_tool(tool, arguments)
+                assert (raised.value.error.code, raised.value.error.data) == (
+                    INTERNAL_ERROR,
+                    {"code": "UNAVAILABLE", "retryAfter": 1},
+                )
+                assert seen == [(503, "1")]
+            with pytest.raises(MCPError):
+                await caller.client.list_resources()
+            assert seen[-1] == (503, "1")
+        assert (await caller.call("wiki_list"))["total"] == 0
+
+
+async def test_in_an_outage_a_client_that_would_end_its_session_gets_an_error_of_the_tool(
+    server_dsn: str, dsn: str, service: Service, token: str
+) -> None:
+    seen = list[tuple[int, str | None]]()
+
+    async def note(response: httpx2.Response) -> None:
+        seen.append((response.status_code, response.headers.get("retry-after")))
+
+    async with agent(service, token, mode="legacy", on_response=note) as caller:
+        async with outage(server_dsn, dsn):
+            error, text = await caller.refused("wiki_list")
+            assert (error["code"], error["retryAfter"]) == ("UNAVAILABLE", 1)
+            assert "in a few seconds" in text
+            assert seen[-1] == (200, "1")
+        assert (await caller.call("wiki_list"))["total"] == 0
