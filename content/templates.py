@@ -32,3 +32,6 @@ TEMPLATES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "source": (SUMMARY, ("key_points", "Key points"), ("quotes", "Quotes"), RELATED),
 }
 """Page type → (section slug, heading), in order. A page may have other sections too."""
+
+REQUIRED: Mapping[str, tuple[str, ...]] = {"concept": ("why", "how_to_apply")}
+"""Page type → slugs of the sections that a stub has to say: a rule without its reason is not followed."""

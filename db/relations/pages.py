@@ -335,4 +335,13 @@ job = referred(compile_jobs, "job_id")
 
 
 def happened(event: FromClause) -> Select[Any]:
-    return select(event)
+    """Select an event. One of a page is there while the caller may see the page, or when it is gone."""
+    if "page_id" not in event.c:
+        return select(event)
+    page = pages.alias()
+    is_seen = in_tenant(select(page.c.id).where(page.c.id == event.c.page_id)).exists()
+    return select(event).where(or_(event.c.page_id.is_(None), event.c.kind.in_(WITHOUT_ROW), is_seen))
+
+
+WITHOUT_ROW: tuple[ColumnElement[Any], ...] = (literal_column("'deleted'"), literal_column("'resync'"))
+"""The kinds of events that are told of pages that have no row any more."""

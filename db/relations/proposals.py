@@ -88,5 +88,7 @@ def is_stale(proposal: OuterRow) -> ColumnElement[Any]:
 
 
 def happened(event: FromClause) -> Select[Any]:
-    """Select an event, for those who may still write in the wiki."""
-    return select(event).where(may_write(event.c.owner_id))
+    """Select an event, for those who may still write in the wiki, and see the proposal."""
+    proposal = proposals.alias()
+    is_seen = in_tenant(select(proposal.c.id).where(proposal.c.id == event.c.proposal_id)).exists()
+    return select(event).where(may_write(event.c.owner_id), or_(event.c.proposal_id.is_(None), is_seen))

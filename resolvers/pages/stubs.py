@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from content.templates import REQUIRED, TEMPLATES
 from db.database import Connection, Database
 from db.one_transaction import OneTransaction
 from db.scope import Scope
 
+from ..errors import BadInput
 from ..model.drafts import PageDraft
 from ..model.lookup import PageAddress, locate
 from ..model.pages import Saved, find_pages
@@ -16,12 +18,16 @@ from ..transactions.transaction import read_connection
 from ..transactions.writer import Writer
 from .edits import append_to_page
 from .lifecycle import create_page
-from .upsert import upsert_page
+from .upsert import draft_text, upsert_page
 
 
 @proposable
 async def write_stub(database: Database, scope: Scope, draft: PageDraft, source: str | None = None) -> Saved:
-    """Create a page whose first section cites a source, given as KIND/REF or by its id; both or nothing."""
+    """Create a page whose first section cites a source, given as KIND/REF or by its id; both or nothing.
+
+    Raises BadInput where a section is empty that its type requires.
+    """
+    await check_required(draft)
     source_id = await locate_source(database, scope, source) if source else None
     async with OneTransaction(database, nothing) as whole:
         saved = await create_page(whole, scope, draft, unless_called=True)
@@ -73,6 +79,18 @@ async def write_cited(
             await cite_source(whole, scope, page_id=saved.page_id, section_slug=slug, source_id=source_id)
         await whole.commit()
     return saved
+
+
+async def check_required(draft: PageDraft) -> None:
+    """Refuse a stub that leaves out what its type requires."""
+    if draft.type not in REQUIRED:
+        return
+    text = await draft_text(draft)
+    said = {section.slug for section in text.sections if section.body.strip()} if text else set()
+    for slug in REQUIRED[draft.type]:
+        if slug not in said:
+            heading = dict(TEMPLATES[draft.type])[slug]
+            raise BadInput(f'A stub of the type {draft.type} needs the section "{heading}".', slug)
 
 
 async def section_slug_of(database: Database, scope: Scope, saved: Saved, place: int) -> str:

@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from itertools import product
 from uuid import UUID
 
 import orjson
@@ -15,6 +17,7 @@ from db.scope import Role, Scope
 from db.sql import texts
 from db.tables import metadata
 from resolvers.context import Context
+from resolvers.subscriptions.changes import ChangeEvent, ChangeKind, Topic
 from schema.root import STRAWBERRY
 from selection import Engine
 from tests.conftest import copied
@@ -154,6 +157,38 @@ async def test_no_document_shows_a_secret(database: Database, secret_world: Worl
             told += "zxqv" in data
             shown += 1
     assert told > shown / 50, "callers who may read secrets do"
+
+
+EVENTS = {
+    Topic.PAGES: ("pages", "subscription { told: wikiScopeChanged { kind id: pageId version } }"),
+    Topic.PROPOSALS: ("proposals", "subscription { told: wikiProposalChanged { kind id: proposalId } }"),
+}
+
+
+@pytest.mark.parametrize("topic", EVENTS)
+async def test_no_event_names_what_is_hidden(
+    database: Database, secret_world: World, engine: Engine, topic: Topic
+) -> None:
+    table, document = EVENTS[topic]
+    kept = shown = 0
+    for scope, name in product(CALLERS, OWNERS):
+        tenant = scope.tenant_id.int >> 64
+        pages = secret_world.rows("pages", tenant, name)
+        secret = {page["id"] for page in pages if SECRET in page["metadata"].values()}
+        for row in secret_world.rows(table, tenant, name):
+            context = Context(database, scope, RICH)
+            owner, now = owner_id(tenant, name), datetime.now(UTC)
+            context.event = ChangeEvent(scope.tenant_id, owner, topic, ChangeKind.UPDATED, row["id"], 1, now)
+            told = orjson.loads((await engine.execute(document, {}, None, context)).body)["data"]["told"]
+            is_secret = (row["id"] if topic is Topic.PAGES else row["page_id"]) in secret
+            if is_secret and not sees(scope, tenant, name):
+                assert told is None, f"{scope} {name} {told}"
+                kept += 1
+            elif told:
+                assert told["id"] == str(row["id"])
+                shown += 1
+    assert kept > 0
+    assert shown > 0
 
 
 def test_every_table_of_pages_and_sources_is_held_back() -> None:

@@ -265,6 +265,40 @@ def ceilings(
         say(f"In the wiki of {owner.slug} readers see up to {one.reader_ceiling}, members up to {one.member_ceiling}.")
 
 
+class Threshold(StrEnum):
+    """The significances, repeated here because resolvers.proposals.gate is slow to import."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+@app.command("decisions", epilog="Example: cairn owners decisions mara --threshold high --tenant acme")
+def decisions(
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
+    tenant: Tenant,
+    threshold: Annotated[
+        Threshold | None, typer.Option(help="The least significance of a decision that gets a page.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say which decisions of a wiki get a page; the others go into its log alone."""
+    from ..session import find_wiki, session
+
+    async def work(database: "Database") -> "Owner":
+        from resolvers.auth.owners import WikiSettings, set_owner_settings
+
+        wiki = await find_wiki(database, tenant, slug)
+        given = WikiSettings(decision_threshold=threshold and threshold.value)
+        return await set_owner_settings(database, wiki.tenant.id, wiki.owner.id, given)
+
+    owner = session(work)
+    if as_json:
+        show(shown(owner))
+    else:
+        say(f"Decisions of {owner.slug} get a page from the significance {owner.settings.decision_threshold} on.")
+
+
 def shown(owner: "Owner") -> dict[str, Any]:
     return {
         "id": owner.id,

@@ -34,7 +34,7 @@ def add_to(parent: typer.Typer) -> None:
     wiki_app.command(
         "stub",
         context_settings=MARKDOWN,
-        epilog=f"Example: cairn wiki stub concept 'Small batches' 'Roast 5 kg at most.' {note} {place}",
+        epilog=f"Example: cairn wiki stub entity 'Las Lajas' 'A mill in Costa Rica.' {note} {place}",
     )(stub)
     wiki_app.command(
         "append",
@@ -73,6 +73,10 @@ def stub(
         str | None,
         typer.Option("--source", metavar="KIND/REF", parser=source_name, help="The source that says so."),
     ] = None,
+    why: Annotated[str, typer.Option(metavar="TEXT", help="The section Why; a concept needs it.")] = "",
+    how: Annotated[
+        str, typer.Option("--how-to-apply", metavar="TEXT", help="The section How to apply; a concept needs it.")
+    ] = "",
     summary: Summary = None,
     as_json: AsJson = False,
 ) -> None:
@@ -88,7 +92,15 @@ def stub(
         from resolvers.pages.stubs import write_stub
 
         first, *others = TEMPLATES[type]
-        sections = [SectionDraft(text, *first), *(SectionDraft("", *other) for other in others)]
+        said = {"why": why, "how_to_apply": how}
+        if unknown := [slug for slug, part in said.items() if part and slug not in dict(others)]:
+            raise typer.BadParameter(
+                f"pages of the type {type} have no such section", param_hint=f"--{unknown[0].replace('_', '-')}"
+            )
+        sections = [
+            SectionDraft(text, *first),
+            *(SectionDraft(said.get(slug, ""), slug, head) for slug, head in others),
+        ]
         wiki = await find_wiki(database, tenant, owner)
         draft = PageDraft(type, title, sections=sections, edit_summary=summary)
         saved = await write_stub(database, wiki.scope(Role.MEMBER), draft, source)

@@ -172,10 +172,20 @@ def test_a_stub_is_made_and_grows_with_its_sources(acme: Cairn, tmp_path: Path) 
     notes.write_text("\n".join(map(json.dumps, lines)))
     assert acme("retain", str(notes), *MARA).code == 0
     stub = ("wiki", "stub", "concept", "Small batches", "- five kilos")
+    refused = acme(*stub, "--why", "Less waste.", *MARA, "--json")
+    assert (refused.code, refused.error["message"]) == (
+        1,
+        'A stub of the type concept needs the section "How to apply".',
+    )
+    assert acme(*stub, "--how-to-apply", "Always.", "--why", " ", *MARA).code == 1, "blank is as good as nothing"
+    assert acme("wiki", "stub", "entity", "Mill", "--why", "So.", *MARA).code == 2, "an entity has no such section"
+    stub += ("--why", "Fresh.", "--how-to-apply", "In every roast.")
     assert acme(*stub, "--source", "daily_note/day-9", *MARA).code == 1
     made = acme(*stub, "--source", "daily_note/day-0", *MARA)
     assert made.out == "concept/small-batches is at version 1.\n", made.err
-    assert body(acme, "concept/small-batches").startswith("## Summary\n\n- five kilos\n\n## Why")
+    assert body(acme, "concept/small-batches").startswith(
+        "## Summary\n\n- five kilos\n\n## Why\n\nFresh.\n\n## How to apply\n\nIn every roast."
+    )
     again = acme(*stub, *MARA, "--json")
     assert (again.code, again.error["code"]) == (1, "PAGE_EXISTS")
     stubs = json.loads(acme("pages", "--stubs", "--type", "concept", *MARA, "--json").out)
@@ -184,7 +194,7 @@ def test_a_stub_is_made_and_grows_with_its_sources(acme: Cairn, tmp_path: Path) 
     assert acme(*grow, "--source", "daily_note/none", *MARA).code == 1, "nothing is appended without its source"
     assert acme(*grow, "--source", "daily_note/day-1", "--section", "why", *MARA).out.endswith("version 2.\n")
     assert acme(*grow, "--source", "daily_note/day-1", *MARA, "--expect", "1").code == 1
-    assert "## Why\n\nLess waste." in body(acme, "concept/small-batches")
+    assert "## Why\n\nFresh.\n\nLess waste." in body(acme, "concept/small-batches")
     assert json.loads(acme("pages", "--stubs", "--type", "concept", *MARA, "--json").out)["totalCount"] == 0
     assert "rebuild" in acme("wiki", "rebuild", "--help").out
 

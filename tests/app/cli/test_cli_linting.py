@@ -91,6 +91,17 @@ def test_the_settings_of_lint_are_set_by_an_operator(acme: Cairn) -> None:
     assert acme("owners", "lint", "mara", "--tenant", "acme", "--stale-after", "0").code == 1
 
 
+def test_a_threshold_says_which_decisions_get_a_page(acme: Cairn) -> None:
+    small = ("--why", "It is printed.", "--decision", "Blue", "--significance", "low", *MARA)
+    assert acme("wiki", "decision", "Which ink?", *small).out == "Logged: no page is made of it here.\n"
+    ran = acme("owners", "decisions", "mara", "--threshold", "low", "--tenant", "acme")
+    assert (ran.code, ran.out) == (0, "Decisions of mara get a page from the significance low on.\n")
+    assert acme("wiki", "decision", "Which paper?", *small).out.startswith("Recorded as the page ")
+    left = acme("owners", "decisions", "mara", "--tenant", "acme", "--json")
+    assert json.loads(left.out)["decisionThreshold"] == "low", "what is left out stays"
+    assert acme("owners", "decisions", "mara", "--threshold", "huge", "--tenant", "acme").code == 2
+
+
 async def test_rest_lints_mutes_and_keeps_reports(rest: Rest, service: Service, wiki: Wiki) -> None:
     await rest.page("Austin", content="A city.")
     found = {one["name"]: one for one in (await rest.get("/lint")).json()["checks"]}
