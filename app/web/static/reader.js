@@ -17,7 +17,7 @@ window.cairn = { fetchDocument };
 
 // -- search as you type
 
-const PAUSE = 90; // milliseconds after the last key
+const PAUSE = 30; // milliseconds after the last key
 
 function suggestIn(form) {
   const input = form.querySelector("input");
