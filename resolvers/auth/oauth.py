@@ -236,18 +236,23 @@ async def connected_programs(database: Database, scope: Scope) -> list[Connected
     return [ConnectedProgram(**dict(row) | {"role": Role(row["role"])}) for row in rows]
 
 
-async def disconnect_program(database: Database, scope: Scope, authorization_id: UUID) -> None:
-    """End an authorization of the scope's own wiki: no new tokens from now on. Raises NotFound."""
-    check_own(scope)
+async def disconnect_program(
+    database: Database, scope: Scope, authorization_id: UUID, *, least: Action = Action.READ
+) -> None:
+    """End an authorization of the scope's own wiki: no new tokens from now on. Raises NotFound.
+
+    A person may, whatever their role is there; `least` is what a credential has to be allowed elsewhere.
+    """
+    check_own(scope, least)
     async with transaction(database) as connection:
         ended = await withdraw(connection, scope.tenant_id, scope.owner_id, authorization_id, scope.actor)
     if not ended:
         raise NotFound("There is no such program, or it was disconnected before.")
 
 
-def check_own(scope: Scope) -> None:
-    if scope.role is not Role.ADMIN and not is_at_home(scope, scope.owner_id, Action.READ):
-        raise Forbidden("Only the owner of a wiki, and an admin of the tenant, sees which programs may use it.")
+def check_own(scope: Scope, least: Action = Action.READ) -> None:
+    if scope.role is not Role.ADMIN and not is_at_home(scope, scope.owner_id, least):
+        raise Forbidden("Only the owner of a wiki, and an admin of the tenant, has a say in which programs may use it.")
 
 
 def issued(signing: Signing, found: Authorization, refresh_token: str, scopes: tuple[str, ...]) -> IssuedTokens:

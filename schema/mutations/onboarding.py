@@ -12,7 +12,7 @@ from db.scope import ActorKind, Role
 from resolvers.auth import api_keys, oauth, owners
 from resolvers.auth.owners import WikiSettings, set_wiki_language, update_wiki_settings
 from resolvers.errors import BadInput
-from resolvers.permissions import administered_tenant
+from resolvers.permissions import Action, administered_tenant
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole
 
 from ..enums import (
@@ -248,11 +248,11 @@ class WikiProgramPayload:
 class ProgramMutations:
     @strawberry.mutation(
         description="Let a program into a wiki no longer: it gets no more tokens, and the last one ends within 15 "
-        "minutes. For its owner and admins of the tenant."
+        "minutes. For admins of the tenant, and for its owner with a credential that may write."
     )
     async def disconnect_wiki_program(self, info: Request, input: DisconnectWikiProgramInput) -> WikiProgramPayload:
         scope = await scope_in(info, input)
-        await oauth.disconnect_program(info.context.database, scope, id_of(input.id))
+        await oauth.disconnect_program(info.context.database, scope, id_of(input.id), least=Action.WRITE)
         return WikiProgramPayload(disconnected_id=input.id)
 
 
