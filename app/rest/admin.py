@@ -285,7 +285,7 @@ async def create_key(call: Caller, tenant: TenantName, given: admin_models.NewKe
 @routes.post(
     "/tenants/{tenant}/keys/{id}/rotate",
     operation_id="rotateApiKey",
-    response_model=admin_models.IssuedKey,
+    response_model=admin_models.RotatedKey,
     responses=problems(*SENT, 404),
 )
 async def rotate_key(call: Caller, tenant: TenantName, id: UUID, given: admin_models.KeyRotation) -> Response:

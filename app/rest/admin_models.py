@@ -210,8 +210,15 @@ class IssuedKey(ResponseModel):
 
     id: UUID
     key: str
-    expires_at: datetime | None = None
-    former_until: datetime | None = None
+    expires_at: datetime | None
+
+
+class RotatedKey(ResponseModel):
+    """An API key with another secret. `key` is shown this once; the former one is accepted until `former_until`."""
+
+    id: UUID
+    key: str
+    former_until: datetime
 
 
 class IssuedToken(ResponseModel):

@@ -48,7 +48,7 @@ class IssuedKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyLimits:
-    """What bounds a key besides its role: OAuth scopes and networks, where there are any."""
+    """The bounds of a key besides its role: OAuth scopes and networks, where there are any."""
 
     scopes: Sequence[str] = ()
     networks: Sequence[str] = ()

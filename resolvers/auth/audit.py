@@ -149,7 +149,7 @@ async def list_events(
 
 
 class Refusal(NamedTuple):
-    """What is counted together: the same refusal of the same credential from the same address."""
+    """A refusal for one reason, of one credential where that is known, from one address: such are counted together."""
 
     tenant_id: UUID
     event: Event

@@ -299,3 +299,30 @@ async def test_owners_are_found_by_one_statement(statements: list[str], wiki: Wi
         await database.close()
     assert [owner.slug for owner in found] == ["o2", "o0", "o3", "o2"]
     assert len([sql for sql in statements if "owners" in sql]) == 1
+
+
+BOUNDED = """mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { key apiKey { id scopes networks }
+  userErrors { field } } }"""
+ROTATE = "mutation ($input: RotateApiKeyInput!) { rotateApiKey(input: $input) { key apiKey { formerUntil } } }"
+AUDIT = '{ auditEvents(first: 10, action: "api_key") { nodes { action outcome actorKind subject address times } } }'
+
+
+async def test_a_key_is_bounded_rotated_and_in_the_audit_log(service: Service, token: str, wiki: Wiki) -> None:
+    given = {"name": "far", "owners": [str(wiki.scope.owner_id)], "scopes": ["wiki:read"]}
+    wrong = await do(service, token, BOUNDED, input=given | {"networks": ["everywhere"]})
+    assert wrong["createApiKey"]["userErrors"] == [{"field": "networks"}]
+    far = (await do(service, token, BOUNDED, input=given | {"networks": ["203.0.113.0/24"]}))["createApiKey"]
+    assert (far["apiKey"]["scopes"], far["apiKey"]["networks"]) == (["wiki:read"], ["203.0.113.0/24"])
+    assert (await service.post("{ viewer { role } }", far["key"])).status_code == 403
+    near = (await do(service, token, BOUNDED, input=given | {"networks": ["127.0.0.0/8"]}))["createApiKey"]
+    id = near["apiKey"]["id"]
+    again = (await do(service, token, ROTATE, input={"id": id, "overlapSeconds": 60}))["rotateApiKey"]
+    assert again["apiKey"]["formerUntil"] is not None
+    for key in (near["key"], again["key"]):
+        assert (await service.ask("{ viewer { role } }", key))["data"] == {"viewer": {"role": "READER"}}
+    rotated, *_ = (await do(service, token, AUDIT))["auditEvents"]["nodes"]
+    shown = {"action": "api_key.rotated", "outcome": "DONE", "subject": id, "address": "127.0.0.1", "times": 1}
+    assert shown.items() <= rotated.items()
+    assert await codes(service, again["key"], AUDIT) == ["FORBIDDEN"]
+    listed = await service.get("/api/wiki/audit-events?action=api_key.rotated", token)
+    assert [one["subject"] for one in listed.json()["items"]] == [id]
