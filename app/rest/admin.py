@@ -20,12 +20,12 @@ from content.names import is_slug
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.auth import api_keys, owners
-from resolvers.auth.audit import CredentialLog, Event, audit_alone
 from resolvers.auth.credentials import Signing, bearer, issue_token
 from resolvers.errors import BadInput, IdempotencyKeyNotAllowed, Unauthenticated
 from resolvers.rate_limits.buckets import Bucket, Lease, Rate, Share
 from resolvers.rate_limits.limiter import Account, Throttle
 from resolvers.tenants import tenants
+from resolvers.transactions.audit import CredentialLog, Event, audit_alone
 
 from ..http.limits import Admission, Bounds
 from ..http.request import Bodies, idempotency_key

@@ -8,8 +8,8 @@ from typing import IO, Any
 from fastapi import APIRouter
 from starlette.responses import Response, StreamingResponse
 
-from resolvers.auth.audit import Event, audit_alone
 from resolvers.import_export.files import export_zip
+from resolvers.transactions.audit import Event, audit_alone
 
 from .endpoint import MovingRoute
 from .parameters import Caller, problems

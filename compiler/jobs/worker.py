@@ -14,7 +14,6 @@ from uuid import UUID
 from db.database import Database
 from observability.trace import record_error
 from resolvers.archives import retention
-from resolvers.auth.audit import OPERATORS_LOG
 from resolvers.embeddings import vectors
 from resolvers.embeddings.embedder import Embedder
 from resolvers.errors import CairnError, Forbidden, Unavailable
@@ -27,6 +26,7 @@ from resolvers.search.passages import finish_passages, read_sources
 from resolvers.search.reindexing import FIRST, begin, finish, read_batch
 from resolvers.sources.compile_requests import sweep_all
 from resolvers.tenants.tenants import list_tenants
+from resolvers.transactions.audit import OPERATORS_LOG
 from resolvers.transactions.db_errors import REFUSED, refusal
 from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer

@@ -18,11 +18,11 @@ from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 
-from ..auth.audit import OPERATORS_LOG, Event, audit
 from ..auth.owners import find_owner
 from ..errors import NotFound
 from ..sources.sources import forget_source
 from ..tenants.tenants import as_id, find_tenant
+from ..transactions.audit import OPERATORS_LOG, Event, audit
 from ..transactions.transaction import transaction
 from . import moves
 

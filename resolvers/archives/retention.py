@@ -10,9 +10,9 @@ from db.ids import first_id
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 
-from ..auth.audit import MACHINE, Event, audit
 from ..errors import BadInput
 from ..sources.sources import forget_source
+from ..transactions.audit import MACHINE, Event, audit
 from ..transactions.transaction import transaction
 
 PRUNING, ERASING = statements("pruning"), statements("erasing")

@@ -20,8 +20,8 @@ from observability.trace import CLIENT_ADDRESS
 from .. import validation
 from ..errors import BadInput, Forbidden, IdempotencyKeyNotAllowed, NotFound, Unauthenticated
 from ..permissions import covers
+from ..transactions.audit import MACHINE, Event, audit
 from ..transactions.transaction import transaction
-from .audit import MACHINE, Event, audit
 from .owners import hold_owners, usual_actor
 
 KEYS = statements("api_keys")

@@ -15,9 +15,9 @@ from observability.trace import record_caller
 
 from ..errors import BadInput, Forbidden, NoCredential, NotFound, Unauthenticated
 from ..permissions import Action, authorise, covers
+from ..transactions.audit import CredentialLog, Event
 from ..transactions.db_errors import translated_db_errors
 from .api_keys import PREFIX, KeyRefused, NetworkRefused, find_key, role_of_scopes, scope_of_key
-from .audit import CredentialLog, Event
 from .credential_cache import TTL, CredentialCache, Verified
 from .jwks import ALGORITHMS, Jwks
 from .owners import Owner, usual_actor

@@ -20,9 +20,9 @@ from db.sql import statements
 
 from ..errors import Forbidden, NotFound
 from ..permissions import Action, covers, is_at_home
+from ..transactions.audit import Event, audit
 from ..transactions.transaction import read_connection, transaction
 from .api_keys import SCOPES, role_of_scopes
-from .audit import Event, audit
 from .credentials import Signing, mint
 
 AUTHORIZATIONS = statements("oauth_authorizations")

@@ -25,7 +25,7 @@ from db.scope import Actor, ActorKind, Role
 
 from ..errors import Conflict, Forbidden, NotFound, Unauthenticated, Unavailable
 from ..tenants.tenants import find_tenant
-from .audit import Event, audit_alone
+from ..transactions.audit import Event, audit_alone
 from .credentials import LEEWAY, Signing, issue_token, reason, secret_key
 from .jwks import ALGORITHMS, Jwks
 from .owners import OwnerKind, ensure_owner, find_owner

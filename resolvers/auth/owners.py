@@ -20,10 +20,10 @@ from ..jobs.queue import enqueue
 from ..permissions import Action
 from ..proposals.gate import PolicyRule, Significance, checked_rules, rules_of
 from ..tenants.tenants import as_id, check_tenant, new_slug
+from ..transactions.audit import MACHINE, Event, audit
 from ..transactions.db_errors import translated_db_errors
 from ..transactions.transaction import lock_wiki, transaction, writing
 from ..transactions.writer import record
-from .audit import MACHINE, Event, audit
 
 OWNERS = statements("owners")
 REINDEXING = statements("search_reindexing")

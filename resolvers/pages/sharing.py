@@ -17,9 +17,9 @@ from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 
 from .. import validation
-from ..auth.audit import Event, audit
 from ..errors import BadInput, IdempotencyKeyNotAllowed, NotFound
 from ..permissions import Action
+from ..transactions.audit import Event, audit
 from ..transactions.transaction import read_connection, writing_page, writing_row
 from ..transactions.writer import LogLine, Writer
 

@@ -12,8 +12,8 @@ from db.scope import Actor
 from db.sql import statements
 
 from .. import validation
-from ..auth.audit import MACHINE, Event, audit
 from ..errors import BadInput, NotFound, SlugTaken
+from ..transactions.audit import MACHINE, Event, audit
 from ..transactions.transaction import transaction
 
 TENANTS = statements("tenants")

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from db.database import Database
-    from resolvers.auth.audit import AuditEvent
     from resolvers.auth.oauth import ConnectedProgram
+    from resolvers.transactions.audit import AuditEvent
 
 POLLED_EVERY = 1.0  # seconds
 LATE = 60.0  # seconds by which an event may be seen after one that is newer
@@ -48,8 +48,8 @@ def audit(
     asked: dict[str, Any] = {"action": action, "outcome": "refused" if refused else None, "actor_id": actor}
 
     async def work(database: "Database") -> "Sequence[AuditEvent]":
-        from resolvers.auth.audit import OPERATORS_LOG, list_events
         from resolvers.tenants.tenants import find_tenant
+        from resolvers.transactions.audit import OPERATORS_LOG, list_events
 
         tenant_id = OPERATORS_LOG if tenant is None else (await find_tenant(database, tenant)).id
         found = await list_events(database, tenant_id, limit=limit, **asked)
@@ -72,7 +72,7 @@ async def follow_events(
     from datetime import UTC, datetime, timedelta
 
     from db.ids import first_id
-    from resolvers.auth.audit import list_events
+    from resolvers.transactions.audit import list_events
 
     seen: dict[UUID, None] = {}
     while True:

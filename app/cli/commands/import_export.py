@@ -137,8 +137,8 @@ def export_notes(
     """Write a wiki out, with archived pages, sources and the mentions. `cairn import` of it gives the same
     wiki again. Exits with 1 when something could not be written; all else is in the export then."""
     from db.scope import Role
-    from resolvers.auth.audit import MACHINE, Event, audit_alone
     from resolvers.import_export.files import export_path
+    from resolvers.transactions.audit import MACHINE, Event, audit_alone
 
     from ..progress import progress
     from ..session import find_wiki, session

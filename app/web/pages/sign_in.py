@@ -7,9 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from resolvers.auth.audit import Event, audit_alone
 from resolvers.auth.oidc import ATTEMPT
 from resolvers.errors import CairnError, Forbidden, NotFound, Unauthenticated
+from resolvers.transactions.audit import Event, audit_alone
 
 from ..endpoint import (
     Web,

@@ -11,10 +11,10 @@ from db.scope import Actor, ActorKind, Role
 from observability.trace import CLIENT_ADDRESS
 from resolvers.archives.retention import prune
 from resolvers.auth.api_keys import KeyLimits, create_api_key, list_api_keys, revoke_api_key, rotate_api_key
-from resolvers.auth.audit import LINES_MOST, OPERATORS_LOG, list_events
 from resolvers.auth.credentials import Credentials, Tokens
 from resolvers.auth.owners import Grant, grant, revoke
 from resolvers.errors import BadInput, Forbidden, NoCredential, NotFound, Unauthenticated
+from resolvers.transactions.audit import LINES_MOST, OPERATORS_LOG, list_events
 
 MARA = Actor(ActorKind.USER, "mara")
 UNKNOWN = "Bearer cairn_" + "x" * 43

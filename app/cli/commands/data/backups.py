@@ -299,7 +299,7 @@ def recorded(dsn: str, event: str, subject: object = None, **detail: Any) -> Non
     """Write into the operator's audit log what a command has done with the whole database, or with a tenant."""
     from db.archives.copying import connected
     from db.database import Connection, prepare_connection
-    from resolvers.auth.audit import MACHINE, OPERATORS_LOG, Event, audit
+    from resolvers.transactions.audit import MACHINE, OPERATORS_LOG, Event, audit
 
     async def work(dsn: str) -> None:
         async with connected(dsn, "cairn audit") as connection:

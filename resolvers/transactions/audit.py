@@ -22,8 +22,8 @@ from db.scope import Actor, ActorKind
 from db.sql import statements
 from observability.trace import CLIENT_ADDRESS, request_id
 
-from ..transactions.transaction import transaction
-from ..transactions.writer import Writer
+from .transaction import transaction
+from .writer import Writer
 
 AUDIT, KEYS = statements("audit"), statements("api_keys")
 OPERATORS_LOG: Final = UUID(int=0)
