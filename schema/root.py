@@ -6,7 +6,7 @@ from strawberry.schema.config import StrawberryConfig
 
 from selection import Engine, Limits, Resolvers
 
-from ..transactions.audit import AuditQueries
+from .audit import AuditQueries
 from .errors import shown
 from .federation import REPRESENTATION, FederationQueries, Representation
 from .fields import NodeQueries
