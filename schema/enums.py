@@ -147,9 +147,9 @@ class WikiApiKeyState(Enum):
 
 
 @strawberry.enum(description="What became of an attempt that the audit log knows.")
-class AuditOutcome(Enum):
-    DONE = strawberry.enum_value("done", description="It was done.")
-    REFUSED = strawberry.enum_value("refused", description="It was refused.")
+class AuditOutcome(StrEnum):
+    DONE = "done"
+    REFUSED = "refused"
 
 
 @strawberry.enum(description="What became of a page by its last change.")
