@@ -9,6 +9,7 @@ import typer
 
 from . import options
 from .commands import (
+    audit,
     context,
     decisions,
     demo,
@@ -113,8 +114,8 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 COMMANDS = (
-    demo, service, doctor, options, tenants, owners, grants, keys, import_export, backups, moves, erasing, queue, jobs,
-    sources, pages, search, context, edit, history, wiki, decisions, memories, watch, lint, knowledge, embeddings,
+    demo, service, doctor, options, tenants, owners, grants, keys, audit, import_export, backups, moves, erasing, queue,
+    jobs, sources, pages, search, context, edit, history, wiki, decisions, memories, watch, lint, knowledge, embeddings,
     explain,
 )  # fmt: skip
 
