@@ -23,6 +23,8 @@ REDIRECTS_MAX = 5
 HEADERS = {"User-Agent": "cairn", "Accept": "text/html, text/markdown, text/plain, application/pdf;q=0.9, */*;q=0.1",
            "Accept-Encoding": "identity"}  # fmt: skip
 TRANSLATED = ip_network("64:ff9b::/96")  # an IPv4 address in its last 32 bits
+UNICAST = ip_network("2000::/3")  # all that is given out of IPv6: local translation and other embeddings lie outside
+SPECIAL = [ip_network(one) for one in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")]  # which old Pythons call global
 
 Address = IPv4Address | IPv6Address
 LookUp = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -53,14 +55,14 @@ async def looked_up(host: str, port: int) -> list[str]:
 def is_public(address: Address) -> bool:
     """Return whether an address is one of the public internet, and so is every other that it stands for."""
     if isinstance(address, IPv4Address):
-        return address.is_global and not address.is_multicast
-    inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+        return address.is_global and not address.is_multicast and not any(address in one for one in SPECIAL)
+    if address.ipv4_mapped is not None:
+        return is_public(address.ipv4_mapped)
     if address in TRANSLATED:
-        inner.append(IPv4Address(int(address) & 0xFFFFFFFF))
-    if any(one is not None and not is_public(one) for one in inner):
+        return is_public(IPv4Address(int(address) & 0xFFFFFFFF))
+    if address.sixtofour is not None and not is_public(address.sixtofour):
         return False
-    is_inside = address.is_multicast or address.is_site_local or address.is_link_local or address.is_loopback
-    return (address.is_global or address.ipv4_mapped is not None) and not is_inside
+    return address in UNICAST and address.is_global and not any(address in one for one in SPECIAL)
 
 
 class Fetcher:

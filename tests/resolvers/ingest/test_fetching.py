@@ -115,7 +115,8 @@ async def test_another_address_is_not_even_looked_up(url: str, reason: str) -> N
         "127.0.0.1", "10.0.0.1", "172.16.3.4", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
         "255.255.255.255", "192.0.2.1", "198.18.0.1", "::", "::1", "fe80::1", "fc00::1", "fd12::1", "ff02::1",
         "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2002:7f00:1::",
-        "2001:db8::1", "fec0::1",
+        "2001:db8::1", "fec0::1", "64:ff9b:1::a00:1", "::127.0.0.1", "::ffff:0:a00:1", "5f00::1", "3fff::1", "4000::1",
+        "192.0.0.8", "192.88.99.1", "2002:c000:8::1",
     ],
 )  # fmt: skip
 async def test_no_address_of_a_machine_inside_is_public(address: str) -> None:
@@ -128,7 +129,9 @@ async def test_no_address_of_a_machine_inside_is_public(address: str) -> None:
         await Fetcher(["kilns.example"], look_up=inside).fetch("http://kilns.example/")
 
 
-@pytest.mark.parametrize("address", ["93.184.216.34", "8.8.8.8", "2606:2800:220:1:248:1893:25c8:1946"])
+@pytest.mark.parametrize(
+    "address", ["93.184.216.34", "8.8.8.8", "2606:2800:220:1:248:1893:25c8:1946", "64:ff9b::808:808", "::ffff:8.8.8.8"]
+)
 def test_addresses_of_the_internet_are_public(address: str) -> None:
     assert is_public(ip_address(address))
 
