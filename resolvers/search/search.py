@@ -32,7 +32,7 @@ from .snippets import is_switch, with_snippets
 from .weights import COUNTED, WEIGHTS
 
 PARTS = ("in_text", "in_names", "named", "together", "heading", "begun", "linked", "topic")
-SWITCHED = 3  # pages that may tell a switch from an exclusion
+SWITCHED = 3  # pages or passages that may tell a switch from an exclusion
 NAMES_LEAST = 0.25  # of what the text of a page scores
 ENOUGH = 10  # hits; with fewer a question is asked again in a wider way
 EVER = (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC))

@@ -1,7 +1,8 @@
 """The snippet of each hit that shows why it was found."""
 
+import re
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 from uuid import UUID
 
@@ -64,6 +65,12 @@ async def is_switch(connection: Connection, scope: Scope, words: Sequence[str], 
         page_ids=[hit.page_id for hit in hits], longest=LONGEST, pattern=SWITCH.format("|".join(map(escape, words))),
     )  # fmt: skip
     return bool(row and row["is_written"])
+
+
+def is_switch_in(texts: Iterable[str], words: Sequence[str]) -> bool:
+    """Return the same of texts that are at hand."""
+    pattern = re.compile(SWITCH.format("|".join(map(re.escape, words))), re.IGNORECASE)
+    return any(map(pattern.search, texts))
 
 
 def escape(word: str) -> str:

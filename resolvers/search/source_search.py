@@ -2,8 +2,9 @@
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -11,7 +12,7 @@ from zlib import crc32
 
 import orjson
 
-from content.search.search_query import SearchQuery, understand
+from content.search.search_query import SearchQuery, understand, without_exclusions
 from content.search.snippets import Snippet
 from content.search.times import named_times
 from db.database import Connection, Database, Row
@@ -27,8 +28,8 @@ from .lexemes import PASSAGES, one_of, quoted
 from .passages import CURRENT
 from .ranking_query import rare_enough, required, weigh, widest
 from .request import DEEPEST, DEFAULT, Filter, SearchRequest
-from .search import ENOUGH, in_wiki
-from .snippets import snippets_of
+from .search import ENOUGH, SWITCHED, in_wiki
+from .snippets import is_switch_in, snippets_of
 from .weights import HEAVIEST, PASSAGE_BUDGET, PASSAGE_WEIGHTS
 
 RANKING = statements("passage_ranking")
@@ -117,7 +118,34 @@ async def search_passages(
     start: int = 0,
     near: Sequence[Row] = (),
 ) -> SourceSearchResult:
-    """Search the sources of the scope's wiki, which the caller may read; `near` are those that mean the same."""
+    """Search the sources of the scope's wiki, which the caller may read; `near` are those that mean the same.
+
+    As in a search of pages, a minus before a word is part of a switch where one of the best passages for its words
+    writes it so, and it excludes nothing where no passage would be left: then the words are what is suggested.
+    """
+    run = partial(search_as, connection, scope, near=near)
+    if not query.excluded or (text := without_exclusions(asked.text)) == asked.text:
+        return await run(asked, query, start)
+    plain = await read_in_thread(len(text), understand, text)
+    best = (await run(replace(asked, first=SWITCHED, with_snippets=False), plain, 0)).hits
+    words = [word for word in query.excluded if word not in plain.excluded]
+    if is_switch_in((hit.text for hit in best), words):
+        return await run(asked, plain, start)
+    excluding = await run(asked, query, start)
+    if excluding.total or not best:
+        return excluding
+    return replace(await run(asked, plain, start), did_you_mean=text)
+
+
+async def search_as(
+    connection: Connection,
+    scope: Scope,
+    asked: SourceSearchRequest,
+    query: SearchQuery,
+    start: int,
+    near: Sequence[Row],
+) -> SourceSearchResult:
+    """Search the passages for the question as `query` has understood it."""
     besides = " ".join([*query.phrases, *query.excluded])
     text = query.words + " " * asked.text[-1:].isspace()
     reading = await read(connection, scope, text, besides, (CURRENT,), offset=PASSAGES)

@@ -63,6 +63,31 @@ async def test_phrases_and_exclusions_hold(evidence: Wiki) -> None:
     assert not any("second shop" in text for text in texts(await search(evidence, "bakery -second")))
 
 
+LISTED = "`ls -Recurse` lists what is in folders, too."
+
+
+async def test_a_minus_excludes_no_switch_that_passages_write_so(evidence: Wiki) -> None:
+    drafts = [
+        SourceDraft("document", "ls", f"{LISTED}\n\nUse ls to see folders.\n\nA function may recurse.\n"),
+        SourceDraft("document", "x", "-x shows hidden items."),
+    ]
+    await retain_sources(evidence.database, evidence.scope, drafts)
+    assert texts(await search(evidence, "ls -Recurse"))[0] == LISTED
+    assert texts(await search(evidence, "ls folders -recurse"))[0] == LISTED
+    assert texts(await search(evidence, "hidden -x")) == ["-x shows hidden items."]
+    assert texts(await search(evidence, "recurse -folders")) == ["A function may recurse."], "no switch is called so"
+    first = await search(evidence, "ls -Recurse", first=1)
+    second = await search(evidence, "ls -Recurse", first=1, after=first.hits[0].cursor)
+    assert texts(await search(evidence, "ls -Recurse"))[:2] == [*texts(first), *texts(second)]
+
+
+async def test_a_minus_excludes_nothing_where_no_passage_is_left(evidence: Wiki) -> None:
+    found = await search(evidence, "celadon -glaze")
+    assert texts(found)[0] == "The celadon glaze needs a hot kiln."
+    assert found.did_you_mean == "celadon glaze"
+    assert texts(await search(evidence, 'celadon -"glaze"')) == []
+
+
 async def test_filters_restrict(evidence: Wiki) -> None:
     for wanted in (
         SourceFilter(kinds=("url",)),
