@@ -9,32 +9,25 @@ import typer
 
 from . import options
 from .commands import (
-    audit,
     context,
     decisions,
     demo,
-    doctor,
     edit,
-    embeddings,
     explain,
-    grants,
     history,
     import_export,
     jobs,
-    keys,
     knowledge,
     lint,
     memories,
-    owners,
     pages,
-    queue,
     search,
     service,
     sources,
-    tenants,
     watch,
     wiki,
 )
+from .commands.admin import audit, doctor, embeddings, grants, keys, owners, queue, tenants
 from .commands.data import backups, erasing, moves
 from .output import complain, prepare_streams, say, tell
 

@@ -6,7 +6,8 @@ import typer
 
 from ...options import AsJson, Tenant, duration, read_settings
 from ...output import say, show, table
-from .. import owners, sources, tenants
+from .. import sources
+from ..admin import owners, tenants
 from .backups import database, done
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import typer
 
 from ...options import AsJson, read_settings
 from ...output import say, show
-from ..tenants import app
+from ..admin.tenants import app
 from .backups import database, done, recorded, shown
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from uuid import UUID
 
 import typer
 
-from ..options import AsJson, Owner, Tenant
-from ..output import as_json as json_line
-from ..output import say, show, table
+from ...options import AsJson, Owner, Tenant
+from ...output import as_json as json_line
+from ...output import say, show, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ def audit(
 
     With --json --follow each event is a line of JSON.
     """
-    from ..session import session
+    from ...session import session
 
     asked: dict[str, Any] = {"action": action, "outcome": "refused" if refused else None, "actor_id": actor}
 
@@ -111,7 +111,7 @@ def shown(event: "AuditEvent") -> dict[str, Any]:
 @app.command("list", epilog="Example: cairn programs list --tenant acme --owner mara --json")
 def list_all(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
     """List the programs that may use an owner's wiki by OAuth, the newest first."""
-    from ..session import find_wiki, session
+    from ...session import find_wiki, session
 
     async def work(database: "Database") -> "list[ConnectedProgram]":
         from db.scope import Role
@@ -141,7 +141,7 @@ def disconnect(
     as_json: AsJson = False,
 ) -> None:
     """Let a program in no longer: it gets no more tokens, and the last one ends within 15 minutes."""
-    from ..session import find_wiki, session
+    from ...session import find_wiki, session
 
     async def work(database: "Database") -> None:
         from db.scope import Role

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, duration
-from ..output import say, show, table, tell
+from ...options import AsJson, Owner, Tenant, duration
+from ...output import say, show, table, tell
 
 
 class Role(StrEnum):
@@ -44,8 +44,8 @@ RoleOption = Annotated[Role, typer.Option("--role", help="What it may do at most
 
 
 if TYPE_CHECKING:
-    from ...settings import Settings
-    from ..session import Wiki
+    from ....settings import Settings
+    from ...session import Wiki
 
 Ttl = Annotated[int, typer.Option(parser=duration, metavar="TIME", help="How long it lives: 90s, 15m, 12h, 30d.")]
 
@@ -63,8 +63,8 @@ def token(
     as_json: AsJson = False,
 ) -> None:
     """Print a signed token for `Authorization: Bearer`."""
-    from ...settings import Settings
-    from ..session import find_wiki, session
+    from ....settings import Settings
+    from ...session import find_wiki, session
 
     wiki = session(lambda database: find_wiki(database, tenant, owner))
     signed = token_for(Settings(), wiki, role, ttl, actor)
@@ -79,7 +79,7 @@ def token_for(settings: "Settings", wiki: "Wiki", role: str, ttl: float, actor_k
     from db import scope
     from resolvers.auth.credentials import Signing, issue_token
 
-    from ...settings import signing_secret
+    from ....settings import signing_secret
 
     signing = Signing(signing_secret(settings), settings.jwt_issuer, settings.jwt_audience)
     acting = scope.ActorKind(actor_kind) if actor_kind else None
@@ -125,7 +125,7 @@ def create(
     from resolvers.auth.owners import find_owners
     from resolvers.tenants.tenants import find_tenant
 
-    from ..session import session
+    from ...session import session
 
     expires_at = None if expires is None else datetime.now(UTC) + timedelta(seconds=expires)
 
@@ -151,7 +151,7 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
     from resolvers.auth.api_keys import list_api_keys
     from resolvers.tenants.tenants import find_tenant
 
-    from ..session import session
+    from ...session import session
 
     async def work(database: "Database") -> "list[ApiKey]":
         return await list_api_keys(database, (await find_tenant(database, tenant)).id)
@@ -218,7 +218,7 @@ def rotate(
     from resolvers.auth.api_keys import rotate_api_key
     from resolvers.tenants.tenants import find_tenant
 
-    from ..session import session
+    from ...session import session
 
     async def work(database: "Database") -> "IssuedKey":
         tenant_id = (await find_tenant(database, tenant)).id
@@ -242,7 +242,7 @@ def revoke(
     from resolvers.auth.api_keys import revoke_api_key
     from resolvers.tenants.tenants import find_tenant
 
-    from ..session import session
+    from ...session import session
 
     async def work(database: "Database") -> None:
         await revoke_api_key(database, (await find_tenant(database, tenant)).id, key_id)
