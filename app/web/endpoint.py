@@ -85,13 +85,15 @@ class Proposed(CairnError):
 
 @dataclass
 class Visit:
-    """A request of a person who is signed in. `owner` is the slug of the wiki that the address names, if it does."""
+    """A request of a person who is signed in. `owner` is the slug of the wiki that the address names, if it does.
+    `file` is the body of a request that sends a file instead of a form."""
 
     web: Web
     request: Request
     wiki: Wiki
     account: Account
     form: Mapping[str, str] = field(default_factory=dict)
+    file: bytes = b""
 
     @property
     def owner(self) -> str | None:
@@ -152,13 +154,13 @@ Handle = Callable[[Visit], Awaitable[Response]]
 Limits = Callable[[], Web]
 
 
-def page_route(web: Web, path: str, handle: Handle, method: str = "GET") -> Route:
-    """Return the route of a page, which only a person who is signed in sees."""
+def page_route(web: Web, path: str, handle: Handle, method: str = "GET", *, takes_file: bool = False) -> Route:
+    """Return the route of a page, which only a person who is signed in sees. It takes forms, or files alone."""
 
     async def endpoint(request: Request) -> Response:
         record_path(path)
         try:
-            return await visited(web, request, handle)
+            return await visited(web, request, handle, takes_file)
         except Exception as error:
             return await error_page(web, request, error)
 
@@ -185,16 +187,20 @@ class Following:
         await EventStream(self.web.streams, scope, receive, send).follow(shown, asked)
 
 
-async def visited(web: Web, request: Request, handle: Handle) -> Response:
-    """Answer a request whose credential holds. A form must come from a page of this service."""
+async def visited(web: Web, request: Request, handle: Handle, takes_file: bool) -> Response:
+    """Answer a request whose credential holds. A form or a file must come from a page of this service."""
     form: Mapping[str, str] = {}
+    file = b""
     if request.method == "POST":
         check_same_origin(request)
-        form = await read_form(web, request)
+        if takes_file:
+            file = await web.bodies.read(request.scope, request.receive)
+        else:
+            form = await read_form(web, request)
     wiki = await web.credentials.scope(f"Bearer {credential(web, request)}")
 
     def work(account: Account) -> Awaitable[Response]:
-        return handle(Visit(web, request, wiki, account, form))
+        return handle(Visit(web, request, wiki, account, form, file))
 
     return await web.bounds.admit(wiki, work)
 

@@ -80,4 +80,5 @@ def web_routes(web: Web) -> list[BaseRoute]:
         Route("/follow/{id}", Following(web), methods=["GET"]),
         *(page_route(web, path, handle) for path, handle in READING.items()),
         *(page_route(web, path, handle, "POST") for path, handle in WRITING.items()),
+        page_route(web, "/file-text/{owner}", evidence.file_text, "POST", takes_file=True),
     ]

@@ -3,10 +3,12 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
+from content.ingest.extraction import Unreadable, media_type_of
 from content.names import NoSlug, slugify
 from resolvers.errors import BadInput, NotFound
+from resolvers.ingest.ingest import text_of as text_of_file
 from schema.enums import WikiSourceKind
 
 from ..endpoint import Visit, moved, path_to
@@ -86,6 +88,16 @@ async def add_source(visit: Visit) -> Response:
         values = {"given": given, "kinds": KINDS, "errors": done["userErrors"]}
         return await visit.show("add_source.html", 422, **values, **found)
     return moved(path_to("source", visit.owner or "", done["sources"][0]["id"]))
+
+
+async def file_text(visit: Visit) -> Response:
+    """Return the text of a file for the form of a new source; why it cannot be read, where that is so."""
+    check_may_write(visit, (await visit.ask("search", "Nothing"))["viewer"])
+    try:
+        found = await text_of_file(media_type_of(None, visit.asked("name"), visit.file), visit.file)
+    except Unreadable as error:
+        return PlainTextResponse(f"The file cannot be read: {error}.", 422)
+    return PlainTextResponse(found.text.strip(), headers={"cache-control": "no-store"})
 
 
 def ref_of(title: str) -> str:

@@ -17,7 +17,7 @@ window.cairn = { fetchDocument };
 
 // -- search as you type
 
-const PAUSE = 90; // milliseconds after the last key
+const PAUSE = 30; // milliseconds after the last key
 
 function suggestIn(form) {
   const input = form.querySelector("input");
@@ -100,18 +100,19 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// -- the text of a file for a form; that of a web page as markdown
+// -- the text of a file for a form
 
 const picker = document.querySelector("[data-file]");
 picker?.querySelector("input").addEventListener("change", async ({ target }) => {
   const [file] = target.files;
   if (!file) return;
-  let text = await file.text();
-  if (/\.html?$/i.test(file.name)) {
-    const answer = await fetch(picker.dataset.file, { method: "POST", body: new URLSearchParams({ body: text }) });
-    if (answer.ok) text = await answer.text();
-  }
-  document.getElementById("content").value = text;
+  const problem = picker.querySelector("[role=alert]");
+  const address = `${picker.dataset.file}?name=${encodeURIComponent(file.name)}`;
+  const answer = await fetch(address, { method: "POST", body: file }).catch(() => null);
+  const isText = answer?.headers.get("content-type")?.startsWith("text/plain");
+  problem.textContent = answer?.ok ? "" : isText ? await answer.text() : picker.dataset.failed;
+  if (!answer?.ok) return;
+  document.getElementById("content").value = await answer.text();
   document.getElementById("title").value ||= file.name.replace(/\.[^.]+$/, "");
 });
 if (picker) picker.hidden = false;

@@ -12,6 +12,7 @@ from db.scope import Role
 from resolvers.sources.sources import cite_source
 from tests.app.service import Service
 from tests.app.web_client import SAME, signed_in, written
+from tests.content.test_ingest import pdf
 from tests.wiki import Wiki
 
 TEXT = "One.\nThe pool is cold.\nThree."
@@ -66,6 +67,40 @@ async def test_a_text_becomes_a_source(person: httpx.AsyncClient, wiki: Wiki, ow
     assert "A note" in (await person.get(added.headers["location"])).text
     empty = await person.post(f"/add-source/{owner}", data=given | {"content": ""}, headers=SAME)
     assert (empty.status_code, 'role="alert"' in empty.text) == (422, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "text"),
+    [
+        ("Kiln log.pdf", pdf("The kiln was fired twice."), "The kiln was fired twice."),
+        ("tides.html", b"<h1>Tides</h1><p>Low at <b>six</b>.</p>", "# Tides\n\nLow at **six**."),
+        ("note.txt", "Cold.".encode("utf-16"), "Cold."),
+    ],
+)
+async def test_a_file_is_read_as_the_text_of_a_source(
+    person: httpx.AsyncClient, owner: str, name: str, data: bytes, text: str
+) -> None:
+    read = await person.post(f"/file-text/{owner}", params={"name": name}, content=data, headers=SAME)
+    assert (read.status_code, read.headers["content-type"]) == (200, "text/plain; charset=utf-8")
+    assert read.text == text
+
+
+async def test_a_file_that_cannot_be_read_is_refused_with_the_reason(person: httpx.AsyncClient, owner: str) -> None:
+    address = f"/file-text/{owner}?name=x.pdf"
+    broken = await person.post(address, content=b"%PDF-1.7 nothing", headers=SAME)
+    assert (broken.status_code, broken.headers["content-type"]) == (422, "text/plain; charset=utf-8")
+    assert broken.text.startswith("The file cannot be read: ")
+    assert "no PDF" in broken.text
+    assert (await person.post(address, content=b"x" * 2_000_001, headers=SAME)).status_code == 413
+    other = {"sec-fetch-site": "cross-site"}
+    assert (await person.post(address, content=pdf("x"), headers=other)).status_code == 403
+
+
+async def test_only_who_may_write_has_files_read(service: Service, wiki: Wiki, owner: str) -> None:
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
+    async with signed_in(service, token) as reading:
+        answer = await reading.post(f"/file-text/{owner}?name=x.pdf", content=pdf("x"), headers=SAME)
+        assert answer.status_code == 403
 
 
 async def test_forgetting_shows_what_goes_before_it_goes(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:

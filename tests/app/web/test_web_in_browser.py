@@ -17,6 +17,7 @@ from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from tests.app.chromium import EXECUTABLE, Tab, tab
 from tests.app.service import serving
 from tests.app.web_client import written
+from tests.content.test_ingest import pdf
 from tests.wiki import Wiki
 
 pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
@@ -196,20 +197,34 @@ async def test_what_is_pasted_keeps_its_form_as_markdown(reader: Reader, tmp_pat
 
 
 async def test_the_text_of_a_file_becomes_a_source(reader: Reader, tmp_path: Path) -> None:
+    (tmp_path / "Broken.pdf").write_bytes(b"%PDF-1.7 nothing")
+    (tmp_path / "Kiln log.pdf").write_bytes(pdf("The kiln was fired twice."))
     (tmp_path / "Tide table.html").write_text(
         "<title>T</title><h1>Tides</h1><p>Low at <b>six</b>.</p>", encoding="utf-8"
     )
 
     def look() -> None:
         with tab(tmp_path / "browser") as browser:
-            opened(browser, f"{reader.url}/add-source/{reader.owner}")
-            found = browser.call("Runtime.evaluate", expression="document.querySelector('#file')")["result"]["objectId"]
-            browser.call("DOM.setFileInputFiles", files=[str(tmp_path / "Tide table.html")], objectId=found)
-            browser.wait_for("document.querySelector('#content').value.includes('**six**')")
-            browser.run("document.querySelector('main form button').click()")
-            browser.wait_for("location.pathname.startsWith('/source/') && document.readyState === 'complete'")
-            assert browser.run("document.querySelector('h1').textContent") == "Tide table"
+
+            def choose(name: str) -> None:
+                found = browser.call("Runtime.evaluate", expression="document.querySelector('#file')")["result"]
+                browser.call("DOM.setFileInputFiles", files=[str(tmp_path / name)], objectId=found["objectId"])
+
+            for name, text in (("Tide table", "**six**"), ("Kiln log", "The kiln was fired twice.")):
+                opened(browser, f"{reader.url}/add-source/{reader.owner}")
+                choose(f"{name}.{'html' if name == 'Tide table' else 'pdf'}")
+                browser.wait_for(f"document.querySelector('#content').value.includes('{text}')")
+                browser.run("document.querySelector('main form button').click()")
+                browser.wait_for("location.pathname.startsWith('/source/') && document.readyState === 'complete'")
+                assert browser.run("document.querySelector('h1').textContent") == name
             assert browser.complaints() == []
+            opened(browser, f"{reader.url}/add-source/{reader.owner}")
+            choose("Broken.pdf")
+            browser.wait_for("document.querySelector('[data-file] [role=alert]').textContent.includes('no PDF')")
+            assert browser.run("document.querySelector('#content').value") == ""
+            choose("Kiln log.pdf")
+            browser.wait_for("document.querySelector('#content').value.includes('fired twice')")
+            assert browser.run("document.querySelector('[data-file] [role=alert]').textContent") == ""
 
     await asyncio.to_thread(look)
 
