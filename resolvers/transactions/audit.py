@@ -14,8 +14,6 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-import structlog
-
 from db.database import Connection, Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind
@@ -34,8 +32,6 @@ STORED_EVERY: Final = 60.0  # seconds
 LINES_MOST: Final = 20  # of refusals, each time that they are stored
 KEYS_MOST: Final = 10_000  # of which a process notes the last use between two times
 REASON_MOST: Final = 120  # characters
-
-log = structlog.get_logger(__name__)
 
 
 class Event(StrEnum):
@@ -232,4 +228,7 @@ class CredentialLog:
         try:
             await self.store()
         except Exception as error:
+            import structlog  # here, because commands are quicker without it
+
+            log = structlog.get_logger(__name__)
             log.warning("refused credentials and uses of keys were not stored", reason=type(error).__name__)
