@@ -293,7 +293,7 @@ class Credentials:
         ends: list[float] = [
             moment.timestamp() for moment in (row["expires_at"], row["former_until"]) if moment is not None
         ]
-        return min(time.time() + TTL, *ends)
+        return min([time.time() + TTL, *ends])
 
     async def at_work(self, scope: Scope, owner: str) -> Scope:
         """Move the scope to another owner's wiki. Unknown, foreign and unreadable owners get the same message."""
