@@ -155,6 +155,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
             async with (
                 watchers.watching(),
                 swept(database),
+                credentials.log.storing(),
                 renamings_finished(database),
                 compiling(settings, database, watchers.job),
                 streams.open(),
@@ -173,7 +174,11 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
             *graphiql_routes("/graphql"),
             *health_routes(database),
             Below(REST, rest_application(settings, database, credentials, bounds)),
-            *([Below(ADMIN, admin_application(settings, database, bounds))] if settings.admin_token else []),
+            *(
+                [Below(ADMIN, admin_application(settings, database, bounds, credentials.log))]
+                if settings.admin_token
+                else []
+            ),
             *watchers.routes(),
         ],
         middleware=[Middleware(Caught)],

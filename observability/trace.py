@@ -91,6 +91,8 @@ class RequestTrace:
 
 
 REQUEST_TRACE: ContextVar[RequestTrace | None] = ContextVar("trace", default=None)
+CLIENT_ADDRESS: ContextVar[str | None] = ContextVar("client_address", default=None)
+"""The IP address from which a request or a connection comes, past the proxies that are trusted."""
 
 
 class span(TraceSpan):

@@ -146,6 +146,12 @@ class WikiApiKeyState(Enum):
     REVOKED = strawberry.enum_value("revoked", description="Somebody ended it.")
 
 
+@strawberry.enum(description="What became of an attempt that the audit log knows.")
+class AuditOutcome(StrEnum):
+    DONE = "done"
+    REFUSED = "refused"
+
+
 @strawberry.enum(description="What became of a page by its last change.")
 class WikiPageState(Enum):
     ACTIVE = strawberry.enum_value("active", description="It is there.")

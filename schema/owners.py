@@ -18,7 +18,7 @@ from .enums import (
     WikiWritePolicy,
     WikiWriterRole,
 )
-from .fields import Connection, Node, column, expression, relation, source, whole
+from .fields import Connection, Node, OwnerName, column, expression, relation, source, whole
 
 owners = relations.owners
 
@@ -106,6 +106,12 @@ class WikiApiKey:
     created_at: datetime = column("When it was made.")
     expires_at: datetime | None = column("When it ends by itself; null for never.")
     revoked_at: datetime | None = column("When it was revoked.")
+    scopes: list[str] = column("Of wiki:read, wiki:write and wiki:admin: less than its role; empty for all of that.")
+    networks: list[str] = column("The networks from which it is accepted; empty for all.")
+    used_at: datetime | None = column("When it was last used, to about a minute; null for never.")
+    former_until: datetime | None = expression(
+        api_keys.former_until, "Until when its former secret is accepted as well; null when there is none."
+    )
 
 
 @strawberry.type
@@ -115,3 +121,23 @@ class ApiKeyQueries:
         "Every API key of the tenant, the oldest first; expired and revoked ones too. For admins.",
         access=OF_TENANT_AS_ADMIN,
     )
+
+
+@strawberry.type(description="A program that somebody has let into a wiki by OAuth.")
+class WikiConnectedProgram:
+    id: strawberry.ID = column("Of what was allowed; it is no secret.")
+    name: str = column("As the program calls itself.", name="client_name")
+    redirect_uri: str = column("Where its people were sent back to: the only thing of it that was verified.")
+    role: WikiRole = column("What it may do at most.")
+    created_at: datetime = column("When it was let in.")
+    used_at: datetime | None = column("When it last got a token.")
+    expires_at: datetime = column("When it has to ask again.")
+
+
+@strawberry.type
+class ProgramQueries:
+    @source(
+        relations.programs.listed,
+        "The programs that may use a wiki by OAuth, the newest first; for its owner and admins of the tenant.",
+    )
+    def wiki_connected_programs(owner: OwnerName = None) -> Connection[WikiConnectedProgram]: ...

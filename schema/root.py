@@ -6,6 +6,7 @@ from strawberry.schema.config import StrawberryConfig
 
 from selection import Engine, Limits, Resolvers
 
+from .audit import AuditQueries
 from .errors import shown
 from .federation import REPRESENTATION, FederationQueries, Representation
 from .fields import NodeQueries
@@ -13,7 +14,7 @@ from .jobs import JobQueries
 from .lint import LintQueries
 from .mutations import Mutation
 from .overview import OverviewQueries
-from .owners import ApiKeyQueries, OwnerQueries, WikiOwner
+from .owners import ApiKeyQueries, OwnerQueries, ProgramQueries, WikiOwner
 from .pages.claims import ContradictionQueries, WikiContradiction, WikiSupersededClaim
 from .pages.decisions import DecisionQueries
 from .pages.graph import BlastRadiusQueries, GraphQueries
@@ -62,6 +63,8 @@ class Query(
     HistoryQueries,
     OwnerQueries,
     ApiKeyQueries,
+    AuditQueries,
+    ProgramQueries,
     JobQueries,
     NodeQueries,
     RateLimitQueries,

@@ -180,6 +180,7 @@ class Kept:
             )
             self.uses += 1
             if self.uses < USES and await self.is_unchanged(connection):
+                await connection.execute("DELETE FROM audit_events")  # which outlive their tenants
                 await connection.execute("DELETE FROM tenants")
                 return
         await self.databases.drop(self.name)

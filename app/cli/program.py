@@ -12,28 +12,22 @@ from .commands import (
     context,
     decisions,
     demo,
-    doctor,
     edit,
-    embeddings,
     explain,
-    grants,
     history,
     import_export,
     jobs,
-    keys,
     knowledge,
     lint,
     memories,
-    owners,
     pages,
-    queue,
     search,
     service,
     sources,
-    tenants,
     watch,
     wiki,
 )
+from .commands.admin import audit, doctor, embeddings, grants, keys, owners, queue, tenants
 from .commands.data import backups, erasing, moves
 from .output import complain, prepare_streams, say, tell
 
@@ -113,8 +107,8 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 COMMANDS = (
-    demo, service, doctor, options, tenants, owners, grants, keys, import_export, backups, moves, erasing, queue, jobs,
-    sources, pages, search, context, edit, history, wiki, decisions, memories, watch, lint, knowledge, embeddings,
+    demo, service, doctor, options, tenants, owners, grants, keys, audit, import_export, backups, moves, erasing, queue,
+    jobs, sources, pages, search, context, edit, history, wiki, decisions, memories, watch, lint, knowledge, embeddings,
     explain,
 )  # fmt: skip
 

@@ -81,7 +81,7 @@ class GraphQLEndpoint:
         except Refused as refused:
             status, body = refused.status, error_body(refused.message, refused.code)
         except CairnError as error:
-            status, body = STATUSES.get(type(error), 400), error_body(error.message, **error.extensions)
+            status, body = status_of_error(error), error_body(error.message, **error.extensions)
             more = headers_of(error)
         except asyncio.CancelledError:
             if not DRAINING.is_on:
@@ -111,6 +111,11 @@ class GraphQLEndpoint:
         except Invalid:
             return False
         return document.operation.definition.operation is OperationType.MUTATION
+
+
+def status_of_error(error: CairnError) -> int:
+    """Return the status of an error by its kind, or by that of which it is one."""
+    return next((STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES), 400)
 
 
 STATUSES: dict[type[CairnError], int] = {

@@ -16,7 +16,7 @@ from selection import Limits
 from selection.limits import extent
 
 from ..http.errors import error_body, fault
-from ..http.graphql import EXTRA, STATUSES, come_again, headers_of
+from ..http.graphql import EXTRA, come_again, headers_of, status_of_error
 from ..http.headers import AllowedHosts
 from ..http.request import INLINE_MAX, JSON, Bodies, Refused, credential_of, header, parse_in_thread, parsed
 from ..http.responses import NO_STORE, Headers
@@ -95,7 +95,7 @@ class ToolsEndpoint:
         except Refused as refused:
             status, told = refused.status, error_body(refused.message, refused.code)
         except CairnError as error:
-            status, told = STATUSES.get(type(error), 400), error_body(error.message, **error.extensions)
+            status, told = status_of_error(error), error_body(error.message, **error.extensions)
             more += headers_of(error, self.metadata)
         except Exception as error:
             status, told = fault(error)

@@ -9,7 +9,8 @@ from pydantic import AnyHttpUrl
 from starlette.routing import Route
 
 from db.database import Database
-from resolvers.auth.credentials import SCOPES, Signing
+from resolvers.auth.api_keys import SCOPES
+from resolvers.auth.credentials import Signing
 
 from ..settings import Settings, signing_secret
 from .server import AuthorizationServer

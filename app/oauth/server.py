@@ -28,7 +28,8 @@ from pydantic import AnyHttpUrl, AnyUrl
 from db.database import Database
 from db.scope import Scope
 from resolvers.auth import oauth
-from resolvers.auth.credentials import SCOPES, Signing
+from resolvers.auth.api_keys import SCOPES
+from resolvers.auth.credentials import Signing
 from resolvers.auth.oauth import Authorization, AuthorizationRequest, Client, IssuedTokens
 from resolvers.errors import BadInput
 

@@ -15,7 +15,7 @@ import orjson
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from observability.trace import REQUEST_TRACE, RequestTrace
+from observability.trace import CLIENT_ADDRESS, REQUEST_TRACE, RequestTrace
 
 from ..http.headers import Headers, completing
 from ..http.request import header
@@ -85,6 +85,8 @@ class RequestLog:
         self.completed = completing(headers or [])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        client = scope.get("client")
+        CLIENT_ADDRESS.set(client[0] if client else None)
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from datetime import timedelta
 from hashlib import sha256
 from typing import Annotated, Any, TypeVar
 from uuid import UUID
@@ -24,6 +25,7 @@ from resolvers.errors import BadInput, IdempotencyKeyNotAllowed, Unauthenticated
 from resolvers.rate_limits.buckets import Bucket, Lease, Rate, Share
 from resolvers.rate_limits.limiter import Account, Throttle
 from resolvers.tenants import tenants
+from resolvers.transactions.audit import CredentialLog, Event, audit_alone
 
 from ..http.limits import Admission, Bounds
 from ..http.request import Bodies, idempotency_key
@@ -42,7 +44,8 @@ came before. `Idempotency-Key` is refused: slugs are taken once, and answers tha
 """
 BEARER = {"type": "http", "scheme": "bearer", "description": "The operators' token: CAIRN_ADMIN_TOKEN."}
 NOBODY = UUID(int=0)
-OPERATOR = Scope(NOBODY, NOBODY, Role.ADMIN, Actor(ActorKind.SERVICE, "operator"), ())
+BY = Actor(ActorKind.SERVICE, "operator")
+OPERATOR = Scope(NOBODY, NOBODY, Role.ADMIN, BY, ())
 """Who asks here, for limits alone: no tenant has this id, so this scope reads and writes nothing."""
 
 T = TypeVar("T")
@@ -51,12 +54,13 @@ T = TypeVar("T")
 class OperatorToken:
     """The one credential that is accepted here."""
 
-    def __init__(self, token: str) -> None:
-        self.digest = sha256(token.encode()).digest()
+    def __init__(self, token: str, log: CredentialLog) -> None:
+        self.digest, self.log = sha256(token.encode()).digest(), log
 
     async def scope(self, authorization: str | None, owner: str | None = None) -> Scope:
         """The operator. Raises Unauthenticated for another token, after the same time however it differs."""
         if not hmac.compare_digest(sha256(bearer(authorization).encode()).digest(), self.digest):
+            self.log.refuse("Not the operators' token.")
             raise Unauthenticated("This is not the operators' token, which CAIRN_ADMIN_TOKEN sets.")
         return OPERATOR
 
@@ -96,7 +100,7 @@ class AdminApplication(Contracted):
         operation["security"] = [{"bearer": []}]
 
 
-def admin_application(settings: Settings, database: Database, bounds: Bounds) -> AdminApplication:
+def admin_application(settings: Settings, database: Database, bounds: Bounds, log: CredentialLog) -> AdminApplication:
     """Return the application, which is served beside the wiki with the same bounds on bodies, rates and time."""
     assert settings.admin_token is not None
     application = paths()
@@ -109,7 +113,7 @@ def admin_application(settings: Settings, database: Database, bounds: Bounds) ->
     application.state.signing = Signing(signing_secret(settings), settings.jwt_issuer, settings.jwt_audience)
     application.state.endpoint = RestEndpoint(
         database,
-        OperatorToken(settings.admin_token.get_secret_value()),
+        OperatorToken(settings.admin_token.get_secret_value(), log),
         replace(bounds, admission=Admission(database, throttle, 2 * settings.pool_size)),
         Bodies(settings.max_body),
         settings.compress_over,
@@ -192,7 +196,7 @@ async def list_tenants(call: Caller, limit: Limit = 50, cursor: AfterSlug = None
 async def create_tenant(call: Caller, given: admin_models.NewTenant) -> Response:
     """Make a tenant. A slug that is taken answers 409 `SLUG_TAKEN`."""
     check_no_idempotency_key(call)
-    made = await tenants.create_tenant(call.endpoint.database, given.slug, given.name or given.slug)
+    made = await tenants.create_tenant(call.endpoint.database, given.slug, given.name or given.slug, by=BY)
     return await created(call, tenant_shown(made))
 
 
@@ -219,7 +223,7 @@ async def create_owner(call: Caller, tenant: TenantName, given: admin_models.New
     check_no_idempotency_key(call)
     tenant_id, kind = await tenant_named(call, tenant), owners.OwnerKind(given.kind.value)
     name = given.name or given.slug
-    made = await owners.create_owner(call.endpoint.database, tenant_id, kind, given.slug, name, given.language)
+    made = await owners.create_owner(call.endpoint.database, tenant_id, kind, given.slug, name, given.language, by=BY)
     return await created(call, owner_shown(made))
 
 
@@ -238,7 +242,7 @@ async def update_owner(call: Caller, tenant: TenantName, owner: OwnerName, given
     settings = owners.WikiSettings(**given.model_dump(exclude={"write_policy"}), write_policy=rules)
     if settings == owners.WikiSettings():
         raise BadInput("Give a setting that is to change.", "score_boost")
-    changed = await owners.set_owner_settings(database, tenant_id, found.id, settings)
+    changed = await owners.set_owner_settings(database, tenant_id, found.id, settings, by=BY)
     return await answer_write(call, orjson.dumps(owner_shown(changed)), 200)
 
 
@@ -268,18 +272,35 @@ async def create_key(call: Caller, tenant: TenantName, given: admin_models.NewKe
         database,
         tenant_id,
         given.name,
-        Role(given.role.value),
+        Role(given.role.value) if given.role else None,
         [owner.id for owner in named],
         given.expires_at,
         ActorKind(given.actor) if given.actor else None,
+        limits=api_keys.KeyLimits(given.scopes or (), given.networks or ()),
+        by=BY,
     )
     return await created(call, {"id": str(issued.id), "key": issued.key, "expires_at": given.expires_at})
+
+
+@routes.post(
+    "/tenants/{tenant}/keys/{id}/rotate",
+    operation_id="rotateApiKey",
+    response_model=admin_models.RotatedKey,
+    responses=problems(*SENT, 404),
+)
+async def rotate_key(call: Caller, tenant: TenantName, id: UUID, given: admin_models.KeyRotation) -> Response:
+    """Give an API key another secret and show it, this once; the former one is accepted for the overlap."""
+    check_no_idempotency_key(call)
+    tenant_id, overlap = await tenant_named(call, tenant), timedelta(seconds=given.overlap_seconds)
+    issued = await api_keys.rotate_api_key(call.endpoint.database, tenant_id, id, overlap, by=BY)
+    shown = {"id": str(issued.id), "key": issued.key, "former_until": issued.former_until}
+    return await answer_write(call, orjson.dumps(shown), 200)
 
 
 @routes.delete("/tenants/{tenant}/keys/{id}", operation_id="revokeApiKey", status_code=204, responses=problems(404))
 async def revoke_key(call: Caller, tenant: TenantName, id: UUID) -> Response:
     """End an API key from the next request on. Revoking it again changes nothing."""
-    await api_keys.revoke_api_key(call.endpoint.database, await tenant_named(call, tenant), id)
+    await api_keys.revoke_api_key(call.endpoint.database, await tenant_named(call, tenant), id, by=BY)
     return Response(status_code=204, headers={"Cache-Control": "no-store"})
 
 
@@ -297,6 +318,8 @@ async def create_token(call: Caller, tenant: TenantName, given: admin_models.New
     owner = await owners.find_owner(call.endpoint.database, tenant_id, given.owner)
     acting = ActorKind(given.actor) if given.actor else None
     token = issue_token(call.request.app.state.signing, owner, Role(given.role.value), given.ttl, acting)
+    told = {"role": given.role, "seconds": given.ttl}
+    await audit_alone(call.endpoint.database, tenant_id, BY, Event.TOKEN_CREATED, owner.id, **told)
     shown = {"tenant_id": str(tenant_id), "owner_id": str(owner.id), "role": given.role, "expires_in": given.ttl}
     return await created(call, {"token": token, **shown})
 
@@ -334,4 +357,8 @@ def key_shown(key: api_keys.ApiKey) -> dict[str, Any]:
         "created_at": key.created_at,
         "expires_at": key.expires_at,
         "revoked_at": key.revoked_at,
+        "scopes": key.scopes,
+        "networks": key.networks,
+        "used_at": key.used_at,
+        "former_until": key.former_until,
     }

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from content.limits import CALLED, SLUG
-from resolvers.auth.api_keys import OWNERS_MAX
+from resolvers.auth.api_keys import NETWORKS_MAX, OVERLAP, OVERLAP_MAX, OWNERS_MAX
 from resolvers.auth.owners import ENGLISH
 from resolvers.proposals.gate import RULES_MAX, Policy, PolicyRule, WriterRole
 from schema.enums import WikiOwnerKind, WikiPageType, WikiRole, WikiWriterRole
@@ -22,6 +22,7 @@ Name = Annotated[
 OwnerName = Annotated[str, Field(min_length=1, max_length=SLUG.most, description="The owner's slug or id.")]
 Role = Annotated[WikiRole, Field(strict=False, description="What the credential may do at most.")]
 Actor = Literal["agent", "user", "service"]
+KeyScope = Literal["wiki:read", "wiki:write", "wiki:admin"]
 Ceiling = Literal["internal", "confidential", "secret"]
 Threshold = Literal["low", "medium", "high"]
 ActorGiven = Annotated[
@@ -101,10 +102,30 @@ class NewKey(RequestModel):
     """An API key. The first owner's wiki is the one that it works in."""
 
     name: Annotated[str, Field(min_length=1, max_length=CALLED.most, description="What the key is for.")]
-    role: Role
+    role: Annotated[
+        WikiRole | None, Field(strict=False, description="What it may do at most; what its scopes allow if left out.")
+    ] = None
+    scopes: Annotated[
+        list[KeyScope] | None, Field(max_length=3, description="They take away what the role may besides.")
+    ] = None
+    networks: Annotated[
+        list[Annotated[str, Field(max_length=50)]] | None,
+        Field(
+            max_length=NETWORKS_MAX, description="Networks from which it is accepted, like 203.0.113.0/24; else all."
+        ),
+    ] = None
     owners: Annotated[list[OwnerName], Field(min_length=1, max_length=OWNERS_MAX)]
     expires_at: Annotated[Moment | None, Field(description="When it ends by itself; never if left out.")] = None
     actor: ActorGiven = None
+
+
+class KeyRotation(RequestModel):
+    """Another secret for a key."""
+
+    overlap_seconds: Annotated[
+        int,
+        Field(ge=0, le=int(OVERLAP_MAX.total_seconds()), description="For how long the former one is accepted still."),
+    ] = int(OVERLAP.total_seconds())
 
 
 class NewToken(RequestModel):
@@ -172,6 +193,10 @@ class ApiKey(ResponseModel):
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
+    scopes: list[KeyScope]
+    networks: list[str]
+    used_at: Annotated[datetime | None, Field(description="To about a minute.")]
+    former_until: Annotated[datetime | None, Field(description="Until when its former secret is accepted as well.")]
 
 
 class ApiKeys(Listed):
@@ -186,6 +211,14 @@ class IssuedKey(ResponseModel):
     id: UUID
     key: str
     expires_at: datetime | None
+
+
+class RotatedKey(ResponseModel):
+    """An API key with another secret. `key` is shown this once; the former one is accepted until `former_until`."""
+
+    id: UUID
+    key: str
+    former_until: datetime
 
 
 class IssuedToken(ResponseModel):

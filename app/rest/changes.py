@@ -1,15 +1,15 @@
-"""The changes of the wiki, for clients that keep a copy of it."""
+"""The changes of the wiki, for clients that keep a copy of it, and the audit log of its tenant."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from . import responses
 from .endpoint import WikiRoute
-from .models import Listed, PageItem, ResponseModel
+from .models import Listed, Moment, PageItem, ResponseModel
 from .operations import read
 from .parameters import Caller, Cursor, Limit, reading
 from .responses import answer
@@ -44,3 +44,47 @@ async def list_changes(call: Caller, limit: Limit = 50, cursor: Cursor = None) -
     found = (await read(call, "changes", "RestChanges", first=limit, after=cursor))["found"]
     items = [responses.change(one) for one in found["nodes"]]
     return await answer(call, responses.listed(found, items, resume=found["pageInfo"]["endCursor"] or cursor))
+
+
+class AuditEvent(ResponseModel):
+    """An event of security. `times` counts refusals of the same kind within a minute."""
+
+    id: UUID
+    at: datetime
+    action: str
+    outcome: Literal["done", "refused"]
+    actor_kind: Literal["agent", "user", "compiler", "service"] | None
+    actor_id: str | None
+    subject: str | None
+    address: str | None
+    request_id: str | None
+    detail: dict[str, Any]
+    times: int
+
+
+class AuditEvents(Listed):
+    items: list[AuditEvent]
+
+
+ActionName = Annotated[str | None, Query(max_length=100, description="This one, or all of one like `api_key`.")]
+ActorName = Annotated[str | None, Query(max_length=200, description="Who did it.")]
+Since = Annotated[Moment | None, Query(description="Then or later, as 2026-11-20T10:00:00Z.")]
+
+
+@routes.get("/audit-events", operation_id="listAuditEvents", response_model=AuditEvents, responses=reading())
+async def list_audit_events(
+    call: Caller,
+    action: ActionName = None,
+    outcome: Literal["done", "refused"] | None = None,
+    actor: ActorName = None,
+    since: Since = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Response:
+    """List the audit log of the tenant, the newest first. For admins."""
+    given: dict[str, Any] = {"action": action, "actor": actor, "since": since and since.isoformat()}
+    paging: dict[str, Any] = {"first": limit, "after": cursor, "outcome": outcome and outcome.upper()}
+    found = (await read(call, "audit", "RestAudit", **given, **paging))["found"]
+    small = {"outcome", "actor_kind"}
+    items = [one | {name: one[name] and one[name].lower() for name in small} for one in found["nodes"]]
+    return await answer(call, responses.listed(found, items))

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from starlette.responses import Response, StreamingResponse
 
 from resolvers.import_export.files import export_zip
+from resolvers.transactions.audit import Event, audit_alone
 
 from .endpoint import MovingRoute
 from .parameters import Caller, problems
@@ -37,6 +38,15 @@ async def export(call: Caller, history: bool = False) -> Response:
     file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  open until it is sent
     try:
         made = await export_zip(call.database, call.wiki, file, history=history)
+        told = {"pages": made.pages, "sources": made.sources, "history": history}
+        await audit_alone(
+            call.endpoint.database,
+            call.wiki.tenant_id,
+            call.wiki.actor,
+            Event.WIKI_EXPORTED,
+            call.wiki.owner_id,
+            **told,
+        )
         call.account.owe(made.pages + made.sources)
         size = file.seek(0, 2)
         file.seek(0)

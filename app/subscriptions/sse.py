@@ -12,7 +12,7 @@ from resolvers.errors import CairnError
 
 from ..http import request
 from ..http.errors import error_body, fault
-from ..http.graphql import STATUSES, headers_of, respond
+from ..http.graphql import headers_of, respond, status_of_error
 from ..http.request import JSON, Refused, credential_of, read_operation
 from ..http.responses import NO_STORE, Headers
 from .operations import Credential, Stopping
@@ -67,7 +67,7 @@ class EventStream:
         except Refused as refused:
             await self.refuse(refused.status, error_body(refused.message, refused.code))
         except CairnError as error:
-            status, body = STATUSES.get(type(error), 400), error_body(error.message, **error.extensions)
+            status, body = status_of_error(error), error_body(error.message, **error.extensions)
             await self.refuse(status, body, headers_of(error))
         except Exception as error:
             await self.refuse(*fault(error))

@@ -26,6 +26,7 @@ from resolvers.search.passages import finish_passages, read_sources
 from resolvers.search.reindexing import FIRST, begin, finish, read_batch
 from resolvers.sources.compile_requests import sweep_all
 from resolvers.tenants.tenants import list_tenants
+from resolvers.transactions.audit import OPERATORS_LOG
 from resolvers.transactions.db_errors import REFUSED, refusal
 from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer
@@ -175,11 +176,11 @@ class Meanings:
 
 
 class Pruning:
-    """Takes away now and then what tenants keep no longer; those that say nothing keep jobs and the activity log for so
-    many days, and the rest for ever."""
+    """Takes away now and then what tenants and the operator keep no longer; those that say nothing keep jobs and both
+    logs for so many days, and the rest for ever."""
 
     def __init__(self, keep_days: int, every: float) -> None:
-        self.kept, self.every, self.next = dict.fromkeys(("activity", "jobs"), keep_days), every, 0.0
+        self.kept, self.every, self.next = dict.fromkeys(("activity", "audit", "jobs"), keep_days), every, 0.0
 
     async def look(self, database: Database) -> None:
         if time.monotonic() < self.next:
@@ -188,6 +189,8 @@ class Pruning:
         for tenant in await list_tenants(database):
             kept = self.kept | await retention.find_retention(database, tenant.id)
             await retention.prune(database, tenant.id, kept, now())
+            await retention.prune_authorizations(database, tenant.id, now())
+        await retention.prune(database, OPERATORS_LOG, {"audit": self.kept["audit"]}, now())
 
 
 class Expiries:

@@ -100,7 +100,7 @@ def restore_to(server: EmbeddedServer, archive: Archive, log: Path, until: datet
             with aside as dsn:
                 asyncio.run(promoted(dsn))
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, EmbeddedServerFailed) as error:
-            said = aside.log.read_text(errors="replace").splitlines()[-8:] if aside.log.exists() else [str(error)]
+            said = aside.log.read_text(errors="replace").splitlines() if aside.log.exists() else [str(error)]
             shutil.rmtree(aside.data_dir, ignore_errors=True)
             raise ArchiveRefused(f"Nothing was replaced: {ended(said, log)}") from error
         shutil.rmtree(server.replaced, ignore_errors=True)
@@ -111,11 +111,15 @@ def restore_to(server: EmbeddedServer, archive: Archive, log: Path, until: datet
         shutil.rmtree(aside.data_dir, ignore_errors=True)
 
 
+LINES_SHOWN = 8
+"""Lines of the server's log that an error repeats, the last ones."""
+
+
 def ended(said: list[str], log: Path) -> str:
     """Return why a server ended while it read the log."""
     if any("recovery ended before" in line for line in said):
         return f"the log in {log} ends before that moment. Give an earlier one, or none for all of it."
-    return "\n".join(["the server ended while it read the log:", *said])
+    return "\n".join(["the server ended while it read the log:", *said[-LINES_SHOWN:]])
 
 
 def unpack(archive: Archive, aside: EmbeddedServer, log: Path, until: datetime | None) -> None:

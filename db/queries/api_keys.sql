@@ -1,6 +1,6 @@
 -- name: add_key
 -- A new key, of which only the hash is kept.
-INSERT INTO api_keys (key_hash, tenant_id, id, name, role, owner_ids, expires_at, actor_kind)
+INSERT INTO api_keys (key_hash, tenant_id, id, name, role, owner_ids, expires_at, actor_kind, scopes, networks)
 VALUES (
     CAST(:key_hash AS bytea),
     CAST(:tenant_id AS uuid),
@@ -9,13 +9,31 @@ VALUES (
     CAST(:role AS text),
     CAST(:owner_ids AS uuid[]),
     CAST(:expires_at AS timestamptz),
-    CAST(:actor_kind AS text)
+    CAST(:actor_kind AS text),
+    CAST(:scopes AS text[]),
+    CAST(:networks AS text[])
 );
 
 -- name: find_key
--- Whose key this is: the one statement that is asked before the tenant is known.
-SELECT tenant_id, id, role, owner_ids, expires_at, revoked_at, actor_kind FROM api_keys
-WHERE key_hash = CAST(:key_hash AS bytea);
+-- Whose key this is, by its secret or the one before: the one statement that is asked before the tenant is known.
+SELECT
+    tenant_id, id, role, owner_ids, expires_at, revoked_at, actor_kind, scopes, networks,
+    CASE WHEN former_hash = CAST(:key_hash AS bytea) THEN former_until END AS former_until
+FROM api_keys
+WHERE key_hash = CAST(:key_hash AS bytea) OR former_hash = CAST(:key_hash AS bytea);
+
+-- name: rotate_key
+-- Gives a key another secret; the former one, and no other, is good until a moment.
+UPDATE api_keys
+SET former_hash = key_hash, former_until = CAST(:former_until AS timestamptz), key_hash = CAST(:key_hash AS bytea)
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid) AND revoked_at IS NULL
+    AND (expires_at IS NULL OR expires_at > CAST(:now AS timestamptz));
+
+-- name: note_use
+-- When a key was last used; several processes write that once a minute together.
+UPDATE api_keys SET used_at = CAST(:now AS timestamptz)
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid)
+    AND (used_at IS NULL OR used_at < CAST(:now AS timestamptz) - INTERVAL '45 seconds');
 
 -- name: revoke_key
 -- Ends a key; one that has ended keeps its first moment.
@@ -27,7 +45,8 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid);
 -- The keys of a tenant, the oldest first, with the owners that each speaks for; nothing of the keys themselves. Those
 -- after an id, and so many at most, where these are given.
 SELECT
-    k.id, k.name, k.role, k.created_at, k.expires_at, k.revoked_at, k.actor_kind,
+    k.id, k.name, k.role, k.created_at, k.expires_at, k.revoked_at, k.actor_kind, k.scopes, k.networks,
+    k.used_at, k.former_until,
     ARRAY(
         SELECT o.slug FROM unnest(k.owner_ids) WITH ORDINALITY AS given (id, place)
         JOIN owners AS o ON o.tenant_id = CAST(:tenant_id AS uuid) AND o.id = given.id

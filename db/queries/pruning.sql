@@ -19,6 +19,24 @@ WHERE tenant_id = :tenant_id AND id IN (
     LIMIT :size
 );
 
+-- name: prune_audit
+-- The oldest events of a tenant that are older than a moment go, refusals earlier.
+DELETE FROM audit_events
+WHERE tenant_id = :tenant_id AND id IN (
+    SELECT old.id FROM audit_events AS old
+    WHERE old.tenant_id = :tenant_id AND (old.id < :before OR (old.outcome = 'refused' AND old.id < :refused_before))
+    ORDER BY old.id
+    LIMIT :size
+);
+
+-- name: prune_authorizations
+-- What programs were allowed that was never redeemed in time, was withdrawn, or has ended goes.
+DELETE FROM oauth_authorizations
+WHERE tenant_id = :tenant_id AND (
+    withdrawn_at IS NOT NULL OR expires_at <= CAST(:now AS timestamptz)
+    OR (redeemed_at IS NULL AND code_expires_at <= CAST(:now AS timestamptz))
+);
+
 -- name: find_retention
 -- For how many days a tenant keeps what, where it says so itself.
 SELECT coalesce(settings -> 'retention', '{}') FROM tenants WHERE tenant_id = CAST(:tenant_id AS uuid);

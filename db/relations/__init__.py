@@ -6,6 +6,7 @@ Inner selects go through `in_tenant`, and every table is aliased.
 
 from . import (
     api_keys,
+    audit,
     claims,
     context_pack,
     contradictions,
@@ -19,6 +20,7 @@ from . import (
     owners,
     pages,
     passages,
+    programs,
     proposals,
     revisions,
     search,
@@ -30,7 +32,7 @@ from . import (
 )
 
 __all__ = [
-    "api_keys", "claims", "context_pack", "contradictions", "decisions", "graph", "grounding", "hierarchy", "jobs",
-    "links", "mentions", "owners", "pages", "passages", "proposals", "revisions", "search", "search_all", "sections",
-    "share_links", "sources", "suggestions",
+    "api_keys", "audit", "claims", "context_pack", "contradictions", "decisions", "graph", "grounding", "hierarchy",
+    "jobs", "links", "mentions", "owners", "pages", "passages", "programs", "proposals", "revisions", "search",
+    "search_all", "sections", "share_links", "sources", "suggestions",
 ]  # fmt: skip

@@ -25,6 +25,11 @@ def owners_of(key: OuterRow) -> Select[Any]:
     return select(owner).where(owner.c.id == any_(key.c.owner_ids)).order_by(place, owner.c.id)
 
 
+def former_until(key: OuterRow) -> ColumnElement[Any]:
+    """Return until when the secret before the last rotation is accepted, if it is now."""
+    return case((key.c.former_until > func.now(), key.c.former_until), else_=None)
+
+
 def state(key: OuterRow) -> ColumnElement[Any]:
     """Return the state of a key, which is the same as resolvers.auth.api_keys.ApiKey.state."""
     return case(

@@ -46,7 +46,7 @@ from .search import (
     search_vocabulary,
 )
 from .sources import SOURCE_KINDS, attachments, blobs, mentions, sightings, source_originals, sources
-from .tenants import api_keys, erasures, grants, installation, oauth_authorizations, owners, tenants
+from .tenants import api_keys, audit_events, erasures, grants, installation, oauth_authorizations, owners, tenants
 
 __all__ = [
     "PAGE_TYPES",
@@ -55,6 +55,7 @@ __all__ = [
     "aliases",
     "api_keys",
     "attachments",
+    "audit_events",
     "blobs",
     "compile_cursors",
     "compile_jobs",

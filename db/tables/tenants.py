@@ -57,10 +57,16 @@ api_keys = Table(
     moment("expires_at", nullable=True),
     moment("revoked_at", nullable=True),
     words("actor_kind", default="service"),
+    listed("scopes"),
+    listed("networks"),
+    moment("used_at", nullable=True),
+    Column("former_hash", LargeBinary, comment="of the secret before the last one"),
+    moment("former_until", nullable=True),
     PrimaryKeyConstraint("key_hash", name="api_keys_pk"),
     UniqueConstraint("tenant_id", "id", name="api_keys_id_uq"),
     CheckConstraint("isfinite(expires_at)", name="api_keys_expires_ck"),
     ForeignKeyConstraint(["tenant_id"], ["tenants.tenant_id"], name="api_keys_tenant_fk", ondelete="CASCADE"),
+    Index("api_keys_former_uq", "former_hash", unique=True),
 )
 
 owners = Table(
@@ -147,4 +153,30 @@ erasures = Table(
     document("counts"),
     moment("erased_at"),
     PrimaryKeyConstraint("tenant_id", "id", name="erasures_pk"),
+)
+
+# Events of security: rows are added, and taken away only by retention and erasure. The operator's are those of the nil
+# UUID, which no tenant has, so the table refers to nothing.
+audit_events = Table(
+    "audit_events",
+    metadata,
+    identifier("tenant_id"),
+    identifier("id"),
+    moment("at"),
+    words("action"),
+    *one_of("audit_events", "outcome", "done", "refused"),
+    *one_of("audit_events", "actor_kind", "agent", "user", "compiler", "service", nullable=True),
+    words("actor_id", nullable=True),
+    words("subject", nullable=True),
+    words("address", nullable=True),
+    words("request_id", nullable=True),
+    document("detail"),
+    number("times", default=1),
+    PrimaryKeyConstraint("tenant_id", "id", name="audit_events_pk"),
+)
+Index(
+    "audit_events_action_ix",
+    audit_events.c.tenant_id,
+    audit_events.c.action,
+    audit_events.c.id.desc(),
 )

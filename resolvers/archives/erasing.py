@@ -22,6 +22,8 @@ from ..auth.owners import find_owner
 from ..errors import NotFound
 from ..sources.sources import forget_source
 from ..tenants.tenants import as_id, find_tenant
+from ..transactions.audit import OPERATORS_LOG, Event, audit
+from ..transactions.transaction import transaction
 from . import moves
 
 ERASING, OWNERS = statements("erasing"), statements("owners")
@@ -36,9 +38,13 @@ REFERS_OTHERWISE = {
     "grants": "tenant_id = $1 AND (owner_id = $2 OR grantee_id = $2)",
     "api_keys": "tenant_id = $1 AND owner_ids[1] = $2",
     "throttles": "tenant_id = $1 AND split_part(subject, ':', 2) = ANY(CAST($2 AS text[]))",
+    "audit_events": "tenant_id = $1 AND EXISTS (SELECT FROM unnest(CAST($2 AS text[])) AS n "
+    "WHERE n IN (actor_id, subject) OR strpos(detail::text, concat('\"', n, '\"')) > 0)",
     "idempotency_keys": OF_TENANT,  # answers do not say whose wiki they show
 }
 """Tables whose rows are an owner's without `owner_id`, and how they are found."""
+ERASURES = {"tenant": Event.TENANT_ERASED, "owner": Event.OWNER_ERASED, "sources": Event.SOURCES_ERASED}
+"""The event of each kind, which names its record and nobody who is in that."""
 SHARED = frozenset({"tenants"})
 """Tables whose rows belong to the whole tenant: an owner that goes leaves nothing in them."""
 
@@ -195,10 +201,12 @@ async def done(
 
 
 async def record_erasure(connection: Connection, erased: Erased, by: str) -> None:
+    id, log = new_id(), OPERATORS_LOG if erased.kind == "tenant" else erased.tenant_id
+    await audit(connection, log, Actor(ActorKind.SERVICE, by), ERASURES[erased.kind], id, rows=erased.rows)
     await connection.run(
         ERASING["record_erasure"],
         tenant_id=erased.tenant_id,
-        id=new_id(),
+        id=id,
         kind=erased.kind,
         owner_id=erased.owner_id,
         erased_by=by,
@@ -234,7 +242,7 @@ async def erase_sources(database: Database, tenant: str, person: str, by: str, *
         wiki = row["owner_id"]
         scope = Scope(tenant_id, wiki, Role.ADMIN, Actor(ActorKind.SERVICE, "cairn"), (wiki,))
         await forget_source(database, scope, row["id"], "The person asked for it.")
-    async with database.connection() as connection:
+    async with transaction(database) as connection:
         await record_erasure(connection, erased, by)
     return erased
 

@@ -1,7 +1,7 @@
-"""Retention: for how long a tenant keeps its activity log, ended jobs, former states of pages, and sources."""
+"""Retention: for how long a tenant keeps its activity and audit logs, ended jobs, states of pages, and sources."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,10 +12,14 @@ from db.sql import statements
 
 from ..errors import BadInput
 from ..sources.sources import forget_source
+from ..transactions.audit import MACHINE, Event, audit
 from ..transactions.transaction import transaction
 
 PRUNING, ERASING = statements("pruning"), statements("erasing")
-KINDS = ("activity", "jobs", "revisions", "sources")
+KINDS = ("activity", "audit", "jobs", "revisions", "sources")
+REFUSED_KEPT = timedelta(days=30)
+"""For how long refused credentials stay in the audit log at most: anybody can cause them."""
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 DAYS_MOST = 36_500
 AT_ONCE = 1_000  # rows
 ACTOR = Actor(ActorKind.SERVICE, "retention")
@@ -28,7 +32,9 @@ async def find_retention(database: Database, tenant_id: UUID) -> dict[str, int]:
     return found or {}
 
 
-async def set_retention(database: Database, tenant_id: UUID, days: Mapping[str, int | None]) -> dict[str, int]:
+async def set_retention(
+    database: Database, tenant_id: UUID, days: Mapping[str, int | None], *, by: Actor = MACHINE
+) -> dict[str, int]:
     """Keep the given kinds for so many days from now on, or with None as the settings of the server say."""
     for kind, number in days.items():
         if kind not in KINDS or (number is not None and not 0 <= number <= DAYS_MOST):
@@ -37,6 +43,7 @@ async def set_retention(database: Database, tenant_id: UUID, days: Mapping[str, 
     chosen = {kind: number for kind, number in {**kept, **days}.items() if number is not None}
     async with transaction(database) as connection:
         await connection.run(PRUNING["set_retention"], tenant_id=tenant_id, days=chosen)
+        await audit(connection, tenant_id, by, Event.TENANT_RETENTION, **chosen)
     return chosen
 
 
@@ -44,10 +51,12 @@ async def prune(database: Database, tenant_id: UUID, kept: Mapping[str, int], no
     """Take away what a tenant keeps no longer, batch after batch, and return how much went of each kind."""
     gone: dict[str, int] = {}
     for kind, days in kept.items():
-        if not days:
+        if not days and kind != "audit":
             continue
-        ended_before = now - timedelta(days=days)
-        own = {"tenant_id": tenant_id, "before": first_id(ended_before), "size": AT_ONCE}
+        ended_before = now - timedelta(days=days) if days else BEGINNING
+        own: dict[str, Any] = {"tenant_id": tenant_id, "before": first_id(ended_before), "size": AT_ONCE}
+        if kind == "audit":
+            own["refused_before"] = first_id(max(ended_before, now - REFUSED_KEPT))
         gone[kind] = 0
         while rows := await prune_batch(database, kind, own, ended_before):
             gone[kind] += rows
@@ -63,6 +72,12 @@ async def prune_batch(database: Database, kind: str, own: Mapping[str, Any], end
         if kind == "revisions":  # nobody writes a version that rests on one of these
             await connection.all(ERASING["hold_owners_of_tenant"], tenant_id=own["tenant_id"])
         return await connection.run(PRUNING[f"prune_{kind}"], **own)
+
+
+async def prune_authorizations(database: Database, tenant_id: UUID, now: datetime) -> int:
+    """Take away what programs were allowed by OAuth that has ended, whether or not their person ever comes back."""
+    async with transaction(database) as connection:
+        return await connection.run(PRUNING["prune_authorizations"], tenant_id=tenant_id, now=now)
 
 
 async def forget_stale(database: Database, own: Mapping[str, Any]) -> int:

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from ipaddress import ip_address, ip_network
 from secrets import token_urlsafe
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from content.limits import CALLED
@@ -14,26 +15,75 @@ from db.database import Database, Row
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
+from observability.trace import CLIENT_ADDRESS
 
 from .. import validation
 from ..errors import BadInput, Forbidden, IdempotencyKeyNotAllowed, NotFound, Unauthenticated
 from ..permissions import covers
+from ..transactions.audit import MACHINE, Event, audit
 from ..transactions.transaction import transaction
 from .owners import hold_owners, usual_actor
 
 KEYS = statements("api_keys")
 PREFIX = "cairn_"
 OWNERS_MAX = 100
+NETWORKS_MAX = 50
+OVERLAP = timedelta(hours=24)
+"""For how long the former secret of a key that is rotated is good when nothing is said."""
+OVERLAP_MAX = timedelta(days=90)
+SCOPES: dict[str, Role] = {"wiki:read": Role.READER, "wiki:write": Role.MEMBER, "wiki:admin": Role.ADMIN}
+"""The scopes of OAuth and of API keys, from the least to the greatest, each with the role that it allows."""
 Named = TypeVar("Named", str, UUID)
 KEY = re.compile(r"cairn_[A-Za-z0-9_-]{43}")
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedKey:
-    """A key as it is handed out, this once: nobody can read it again."""
+    """A key as it is handed out, this once: nobody can read it again. `former_until` ends the secret before, if any."""
 
     id: UUID
     key: str = field(repr=False)
+    former_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLimits:
+    """The bounds of a key besides its role: OAuth scopes and networks, where there are any."""
+
+    scopes: Sequence[str] = ()
+    networks: Sequence[str] = ()
+
+    def checked(self) -> "KeyLimits":
+        """Return the same with networks as they are written usually. Raises BadInput."""
+        if unknown := [name for name in self.scopes if name not in SCOPES]:
+            raise BadInput(f"There is no scope `{unknown[0][:50]}`. Scopes are {', '.join(SCOPES)}.", "scopes")
+        networks = validation.few(self.networks, NETWORKS_MAX, "networks")
+        return KeyLimits([name for name in SCOPES if name in self.scopes], list(dict.fromkeys(map(network, networks))))
+
+    def role(self, role: Role | None) -> Role:
+        """Return what is left of a role, or that of the scopes alone. Raises BadInput where there is neither."""
+        most = role_of_scopes(self.scopes)
+        if role is None:
+            if most is None:
+                raise BadInput("Give the key a role, or scopes.", "role")
+            return most
+        return role if most is None or covers(most, role) else most
+
+
+class KeyRefused(Unauthenticated):
+    """A key that exists, and is revoked, expired or replaced by another secret."""
+
+    def __init__(self, message: str, row: Row) -> None:
+        super().__init__(message)
+        self.tenant_id, self.key_id = row["tenant_id"], row["id"]
+
+
+class NetworkRefused(Forbidden):
+    """A key that is used from where it may not be."""
+
+    def __init__(self, row: Row) -> None:
+        super().__init__("This API key may not be used from this network address.")
+        self.tenant_id, self.key_id = row["tenant_id"], row["id"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +98,10 @@ class ApiKey:
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
+    scopes: Sequence[str]
+    networks: Sequence[str]
+    used_at: datetime | None
+    former_until: datetime | None
 
     @property
     def state(self) -> str:
@@ -61,23 +115,24 @@ async def create_api_key(
     database: Database,
     tenant_id: UUID,
     name: str,
-    role: Role,
+    role: Role | None,
     owner_ids: Sequence[UUID],
     expires_at: datetime | None = None,
     actor_kind: ActorKind | None = None,
     *,
+    limits: KeyLimits = KeyLimits(),
     maker: Role = Role.ADMIN,
+    by: Actor = MACHINE,
 ) -> IssuedKey:
     """Create a key that speaks for these owners; the first of them is its own scope.
 
-    History names the key as an author of `actor_kind`; when left out, of the kind that this owner is. `maker` is the
-    role of the credential that asks for the key: no key has more rights than that.
+    It may do what its role may and its scopes allow; without a role, what these allow. History names the key as an
+    author of `actor_kind`; when left out, of the kind that this owner is. `maker` is the role of the credential that
+    asks for the key: no key has more rights than that.
     """
-    if database.stores_answers:
-        raise IdempotencyKeyNotAllowed(
-            "An answer that shows a new API key is not stored, so it cannot be repeated. Send this without "
-            "Idempotency-Key; if the answer is lost, revoke the key by its id and make another."
-        )
+    check_is_not_stored(database)
+    limits = limits.checked()
+    role = role or limits.role(None)
     if not covers(maker, role):
         raise Forbidden(f"A credential with the role {maker} makes no API keys with the role {role}.")
     now = datetime.now(UTC)
@@ -88,7 +143,7 @@ async def create_api_key(
         raise BadInput("A key must expire in the future, or never.", "expiresAt")
     if actor_kind is ActorKind.COMPILER:
         raise BadInput("Who acts with a key is an agent, a user or a service.", "actor")
-    issued = IssuedKey(new_id(), PREFIX + token_urlsafe(32))
+    issued, called = IssuedKey(new_id(), new_secret()), validation.line(name, "name", CALLED.most)
     async with transaction(database) as connection:
         kinds = await hold_owners(connection, tenant_id, owners)
         await connection.run(
@@ -96,13 +151,77 @@ async def create_api_key(
             key_hash=hashed(issued.key),
             tenant_id=tenant_id,
             id=issued.id,
-            name=validation.line(name, "name", CALLED.most),
+            name=called,
             role=role,
             owner_ids=owners,
             expires_at=expires_at,
             actor_kind=actor_kind or usual_actor(kinds[owners[0]], role),
+            scopes=limits.scopes,
+            networks=limits.networks,
         )
+        told = {"name": called, "role": role, "owners": [*map(str, owners)], "expiresAt": expires_at}
+        await audit(connection, tenant_id, by, Event.KEY_CREATED, issued.id, **told, **asdict(limits))
     return issued
+
+
+async def rotate_api_key(
+    database: Database, tenant_id: UUID, key_id: UUID, overlap: timedelta = OVERLAP, *, by: Actor = MACHINE
+) -> IssuedKey:
+    """Give a key another secret; the one that it has now is good for the time of the overlap, and no older one is.
+
+    Id, role, owners, limits and expiry stay. Raises NotFound for a key that has ended.
+    """
+    check_is_not_stored(database)
+    if not timedelta() <= overlap <= OVERLAP_MAX:
+        raise BadInput(f"The former secret may be good for {OVERLAP_MAX.days} days at most.", "overlapSeconds")
+    now = datetime.now(UTC)
+    issued = IssuedKey(key_id, new_secret(), now + overlap)
+    own = {"tenant_id": tenant_id, "id": key_id, "now": now}
+    async with transaction(database) as connection:
+        if not await connection.run(
+            KEYS["rotate_key"], **own, key_hash=hashed(issued.key), former_until=issued.former_until
+        ):
+            raise NotFound("There is no such API key, or it has ended.")
+        await audit(connection, tenant_id, by, Event.KEY_ROTATED, key_id, formerUntil=issued.former_until)
+    return issued
+
+
+def check_is_not_stored(database: Database) -> None:
+    if database.stores_answers:
+        raise IdempotencyKeyNotAllowed(
+            "An answer that shows a new API key is not stored, so it cannot be repeated. Send this without "
+            "Idempotency-Key; if the answer is lost, revoke the key by its id and make another."
+        )
+
+
+def network(text: str) -> str:
+    """Return a network, or an address as the network of it alone, as it is written usually."""
+    try:
+        found = ip_network(text.strip())
+    except ValueError:
+        raise BadInput(
+            f"`{text[:50]}` is no network. Write it as 203.0.113.0/24 or 2001:db8::/32, or an address alone.",
+            "networks",
+        ) from None
+    return str(found)
+
+
+def is_within(address: str | None, networks: Sequence[str]) -> bool:
+    """Return whether an address is in one of the networks; one that is not known is in none."""
+    try:
+        found = ip_address(address or "")
+    except ValueError:
+        return False
+    mapped = getattr(found, "ipv4_mapped", None) or found
+    return any(mapped in ip_network(one) for one in networks)
+
+
+def role_of_scopes(given: Any) -> Role | None:
+    """Return the role that the greatest OAuth scope of ours allows, of a list or of words; None without any."""
+    words = given.split() if isinstance(given, str) else given
+    if not isinstance(words, list | tuple):
+        return None
+    return next((role for word, role in reversed(SCOPES.items()) if word in words), None)
 
 
 def few_owners(owners: Sequence[Named]) -> Sequence[Named]:
@@ -127,11 +246,12 @@ async def list_api_keys(
     ]
 
 
-async def revoke_api_key(database: Database, tenant_id: UUID, key_id: UUID) -> None:
+async def revoke_api_key(database: Database, tenant_id: UUID, key_id: UUID, *, by: Actor = MACHINE) -> None:
     """Revoke a key: it is refused from the next request on. Revoking it again changes nothing."""
     async with transaction(database) as connection:
         if not await connection.run(KEYS["revoke_key"], tenant_id=tenant_id, id=key_id, now=datetime.now(UTC)):
             raise NotFound("There is no such API key.")
+        await audit(connection, tenant_id, by, Event.KEY_REVOKED, key_id)
 
 
 async def scope_of_key(database: Database, key: str) -> Scope:
@@ -139,7 +259,8 @@ async def scope_of_key(database: Database, key: str) -> Scope:
     row = await find_key(database, key)
     owners = tuple(row["owner_ids"])
     actor = Actor(ActorKind(row["actor_kind"]), str(row["id"]))
-    return Scope(row["tenant_id"], owners[0], Role(row["role"]), actor, owners)
+    role = KeyLimits(row["scopes"]).role(Role(row["role"]))
+    return Scope(row["tenant_id"], owners[0], role, actor, owners)
 
 
 async def find_key(database: Database, key: str) -> Row:
@@ -153,11 +274,20 @@ async def find_key(database: Database, key: str) -> Row:
         row = await connection.one(KEYS["find_key"], key_hash=hashed(key))
     if row is None:
         raise Unauthenticated("The API key is unknown.")
+    now, former_until = datetime.now(UTC), row["former_until"]
     if row["revoked_at"] is not None:
-        raise Unauthenticated("The API key has been revoked.")
-    if row["expires_at"] is not None and row["expires_at"] <= datetime.now(UTC):
-        raise Unauthenticated("The API key has expired.")
+        raise KeyRefused("The API key has been revoked.", row)
+    if row["expires_at"] is not None and row["expires_at"] <= now:
+        raise KeyRefused("The API key has expired.", row)
+    if former_until is not None and former_until <= now:
+        raise KeyRefused("The API key has been rotated: this is its former secret.", row)
+    if row["networks"] and not is_within(CLIENT_ADDRESS.get(), row["networks"]):
+        raise NetworkRefused(row)
     return row
+
+
+def new_secret() -> str:
+    return PREFIX + token_urlsafe(32)
 
 
 def hashed(key: str) -> bytes:

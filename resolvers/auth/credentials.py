@@ -15,8 +15,9 @@ from observability.trace import record_caller
 
 from ..errors import BadInput, Forbidden, NoCredential, NotFound, Unauthenticated
 from ..permissions import Action, authorise, covers
+from ..transactions.audit import CredentialLog, Event
 from ..transactions.db_errors import translated_db_errors
-from .api_keys import PREFIX, find_key, scope_of_key
+from .api_keys import PREFIX, KeyRefused, NetworkRefused, find_key, role_of_scopes, scope_of_key
 from .credential_cache import TTL, CredentialCache, Verified
 from .jwks import ALGORITHMS, Jwks
 from .owners import Owner, usual_actor
@@ -35,8 +36,6 @@ REASONS: Mapping[type[jwt.PyJWTError], str] = {
     jwt.InvalidKeyError: "The token is signed with a key that is too weak.",
 }
 MALFORMED: Final = "The token is malformed."
-SCOPES: dict[str, Role] = {"wiki:read": Role.READER, "wiki:write": Role.MEMBER, "wiki:admin": Role.ADMIN}
-"""The scopes of OAuth, from the least to the greatest, each with the role that it allows."""
 
 Choice = TypeVar("Choice", Role, ActorKind)
 
@@ -224,14 +223,6 @@ def scope_of(claims: Mapping[str, Any]) -> Scope:
     )
 
 
-def role_of_scopes(given: Any) -> Role | None:
-    """Return the role that the greatest OAuth scope of ours allows, of a list or of words; None without any."""
-    words = given.split() if isinstance(given, str) else given
-    if not isinstance(words, list | tuple):
-        return None
-    return next((role for word, role in reversed(SCOPES.items()) if word in words), None)
-
-
 def identifier(claims: Mapping[str, Any], name: str) -> UUID:
     try:
         return UUID(claims[name])
@@ -261,14 +252,23 @@ class Credentials:
     """A check of a caller's credential: a signed token, or an API key. A token costs no statement, a key costs one."""
 
     def __init__(self, database: Database, tokens: Tokens) -> None:
-        self.database, self.tokens = database, tokens
+        self.database, self.tokens, self.log = database, tokens, CredentialLog(database)
 
     async def scope(self, authorization: str | None, owner: str | None = None, resource: str | None = None) -> Scope:
         """The scope of the credential, at work in the wiki of `owner` (an id) when it asks for one that it may read.
 
         `resource` is the part of the service that is asked: a token that is for one part alone holds nowhere else.
         """
-        scope = await self.checked(authorization, resource)
+        try:
+            scope = await self.checked(authorization, resource)
+        except (KeyRefused, NetworkRefused) as refusal:
+            self.log.refuse(refusal.message, Event.KEY_USED, refusal.tenant_id, refusal.key_id)
+            raise
+        except NoCredential:
+            raise
+        except Unauthenticated as refusal:
+            self.log.refuse(refusal.message)
+            raise
         record_caller(scope)
         return scope if owner is None else await self.at_work(scope, owner)
 
@@ -276,7 +276,9 @@ class Credentials:
         shown = bearer(authorization)
         with translated_db_errors():
             if shown.startswith(PREFIX):
-                return await scope_of_key(self.database, shown)
+                scope = await scope_of_key(self.database, shown)
+                self.log.use(scope.tenant_id, UUID(scope.actor.id))
+                return scope
             found = await self.tokens.find(shown)
         if found.resource is not None and found.resource != resource:
             raise Unauthenticated(REASONS[jwt.InvalidAudienceError])
@@ -287,9 +289,11 @@ class Credentials:
         shown = bearer(authorization)
         if not shown.startswith(PREFIX):
             return (await self.tokens.find(shown)).until
-        expires_at = (await find_key(self.database, shown))["expires_at"]
-        again = time.time() + TTL
-        return again if expires_at is None else min(again, expires_at.timestamp())
+        row = await find_key(self.database, shown)
+        ends: list[float] = [
+            moment.timestamp() for moment in (row["expires_at"], row["former_until"]) if moment is not None
+        ]
+        return min([time.time() + TTL, *ends])
 
     async def at_work(self, scope: Scope, owner: str) -> Scope:
         """Move the scope to another owner's wiki. Unknown, foreign and unreadable owners get the same message."""

@@ -13,15 +13,17 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from content.limits import AUTHOR
-from db.database import Database, Row
+from db.database import Connection, Database, Row
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 
 from ..errors import Forbidden, NotFound
 from ..permissions import Action, covers, is_at_home
+from ..transactions.audit import Event, audit
 from ..transactions.transaction import read_connection, transaction
-from .credentials import SCOPES, Signing, mint, role_of_scopes
+from .api_keys import SCOPES, role_of_scopes
+from .credentials import Signing, mint
 
 AUTHORIZATIONS = statements("oauth_authorizations")
 CODE_TTL: Final = timedelta(minutes=1)
@@ -110,14 +112,14 @@ async def authorize(database: Database, scope: Scope, request: AuthorizationRequ
         raise Forbidden("A program can be let into your own wiki only.")
     asked = role_of_scopes(request.scopes) or Role.READER
     role = asked if covers(scope.role, asked) else scope.role
-    now, code = datetime.now(UTC), new_secret(scope.tenant_id)
+    now, code, id = datetime.now(UTC), new_secret(scope.tenant_id), new_id()
     async with transaction(database) as connection:
         own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "now": now}
         await connection.run(AUTHORIZATIONS["delete_ended"], **own)
         await connection.run(
             AUTHORIZATIONS["add_authorization"],
             **own,
-            id=new_id(),
+            id=id,
             client_hash=hashed(request.client.id),
             client_name=request.client.name,
             role=role,
@@ -131,6 +133,8 @@ async def authorize(database: Database, scope: Scope, request: AuthorizationRequ
             code_expires_at=now + CODE_TTL,
             expires_at=now + LONGEST,
         )
+        told = {"client": request.client.name, "role": role, "redirectUri": request.redirect_uri}
+        await audit(connection, scope.tenant_id, scope.actor, Event.PROGRAM_AUTHORIZED, id, **told)
     return code
 
 
@@ -154,8 +158,10 @@ async def redeem_code(database: Database, signing: Signing, found: Authorization
             refresh_hash=hashed(refresh_token),
             now=datetime.now(UTC),
         )
+        if redeemed is not None:
+            await audit(connection, found.tenant_id, actor_of(found), Event.PROGRAM_CONNECTED, found.id)
     if redeemed is None:
-        await end(database, found)
+        await end(database, found, Event.PROGRAM_STOLEN)
         return None
     return issued(signing, found, refresh_token, found.scopes)
 
@@ -172,7 +178,7 @@ async def find_by_refresh_token(database: Database, token: str) -> Authorization
         return None
     found = from_row(row)
     if not row["is_current"]:
-        await end(database, found)
+        await end(database, found, Event.PROGRAM_STOLEN)
         return None
     return found
 
@@ -194,16 +200,26 @@ async def refresh(
     return None if rotated is None else issued(signing, found, following, tuple(scopes))
 
 
-async def end(database: Database, found: Authorization) -> None:
+async def end(database: Database, found: Authorization, event: Event = Event.PROGRAM_WITHDRAWN) -> None:
     """End an authorization. Ending it again changes nothing."""
     async with transaction(database) as connection:
-        await connection.run(
-            AUTHORIZATIONS["withdraw_authorization"],
-            tenant_id=found.tenant_id,
-            owner_id=found.owner_id,
-            id=found.id,
-            now=datetime.now(UTC),
-        )
+        await withdraw(connection, found.tenant_id, found.owner_id, found.id, actor_of(found), event)
+
+
+async def withdraw(
+    connection: Connection,
+    tenant_id: UUID,
+    owner_id: UUID,
+    id: UUID,
+    by: Actor,
+    event: Event = Event.PROGRAM_WITHDRAWN,
+) -> bool:
+    """End an authorization of a wiki; false if there is none that has not ended."""
+    own = {"tenant_id": tenant_id, "owner_id": owner_id, "id": id}
+    ended = await connection.value(AUTHORIZATIONS["withdraw_authorization"], **own, now=datetime.now(UTC))
+    if ended is not None:
+        await audit(connection, tenant_id, by, event, id)
+    return ended is not None
 
 
 async def connected_programs(database: Database, scope: Scope) -> list[ConnectedProgram]:
@@ -220,24 +236,23 @@ async def connected_programs(database: Database, scope: Scope) -> list[Connected
     return [ConnectedProgram(**dict(row) | {"role": Role(row["role"])}) for row in rows]
 
 
-async def disconnect_program(database: Database, scope: Scope, authorization_id: UUID) -> None:
-    """End an authorization of the scope's own wiki: no new tokens from now on. Raises NotFound."""
-    check_own(scope)
+async def disconnect_program(
+    database: Database, scope: Scope, authorization_id: UUID, *, least: Action = Action.READ
+) -> None:
+    """End an authorization of the scope's own wiki: no new tokens from now on. Raises NotFound.
+
+    A person may, whatever their role is there; `least` is what a credential has to be allowed elsewhere.
+    """
+    check_own(scope, least)
     async with transaction(database) as connection:
-        ended = await connection.value(
-            AUTHORIZATIONS["withdraw_authorization"],
-            tenant_id=scope.tenant_id,
-            owner_id=scope.owner_id,
-            id=authorization_id,
-            now=datetime.now(UTC),
-        )
-    if ended is None:
+        ended = await withdraw(connection, scope.tenant_id, scope.owner_id, authorization_id, scope.actor)
+    if not ended:
         raise NotFound("There is no such program, or it was disconnected before.")
 
 
-def check_own(scope: Scope) -> None:
-    if not is_at_home(scope, scope.owner_id, Action.READ):
-        raise Forbidden("Only the owner of a wiki sees which programs may use it.")
+def check_own(scope: Scope, least: Action = Action.READ) -> None:
+    if scope.role is not Role.ADMIN and not is_at_home(scope, scope.owner_id, least):
+        raise Forbidden("Only the owner of a wiki, and an admin of the tenant, has a say in which programs may use it.")
 
 
 def issued(signing: Signing, found: Authorization, refresh_token: str, scopes: tuple[str, ...]) -> IssuedTokens:
@@ -251,11 +266,16 @@ def issued(signing: Signing, found: Authorization, refresh_token: str, scopes: t
         owner_id=found.owner_id,
         role=asked if covers(found.role, asked) else found.role,
         ttl=seconds,
-        actor=Actor(ActorKind.AGENT, found.author),
+        actor=actor_of(found),
         issuer=signing.issuer,
         audience=found.resource,
     )
     return IssuedTokens(access_token, refresh_token, seconds, scopes)
+
+
+def actor_of(found: Authorization) -> Actor:
+    """Return as whom the program acts."""
+    return Actor(ActorKind.AGENT, found.author)
 
 
 def from_row(row: Row) -> Authorization:

@@ -21,10 +21,11 @@ import structlog
 from content.limits import CALLED
 from content.names import is_slug
 from db.database import Database
-from db.scope import ActorKind, Role
+from db.scope import Actor, ActorKind, Role
 
 from ..errors import Conflict, Forbidden, NotFound, Unauthenticated, Unavailable
 from ..tenants.tenants import find_tenant
+from ..transactions.audit import Event, audit_alone
 from .credentials import LEEWAY, Signing, issue_token, reason, secret_key
 from .jwks import ALGORITHMS, Jwks
 from .owners import OwnerKind, ensure_owner, find_owner
@@ -261,4 +262,6 @@ class Provider:
             raise Forbidden(NOT_KNOWN) from None
         if owner.kind is not OwnerKind.USER:
             raise Forbidden(NOT_KNOWN)
+        by = Actor(ActorKind.USER, str(owner.id))
+        await audit_alone(self.database, tenant.id, by, Event.SIGN_IN, owner.id, role=role, way="oidc")
         return issue_token(self.signing, owner, role, self.seconds, ActorKind.USER)

@@ -20,6 +20,7 @@ from ..jobs.queue import enqueue
 from ..permissions import Action
 from ..proposals.gate import PolicyRule, Significance, checked_rules, rules_of
 from ..tenants.tenants import as_id, check_tenant, new_slug
+from ..transactions.audit import MACHINE, Event, audit
 from ..transactions.db_errors import translated_db_errors
 from ..transactions.transaction import lock_wiki, transaction, writing
 from ..transactions.writer import record
@@ -121,6 +122,7 @@ async def update_wiki_settings(database: Database, scope: Scope, settings: WikiS
             if settings.write_policy is not None:
                 said["write_policy"] = checked_rules(settings.write_policy)
             await record(writer, "wiki.settings_updated", **said)
+            await audit(writer, scope.tenant_id, scope.actor, Event.SETTINGS_UPDATED, scope.owner_id, **said)
         return changed
 
 
@@ -180,20 +182,29 @@ class Owner:
 
 
 async def create_owner(
-    database: Database, tenant_id: UUID, kind: OwnerKind, slug: str, name: str, language: str = ENGLISH
+    database: Database,
+    tenant_id: UUID,
+    kind: OwnerKind,
+    slug: str,
+    name: str,
+    language: str = ENGLISH,
+    *,
+    by: Actor = MACHINE,
 ) -> Owner:
     """A new owner, with an empty wiki. Its pages are in that language unless they say otherwise."""
     async with transaction(database) as connection:
-        row = await add_owner(connection, tenant_id, kind, slug, name, language)
+        row = await add_owner(connection, tenant_id, kind, slug, name, language, by)
     if row is None:
         raise SlugTaken(f"There is an owner `{slug}` already. Choose another slug.", "slug")
     return owner_from(row)
 
 
-async def ensure_owner(database: Database, tenant_id: UUID, kind: OwnerKind, slug: str, name: str) -> Owner:
+async def ensure_owner(
+    database: Database, tenant_id: UUID, kind: OwnerKind, slug: str, name: str, *, by: Actor = MACHINE
+) -> Owner:
     """The owner of that slug, made when there is none. One that exists keeps its name, and must be of that kind."""
     async with transaction(database) as connection:
-        row = await add_owner(connection, tenant_id, kind, slug, name, ENGLISH)
+        row = await add_owner(connection, tenant_id, kind, slug, name, ENGLISH, by)
     owner = await find_owner(database, tenant_id, slug) if row is None else owner_from(row)
     if owner.kind != kind:
         raise Conflict(f"The owner `{slug}` is of the kind {owner.kind}, not {kind}.")
@@ -240,7 +251,9 @@ async def find_owner(database: Database, tenant_id: UUID, name: str | UUID) -> O
     return owner_from(row)
 
 
-async def grant(database: Database, tenant_id: UUID, *, owner_id: UUID, grantee_id: UUID, role: Grant) -> None:
+async def grant(
+    database: Database, tenant_id: UUID, *, owner_id: UUID, grantee_id: UUID, role: Grant, by: Actor = MACHINE
+) -> None:
     """Let the grantee into the owner's wiki. A second grant replaces the first."""
     if owner_id == grantee_id:
         raise BadInput("An owner needs no grant in its own wiki.", "grantee")
@@ -249,14 +262,17 @@ async def grant(database: Database, tenant_id: UUID, *, owner_id: UUID, grantee_
         await connection.run(
             GRANTS["save_grant"], tenant_id=tenant_id, owner_id=owner_id, grantee_id=grantee_id, role=role
         )
+        await audit(connection, tenant_id, by, Event.GRANT_SAVED, owner_id, grantee=str(grantee_id), role=role)
 
 
-async def revoke(database: Database, tenant_id: UUID, *, owner_id: UUID, grantee_id: UUID) -> bool:
+async def revoke(database: Database, tenant_id: UUID, *, owner_id: UUID, grantee_id: UUID, by: Actor = MACHINE) -> bool:
     """Take a grant back. False when there was none."""
     async with transaction(database) as connection:
         removed = await connection.run(
             GRANTS["remove_grant"], tenant_id=tenant_id, owner_id=owner_id, grantee_id=grantee_id
         )
+        if removed:
+            await audit(connection, tenant_id, by, Event.GRANT_REMOVED, owner_id, grantee=str(grantee_id))
     return removed > 0
 
 
@@ -290,19 +306,23 @@ async def set_language(database: Database, tenant_id: UUID, owner_id: UUID, lang
     return await find_owner(database, tenant_id, owner_id)
 
 
-async def set_owner_settings(database: Database, tenant_id: UUID, owner_id: UUID, settings: WikiSettings) -> Owner:
+async def set_owner_settings(
+    database: Database, tenant_id: UUID, owner_id: UUID, settings: WikiSettings, *, by: Actor = MACHINE
+) -> Owner:
     """Settings of the owner's wiki, by an operator."""
     scope = Scope(tenant_id, owner_id, Role.ADMIN, Actor(ActorKind.SERVICE, "owners"), (owner_id,))
     async with transaction(database) as connection:
-        await change_settings(connection, scope, settings)
+        if await change_settings(connection, scope, settings):
+            said = {name: value for name, value in asdict(settings).items() if value is not None}
+            await audit(connection, tenant_id, by, Event.SETTINGS_UPDATED, owner_id, **said)
     return await find_owner(database, tenant_id, owner_id)
 
 
 async def add_owner(
-    connection: Connection, tenant_id: UUID, kind: OwnerKind, slug: str, name: str, language: str
+    connection: Connection, tenant_id: UUID, kind: OwnerKind, slug: str, name: str, language: str, by: Actor
 ) -> Row | None:
     await check_tenant(connection, tenant_id)
-    return await connection.one(
+    row = await connection.one(
         OWNERS["add_owner"],
         tenant_id=tenant_id,
         owner_id=new_id(),
@@ -311,6 +331,9 @@ async def add_owner(
         name=validation.line(name, "name", CALLED.most),
         language=await known_language(connection, language),
     )
+    if row is not None:
+        await audit(connection, tenant_id, by, Event.OWNER_CREATED, row["id"], kind=kind, slug=row["slug"])
+    return row
 
 
 async def hold_owners(connection: Connection, tenant_id: UUID, owner_ids: Collection[UUID]) -> dict[UUID, OwnerKind]:

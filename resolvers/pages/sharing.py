@@ -19,6 +19,7 @@ from db.sql import statements
 from .. import validation
 from ..errors import BadInput, IdempotencyKeyNotAllowed, NotFound
 from ..permissions import Action
+from ..transactions.audit import Event, audit
 from ..transactions.transaction import read_connection, writing_page, writing_row
 from ..transactions.writer import LogLine, Writer
 
@@ -67,6 +68,8 @@ async def share_page(
             expires_at=ends,
         )
         log(writer, "page.shared", page.id, issued.id)
+        told = {"pageId": str(page.id), "expiresAt": ends}
+        await audit(writer, scope.tenant_id, scope.actor, Event.SHARE_CREATED, issued.id, **told)
     return issued
 
 
@@ -76,6 +79,7 @@ async def withdraw_share_link(database: Database, scope: Scope, link_id: UUID) -
         page_id: UUID | None = await writer.value(LINKS["withdraw"], id=link_id, now=datetime.now(UTC))
         if page_id is not None:
             log(writer, "page.share_withdrawn", page_id, link_id)
+            await audit(writer, scope.tenant_id, scope.actor, Event.SHARE_WITHDRAWN, link_id, pageId=str(page_id))
         return page_id is not None
 
 

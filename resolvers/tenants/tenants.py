@@ -8,10 +8,12 @@ from content.limits import CALLED
 from content.names import is_slug
 from db.database import Connection, Database, Row
 from db.ids import new_id
+from db.scope import Actor
 from db.sql import statements
 
 from .. import validation
 from ..errors import BadInput, NotFound, SlugTaken
+from ..transactions.audit import MACHINE, Event, audit
 from ..transactions.transaction import transaction
 
 TENANTS = statements("tenants")
@@ -25,10 +27,10 @@ class Tenant:
     created_at: datetime
 
 
-async def create_tenant(database: Database, slug: str, name: str) -> Tenant:
+async def create_tenant(database: Database, slug: str, name: str, *, by: Actor = MACHINE) -> Tenant:
     """A new customer, with nothing in it."""
     async with transaction(database) as connection:
-        row = await add_tenant(connection, slug, name)
+        row = await add_tenant(connection, slug, name, by)
     if row is None:
         raise SlugTaken(f"There is a tenant `{slug}` already. Choose another slug.", "slug")
     return tenant_from(row)
@@ -37,7 +39,7 @@ async def create_tenant(database: Database, slug: str, name: str) -> Tenant:
 async def ensure_tenant(database: Database, slug: str, name: str) -> Tenant:
     """The customer of that slug, made when there is none. One that exists keeps its name."""
     async with transaction(database) as connection:
-        row = await add_tenant(connection, slug, name)
+        row = await add_tenant(connection, slug, name, MACHINE)
     return await find_tenant(database, slug) if row is None else tenant_from(row)
 
 
@@ -70,12 +72,16 @@ async def set_compiling(database: Database, tenant_id: UUID, compiling: bool) ->
     """Ask for a job whenever something is retained, or leave that to admins."""
     async with transaction(database) as connection:
         await connection.run(TENANTS["set_compiling"], tenant_id=tenant_id, compiling=compiling)
+        await audit(connection, tenant_id, MACHINE, Event.TENANT_COMPILING, compiling=compiling)
 
 
-async def add_tenant(connection: Connection, slug: str, name: str) -> Row | None:
-    return await connection.one(
+async def add_tenant(connection: Connection, slug: str, name: str, by: Actor) -> Row | None:
+    row = await connection.one(
         TENANTS["add_tenant"], tenant_id=new_id(), slug=new_slug(slug), name=validation.line(name, "name", CALLED.most)
     )
+    if row is not None:
+        await audit(connection, row["tenant_id"], by, Event.TENANT_CREATED, slug=row["slug"])
+    return row
 
 
 async def check_tenant(connection: Connection, tenant_id: UUID) -> None:

@@ -10,7 +10,7 @@ from .links import LinkKindMutations, LinkMutations
 from .lint import LintMutations
 from .mentions import MentionMutations, PromotionMutations
 from .names import AliasMutations, NameMutations
-from .onboarding import OnboardingMutations, WikiSettingMutations
+from .onboarding import OnboardingMutations, ProgramMutations, WikiSettingMutations
 from .pages import PageMutations
 from .proposals import ProposalMutations
 from .sections import SectionMutations
@@ -41,6 +41,7 @@ class Mutation(
     LintMutations,
     WikiSettingMutations,
     OnboardingMutations,
+    ProgramMutations,
 ):
     pass
 

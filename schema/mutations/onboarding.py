@@ -1,7 +1,7 @@
 """The tenant's own affairs, for its admins: owners, who may use whose wiki, and API keys."""
 
 from dataclasses import fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import strawberry
@@ -9,10 +9,10 @@ import strawberry
 from db import relations
 from db.access import BY_ID, OF_TENANT_AS_ADMIN
 from db.scope import ActorKind, Role
-from resolvers.auth import api_keys, owners
+from resolvers.auth import api_keys, oauth, owners
 from resolvers.auth.owners import WikiSettings, set_wiki_language, update_wiki_settings
 from resolvers.errors import BadInput
-from resolvers.permissions import administered_tenant
+from resolvers.permissions import Action, administered_tenant
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole
 
 from ..enums import (
@@ -58,15 +58,35 @@ class RevokeWikiAccessInput:
 @strawberry.input(description="A new API key.")
 class CreateApiKeyInput:
     name: str = strawberry.field(description="What the key is for; history shows it as the author.")
-    role: WikiRole = strawberry.field(description="What the key may do at most; no more than the caller itself.")
     owners: list[str] = strawberry.field(
         description="The owners that it speaks for, by slug or id; the first is whose wiki it works in."
+    )
+    role: WikiRole | None = strawberry.field(
+        default=None,
+        description="What the key may do at most; no more than the caller itself. That of its scopes when left out.",
+    )
+    scopes: list[str] | None = strawberry.field(
+        default=None, description="Of wiki:read, wiki:write and wiki:admin: they take away what the role may besides."
+    )
+    networks: list[str] | None = strawberry.field(
+        default=None,
+        description="Networks from which it is accepted, like 203.0.113.0/24 or 2001:db8::/32; all when left out.",
     )
     expires_at: datetime | None = strawberry.field(default=None, description="When it ends by itself; null for never.")
     actor: WikiAuthorKind | None = strawberry.field(
         default=None,
         description="The kind of author that history names: AGENT, USER or SERVICE. What its first owner is when "
         "left out.",
+    )
+
+
+@strawberry.input(description="An API key that gets another secret.")
+class RotateApiKeyInput:
+    id: strawberry.ID = strawberry.field(description="The id of the key, not the key.")
+    overlap_seconds: int = strawberry.field(
+        default=int(api_keys.OVERLAP.total_seconds()),
+        description="For how long the secret that it has now is accepted still: a day, 0 for no longer, 90 days at "
+        "most.",
     )
 
 
@@ -122,6 +142,7 @@ class OnboardingMutations:
                 input.slug,
                 input.slug if input.name is None else input.name,
                 input.language,
+                by=info.context.scope.actor,
             )
         except BadInput as error:
             return WikiOwnerPayload(user_errors=[user_error(error)])
@@ -131,12 +152,21 @@ class OnboardingMutations:
         description="Let one owner into another owner's wiki; a second grant replaces the first. For admins."
     )
     async def grant_wiki_access(self, info: Request, input: GrantWikiAccessInput) -> WikiAccessPayload:
-        tenant_id, database = administered_tenant(info.context.scope), info.context.database
+        tenant_id, database, by = (
+            administered_tenant(info.context.scope),
+            info.context.database,
+            info.context.scope.actor,
+        )
         owner, grantee = await owners.find_owners(database, tenant_id, [input.owner, input.grantee])
         role = WikiGrantRole(input.role)
         try:
             await owners.grant(
-                database, tenant_id, owner_id=owner.id, grantee_id=grantee.id, role=owners.Grant(str(role.value))
+                database,
+                tenant_id,
+                owner_id=owner.id,
+                grantee_id=grantee.id,
+                role=owners.Grant(str(role.value)),
+                by=by,
             )
         except BadInput as error:
             return WikiAccessPayload(user_errors=[user_error(error)])
@@ -147,9 +177,13 @@ class OnboardingMutations:
         "keeps its access. For admins."
     )
     async def revoke_wiki_access(self, info: Request, input: RevokeWikiAccessInput) -> WikiAccessPayload:
-        tenant_id, database = administered_tenant(info.context.scope), info.context.database
+        tenant_id, database, by = (
+            administered_tenant(info.context.scope),
+            info.context.database,
+            info.context.scope.actor,
+        )
         owner, grantee = await owners.find_owners(database, tenant_id, [input.owner, input.grantee])
-        revoked = await owners.revoke(database, tenant_id, owner_id=owner.id, grantee_id=grantee.id)
+        revoked = await owners.revoke(database, tenant_id, owner_id=owner.id, grantee_id=grantee.id, by=by)
         return WikiAccessPayload(owner_id=owner.id, grantee_id=grantee.id, revoked=revoked)
 
     @strawberry.mutation(
@@ -165,23 +199,61 @@ class OnboardingMutations:
                 database,
                 tenant_id,
                 input.name,
-                Role(input.role),
+                None if input.role is None else Role(input.role),
                 [owner.id for owner in named],
                 input.expires_at,
                 None if input.actor is None else ActorKind(input.actor),
+                limits=api_keys.KeyLimits(input.scopes or (), input.networks or ()),
                 maker=scope.role,
+                by=scope.actor,
             )
         except BadInput as error:
             return WikiApiKeyPayload(user_errors=[user_error(error)])
         return WikiApiKeyPayload(key_id=issued.id, key=issued.key)
 
     @strawberry.mutation(
+        description="Give an API key another secret and show it, this once; the one before is accepted for a while. An "
+        "Idempotency-Key is refused. For admins."
+    )
+    async def rotate_api_key(self, info: Request, input: RotateApiKeyInput) -> WikiApiKeyPayload:
+        scope, key_id = info.context.scope, id_of(input.id)
+        tenant_id, overlap = administered_tenant(scope), timedelta(seconds=input.overlap_seconds)
+        try:
+            issued = await api_keys.rotate_api_key(info.context.database, tenant_id, key_id, overlap, by=scope.actor)
+        except BadInput as error:
+            return WikiApiKeyPayload(user_errors=[user_error(error)])
+        return WikiApiKeyPayload(key_id=key_id, key=issued.key)
+
+    @strawberry.mutation(
         description="End an API key from the next request on. Revoking it again changes nothing. For admins."
     )
     async def revoke_api_key(self, info: Request, input: RevokeApiKeyInput) -> WikiApiKeyPayload:
         tenant_id, key_id = administered_tenant(info.context.scope), id_of(input.id)
-        await api_keys.revoke_api_key(info.context.database, tenant_id, key_id)
+        await api_keys.revoke_api_key(info.context.database, tenant_id, key_id, by=info.context.scope.actor)
         return WikiApiKeyPayload(key_id=key_id)
+
+
+@strawberry.input(description="A program that is to be let in no longer.")
+class DisconnectWikiProgramInput(InWiki):
+    id: strawberry.ID = strawberry.field(description="The id that wikiConnectedPrograms gives.")
+
+
+@strawberry.type(description="A program after it was disconnected.")
+class WikiProgramPayload:
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    disconnected_id: strawberry.ID | None = strawberry.field(default=None, description="What was ended.")
+
+
+@strawberry.type
+class ProgramMutations:
+    @strawberry.mutation(
+        description="Let a program into a wiki no longer: it gets no more tokens, and the last one ends within 15 "
+        "minutes. For admins of the tenant, and for its owner with a credential that may write."
+    )
+    async def disconnect_wiki_program(self, info: Request, input: DisconnectWikiProgramInput) -> WikiProgramPayload:
+        scope = await scope_in(info, input)
+        await oauth.disconnect_program(info.context.database, scope, id_of(input.id), least=Action.WRITE)
+        return WikiProgramPayload(disconnected_id=input.id)
 
 
 @strawberry.input(description="The language of a wiki.")

@@ -156,7 +156,7 @@ async def test_no_document_shows_a_secret(database: Database, secret_world: Worl
             assert not leaked, f"SEED={seed} {scope}\n{text}\n{given}\n{leaked}\n{data[:3000]}"
             told += "zxqv" in data
             shown += 1
-    assert told > shown / 50, "callers who may read secrets do"
+    assert 0 < told < shown, "callers who may read secrets do"
 
 
 EVENTS = {

@@ -226,7 +226,8 @@ SHOWN = {
 ASKS = {
     "compileWikiNow", "resetWikiCursor", "bootstrapJournalImport", "suppressWikiSectionPromotion", "dropWikiLinks",
     "rebuildWiki", "setWikiLanguage", "updateWikiSettings", "createWikiOwner", "grantWikiAccess", "revokeWikiAccess",
-    "createApiKey", "revokeApiKey", "proposeWikiChange", "acceptWikiProposal", "declineWikiProposal",
+    "createApiKey", "revokeApiKey", "rotateApiKey", "disconnectWikiProgram", "proposeWikiChange",
+    "acceptWikiProposal", "declineWikiProposal",
     "withdrawWikiProposal", "decideWikiProposals", "shareWikiPage", "withdrawWikiShareLink",
     "muteWikiLintFinding", "unmuteWikiLintFinding", "reportWikiLint", "transferWikiPage",
     "askWikiDecision", "recordWikiDecision",

@@ -20,8 +20,8 @@ def demo(host: Host = None, port: Port = None) -> None:
 
     from ...server.serve import serve
     from ..session import opened, ready
+    from .admin.keys import token_for
     from .demo_wikis import TTL, quiet, sample_loaded, usable_port, welcome
-    from .keys import token_for
     from .service import configured
 
     settings = quiet(configured(host=host, port=port))

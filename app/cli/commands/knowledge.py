@@ -7,7 +7,7 @@ import typer
 
 from ..options import AsJson, Owner, Tenant
 from ..output import say, show
-from .keys import Role, RoleOption
+from .admin.keys import Role, RoleOption
 
 if TYPE_CHECKING:
     from db.database import Database

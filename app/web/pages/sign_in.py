@@ -8,7 +8,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from resolvers.auth.oidc import ATTEMPT
-from resolvers.errors import CairnError, NotFound
+from resolvers.errors import CairnError, Forbidden, NotFound, Unauthenticated
+from resolvers.transactions.audit import Event, audit_alone
 
 from ..endpoint import (
     Web,
@@ -63,7 +64,8 @@ async def take_credential(web: Web, request: Request) -> Response:
         check_same_origin(request)
         form = await read_form(web, request)
         token = form.get("token", "").strip().removeprefix("Bearer ").strip()
-        await web.credentials.scope(f"Bearer {token}")
+        wiki = await web.credentials.scope(f"Bearer {token}")
+        await audit_alone(web.database, wiki.tenant_id, wiki.actor, Event.SIGN_IN, wiki.owner_id, role=wiki.role)
         response = moved(local_path(form.get("next", "")))
         sign_in(request, response, token)
     except CairnError as error:
@@ -100,7 +102,11 @@ async def from_provider(web: Web, request: Request) -> Response:
         return await error_page(web, request, NotFound(NO_PROVIDER))
     try:
         name = attempt_cookie(request)
-        done = await web.provider.finish(request.query_params, request.cookies.get(name))
+        try:
+            done = await web.provider.finish(request.query_params, request.cookies.get(name))
+        except (Unauthenticated, Forbidden) as refusal:
+            web.credentials.log.refuse(refusal.message, Event.SIGN_IN)
+            raise
         response = moved(local_path(done.next))
         sign_in(request, response, done.token, done.seconds)
     except CairnError as error:

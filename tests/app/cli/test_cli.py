@@ -302,7 +302,7 @@ def test_a_key_opens_until_it_is_revoked(acme: Cairn, dsn: str) -> None:
     assert acme("keys", "revoke", issued["id"], "--tenant", "acme").code == 0
     shown = acme("keys", "list", "--tenant", "acme").out
     assert issued["key"].removeprefix("cairn_") not in shown
-    assert shown.split()[7:13] == ["crawler", "reader", "user", "mara", "team", "revoked"]
+    assert shown.split()[8:14] == ["crawler", "reader", "user", "mara", "team", "revoked"]
     with pytest.raises(Unauthenticated):
         asyncio.run(open_with(dsn, issued["key"]))
 

@@ -81,7 +81,7 @@ def test_what_is_erased_is_counted_first_and_has_to_be_meant(acme: Cairn) -> Non
 
 
 def test_a_tenant_says_for_how_long_it_keeps_what(acme: Cairn) -> None:
-    none = dict.fromkeys(("activity", "jobs", "revisions", "sources"))
+    none = dict.fromkeys(("activity", "audit", "jobs", "revisions", "sources"))
     assert done(acme, "tenants", "retention", "acme") == none
     chosen = done(acme, "tenants", "retention", "acme", "--revisions", "52w", "--sources", "forever")
     assert chosen == none | {"revisions": 364, "sources": 0}

@@ -299,3 +299,33 @@ async def test_owners_are_found_by_one_statement(statements: list[str], wiki: Wi
         await database.close()
     assert [owner.slug for owner in found] == ["o2", "o0", "o3", "o2"]
     assert len([sql for sql in statements if "owners" in sql]) == 1
+
+
+BOUNDED = """mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { key apiKey { id scopes networks }
+  userErrors { field } } }"""
+ROTATE = "mutation ($input: RotateApiKeyInput!) { rotateApiKey(input: $input) { key apiKey { formerUntil } } }"
+AUDIT = '{ auditEvents(first: 10, action: "api_key") { nodes { action outcome actorKind subject address times } } }'
+
+
+async def test_a_key_is_bounded_rotated_and_in_the_audit_log(service: Service, token: str, wiki: Wiki) -> None:
+    given = {"name": "far", "owners": [str(wiki.scope.owner_id)], "scopes": ["wiki:read"]}
+
+    async def made(networks: dict[str, Any]) -> dict[str, Any]:
+        answer = await service.ask(BOUNDED, token, input=given | networks)
+        return dict(answer["data"]["createApiKey"])
+
+    wrong = await made({"networks": ["everywhere"]})
+    assert wrong["userErrors"] == [{"field": ["networks"]}]
+    far = await made({"networks": ["203.0.113.0/24"]})
+    assert (far["apiKey"]["scopes"], far["apiKey"]["networks"]) == (["wiki:read"], ["203.0.113.0/24"])
+    assert (await service.post("{ viewer { role } }", far["key"])).status_code == 403
+    near = await made({"networks": ["127.0.0.0/8"]})
+    id = near["apiKey"]["id"]
+    again = (await service.ask(ROTATE, token, input={"id": id, "overlapSeconds": 60}))["data"]["rotateApiKey"]
+    assert again["apiKey"]["formerUntil"] is not None
+    for key in (near["key"], again["key"]):
+        assert (await service.ask("{ viewer { role } }", key))["data"] == {"viewer": {"role": "READER"}}
+    rotated, *_ = (await service.ask(AUDIT, token))["data"]["auditEvents"]["nodes"]
+    shown = {"action": "api_key.rotated", "outcome": "DONE", "subject": id, "address": "127.0.0.1", "times": 1}
+    assert shown.items() <= rotated.items()
+    assert await codes(service, again["key"], AUDIT) == ["FORBIDDEN"]

@@ -31,6 +31,8 @@ from tests.resolvers.archives.furnished import furnish, furnish_tenant
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 SECRET = b"a secret that signs tokens"
+RESTORED = {"audit_events"}
+"""A restore is an event itself, which the backup does not have."""
 
 
 @pytest.fixture(autouse=True)
@@ -294,11 +296,11 @@ async def test_killed_at_any_moment_a_backup_is_whole_or_not_there_and_a_restore
         found = await count(empty_dsn, "pages"), await count(empty_dsn, "tenants")
         assert found in ((1, 1), (40, 1))
         if found[0] == 40:
-            assert await compare(empty_dsn, Archive(place), quiet) == []
+            assert set(await compare(empty_dsn, Archive(place), quiet)) <= RESTORED
         await asyncio.sleep(seeded.random() / 5)
     assert killed >= 5
     assert await run(["restore", str(place), "--replace"], settings) == 0
-    assert await compare(empty_dsn, Archive(place), quiet) == []
+    assert set(await compare(empty_dsn, Archive(place), quiet)) <= RESTORED
 
 
 class Looking:

@@ -146,7 +146,8 @@ OF_PROPOSALS = {
 }  # fmt: skip
 """What is proposed, shared or asked changes no page; what is accepted is announced by the operation that it is."""
 OF_NO_WIKI = {
-    "updateWikiSettings", "createWikiOwner", "createApiKey", "revokeApiKey", "grantWikiAccess", "revokeWikiAccess"
+    "updateWikiSettings", "createWikiOwner", "createApiKey", "rotateApiKey", "revokeApiKey", "grantWikiAccess",
+    "revokeWikiAccess", "disconnectWikiProgram",
 }  # fmt: skip
 """What onboards a customer changes no page, so that nobody follows it."""
 MADE = {

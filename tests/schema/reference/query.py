@@ -261,6 +261,17 @@ class Query:
             raise GraphQLError("This needs a credential with the role admin.")
         return Paged(self.rows, self.rows.tables["api_keys"], "id").part(**paging)
 
+    def audit_events(self, _: Any, **given: Any) -> Row:
+        if self.rows.scope.role != "admin":
+            raise GraphQLError("This needs a credential with the role admin.")
+        _, paging = parted(given)
+        return Paged(self.rows, [], "-id").part(**paging)
+
+    def wiki_connected_programs(self, _: Any, **given: Any) -> Row:
+        where, paging = parted(given)
+        self.inside("pages", where)
+        return Paged(self.rows, [], "-id").part(**paging)
+
     def wiki_compile_jobs(self, _: Any, limit: int | None, **where: Any) -> list[Row]:
         if self.rows.scope.role != "admin":
             raise GraphQLError("This needs a credential with the role admin.")

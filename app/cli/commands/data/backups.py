@@ -89,6 +89,7 @@ def create(
             manifest = done(dsn, lambda dsn: save_files(settings, dsn, dest.expanduser(), log, kept))
         else:
             manifest = done(dsn, work)
+        recorded(dsn, "backup.created", createdAt=manifest.created_at, wal=wal is not None)
     if as_json:
         show(shown(dest, manifest) | {"tokenSecret": kept is not None})
     elif wal is not None:
@@ -191,6 +192,7 @@ def restore(
     else:
         with database(settings, creates=True) as dsn:
             missing = done(dsn, work)
+            recorded(dsn, "backup.restored", createdAt=archive.manifest.created_at)
     is_kept = keep_secret(settings, archive.secret)
     if as_json:
         show(shown(src, archive.manifest) | {"tokenSecret": is_kept, "missing": missing})
@@ -291,6 +293,20 @@ def done(dsn: str, work: Callable[[str], Awaitable[T]], named: str = "at CAIRN_D
         return asyncio.run(run())
     except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         raise Unavailable(f"Postgres refused, and nothing was changed: {reason(error, dsn)}.") from error
+
+
+def recorded(dsn: str, event: str, subject: object = None, **detail: Any) -> None:
+    """Write into the operator's audit log what a command has done with the whole database, or with a tenant."""
+    from db.archives.copying import connected
+    from db.database import Connection, prepare_connection
+    from resolvers.transactions.audit import MACHINE, OPERATORS_LOG, Event, audit
+
+    async def work(dsn: str) -> None:
+        async with connected(dsn, "cairn audit") as connection:
+            await prepare_connection(connection)
+            await audit(Connection(connection), OPERATORS_LOG, MACHINE, Event(event), subject, **detail)
+
+    done(dsn, work)
 
 
 def shown(path: Path, manifest: "Manifest") -> dict[str, Any]:

@@ -6,7 +6,8 @@ import typer
 
 from ...options import AsJson, Tenant, duration, read_settings
 from ...output import say, show, table
-from .. import owners, sources, tenants
+from .. import sources
+from ..admin import owners, tenants
 from .backups import database, done
 
 if TYPE_CHECKING:
@@ -153,19 +154,20 @@ Kept = Annotated[
 def retention(
     slug: Annotated[str, typer.Argument(metavar="SLUG", help="The tenant's slug or id.")],
     activity: Kept = None,
+    audit: Kept = None,
     jobs: Kept = None,
     revisions: Kept = None,
     sources: Kept = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say for how long a tenant keeps its activity log, ended jobs, former versions of pages, and sources.
+    """Say for how long a tenant keeps its activity and audit logs, ended jobs, former versions of pages, and sources.
 
     Workers take away what is older, every hour: versions lose their text, and sources are forgotten. Without options
-    nothing is changed. `default` is CAIRN_KEEP_DAYS for the log and jobs, and for ever for the rest.
+    nothing is changed. `default` is CAIRN_KEEP_DAYS for logs and jobs, and for ever for the rest.
     """
     from ...session import session
 
-    given = {"activity": activity, "jobs": jobs, "revisions": revisions, "sources": sources}
+    given = {"activity": activity, "audit": audit, "jobs": jobs, "revisions": revisions, "sources": sources}
     chosen = {kind: days(text) for kind, text in given.items() if text is not None}
 
     async def work(database: "Database") -> dict[str, int]:

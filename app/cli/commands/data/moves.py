@@ -7,8 +7,8 @@ import typer
 
 from ...options import AsJson, read_settings
 from ...output import say, show
-from ..tenants import app
-from .backups import database, done, shown
+from ..admin.tenants import app
+from .backups import database, done, recorded, shown
 
 if TYPE_CHECKING:
     from db.archives.folder import Manifest
@@ -39,6 +39,7 @@ def export_one(
 
     with database(read_settings(), creates=False) as dsn:
         manifest = done(dsn, work)
+        recorded(dsn, "tenant.exported", (manifest.tenant or {}).get("id"), rows=manifest.rows)
     if as_json:
         show(shown(dest, manifest) | {"tenant": manifest.tenant})
     else:
@@ -68,7 +69,9 @@ def import_one(
             return await import_tenant(dsn, archive, report, replace=replace)
 
     with database(read_settings(), creates=False) as dsn:
-        told(done(dsn, work), as_json)
+        imported = done(dsn, work)
+        recorded(dsn, "tenant.imported", imported.slug, rows=imported.rows)
+    told(imported, as_json)
 
 
 def told(imported: "Imported", as_json: bool, **more: Any) -> None:
@@ -120,6 +123,8 @@ def transfer(
         with database(settings, creates=False) as dsn:
             manifest = done(dsn, leave)
             imported = done(target, arrive, "of --to")
+            recorded(dsn, "tenant.exported", (manifest.tenant or {}).get("id"), rows=manifest.rows)
+            recorded(target, "tenant.imported", imported.slug, rows=imported.rows)
             changed = done(dsn, lambda dsn: compare_tenant(dsn, manifest))
     finally:
         shutil.rmtree(place, ignore_errors=True)

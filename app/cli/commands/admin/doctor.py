@@ -2,8 +2,8 @@
 
 import typer
 
-from ..options import AsJson
-from ..output import say, show, table
+from ...options import AsJson
+from ...output import say, show, table
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -15,8 +15,8 @@ def doctor(as_json: AsJson = False) -> None:
 
     Changes nothing. Exits with 1 when something has failed.
     """
-    from ...settings import Settings
-    from ..doctor import State, examine
+    from ....settings import Settings
+    from ...doctor import State, examine
 
     found = list(examine(Settings()))
     if as_json:

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson
-from ..output import say, show, table
+from ...options import AsJson
+from ...output import say, show, table
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -27,7 +27,7 @@ def create(
     """Make a tenant."""
     from resolvers.tenants.tenants import create_tenant
 
-    from ..session import session
+    from ...session import session
 
     tenant = session(lambda database: create_tenant(database, slug, name or slug), creates=True)
     if as_json:
@@ -41,7 +41,7 @@ def list_all(as_json: AsJson = False) -> None:
     """List all tenants."""
     from resolvers.tenants.tenants import list_tenants
 
-    from ..session import session
+    from ...session import session
 
     tenants = session(list_tenants)
     if as_json:
@@ -58,7 +58,7 @@ def compile_what_comes(
     """Compile what a tenant retains by itself, or only when an admin asks."""
     from resolvers.tenants.tenants import find_tenant, set_compiling
 
-    from ..session import session
+    from ...session import session
 
     async def work(database: "Database") -> None:
         tenant = await find_tenant(database, slug)

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from ..options import AsJson, Owner, Tenant
-from ..output import say, show, table
+from ...options import AsJson, Owner, Tenant
+from ...output import say, show, table
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -47,7 +47,7 @@ def list_all(
     from resolvers.jobs.queue import list_jobs
     from resolvers.tenants.tenants import find_tenant, list_tenants
 
-    from ..session import find_wiki, session
+    from ...session import find_wiki, session
 
     async def work(database: "Database") -> "list[Row]":
         one = owner and tenant and (await find_wiki(database, tenant, owner)).owner.id
@@ -89,7 +89,7 @@ def changed(job: str, tenant: str, owner: str, change: "Callable[[Database, Scop
     from db.scope import Role
     from resolvers.errors import NotFound
 
-    from ..session import find_wiki, session
+    from ...session import find_wiki, session
 
     async def work(database: "Database") -> "T":
         try:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..options import AsJson, Owner, Tenant
-from ..output import say, show, table
+from ...options import AsJson, Owner, Tenant
+from ...output import say, show, table
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -41,7 +41,7 @@ def add(
     """Let one owner into another's wiki. A second grant replaces the first."""
     from resolvers.auth.owners import Grant, grant
 
-    from ..session import session
+    from ...session import session
 
     async def work(database: "Database") -> None:
         tenant_id, owner_id, grantee_id = await parties(database, tenant, owner, grantee)
@@ -65,7 +65,7 @@ def list_all(
     from resolvers.auth.owners import find_owner, list_grants
     from resolvers.tenants.tenants import find_tenant
 
-    from ..session import session
+    from ...session import session
 
     async def work(database: "Database") -> "list[Granted]":
         tenant_id = (await find_tenant(database, tenant)).id
@@ -92,7 +92,7 @@ def remove(tenant: Tenant, owner: Owner, grantee: Grantee, as_json: AsJson = Fal
     """Take a grant back. It is no error when there is none."""
     from resolvers.auth.owners import revoke
 
-    from ..session import session
+    from ...session import session
 
     async def work(database: "Database") -> bool:
         tenant_id, owner_id, grantee_id = await parties(database, tenant, owner, grantee)
@@ -108,7 +108,7 @@ def remove(tenant: Tenant, owner: Owner, grantee: Grantee, as_json: AsJson = Fal
 async def parties(database: "Database", tenant: str, owner: str, grantee: str) -> "tuple[UUID, UUID, UUID]":
     from resolvers.auth.owners import find_owner
 
-    from ..session import find_wiki
+    from ...session import find_wiki
 
     wiki = await find_wiki(database, tenant, owner)
     return wiki.tenant.id, wiki.owner.id, (await find_owner(database, wiki.tenant.id, grantee)).id

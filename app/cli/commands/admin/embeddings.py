@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant
-from ..output import say, show
+from ...options import AsJson, Owner, Tenant
+from ...output import say, show
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -27,8 +27,8 @@ def configured() -> "EmbeddingServer":
     """Return the server of the settings; raise Unavailable, which names those that are missing."""
     from resolvers.errors import Unavailable
 
-    from ...embeddings import embedder_of
-    from ...settings import Settings
+    from ....embeddings import embedder_of
+    from ....settings import Settings
 
     embedder = embedder_of(Settings())
     if embedder is None:
@@ -42,7 +42,7 @@ def configured() -> "EmbeddingServer":
 @app.command("enable", epilog="Example: cairn embeddings enable")
 def enable(as_json: AsJson = False) -> None:
     """Ask the server for a vector, make the indexes for its dimensions, and ask for a job for each wiki."""
-    from ..session import session
+    from ...session import session
 
     embedder = configured()
 
@@ -64,7 +64,7 @@ def enable(as_json: AsJson = False) -> None:
 @app.command("status", epilog="Example: cairn embeddings status --tenant acme --owner mara")
 def status(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
     """Say how many pages and passages of a wiki have a vector of the model that is set."""
-    from ..session import find_wiki, session
+    from ...session import find_wiki, session
 
     embedder = configured()
 
@@ -99,7 +99,7 @@ def status(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
 @app.command("disable", epilog="Example: cairn embeddings disable")
 def disable(as_json: AsJson = False) -> None:
     """Drop all vectors and their indexes. Workers make them again while an embedding server is set."""
-    from ..session import session
+    from ...session import session
 
     async def work(database: "Database") -> None:
         from resolvers.embeddings import vectors

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, duration
-from ..output import say, show, table, tell
+from ...options import AsJson, Owner, Tenant, duration
+from ...output import say, show, table, tell
 
 
 class Role(StrEnum):
@@ -28,6 +28,14 @@ class ActorKind(StrEnum):
     SERVICE = "service"
 
 
+class KeyScope(StrEnum):
+    """The scopes of OAuth, from the least to the greatest."""
+
+    READ = "wiki:read"
+    WRITE = "wiki:write"
+    ADMIN = "wiki:admin"
+
+
 ActorOption = Annotated[
     ActorKind | None,
     typer.Option("--actor", help="Who acts with it, as history will say. When left out: what the owner is."),
@@ -36,8 +44,8 @@ RoleOption = Annotated[Role, typer.Option("--role", help="What it may do at most
 
 
 if TYPE_CHECKING:
-    from ...settings import Settings
-    from ..session import Wiki
+    from ....settings import Settings
+    from ...session import Wiki
 
 Ttl = Annotated[int, typer.Option(parser=duration, metavar="TIME", help="How long it lives: 90s, 15m, 12h, 30d.")]
 
@@ -55,8 +63,8 @@ def token(
     as_json: AsJson = False,
 ) -> None:
     """Print a signed token for `Authorization: Bearer`."""
-    from ...settings import Settings
-    from ..session import find_wiki, session
+    from ....settings import Settings
+    from ...session import find_wiki, session
 
     wiki = session(lambda database: find_wiki(database, tenant, owner))
     signed = token_for(Settings(), wiki, role, ttl, actor)
@@ -71,7 +79,7 @@ def token_for(settings: "Settings", wiki: "Wiki", role: str, ttl: float, actor_k
     from db import scope
     from resolvers.auth.credentials import Signing, issue_token
 
-    from ...settings import signing_secret
+    from ....settings import signing_secret
 
     signing = Signing(signing_secret(settings), settings.jwt_issuer, settings.jwt_audience)
     acting = scope.ActorKind(actor_kind) if actor_kind else None
@@ -97,27 +105,37 @@ def add_keys(parent: typer.Typer) -> None:
 def create(
     tenant: Tenant,
     owner: Owners,
-    role: RoleOption,
     name: Annotated[str, typer.Option(metavar="NAME", help="What it is for.")],
+    role: Annotated[
+        Role | None, typer.Option("--role", help="What it may do at most. Else what --scope allows.")
+    ] = None,
+    scope: Annotated[
+        list[KeyScope] | None, typer.Option("--scope", help="It may do no more than this. May be repeated.")
+    ] = None,
+    network: Annotated[
+        list[str] | None, typer.Option("--network", metavar="CIDR", help="Accepted from there alone. May be repeated.")
+    ] = None,
     expires: Expires = None,
     actor: ActorOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Make an API key and print it, this once. The first owner's wiki is the one it works in."""
-    from db.scope import ActorKind, Role
-    from resolvers.auth.api_keys import create_api_key
+    from db import scope as scopes
+    from resolvers.auth.api_keys import KeyLimits, create_api_key
     from resolvers.auth.owners import find_owners
     from resolvers.tenants.tenants import find_tenant
 
-    from ..session import session
+    from ...session import session
 
     expires_at = None if expires is None else datetime.now(UTC) + timedelta(seconds=expires)
 
     async def work(database: "Database") -> "IssuedKey":
         tenant_id = (await find_tenant(database, tenant)).id
         owner_ids = [found.id for found in await find_owners(database, tenant_id, owner)]
-        acting = ActorKind(actor) if actor else None
-        return await create_api_key(database, tenant_id, name, Role(role), owner_ids, expires_at, acting)
+        acting = scopes.ActorKind(actor) if actor else None
+        most = scopes.Role(role) if role else None
+        limits = KeyLimits([one.value for one in scope or ()], network or ())
+        return await create_api_key(database, tenant_id, name, most, owner_ids, expires_at, acting, limits=limits)
 
     issued = session(work)
     if as_json:
@@ -133,7 +151,7 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
     from resolvers.auth.api_keys import list_api_keys
     from resolvers.tenants.tenants import find_tenant
 
-    from ..session import session
+    from ...session import session
 
     async def work(database: "Database") -> "list[ApiKey]":
         return await list_api_keys(database, (await find_tenant(database, tenant)).id)
@@ -143,10 +161,19 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
         show([shown(key) for key in keys])
     else:
         rows = [
-            (key.name, key.role.value, key.actor_kind.value, " ".join(key.owners), key.state, ends(key), key.id)
+            (
+                key.name,
+                key.role.value,
+                key.actor_kind.value,
+                " ".join(key.owners),
+                key.state,
+                ends(key),
+                used(key),
+                key.id,
+            )
             for key in keys
         ]
-        table(["name", "role", "actor", "owners", "state", "ends", "id"], rows)
+        table(["name", "role", "actor", "owners", "state", "ends", "used", "id"], rows)
 
 
 def shown(key: "ApiKey") -> dict[str, Any]:
@@ -160,6 +187,10 @@ def shown(key: "ApiKey") -> dict[str, Any]:
         "createdAt": key.created_at,
         "expiresAt": key.expires_at,
         "revokedAt": key.revoked_at,
+        "scopes": key.scopes,
+        "networks": key.networks,
+        "usedAt": key.used_at,
+        "formerUntil": key.former_until,
     }
 
 
@@ -167,6 +198,38 @@ def ends(key: "ApiKey") -> str:
     """The day, or that there is none."""
     end = key.revoked_at or key.expires_at
     return f"{end:%Y-%m-%d}" if end else "never"
+
+
+def used(key: "ApiKey") -> str:
+    """The day of the last use, or that there was none."""
+    return f"{key.used_at:%Y-%m-%d}" if key.used_at else "never"
+
+
+@app.command("rotate", epilog="Example: cairn keys rotate 0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f --tenant acme")
+def rotate(
+    key_id: Annotated[UUID, typer.Argument(metavar="ID", help="The key's id, not the key.")],
+    tenant: Tenant,
+    overlap: Annotated[
+        int, typer.Option(parser=duration, metavar="TIME", help="For how long the former secret is accepted still.")
+    ] = "24h",  # type: ignore[assignment]  # a default is parsed like what is typed
+    as_json: AsJson = False,
+) -> None:
+    """Give an API key another secret and print it, this once. The one that it has now is accepted for a while."""
+    from resolvers.auth.api_keys import rotate_api_key
+    from resolvers.tenants.tenants import find_tenant
+
+    from ...session import session
+
+    async def work(database: "Database") -> "IssuedKey":
+        tenant_id = (await find_tenant(database, tenant)).id
+        return await rotate_api_key(database, tenant_id, key_id, timedelta(seconds=overlap))
+
+    issued = session(work)
+    if as_json:
+        show({"id": issued.id, "key": issued.key, "formerUntil": issued.former_until})
+    else:
+        say(issued.key)
+        tell(f"The former secret is accepted until {issued.former_until:%Y-%m-%d %H:%M} UTC.")
 
 
 @app.command("revoke", epilog="Example: cairn keys revoke 0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f --tenant acme")
@@ -179,7 +242,7 @@ def revoke(
     from resolvers.auth.api_keys import revoke_api_key
     from resolvers.tenants.tenants import find_tenant
 
-    from ..session import session
+    from ...session import session
 
     async def work(database: "Database") -> None:
         await revoke_api_key(database, (await find_tenant(database, tenant)).id, key_id)

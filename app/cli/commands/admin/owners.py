@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Tenant
-from ..output import say, show, table
+from ...options import AsJson, Tenant
+from ...output import say, show, table
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -42,7 +42,7 @@ def create(
     from resolvers.auth.owners import OwnerKind, create_owner
     from resolvers.tenants.tenants import find_tenant
 
-    from ..session import session
+    from ...session import session
 
     async def work(database: "Database") -> "Owner":
         found = await find_tenant(database, tenant)
@@ -61,7 +61,7 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
     from resolvers.auth.owners import list_owners
     from resolvers.tenants.tenants import find_tenant
 
-    from ..session import session
+    from ...session import session
 
     async def work(database: "Database") -> "list[Owner]":
         return await list_owners(database, (await find_tenant(database, tenant)).id)
@@ -85,8 +85,8 @@ def language(
     """Say in which language a wiki is written. Search takes the words of a page by it, unless the page has a `lang`."""
     from resolvers.auth.owners import set_language
 
-    from ..session import find_wiki, session
-    from .indexes import due, read
+    from ...session import find_wiki, session
+    from ..indexes import due, read
 
     async def work(database: "Database") -> "Owner":
         wiki = await find_wiki(database, tenant, slug)
@@ -114,7 +114,7 @@ def boost(
     """Set by what the scores of a wiki's pages are multiplied where evidence is searched beside them."""
     from resolvers.auth.owners import WikiSettings, set_owner_settings
 
-    from ..session import find_wiki, session
+    from ...session import find_wiki, session
 
     async def work(database: "Database") -> "Owner":
         wiki = await find_wiki(database, tenant, slug)
@@ -135,7 +135,7 @@ def synthesis(
     as_json: AsJson = False,
 ) -> None:
     """Say from how many sources on a model writes the text of a page. With fewer, its sections quote them."""
-    from ..session import find_wiki, session
+    from ...session import find_wiki, session
 
     async def work(database: "Database") -> bool:
         from db.scope import Role
@@ -165,7 +165,7 @@ def policy(
     as_json: AsJson = False,
 ) -> None:
     """Say whose writes become proposals in a wiki, or are refused, by the role and the type of the page."""
-    from ..session import find_wiki, session
+    from ...session import find_wiki, session
 
     async def work(database: "Database") -> bool:
         from db.scope import Role
@@ -205,7 +205,7 @@ def lint_settings(
     as_json: AsJson = False,
 ) -> None:
     """Set by what a wiki is linted, and how often. What is left out stays as it is."""
-    from ..session import find_wiki, session
+    from ...session import find_wiki, session
 
     async def work(database: "Database") -> "Owner":
         from resolvers.auth.owners import WikiSettings, set_owner_settings
@@ -248,7 +248,7 @@ def ceilings(
     as_json: AsJson = False,
 ) -> None:
     """Say how sensitive what others read in a wiki may be. What is left out stays as it is."""
-    from ..session import find_wiki, session
+    from ...session import find_wiki, session
 
     async def work(database: "Database") -> "Owner":
         from resolvers.auth.owners import WikiSettings, set_owner_settings
@@ -283,7 +283,7 @@ def decisions(
     as_json: AsJson = False,
 ) -> None:
     """Say which decisions of a wiki get a page; the others go into its log alone."""
-    from ..session import find_wiki, session
+    from ...session import find_wiki, session
 
     async def work(database: "Database") -> "Owner":
         from resolvers.auth.owners import WikiSettings, set_owner_settings

@@ -1,0 +1,1 @@
+"""Commands of operators: tenants, owners, what they may do, and how the installation is."""

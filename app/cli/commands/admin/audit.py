@@ -1,0 +1,157 @@
+"""`cairn audit`, the log of security, and `cairn programs`, those that were let in by OAuth."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+import typer
+
+from ...options import AsJson, Owner, Tenant
+from ...output import as_json as json_line
+from ...output import say, show, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from db.database import Database
+    from resolvers.auth.oauth import ConnectedProgram
+    from resolvers.transactions.audit import AuditEvent
+
+POLLED_EVERY = 1.0  # seconds
+LATE = 60.0  # seconds by which an event may be seen after one that is newer
+app = typer.Typer(help="Programs that were let into a wiki by OAuth.", no_args_is_help=True)
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.command("audit", epilog="Example: cairn audit --tenant acme --action api_key --json")(audit)
+    parent.add_typer(app, name="programs", epilog="Example: cairn programs list --tenant acme --owner mara")
+
+
+def audit(
+    tenant: Annotated[
+        str | None, typer.Option("--tenant", metavar="SLUG", help="The tenant's slug or id; else the operator's log.")
+    ] = None,
+    action: Annotated[
+        str | None, typer.Option("--action", metavar="NAME", help="Like api_key.created, or api_key for all of them.")
+    ] = None,
+    refused: Annotated[bool, typer.Option("--refused", help="Only what was refused.")] = False,
+    actor: Annotated[str | None, typer.Option("--actor", metavar="ID", help="Only what this one did.")] = None,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=10_000, help="So many of the newest.")] = 100,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on with what happens, until interrupted.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List events of security, the newest last: sign-ins, keys, grants, programs, settings, exports, erasures.
+
+    With --json --follow each event is a line of JSON.
+    """
+    from ...session import session
+
+    asked: dict[str, Any] = {"action": action, "outcome": "refused" if refused else None, "actor_id": actor}
+
+    async def work(database: "Database") -> "Sequence[AuditEvent]":
+        from resolvers.tenants.tenants import find_tenant
+        from resolvers.transactions.audit import OPERATORS_LOG, list_events
+
+        tenant_id = OPERATORS_LOG if tenant is None else (await find_tenant(database, tenant)).id
+        found = await list_events(database, tenant_id, limit=limit, **asked)
+        if follow:
+            await follow_events(database, tenant_id, found, asked, as_json)
+        return found
+
+    found = session(work)
+    if as_json:
+        show([shown(event) for event in found])
+    else:
+        table(["when", "action", "outcome", "by", "subject", "from", "times", "more"], [*map(cells, found)])
+
+
+async def follow_events(
+    database: "Database", tenant_id: UUID, found: "Sequence[AuditEvent]", asked: dict[str, Any], as_json: bool
+) -> None:
+    """Print events as they come. Looks back a little: a transaction may end after one that began later."""
+    import asyncio
+    from datetime import UTC, datetime, timedelta
+
+    from db.ids import first_id
+    from resolvers.transactions.audit import list_events
+
+    seen: dict[UUID, None] = {}
+    while True:
+        for event in found:
+            if event.id not in seen:
+                say(json_line(shown(event)) if as_json else "  ".join(filter(None, cells(event))))
+        seen = dict.fromkeys(event.id for event in found) | dict.fromkeys([*seen][-10_000:])
+        await asyncio.sleep(POLLED_EVERY)
+        after = first_id(datetime.now(UTC) - timedelta(seconds=LATE))
+        found = await list_events(database, tenant_id, after=after, limit=10_000, **asked)
+
+
+def cells(event: "AuditEvent") -> tuple[str, ...]:
+    by = f"{event.actor_kind}:{event.actor_id}" if event.actor_id else ""
+    more = " ".join(f"{name}={value}" for name, value in event.detail.items())
+    when, times = f"{event.at:%Y-%m-%d %H:%M:%S}", str(event.times)
+    return when, event.action, event.outcome, by, event.subject or "", event.address or "", times, more
+
+
+def shown(event: "AuditEvent") -> dict[str, Any]:
+    return {
+        "id": event.id,
+        "at": event.at,
+        "action": event.action,
+        "outcome": event.outcome,
+        "actorKind": event.actor_kind,
+        "actorId": event.actor_id,
+        "subject": event.subject,
+        "address": event.address,
+        "requestId": event.request_id,
+        "detail": event.detail,
+        "times": event.times,
+    }
+
+
+@app.command("list", epilog="Example: cairn programs list --tenant acme --owner mara --json")
+def list_all(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
+    """List the programs that may use an owner's wiki by OAuth, the newest first."""
+    from ...session import find_wiki, session
+
+    async def work(database: "Database") -> "list[ConnectedProgram]":
+        from db.scope import Role
+        from resolvers.auth.oauth import connected_programs
+
+        return await connected_programs(database, (await find_wiki(database, tenant, owner)).scope(Role.ADMIN))
+
+    found = session(work)
+    if as_json:
+        show([
+            {"id": one.id, "name": one.client_name, "redirectUri": one.redirect_uri, "role": one.role,
+             "createdAt": one.created_at, "usedAt": one.used_at, "expiresAt": one.expires_at} for one in found
+        ])  # fmt: skip
+    else:
+        rows = [
+            (one.client_name, one.role.value, f"{one.created_at:%Y-%m-%d}", f"{one.expires_at:%Y-%m-%d}", one.id)
+            for one in found
+        ]
+        table(["name", "role", "since", "until", "id"], rows)
+
+
+@app.command("disconnect", epilog="Example: cairn programs disconnect 0199f0c2-… --tenant acme --owner mara")
+def disconnect(
+    program_id: Annotated[UUID, typer.Argument(metavar="ID", help="The id that `cairn programs list` shows.")],
+    tenant: Tenant,
+    owner: Owner,
+    as_json: AsJson = False,
+) -> None:
+    """Let a program in no longer: it gets no more tokens, and the last one ends within 15 minutes."""
+    from ...session import find_wiki, session
+
+    async def work(database: "Database") -> None:
+        from db.scope import Role
+        from resolvers.auth.oauth import disconnect_program
+
+        wiki = await find_wiki(database, tenant, owner)
+        await disconnect_program(database, wiki.scope(Role.ADMIN), program_id)
+
+    session(work)
+    if as_json:
+        show({"id": program_id, "disconnected": True})
+    else:
+        say(f"The program {program_id} gets no more tokens.")

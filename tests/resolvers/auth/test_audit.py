@@ -1,0 +1,202 @@
+"""The audit log: what is written of whom, and how little a flood of refusals leaves."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from db.database import Database
+from db.scope import Actor, ActorKind, Role
+from observability.trace import CLIENT_ADDRESS
+from resolvers.archives.retention import prune
+from resolvers.auth.api_keys import KeyLimits, create_api_key, list_api_keys, revoke_api_key, rotate_api_key
+from resolvers.auth.credentials import Credentials, Tokens
+from resolvers.auth.owners import Grant, grant, revoke
+from resolvers.errors import BadInput, Forbidden, NoCredential, NotFound, Unauthenticated
+from resolvers.transactions.audit import LINES_MOST, OPERATORS_LOG, list_events
+
+MARA = Actor(ActorKind.USER, "mara")
+UNKNOWN = "Bearer cairn_" + "x" * 43
+
+
+@pytest.fixture
+def address() -> None:
+    CLIENT_ADDRESS.set("203.0.113.7")
+
+
+async def told(database: Database, tenant_id: UUID, **asked: str) -> list[tuple[str, str, int]]:
+    found = await list_events(database, tenant_id, **asked)
+    return [(event.action, event.outcome, event.times) for event in found]
+
+
+async def test_what_is_done_is_written_with_who_did_it(
+    database: Database, tenant_id: UUID, mara: UUID, ines: UUID, address: None
+) -> None:
+    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara], by=MARA)
+    await grant(database, tenant_id, owner_id=mara, grantee_id=ines, role=Grant.READER, by=MARA)
+    assert await revoke(database, tenant_id, owner_id=mara, grantee_id=ines, by=MARA)
+    assert not await revoke(database, tenant_id, owner_id=mara, grantee_id=ines, by=MARA)
+    found = await list_events(database, tenant_id, actor_id="mara")
+    assert [event.action for event in found] == ["api_key.created", "grant.saved", "grant.removed"]
+    made = found[0]
+    assert (made.actor_kind, made.subject, made.address) == ("user", str(issued.id), "203.0.113.7")
+    assert issued.key not in str(found)
+    assert await told(database, tenant_id, action="api_key") == [("api_key.created", "done", 1)]
+
+
+async def test_what_fails_leaves_no_event(database: Database, tenant_id: UUID, mara: UUID) -> None:
+    before = await told(database, tenant_id)
+    with pytest.raises(NotFound):
+        await revoke_api_key(database, tenant_id, mara)
+    with pytest.raises(BadInput):
+        await grant(database, tenant_id, owner_id=mara, grantee_id=mara, role=Grant.READER)
+    assert await told(database, tenant_id) == before
+
+
+async def test_a_flood_of_refusals_leaves_a_few_lines(database: Database, address: None) -> None:
+    credentials, before = Credentials(database, Tokens()), len(await told(database, OPERATORS_LOG))
+    for number in range(300):
+        CLIENT_ADDRESS.set(f"203.0.113.{number % 256}")
+        with pytest.raises(Unauthenticated):
+            await credentials.scope(UNKNOWN)
+    with pytest.raises(NoCredential):
+        await credentials.scope(None)
+    assert len(await told(database, OPERATORS_LOG)) == before, "a request with a refused credential writes nothing"
+    await credentials.log.store()
+    found = (await told(database, OPERATORS_LOG))[before:]
+    assert len(found) == LINES_MOST + 1
+    assert sum(times for *_, times in found) == 300
+    await credentials.log.store()
+    assert len(await told(database, OPERATORS_LOG)) == before + LINES_MOST + 1
+
+
+async def test_a_key_that_is_refused_is_in_the_log_of_its_tenant(
+    database: Database, tenant_id: UUID, mara: UUID, address: None
+) -> None:
+    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara])
+    await revoke_api_key(database, tenant_id, issued.id)
+    credentials = Credentials(database, Tokens())
+    for _ in range(3):
+        with pytest.raises(Unauthenticated, match="revoked"):
+            await credentials.scope(f"Bearer {issued.key}")
+    await credentials.log.store()
+    (event,) = await list_events(database, tenant_id, outcome="refused")
+    assert (event.action, event.subject, event.times) == ("api_key.used", str(issued.id), 3)
+    assert event.detail == {"reason": "The API key has been revoked."}
+
+
+async def test_the_use_of_a_key_is_stored_later_and_once_a_minute(
+    database: Database, tenant_id: UUID, mara: UUID
+) -> None:
+    issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara])
+    credentials = Credentials(database, Tokens())
+    await credentials.scope(f"Bearer {issued.key}")
+    assert (await list_api_keys(database, tenant_id))[0].used_at is None
+    await credentials.log.store()
+    first = (await list_api_keys(database, tenant_id))[0].used_at
+    assert first is not None
+    await credentials.scope(f"Bearer {issued.key}")
+    await credentials.log.store()
+    assert (await list_api_keys(database, tenant_id))[0].used_at == first
+
+
+async def test_a_rotated_key_has_two_secrets_for_a_while(database: Database, tenant_id: UUID, mara: UUID) -> None:
+    first = await create_api_key(database, tenant_id, "import", Role.READER, [mara])
+    second = await rotate_api_key(database, tenant_id, first.id, timedelta(hours=1), by=MARA)
+    credentials = Credentials(database, Tokens())
+    scopes = [await credentials.scope(f"Bearer {one.key}") for one in (first, second)]
+    assert scopes[0] == scopes[1]
+    assert await credentials.good_until(f"Bearer {first.key}") > datetime.now(UTC).timestamp()
+    async with database.connection() as connection:
+        await connection.raw.execute("UPDATE api_keys SET former_until = now() - interval '1 second'")
+    with pytest.raises(Unauthenticated, match="rotated"):
+        await credentials.scope(f"Bearer {first.key}")
+    third = await rotate_api_key(database, tenant_id, first.id, timedelta())
+    with pytest.raises(Unauthenticated, match="rotated"):
+        await credentials.scope(f"Bearer {second.key}")
+    with pytest.raises(Unauthenticated, match="unknown"):
+        await credentials.scope(f"Bearer {first.key}")
+    assert await credentials.scope(f"Bearer {third.key}") == scopes[0]
+    with pytest.raises(BadInput):
+        await rotate_api_key(database, tenant_id, first.id, timedelta(days=91))
+    await revoke_api_key(database, tenant_id, first.id)
+    with pytest.raises(NotFound):
+        await rotate_api_key(database, tenant_id, first.id)
+
+
+@pytest.mark.parametrize(
+    ("role", "scopes", "found"),
+    [
+        (Role.ADMIN, ["wiki:read"], Role.READER),
+        (Role.ADMIN, ["wiki:write", "wiki:read"], Role.MEMBER),
+        (Role.READER, ["wiki:admin"], Role.READER),
+        (None, ["wiki:write"], Role.MEMBER),
+        (Role.SERVICE, [], Role.SERVICE),
+    ],
+)
+async def test_scopes_take_away_what_the_role_may(
+    database: Database, tenant_id: UUID, mara: UUID, role: Role | None, scopes: list[str], found: Role
+) -> None:
+    issued = await create_api_key(database, tenant_id, "x", role, [mara], limits=KeyLimits(scopes))
+    assert (await Credentials(database, Tokens()).scope(f"Bearer {issued.key}")).role is found
+
+
+@pytest.mark.parametrize(
+    ("network", "address", "is_let_in"),
+    [
+        ("203.0.113.0/24", "203.0.113.7", True),
+        ("203.0.113.0/24", "::ffff:203.0.113.7", True),
+        ("203.0.113.0/24", "203.0.114.7", False),
+        ("203.0.113.7", "203.0.113.7", True),
+        ("2001:db8::/32", "2001:db8:1::1", True),
+        ("2001:db8::/32", "2001:db9::1", False),
+        ("2001:db8::/32", "203.0.113.7", False),
+        ("203.0.113.0/24", None, False),
+        ("203.0.113.0/24", "a name", False),
+    ],
+)
+async def test_a_key_is_accepted_from_its_networks_alone(
+    database: Database, tenant_id: UUID, mara: UUID, network: str, address: str | None, is_let_in: bool
+) -> None:
+    issued = await create_api_key(database, tenant_id, "x", Role.READER, [mara], limits=KeyLimits((), [network]))
+    credentials = Credentials(database, Tokens())
+    CLIENT_ADDRESS.set(address)
+    if is_let_in:
+        assert (await credentials.scope(f"Bearer {issued.key}")).owner_id == mara
+    else:
+        with pytest.raises(Forbidden, match="network"):
+            await credentials.scope(f"Bearer {issued.key}")
+    await credentials.log.store()
+    assert len(await told(database, tenant_id, outcome="refused")) == (not is_let_in)
+    assert ((await list_api_keys(database, tenant_id))[0].used_at is not None) is is_let_in
+
+
+@pytest.mark.parametrize("limits", [KeyLimits(["wiki:all"]), KeyLimits((), ["203.0.113.1/24"]), KeyLimits()])
+async def test_limits_that_are_none_are_refused(
+    database: Database, tenant_id: UUID, mara: UUID, limits: KeyLimits
+) -> None:
+    with pytest.raises(BadInput):
+        await create_api_key(database, tenant_id, "x", None, [mara], limits=limits)
+
+
+async def test_retention_takes_refusals_away_first(database: Database, tenant_id: UUID, mara: UUID) -> None:
+    issued = await create_api_key(database, tenant_id, "x", Role.READER, [mara])
+    await revoke_api_key(database, tenant_id, issued.id)
+    credentials = Credentials(database, Tokens())
+    with pytest.raises(Unauthenticated):
+        await credentials.scope(f"Bearer {issued.key}")
+    await credentials.log.store()
+    kept, now = await told(database, tenant_id, outcome="done"), datetime.now(UTC)
+    for days in (0, 365):
+        await prune(database, tenant_id, {"audit": days}, now + timedelta(days=29))
+        assert len(await told(database, tenant_id)) == len(kept) + 1
+    assert await prune(database, tenant_id, {"audit": 0}, now + timedelta(days=31)) == {"audit": 1}
+    assert await told(database, tenant_id) == kept
+    assert await prune(database, tenant_id, {"audit": 30}, now + timedelta(days=31)) == {"audit": len(kept)}
+
+
+def test_nothing_changes_an_event() -> None:
+    written = "".join(path.read_text() for path in Path("db/queries").rglob("*.sql"))
+    assert "INTO audit_events" in written
+    assert "UPDATE audit_events" not in written
