@@ -15,7 +15,7 @@ from observability.trace import span
 from .breaker import PATIENCE as PROMPT
 from .breaker import Breaker, Probe
 from .committing import committing
-from .explaining import CUSTOM, GENERIC, explain, generic_plan
+from .explaining import Explaining, generic_plan
 from .migrate import oldest_revision
 from .pool import PATIENCE, Pool
 from .sql import Statement, statements
@@ -170,7 +170,7 @@ class Database:
             return await generic_plan(connection, sql)
 
     @asynccontextmanager
-    async def explaining(self) -> AsyncIterator["Explaining"]:
+    async def explaining(self) -> AsyncIterator[Explaining]:
         """Acquire a connection of compiled reads in a transaction that is read-only and is rolled back."""
         async with acquire(self.read_pool) as connection:
             transaction = connection.transaction(readonly=True)
@@ -281,25 +281,6 @@ class transacting:
             await self.acquired.__aexit__(type(failed), failed, failed.__traceback__)
             raise
         await self.acquired.__aexit__(kind, error, at)
-
-
-class Explaining:
-    """A connection that asks for the plans of compiled reads."""
-
-    def __init__(self, raw: asyncpg.Connection, on_citus: bool) -> None:
-        self.raw, self.on_citus = raw, on_citus
-
-    async def rows(self, sql: str, arguments: Sequence[Any] | None, options: Sequence[str], anew: bool) -> list[Any]:
-        """Return the rows of EXPLAIN. `anew` says that the statement is planned for its values each time."""
-        if self.on_citus and arguments is None:
-            return ["Citus plans a statement only with its values, some of which are found when it runs."]
-        is_custom = (anew or self.on_citus) and arguments is not None
-        return await explain(self.raw, sql, arguments, options, CUSTOM if is_custom else GENERIC)
-
-    async def value(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
-        """Return the one JSON value of the statement."""
-        value: bytes | None = await self.raw.fetchval(sql, *arguments)
-        return value
 
 
 class Connection:

@@ -59,3 +59,22 @@ async def literals(connection: asyncpg.Connection, types: Sequence[str], argumen
     quoted = ", ".join(f"quote_nullable(CAST(CAST(${n} AS {type}) AS text))" for n, type in enumerate(types, 1))
     found: list[str] = await connection.fetchval(f"SELECT ARRAY[{quoted}]", *arguments)
     return found
+
+
+class Explaining:
+    """A connection that asks for the plans of compiled reads."""
+
+    def __init__(self, raw: asyncpg.Connection, on_citus: bool) -> None:
+        self.raw, self.on_citus = raw, on_citus
+
+    async def rows(self, sql: str, arguments: Sequence[Any] | None, options: Sequence[str], anew: bool) -> list[Any]:
+        """Return the rows of EXPLAIN. `anew` says that the statement is planned for its values each time."""
+        if self.on_citus and arguments is None:
+            return ["Citus plans a statement only with its values, some of which are found when it runs."]
+        is_custom = (anew or self.on_citus) and arguments is not None
+        return await explain(self.raw, sql, arguments, options, CUSTOM if is_custom else GENERIC)
+
+    async def value(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
+        """Return the one JSON value of the statement."""
+        value: bytes | None = await self.raw.fetchval(sql, *arguments)
+        return value

@@ -1,10 +1,10 @@
-"""Work that takes milliseconds of pure Python, done in a thread."""
+"""Work beside the event loop: in a thread where it takes milliseconds of pure Python, or one step ahead of its use."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from .turns import Turns, turn
 
@@ -37,3 +37,18 @@ async def run_in_thread(reader: Callable[P, T], *args: P.args, **kwargs: P.kwarg
     """Return what the reader makes, in the thread for long texts."""
     async with turn(READING):
         return await asyncio.get_running_loop().run_in_executor(READERS, partial(reader, *args, **kwargs))
+
+
+async def one_ahead(makes: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]:
+    """Yield the result of each coroutine; the next one is at work while the last result is used."""
+    upcoming: asyncio.Task[T] | None = None
+    try:
+        for make in makes:
+            current, upcoming = upcoming, asyncio.create_task(make)
+            if current:
+                yield await current
+        if upcoming:
+            yield await upcoming
+    finally:
+        if upcoming:
+            upcoming.cancel()

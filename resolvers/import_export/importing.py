@@ -2,17 +2,16 @@
 nothing, so one that was interrupted is begun again and goes on where it was.
 
 Two passes over the notes, so that their order does not matter: first the pages with their texts, then what ties them;
-what the pages were before comes last.
-Some pages are a transaction; one that is refused is told with its reason and stops no other. Between the passes the
-texts wait on the disk.
+what the pages were before comes last. Some pages are a transaction; one that is refused is told with its reason and
+stops no other. Between the passes the texts wait on the disk.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Protocol
 
 from content.notes.notes import BadNote, Note
 from content.notes.records import AttachmentRecord, MentionRecord, RevisionRecord, SourceRecord
@@ -20,7 +19,7 @@ from db.database import Database
 from db.measuring import measure
 from db.scope import Scope
 from db.sql import statements
-from lib.threads import read_in_thread
+from lib.threads import one_ahead, read_in_thread
 
 from ..auth.owners import WikiSettings, set_language, set_owner_settings
 from ..errors import BadInput, Conflict, LimitExceeded
@@ -46,7 +45,6 @@ from .zips import unpacked
 
 __all__ = ["ImportProblem", "ImportResult", "Progress", "import_path"]
 
-T = TypeVar("T")
 IMPORTS = statements("imports")
 ARCHIVE = ".zip"
 LONGEST_CHAIN = 10  # of stubs that lead to stubs
@@ -392,21 +390,6 @@ class Import:
 def length(note: Note) -> int:
     """Return the characters of a note's text and names, by which it is read in a thread or not."""
     return len(note.body) + sum(map(len, note.aliases))
-
-
-async def one_ahead(makes: Iterable[Coroutine[Any, Any, T]]) -> AsyncIterator[T]:
-    """Yield the result of each coroutine; the next one is at work while the last result is used."""
-    upcoming: asyncio.Task[T] | None = None
-    try:
-        for make in makes:
-            current, upcoming = upcoming, asyncio.create_task(make)
-            if current:
-                yield await current
-        if upcoming:
-            yield await upcoming
-    finally:
-        if upcoming:
-            upcoming.cancel()
 
 
 def numbered(batches: Callable[[int], Iterator[list[Placed]]]) -> Iterator[tuple[int, list[Placed]]]:
