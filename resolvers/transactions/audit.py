@@ -1,7 +1,7 @@
 """The audit log: who did what to the security of a tenant, and what was refused. Events are added, and never changed.
 
-An event is written in the transaction of what it tells. What is refused has no transaction, and anybody can cause it:
-it is counted in memory, and a few lines a minute are written of it.
+A change is written in its own transaction, and what changes nothing, as an export, when it is done. Anybody can cause a
+refusal: refusals are counted in memory, and a few lines a minute are written of them.
 """
 
 import asyncio

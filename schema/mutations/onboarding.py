@@ -152,11 +152,8 @@ class OnboardingMutations:
         description="Let one owner into another owner's wiki; a second grant replaces the first. For admins."
     )
     async def grant_wiki_access(self, info: Request, input: GrantWikiAccessInput) -> WikiAccessPayload:
-        tenant_id, database, by = (
-            administered_tenant(info.context.scope),
-            info.context.database,
-            info.context.scope.actor,
-        )
+        scope, database = info.context.scope, info.context.database
+        tenant_id = administered_tenant(scope)
         owner, grantee = await owners.find_owners(database, tenant_id, [input.owner, input.grantee])
         role = WikiGrantRole(input.role)
         try:
@@ -166,7 +163,7 @@ class OnboardingMutations:
                 owner_id=owner.id,
                 grantee_id=grantee.id,
                 role=owners.Grant(str(role.value)),
-                by=by,
+                by=scope.actor,
             )
         except BadInput as error:
             return WikiAccessPayload(user_errors=[user_error(error)])
@@ -177,13 +174,10 @@ class OnboardingMutations:
         "keeps its access. For admins."
     )
     async def revoke_wiki_access(self, info: Request, input: RevokeWikiAccessInput) -> WikiAccessPayload:
-        tenant_id, database, by = (
-            administered_tenant(info.context.scope),
-            info.context.database,
-            info.context.scope.actor,
-        )
+        scope, database = info.context.scope, info.context.database
+        tenant_id = administered_tenant(scope)
         owner, grantee = await owners.find_owners(database, tenant_id, [input.owner, input.grantee])
-        revoked = await owners.revoke(database, tenant_id, owner_id=owner.id, grantee_id=grantee.id, by=by)
+        revoked = await owners.revoke(database, tenant_id, owner_id=owner.id, grantee_id=grantee.id, by=scope.actor)
         return WikiAccessPayload(owner_id=owner.id, grantee_id=grantee.id, revoked=revoked)
 
     @strawberry.mutation(

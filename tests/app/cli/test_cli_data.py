@@ -1,10 +1,12 @@
 """Commands that copy, move, erase and keep data, as an operator types them."""
 
+import asyncio
 from pathlib import Path
 
 import orjson
 import pytest
 
+from db.migrate import migrate
 from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
 
 __all__ = ["acme", "cairn"]
@@ -49,6 +51,40 @@ def test_a_backup_is_made_verified_and_restored(
     assert (broken.code, broken.error["code"]) == (1, "ARCHIVE_BROKEN")
     # A page is restored to one of its versions by the same word, as before.
     assert "says that already" in acme("restore", "topic/kiln", "1", *MARA).out
+
+
+def test_a_database_is_backed_up_before_it_is_migrated(
+    cairn: Cairn, empty_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asyncio.run(migrate(empty_dsn, to="0090"))
+    monkeypatch.setenv("CAIRN_DATABASE_URL", empty_dsn)
+    assert done(cairn, "backup", str(tmp_path / "backup"))["revision"] == "0090"
+
+
+def test_the_operators_log_tells_of_backups_and_of_tenants_that_left(acme: Cairn, tmp_path: Path) -> None:
+    tenant = done(acme, "backup", str(tmp_path / "backup")) and orjson.loads(acme("tenants", "list", "--json").out)[0]
+    done(acme, "tenants", "export", "acme", str(tmp_path / "acme"))
+    done(acme, "tenants", "import", str(tmp_path / "acme"))
+    events = orjson.loads(acme("audit", "--json").out)
+    assert [event["action"] for event in events] == ["backup.created", "tenant.exported", "tenant.imported"]
+    assert [event["subject"] for event in events] == [None, tenant["id"], tenant["id"]]
+    assert {event["outcome"] for event in events} == {"done"}
+
+
+def test_keys_are_rotated_and_the_log_says_so(acme: Cairn) -> None:
+    limits = ["--scope", "wiki:read", "--network", "10.0.0.0/8"]
+    issued = done(acme, "keys", "create", "--tenant", "acme", "--owner", "mara", "--name", "crawler", *limits)
+    rotated = done(acme, "keys", "rotate", str(issued["id"]), "--tenant", "acme", "--overlap", "1h")
+    assert rotated["key"] != issued["key"]
+    (listed,) = orjson.loads(acme("keys", "list", "--tenant", "acme", "--json").out)
+    assert (listed["scopes"], listed["networks"], listed["usedAt"]) == (["wiki:read"], ["10.0.0.0/8"], None)
+    assert listed["formerUntil"] == rotated["formerUntil"]
+    told = acme("audit", "--tenant", "acme", "--action", "api_key")
+    assert [line.split()[2] for line in told.out.splitlines()[1:]] == ["api_key.created", "api_key.rotated"]
+    assert str(rotated["key"]) not in told.out
+    assert orjson.loads(acme("audit", "--tenant", "acme", "--refused", "--json").out) == []
+    refused = acme("keys", "rotate", str(issued["id"]), "--tenant", "acme", "--overlap", "100d", "--json")
+    assert refused.error["code"] == "BAD_USER_INPUT"
 
 
 def test_an_address_that_nobody_answers_is_named_without_its_password(acme: Cairn, tmp_path: Path) -> None:

@@ -182,6 +182,35 @@ async def test_a_program_that_is_disconnected_gets_no_more_tokens(service: Servi
     assert (await refreshed(service, kept, kept.tokens.refresh_token)).json()["error"] == "invalid_grant"
 
 
+PROGRAMS = """query($owner: String) { wikiConnectedPrograms(owner: $owner) {
+    nodes { id name redirectUri role usedAt } } }"""
+DISCONNECT = """mutation($input: DisconnectWikiProgramInput!) { disconnectWikiProgram(input: $input) {
+    disconnectedId userErrors { code } } }"""
+
+
+async def test_an_owner_lists_and_disconnects_programs_by_the_api_and_others_do_not(
+    service: Service, wiki: Wiki
+) -> None:
+    kept = await tokens_of(service, wiki)
+    own = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+    (program,) = (await service.ask(PROGRAMS, own))["data"]["wikiConnectedPrograms"]["nodes"]
+    assert (program["name"], program["redirectUri"], program["role"]) == ("Test program", CALLBACK, "MEMBER")
+    assert program["usedAt"] is not None
+    neighbour = await wiki.neighbour()
+    other = service.token(wiki.scope.tenant_id, neighbour.scope.owner_id)
+    assert (await service.ask(PROGRAMS, other))["data"]["wikiConnectedPrograms"]["nodes"] == []
+    refused = await service.ask(DISCONNECT, other, input={"id": program["id"]})
+    assert [error["extensions"]["code"] for error in refused["errors"]] == ["NOT_FOUND"]
+    reader = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
+    refused = await service.ask(DISCONNECT, reader, input={"id": program["id"]})
+    assert [error["extensions"]["code"] for error in refused["errors"]] == ["FORBIDDEN"]
+    done = (await service.ask(DISCONNECT, own, input={"id": program["id"]}))["data"]["disconnectWikiProgram"]
+    assert done == {"disconnectedId": program["id"], "userErrors": []}
+    assert (await service.ask(PROGRAMS, own))["data"]["wikiConnectedPrograms"]["nodes"] == []
+    assert kept.tokens is not None
+    assert (await refreshed(service, kept, kept.tokens.refresh_token)).status_code == 400
+
+
 async def test_a_program_ends_its_own_authorization(service: Service, wiki: Wiki) -> None:
     kept = await tokens_of(service, wiki)
     assert kept.tokens is not None

@@ -235,6 +235,22 @@ async def test_lists_go_on_where_they_ended(operator: Operator) -> None:
         assert len(whole) >= 4
 
 
+async def test_a_key_is_bounded_and_rotated(operator: Operator, wiki: Wiki) -> None:
+    tenant = await wiki.look.fetchval("SELECT slug FROM tenants")
+    owner = await wiki.look.fetchval("SELECT slug FROM owners")
+    given = {"name": "k", "scopes": ["wiki:read"], "networks": ["203.0.113.0/24"], "owners": [owner]}
+    issued = (await operator.ask("POST", f"/tenants/{tenant}/keys", json=given)).json()
+    path = f"/tenants/{tenant}/keys/{issued['id']}/rotate"
+    rotated = (await operator.ask("POST", path, json={"overlap_seconds": 60})).json()
+    assert rotated["id"] == issued["id"]
+    assert rotated["key"] != issued["key"]
+    (listed,) = (await operator.get(f"/tenants/{tenant}/keys"))["items"]
+    assert (listed["role"], listed["scopes"], listed["networks"]) == ("reader", ["wiki:read"], ["203.0.113.0/24"])
+    assert listed["former_until"] == rotated["former_until"]
+    assert refused(await operator.ask("POST", path, json={"overlap_seconds": -1})) == (422, "BAD_USER_INPUT")
+    assert refused(await operator.ask("POST", path.replace(issued["id"], str(uuid4())), json={})) == (404, "NOT_FOUND")
+
+
 async def test_an_idempotency_key_is_refused(operator: Operator, wiki: Wiki) -> None:
     for path, given in (
         ("/tenants", {"slug": "b"}),

@@ -72,6 +72,7 @@ def test_the_server_comes_back_as_it_was_at_a_moment_and_at_the_end_of_its_log(f
 
     done(data_dir, "restore", str(files), "--wal", str(log), "--until", moment, "--replace")
     assert tenants(data_dir) == ["first", "second"]
+    assert in_server(data_dir, "SELECT count(*) FROM audit_events WHERE action = 'backup.restored'") == "1"
     assert in_server(data_dir, "SELECT history_id FROM installation") != history
     done(folder / "other", "restore", str(files), "--wal", str(log), "--json")
     assert set(tenants(folder / "other")) >= {"first", "second"}

@@ -1,7 +1,7 @@
 """`cairn backup` and `cairn restore`: the whole database, with the secret that signs tokens."""
 
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -189,6 +189,8 @@ def restore(
     missing: list[str] = []
     if wal is not None:
         restore_files(settings, archive, wal, until, replace=replace)
+        with database(settings, creates=False) as dsn:
+            recorded(dsn, "backup.restored", createdAt=archive.manifest.created_at, until=until)
     else:
         with database(settings, creates=True) as dsn:
             missing = done(dsn, work)
@@ -296,7 +298,12 @@ def done(dsn: str, work: Callable[[str], Awaitable[T]], named: str = "at CAIRN_D
 
 
 def recorded(dsn: str, event: str, subject: object = None, **detail: Any) -> None:
-    """Write into the operator's audit log what a command has done with the whole database, or with a tenant."""
+    """Write into the operator's audit log what a command has done with the whole database, or with a tenant.
+
+    A database of an older schema has no such log, and a standby takes no writes: what was done is done there as well.
+    """
+    import asyncpg
+
     from db.archives.copying import connected
     from db.database import Connection, prepare_connection
     from resolvers.transactions.audit import MACHINE, OPERATORS_LOG, Event, audit
@@ -304,7 +311,8 @@ def recorded(dsn: str, event: str, subject: object = None, **detail: Any) -> Non
     async def work(dsn: str) -> None:
         async with connected(dsn, "cairn audit") as connection:
             await prepare_connection(connection)
-            await audit(Connection(connection), OPERATORS_LOG, MACHINE, Event(event), subject, **detail)
+            with suppress(asyncpg.UndefinedTableError, asyncpg.ReadOnlySQLTransactionError):
+                await audit(Connection(connection), OPERATORS_LOG, MACHINE, Event(event), subject, **detail)
 
     done(dsn, work)
 

@@ -39,7 +39,7 @@ def export_one(
 
     with database(read_settings(), creates=False) as dsn:
         manifest = done(dsn, work)
-        recorded(dsn, "tenant.exported", (manifest.tenant or {}).get("id"), rows=manifest.rows)
+        recorded(dsn, "tenant.exported", tenant_of(manifest), rows=manifest.rows)
     if as_json:
         show(shown(dest, manifest) | {"tenant": manifest.tenant})
     else:
@@ -70,8 +70,13 @@ def import_one(
 
     with database(read_settings(), creates=False) as dsn:
         imported = done(dsn, work)
-        recorded(dsn, "tenant.imported", imported.slug, rows=imported.rows)
+        recorded(dsn, "tenant.imported", tenant_of(archive.manifest), rows=imported.rows)
     told(imported, as_json)
+
+
+def tenant_of(manifest: "Manifest") -> str | None:
+    """Return the id of the tenant whose archive it is."""
+    return None if manifest.tenant is None else manifest.tenant["id"]
 
 
 def told(imported: "Imported", as_json: bool, **more: Any) -> None:
@@ -123,8 +128,8 @@ def transfer(
         with database(settings, creates=False) as dsn:
             manifest = done(dsn, leave)
             imported = done(target, arrive, "of --to")
-            recorded(dsn, "tenant.exported", (manifest.tenant or {}).get("id"), rows=manifest.rows)
-            recorded(target, "tenant.imported", imported.slug, rows=imported.rows)
+            recorded(dsn, "tenant.exported", tenant_of(manifest), rows=manifest.rows)
+            recorded(target, "tenant.imported", tenant_of(manifest), rows=imported.rows)
             changed = done(dsn, lambda dsn: compare_tenant(dsn, manifest))
     finally:
         shutil.rmtree(place, ignore_errors=True)
