@@ -71,6 +71,16 @@ def test_the_operators_log_tells_of_backups_and_of_tenants_that_left(acme: Cairn
     assert {event["outcome"] for event in events} == {"done"}
 
 
+def test_the_log_tells_of_a_token_without_saying_it(acme: Cairn) -> None:
+    token = done(acme, "token", *MARA, "--role", "reader", "--ttl", "1h")
+    told = acme("audit", "--tenant", "acme", "--action", "token", "--json").out
+    (event,) = orjson.loads(told)
+    assert (event["action"], event["subject"], event["detail"]) == (
+        "token.created", token["ownerId"], {"role": "reader", "seconds": 3600}
+    )  # fmt: skip
+    assert str(token["token"]) not in told
+
+
 def test_keys_are_rotated_and_the_log_says_so(acme: Cairn) -> None:
     limits = ["--scope", "wiki:read", "--network", "10.0.0.0/8"]
     issued = done(acme, "keys", "create", "--tenant", "acme", "--owner", "mara", "--name", "crawler", *limits)

@@ -63,11 +63,19 @@ def token(
     as_json: AsJson = False,
 ) -> None:
     """Print a signed token for `Authorization: Bearer`."""
+    from resolvers.transactions.audit import MACHINE, Event, audit_alone
+
     from ....settings import Settings
     from ...session import find_wiki, session
 
-    wiki = session(lambda database: find_wiki(database, tenant, owner))
-    signed = token_for(Settings(), wiki, role, ttl, actor)
+    async def work(database: "Database") -> "tuple[Wiki, str]":
+        wiki = await find_wiki(database, tenant, owner)
+        signed = token_for(Settings(), wiki, role, ttl, actor)
+        told = {"role": role, "seconds": ttl}
+        await audit_alone(database, wiki.tenant.id, MACHINE, Event.TOKEN_CREATED, wiki.owner.id, **told)
+        return wiki, signed
+
+    wiki, signed = session(work)
     if as_json:
         show({"token": signed, "tenantId": wiki.tenant.id, "ownerId": wiki.owner.id, "role": role, "expiresIn": ttl})
     else:
