@@ -1,4 +1,4 @@
-"""Work beside the event loop: in a thread where it takes milliseconds of pure Python, or one step ahead of its use."""
+"""Work that does not hold the event loop: in a thread where it takes milliseconds, or one step ahead of its use."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
