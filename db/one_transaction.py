@@ -9,6 +9,7 @@ import asyncpg
 
 from .committing import part
 from .database import Connection, Database
+from .pool import IN_DOUBT
 
 
 class Undone(Exception):
@@ -77,7 +78,7 @@ class OneTransaction(Database):
         async with self.reading:
             try:
                 yield self.inside
-            except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, asyncio.CancelledError):
+            except (asyncpg.PostgresError, *IN_DOUBT, asyncio.CancelledError):
                 self.is_broken = True
                 raise
 

@@ -101,7 +101,7 @@ async def reached(dsn: str, asking: Awaitable[T], named: str | None = None) -> T
     which = f"database {place}".rstrip()
     try:
         return await asking
-    except (OSError, asyncpg.InterfaceError, ValueError) as error:
+    except (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError, ValueError) as error:
         raise Unavailable(f"The {which} cannot be reached: {reason(error, dsn)}.") from None
     except asyncpg.PostgresError as error:
         raise Unavailable(f"The {which} refuses: {reason(error, dsn)}.") from None

@@ -18,6 +18,7 @@ from pathlib import Path
 import asyncpg
 
 from ..embedded import EmbeddedServer, EmbeddedServerFailed, programs, server_account
+from ..pool import IN_DOUBT
 from .catalogue import quoted
 from .folder import CHUNK, FILES, LEVEL, Archive, ArchiveRefused, Draft
 
@@ -99,7 +100,7 @@ def restore_to(server: EmbeddedServer, archive: Archive, log: Path, until: datet
         try:
             with aside as dsn:
                 asyncio.run(promoted(dsn))
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, EmbeddedServerFailed) as error:
+        except (asyncpg.PostgresError, *IN_DOUBT, EmbeddedServerFailed) as error:
             said = aside.log.read_text(errors="replace").splitlines() if aside.log.exists() else [str(error)]
             shutil.rmtree(aside.data_dir, ignore_errors=True)
             raise ArchiveRefused(f"Nothing was replaced: {ended(said, log)}") from error

@@ -246,6 +246,7 @@ async def test_an_immediate_stop_of_postgres_is_told_as_unavailable_and_ends_wit
     [
         InterfaceError("connection is closed"),
         InterfaceError("cannot perform operation: connection is closed"),
+        asyncpg.InternalClientError("cannot switch to state 11; another operation (2) is in progress"),
         asyncpg.ConnectionDoesNotExistError("connection was closed in the middle of operation"),
         asyncpg.CannotConnectNowError("the database system is starting up"),
         asyncpg.AdminShutdownError("terminating connection due to administrator command"),

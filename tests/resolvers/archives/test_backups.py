@@ -305,6 +305,10 @@ async def test_killed_at_any_moment_a_backup_is_whole_or_not_there_and_a_restore
     assert await compare(empty_dsn, Archive(place), quiet) == []
 
 
+LEFT = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
+"""What a connection says whose database is renamed or dropped while it is being looked at."""
+
+
 class Looking:
     """A look at how far a restore has come: the tables of the database that it makes, or -1 before there is one."""
 
@@ -317,7 +321,7 @@ class Looking:
         try:
             wanted = "pg_tables WHERE schemaname = 'public'"
             return await count(in_database(self.server_dsn, made[0]), wanted) if made else -1
-        except asyncpg.PostgresError:
+        except LEFT:
             return -1
 
 
@@ -330,9 +334,11 @@ async def run(command: list[str], settings: dict[str, str], is_over: Callable[[]
     begun = subprocess.Popen(
         [*COMMAND, *command], cwd=ROOT, env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    while begun.poll() is None and not await is_over():
-        await asyncio.sleep(0.005)
-    begun.kill()
-    _, said = begun.communicate()
+    try:
+        while begun.poll() is None and not await is_over():
+            await asyncio.sleep(0.005)
+    finally:
+        begun.kill()
+        _, said = begun.communicate()
     assert begun.returncode in (0, -9), said
     return int(begun.returncode < 0)

@@ -293,7 +293,7 @@ def done(dsn: str, work: Callable[[str], Awaitable[T]], named: str = "at CAIRN_D
 
     try:
         return asyncio.run(run())
-    except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
         raise Unavailable(f"Postgres refused, and nothing was changed: {reason(error, dsn)}.") from error
 
 
