@@ -46,3 +46,8 @@ LIMIT CAST(:size AS integer);
 -- name: find_policy
 -- The rules by which writes of the wiki are done, proposed or refused.
 SELECT o.write_policy FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
+
+-- name: drop_file
+-- Delete an attachment, if it is still this file.
+DELETE FROM attachments
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND path = CAST(:path AS text) AND hash = CAST(:hash AS bytea);

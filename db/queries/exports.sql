@@ -1,8 +1,8 @@
--- name: list_pages
--- The next pages of a wiki, archived ones too, each with all that a file of it says.
+-- name: select_pages
+-- Pages of a wiki, each with all that a file of it says.
 SELECT
     p.id, p.type, p.slug, p.title, p.summary, p.body_md, p.status, p.tags, p.metadata, p.created_at, p.updated_at,
-    (
+    p.version, (
         SELECT '/wiki/' || up.type || '/' || up.slug FROM pages AS up
         WHERE up.tenant_id = :tenant_id AND up.owner_id = :owner_id AND up.id = p.parent_page_id
     ) AS parent,
@@ -108,9 +108,20 @@ SELECT
         WHERE merged.tenant_id = :tenant_id AND merged.owner_id = :owner_id AND merged.page_id = p.id
     ) AS merged_into
 FROM pages AS p
-WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND (p.type, p.slug) > (:after_type, :after_slug)
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id;
+
+-- name: list_pages
+-- The next ones by type and slug, archived ones too.
+-- after: select_pages
+AND (p.type, p.slug) > (:after_type, :after_slug)
 ORDER BY p.type, p.slug
 LIMIT :size;
+
+-- name: find_pages
+-- Those with these ids.
+-- after: select_pages
+AND p.id = ANY(CAST(:page_ids AS uuid[]))
+ORDER BY p.type, p.slug;
 
 -- name: find_settings
 -- The language of a wiki's pages, and its settings.

@@ -81,6 +81,15 @@ async def keep_attachments(database: Database, scope: Scope, files: Sequence[Att
     return kept
 
 
+async def drop_attachment(database: Database, scope: Scope, path: str, hash: bytes) -> bool:
+    """Delete an attachment, if its file still has this hash; return whether it is gone by that."""
+    async with writing(database, scope) as writer:
+        await check_policy(writer)
+        dropped = await writer.run(ATTACHMENTS["drop_file"], path=path, hash=hash)
+        await drop_unused_blobs(writer, {hash} if dropped else set())
+    return bool(dropped)
+
+
 async def check_policy(writer: Writer) -> None:
     rules = rules_of(await writer.value(ATTACHMENTS["find_policy"]) or ())
     review = writer.scope.review

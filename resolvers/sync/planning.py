@@ -4,7 +4,7 @@ An item is a page and its file, or an attachment. The functions are pure: nothin
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from posixpath import basename
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 
 class Action(StrEnum):
-    """What is done with an item."""
+    """Something that a sync does with an item."""
 
     NOTHING = "nothing"
     ADOPT = "adopt"
@@ -34,11 +34,37 @@ class Action(StrEnum):
 
 
 class Direction(StrEnum):
-    """Which side a sync may write."""
+    """The side that a sync may write."""
 
     BOTH = "both"
     PUSH = "push"
     PULL = "pull"
+
+
+class Event(NamedTuple):
+    """Something that a sync did, or would do, and with which file; the detail is for people."""
+
+    action: Action
+    path: str
+    detail: str = ""
+
+
+@dataclass(slots=True)
+class SyncResult:
+    """The result of a sync: what it did, what it left as it is and why, and what waits.
+
+    `conflicts` are the files with the other text that somebody has to look at; `waiting` counts what the direction of
+    the sync leaves alone.
+    """
+
+    events: list[Event] = field(default_factory=list)
+    left: list[tuple[str, str, str]] = field(default_factory=list)
+    """(path, code, message) of each."""
+    conflicts: list[str] = field(default_factory=list)
+    waiting: int = 0
+
+    def count(self, action: Action) -> int:
+        return sum(event.action is action for event in self.events)
 
 
 WRITES_WIKI = frozenset({Action.PUSH, Action.MERGE, Action.ARCHIVE})
@@ -46,7 +72,7 @@ WRITES_FOLDER = frozenset({Action.PULL, Action.REMOVE})
 
 
 class Base(NamedTuple):
-    """What both sides of an item were at the last sync, by hashes. None stands for nothing there."""
+    """The two sides of an item at the last sync, by hashes. None stands for nothing there."""
 
     file: str | None
     page: str | None

@@ -1,0 +1,149 @@
+"""The attachments of a sync: files beside the notes, by their paths."""
+
+import asyncio
+from typing import Any
+
+from db.database import Database
+from db.scope import Scope
+from db.sql import statements
+
+from ..errors import CairnError, Unavailable
+from ..sources.attachments import AttachmentDraft, drop_attachment, keep_attachments, read_attachment
+from ..transactions.transaction import read_connection
+from .folder import Listing, Seen, Touched, conflict_of, hash_of, is_fresh, read, remove, write
+from .planning import Action, Base, Direction, Event, SyncResult, allowed, decide
+from .state import UNKNOWN, Entry, State
+
+SYNC = statements("sync")
+ORDER = (Action.PUSH, Action.PULL)
+"""Done before anything is deleted, so that a file that was moved is never nowhere."""
+
+
+class Attachments:
+    """The attachments of a wiki and of a folder."""
+
+    def __init__(
+        self, database: Database, scope: Scope, root: str, state: State, direction: Direction, result: SyncResult
+    ) -> None:
+        self.database, self.scope, self.root, self.state = database, scope, root, state
+        self.direction, self.result = direction, result
+        self.wiki: dict[str, Any] = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+
+    async def sync(self, listing: Listing, *, dry_run: bool) -> bool:
+        """Bring both to the same. Return whether there is more, since something changed meanwhile."""
+        seen = {seen.path: seen for seen in listing.files.values() if not seen.is_note}
+        hashes = await asyncio.to_thread(self.hashes, seen)
+        kept = await self.kept(hashes)
+        if kept is None:
+            return False
+        todo: list[tuple[Action, str]] = []
+        waits = again = False
+        for path in sorted({*self.state.files, *hashes, *kept}):
+            entry = self.state.files.get(path)
+            if listing.is_left(path) or (path in seen and path not in hashes):
+                waits = True
+                continue
+            if entry and entry.conflict:
+                if entry.conflict in listing.conflicts:
+                    continue
+                entry.conflict = None
+            base = Base(entry.file, entry.page) if entry else None
+            file, page = hashes.get(path), kept.get(path)
+            action = allowed(decide(base, file, page, same=file == page), self.direction)
+            if action is None:
+                waits = True
+                self.result.waiting += 1
+            elif action is not Action.NOTHING:
+                todo.append((action, path))
+        for action, path in sorted(todo, key=lambda one: (one[0] not in ORDER, one[1])):
+            if dry_run:
+                if action not in (Action.ADOPT, Action.FORGET):
+                    self.result.events.append(Event(action, path))
+                continue
+            try:
+                await self.do(action, path, seen.get(path), hashes.get(path), kept.get(path), listing)
+            except Touched:
+                again = waits = True
+            except Unavailable:
+                raise
+            except CairnError as error:
+                waits = True
+                self.result.left.append((path, error.code, error.message))
+            except OSError as error:
+                waits = True
+                self.result.left.append((path, "UNWRITABLE", error.strerror or str(error)))
+        if not dry_run:
+            self.state.attachments = None if waits else await self.digest()
+        return again
+
+    def hashes(self, seen: dict[str, Seen]) -> dict[str, str]:
+        """Return the hashes of the files; those that are as they were are not read."""
+        found = {}
+        for path, one in seen.items():
+            entry = self.state.files.get(path)
+            if entry and entry.file and entry.mtime and (one.size, one.mtime) == (entry.size, entry.mtime):
+                found[path] = entry.file
+                continue
+            try:
+                found[path] = hash_of(read(self.root, one))
+            except (Touched, OSError):
+                continue
+            if entry and entry.file == found[path] and not is_fresh(one):
+                entry.size, entry.mtime = one.size, one.mtime
+        return found
+
+    async def kept(self, hashes: dict[str, str]) -> dict[str, str] | None:
+        """Return the hashes of the wiki's attachments by path; None where both sides are as they were."""
+        if await self.digest() == self.state.attachments:
+            known = {path: entry.file for path, entry in self.state.files.items()}
+            if known == hashes:
+                return None
+        async with read_connection(self.database) as connection:
+            rows = await connection.all(SYNC["list_attachments"], **self.wiki)
+        return {row["path"]: row["hash"] for row in rows}
+
+    async def digest(self) -> str:
+        """Return all attachments of the wiki in short."""
+        async with read_connection(self.database) as connection:
+            return await connection.value(SYNC["digest_attachments"], **self.wiki) or "none"
+
+    async def do(
+        self, action: Action, path: str, seen: Seen | None, file: str | None, page: str | None, listing: Listing
+    ) -> None:
+        detail, conflict = "", None
+        match action:
+            case Action.PUSH:
+                assert seen is not None
+                data = await asyncio.to_thread(read, self.root, seen)
+                await keep_attachments(
+                    self.database, self.scope, [AttachmentDraft(path, bytes.fromhex(hash_of(data)), data)]
+                )
+                page = file = hash_of(data)
+            case Action.PULL:
+                found = await read_attachment(self.database, self.scope, path)
+                place = seen.place if seen else path
+                await asyncio.to_thread(write, self.root, place, found.data, file)
+                page = file = found.hash
+            case Action.MERGE | Action.CONFLICT:
+                assert seen is not None
+                found = await read_attachment(self.database, self.scope, path)
+                conflict = detail = await asyncio.to_thread(
+                    conflict_of, self.root, seen.place, found.data, listing.conflicts
+                )
+                action, file, page = Action.CONFLICT, UNKNOWN, found.hash
+            case Action.ARCHIVE:
+                if not await drop_attachment(self.database, self.scope, path, bytes.fromhex(page or "")):
+                    raise Touched(path)
+                page = None
+            case Action.REMOVE:
+                assert seen is not None
+                await asyncio.to_thread(remove, self.root, seen.place, file or "")
+                file = None
+        if file is None and page is None:
+            self.state.files.pop(path, None)
+        else:
+            is_read = seen is not None and action is Action.ADOPT and not is_fresh(seen)
+            size, mtime = (seen.size, seen.mtime) if seen and is_read else (0, 0)
+            self.state.files[path] = Entry(path, file or UNKNOWN, page, size=size, mtime=mtime, conflict=conflict)
+        if action not in (Action.ADOPT, Action.FORGET):
+            self.result.events.append(Event(action, path, detail))

@@ -1,0 +1,346 @@
+"""The folder of a sync: what is in it now, and how a file is written or removed without losing a save of an editor.
+
+A file is never written over: it is moved into `.cairn/kept` first, looked at, and only then is another one put in its
+place. So a save that happens meanwhile is found there, also after a kill.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from fcntl import LOCK_EX, LOCK_NB, flock
+from hashlib import sha256
+from posixpath import basename, dirname, splitext
+from time import time_ns
+from unicodedata import normalize
+
+from content.limits import ATTACHMENT
+from content.markdown.attachments import media_type
+
+from ..errors import BadInput, Conflict
+from ..import_export.formats import MARKDOWN
+from ..import_export.notes import NOTE_MAX, ImportProblem
+from ..import_export.paths import lies_inside
+from .planning import path_key
+
+KEPT = ".cairn/kept"
+DRAFT = ".cairn/sync.draft"
+LOCK = ".cairn/sync.lock"
+TEMPORARY = "~$"
+"""How the names begin of what office programs write for a moment. Other programs hide theirs or end them otherwise."""
+CONFLICTED = re.compile(r" \(conflict \d{4}-\d\d-\d\d \d{4}(?: \d+)?\)(?=\.[^./]+$)")
+FRESH = 2_000_000_000
+"""Nanoseconds for which a file that was written may be written again without another time."""
+
+
+class Locked(Conflict):
+    """Another sync works in this folder."""
+
+    def __init__(self, root: str) -> None:
+        super().__init__(f"Another sync works in {root}. Wait for it to end, or stop it.")
+
+
+class Touched(Exception):
+    """Somebody wrote a file in the moment when it was to be written: the next look at it tells what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file as it lies in the folder: its path as others are told it, and its place, as the disk has it."""
+
+    path: str
+    place: str
+    size: int
+    mtime: int
+
+    @property
+    def is_note(self) -> bool:
+        return self.path.lower().endswith(MARKDOWN)
+
+
+@dataclass(slots=True)
+class Listing:
+    """A listing of a folder: the files that a sync looks at, the conflict files, and what is left as it is and why."""
+
+    files: dict[str, Seen] = field(default_factory=dict)
+    """By the keys of their paths."""
+    conflicts: set[str] = field(default_factory=set)
+    left: dict[str, ImportProblem] = field(default_factory=dict)
+    """By the keys of their paths; of a folder that cannot be read with a slash at the end."""
+
+    def is_left(self, path: str) -> bool:
+        """Return whether nothing is known of what lies at a path now."""
+        key = path_key(path)
+        return key in self.left or any(one.endswith("/") and key.startswith(one) for one in self.left)
+
+    def leave(self, path: str, message: str, code: str = BadInput.code) -> None:
+        self.left[path_key(path)] = ImportProblem(path, code, message)
+
+
+@contextmanager
+def locked(root: str) -> Iterator[None]:
+    """Hold a folder for one sync. The lock ends with the process, however that ends."""
+    os.makedirs(os.path.join(root, ".cairn"), exist_ok=True)
+    with open(os.path.join(root, LOCK), "w") as lock:
+        try:
+            flock(lock, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            raise Locked(root) from None
+        yield
+
+
+def look(root: str) -> Listing:
+    """Return what is in a folder. Links are not followed: they may lead out of it."""
+    found, waiting = Listing(), [""]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(os.path.join(root, folder)) as entries:
+                for entry in sorted(entries, key=lambda one: one.name):
+                    if entry.name.startswith((".", TEMPORARY)):
+                        continue
+                    path = f"{folder}{entry.name}"
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(f"{path}/")
+                    else:
+                        look_at(found, path, entry)
+        except OSError as error:
+            if not folder:
+                raise
+            found.left[path_key(folder)] = ImportProblem(folder, "UNREADABLE", f"{error.strerror or error}")
+    return found
+
+
+def look_at(found: Listing, place: str, entry: "os.DirEntry[str]") -> None:
+    """Add a file to a listing, or why it is left."""
+    path = normalize("NFC", os.fsencode(place).decode(errors="replace"))
+    is_note = path.lower().endswith(MARKDOWN)
+    if not is_note and media_type(path) is None:
+        return
+    try:
+        seen = entry.stat(follow_symlinks=False)
+    except OSError as error:
+        if not isinstance(error, FileNotFoundError):
+            found.leave(path, f"it cannot be read: {error.strerror or error}", "UNREADABLE")
+        return
+    key, most = path_key(path), NOTE_MAX if is_note else ATTACHMENT.most
+    if CONFLICTED.search(path):
+        found.conflicts.add(path)
+    elif not stat.S_ISREG(seen.st_mode):
+        found.leave(path, "this is a link, or no file: copy what it means")
+    elif not lies_inside(path) or os.fsencode(place) != place.encode(errors="replace"):
+        found.leave(path, "its path is not the same on every system: rename the file")
+    elif seen.st_size > most:
+        found.leave(path, f"it has {seen.st_size:,} bytes: at most {most:,} are allowed", "LIMIT_EXCEEDED")
+    elif not is_note and not seen.st_size:
+        found.leave(path, "it is empty")
+    elif other := found.files.pop(key, None):
+        found.leave(path, f"some systems take it for {other.path}: rename one of them")
+    elif key not in found.left:
+        found.files[key] = Seen(path, place, seen.st_size, seen.st_mtime_ns)
+
+
+def is_fresh(seen: Seen, nanoseconds: int = FRESH) -> bool:
+    """Return whether a file was written a moment ago, by the clock or in the future."""
+    return seen.mtime > time_ns() - nanoseconds
+
+
+def hash_of(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+def read(root: str, seen: Seen) -> bytes:
+    """Return the bytes of a file. Raises Touched where it is not what was seen, OSError where it cannot be read."""
+    try:
+        file = os.open(os.path.join(root, seen.place), os.O_RDONLY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        raise Touched(seen.path) from None
+    with open(file, "rb") as data:
+        text = data.read(seen.size + 1)
+        now = os.fstat(data.fileno())
+    if (now.st_size, now.st_mtime_ns, len(text)) != (seen.size, seen.mtime, seen.size):
+        raise Touched(seen.path)
+    return text
+
+
+def stat_of(root: str, path: str) -> Seen:
+    """Return a file as it lies at a path now. Raises Touched where there is none."""
+    try:
+        there = os.lstat(os.path.join(root, path))
+    except FileNotFoundError:
+        raise Touched(path) from None
+    return Seen(normalize("NFC", path), path, there.st_size, there.st_mtime_ns)
+
+
+# -- writing
+
+
+def write(root: str, place: str, data: bytes, before: str | None) -> None:
+    """Write a file in place of the one with the hash `before`, or of none. Raises Touched where another is there."""
+    target, draft = inside(root, place), os.path.join(root, DRAFT)
+    os.makedirs(os.path.dirname(draft), exist_ok=True)
+    with open(draft, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    kept = None
+    if before is not None:
+        kept = keep(root, place, target, before)
+        with suppress(OSError):
+            os.chmod(draft, stat.S_IMODE(os.stat(kept).st_mode))
+    try:
+        put(draft, target)
+    except FileExistsError:
+        raise Touched(place) from None
+    finally:
+        if kept and is_file(kept, before):
+            drop(root, kept)
+        elif kept:  # an editor wrote into it after it was moved
+            give_back(root, place, kept)
+
+
+def put(draft: str, target: str) -> None:
+    """Put a file in its place, where there is none. Raises FileExistsError where there is one."""
+    try:
+        os.link(draft, target, follow_symlinks=False)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if os.path.lexists(target):
+            raise FileExistsError(target) from None
+        os.rename(draft, target)
+    else:
+        os.unlink(draft)
+
+
+def move(root: str, place: str, to: str, before: str) -> None:
+    """Move a file with the hash `before` to where there is none. Raises Touched where something else is there."""
+    target = inside(root, to)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    kept = keep(root, place, inside(root, place), before)
+    try:
+        put(kept, target)
+    except FileExistsError:
+        put(kept, inside(root, place))
+        raise Touched(to) from None
+    clear(root, dirname(f"{KEPT}/{place}"))
+    clear(root, dirname(place))
+
+
+def remove(root: str, place: str, before: str) -> None:
+    """Remove a file with the hash `before`, and the folders that it leaves empty. Raises Touched for another one."""
+    kept = keep(root, place, inside(root, place), before)
+    if not is_file(kept, before):  # an editor wrote into it after it was moved
+        give_back(root, place, kept)
+        raise Touched(place)
+    drop(root, kept)
+    clear(root, dirname(place))
+
+
+def keep(root: str, place: str, target: str, before: str) -> str:
+    """Move a file out of its place and return where it is. Raises Touched, and moves it back, if it is another one."""
+    kept = os.path.join(root, KEPT, place)
+    os.makedirs(os.path.dirname(kept), exist_ok=True)
+    try:
+        os.rename(target, kept)
+    except FileNotFoundError:
+        raise Touched(place) from None
+    if not is_file(kept, before):
+        give_back(root, place, kept)
+        raise Touched(place)
+    return kept
+
+
+def is_file(path: str, hash: str | None) -> bool:
+    """Return whether there is a file of this hash, and no link to one."""
+    if os.path.islink(path) or not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return hash_of(file.read()) == hash
+
+
+def give_back(root: str, place: str, kept: str) -> None:
+    """Move a file back, or beside its place where another one is there by now."""
+    try:
+        put(kept, inside(root, place))
+    except FileExistsError:
+        put(kept, inside(root, conflict_name(root, place)))
+    clear(root, dirname(f"{KEPT}/{place}"))
+
+
+def drop(root: str, kept: str) -> None:
+    """Remove a file that was kept while another took its place."""
+    with suppress(FileNotFoundError):
+        os.unlink(kept)
+    clear(root, dirname(os.path.relpath(kept, root)))
+
+
+def clear(root: str, folder: str) -> None:
+    """Remove folders that are empty, from the deepest up."""
+    while folder and folder != ".cairn":
+        try:
+            os.rmdir(os.path.join(root, folder))
+        except OSError:  # something is in it, or somebody was first
+            return
+        folder = dirname(folder)
+
+
+def recover(root: str, known: Mapping[str, str]) -> None:
+    """Put back what a killed sync has left out of its place. `known` are the hashes of files at the last sync.
+
+    A file whose text the wiki has, and in whose place another one lies, is not needed any more.
+    """
+    top = os.path.join(root, KEPT)
+    for folder, _, names in os.walk(top):
+        for name in names:
+            kept = os.path.join(folder, name)
+            place = os.path.relpath(kept, top)
+            if os.path.lexists(inside(root, place)) and is_file(kept, known.get(path_key(place))):
+                drop(root, kept)
+            else:
+                give_back(root, place, kept)
+    with suppress(FileNotFoundError):
+        os.unlink(os.path.join(root, DRAFT))
+
+
+def inside(root: str, place: str) -> str:
+    """Return where a file of the folder lies. Raises BadInput where a link leads its folder out of it."""
+    target, top = os.path.join(root, place), os.path.realpath(root)
+    folder = os.path.realpath(os.path.dirname(target))
+    if os.path.commonpath((top, folder)) != top:
+        raise BadInput(f"{place} leads out of the folder: nothing is written there.", "path")
+    return target
+
+
+def conflict_name(root: str, place: str) -> str:
+    """Return a free name for the other text of a file: `Name (conflict 2026-11-26 1432).md`."""
+    stem, ending = splitext(place)
+    moment = datetime.now().strftime("%Y-%m-%d %H%M")
+    number = 1
+    while True:
+        name = f"{stem} (conflict {moment}{f' {number}' if number > 1 else ''}){ending}"
+        if not os.path.lexists(os.path.join(root, name)):
+            return name
+        number += 1
+
+
+def conflict_of(root: str, place: str, data: bytes, conflicts: set[str]) -> str:
+    """Write the other text of a file beside it, once, and return the name of that file."""
+    stem, ending = splitext(place)
+    for name in sorted(conflicts):
+        if CONFLICTED.sub("", name) == f"{stem}{ending}" and is_file(os.path.join(root, name), hash_of(data)):
+            return name
+    while True:
+        name = conflict_name(root, place)
+        with suppress(Touched):
+            write(root, name, data, None)
+            return name
+
+
+def stem_of(path: str) -> str:
+    """Return the name of a file without what it ends in."""
+    return splitext(basename(path))[0]

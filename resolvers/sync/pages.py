@@ -1,0 +1,375 @@
+"""The pages of a wiki as a sync meets them: read as the files that they would be, and written as ordinary edits."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from os.path import isdir, join
+from typing import Any, cast
+from uuid import UUID
+
+from content.edits.merging import merge_texts
+from content.markdown.sections import parse, render
+from content.names import NoSlug, normalise, slugify
+from content.notes.notes import Note, check_size
+from db.database import Database, Row
+from db.restricted import restricted
+from db.scope import Scope
+from db.sql import statements
+
+from ..errors import Conflict, NotFound
+from ..import_export.exporting import EMPTY, ORIGIN, Export, PageFile, page_files
+from ..import_export.formats import OBSIDIAN_FOLDER, Format, FormatReader, Survey
+from ..import_export.names import Vault
+from ..import_export.notes import ImportProblem, NoteFile, WikiRecord
+from ..import_export.originals import Files, draft, start_of, write_originals
+from ..import_export.pages import DEFAULT_TYPE, PLACES, NoteFound, NoteSaved, Placed, Places
+from ..import_export.paths import Paths, is_own
+from ..import_export.relations import SourceIds, Ties, Written, find_sources
+from ..import_export.staging import OriginalFile
+from ..import_export.targets import text_of
+from ..import_export.temp_database import TempDatabase
+from ..model.drafts import PageDraft
+from ..model.pages import Saved
+from ..pages.lifecycle import archive_page, create_page, unarchive_page, update_page
+from ..pages.revision_store import State as Revision
+from ..pages.revision_store import find_states
+from ..permissions import Action, authorise
+from ..transactions.transaction import read_connection, writing
+from ..validation import UNSET
+from .folder import hash_of, stem_of
+from .planning import NewPage, merged_fields
+from .state import Entry, State
+
+EXPORTS = statements("exports")
+SYNC = statements("sync")
+CHANGES_AT_ONCE = 1_000
+NAMED_AT_ONCE = 500
+EDIT_SUMMARY = "Edited in a synced folder"
+META = "metadata."
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A page as it is now, and the file that it would be."""
+
+    row: Row
+    data: bytes
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Return what the page is, in short; None for one that has no file, as it is archived."""
+        if self.row["status"] != "active":
+            return None
+        return f"{self.row['version']}-{hash_of(self.data)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A page that changed, where in the order of changes, and its address; without a type it was deleted."""
+
+    id: str
+    position: int
+    type: str | None
+    slug: str | None
+    status: str | None
+    origin: str | None
+
+    def as_new(self) -> NewPage:
+        return NewPage(self.id, f"{self.type}/{self.slug}", self.origin)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The page that a file asks for."""
+
+    placed: Placed
+    read: NoteFile
+    draft: PageDraft
+
+    @property
+    def note(self) -> Note:
+        return self.read.note
+
+
+class Pages:
+    """The pages of one wiki, with the files of one folder."""
+
+    def __init__(self, database: Database, scope: Scope, state: State, root: str) -> None:
+        self.database, self.scope, self.state = database, scope, state
+        self.wiki: dict[str, Any] = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+        is_vault = isdir(join(root, OBSIDIAN_FOLDER))
+        self.reader = FormatReader(Format.OBSIDIAN if is_vault else Format.MARKDOWN, Survey())
+
+    # -- read
+
+    async def history(self) -> str:
+        """Return the identity of the database's history, for those who may read the wiki."""
+        async with read_connection(self.database) as connection:
+            await authorise(connection, self.scope, self.scope.owner_id, Action.READ)
+            return str(await connection.value(SYNC["find_history"]))
+
+    async def changes(self) -> tuple[list[Changed], int]:
+        """Return the pages that changed since the position of the state, and the position of the last change."""
+        found: dict[str, Changed] = {}
+        position = self.state.position
+        async with read_connection(restricted(self.database, self.scope)) as connection:
+            while True:
+                rows = await connection.all(SYNC["list_changes"], **self.wiki, after=position, size=CHANGES_AT_ONCE)
+                for row in rows:
+                    found[str(row["id"])] = changed(row)
+                    position = row["position"]
+                if len(rows) < CHANGES_AT_ONCE:
+                    return list(found.values()), position
+
+    async def named(self, paths: Sequence[str], slugs: Sequence[str]) -> list[Changed]:
+        """Return the pages that files at new paths may be."""
+        found: list[Changed] = []
+        async with read_connection(restricted(self.database, self.scope)) as connection:
+            for start in range(0, max(len(paths), len(slugs)), NAMED_AT_ONCE):
+                some = slice(start, start + NAMED_AT_ONCE)
+                rows = await connection.all(SYNC["find_named"], **self.wiki, paths=paths[some], slugs=slugs[some])
+                found += map(changed, rows)
+        return found
+
+    async def shown(self, ids: Sequence[str], paths: Mapping[str, str]) -> dict[str, Shown]:
+        """Return pages with the files that they would be. `paths` go before those of the state."""
+        if not ids:
+            return {}
+        async with (
+            read_connection(restricted(self.database, self.scope)) as connection,
+            connection.raw.transaction(isolation="repeatable_read", readonly=True),
+        ):
+            export = Export(connection, self.scope, 0, WikiRecord())
+            rows = await connection.all(EXPORTS["find_pages"], **self.wiki, page_ids=[UUID(id) for id in ids])
+            known, originals = await export.known(rows), await export.originals(rows)
+        with TempDatabase() as temp:
+            made = await asyncio.to_thread(self.rendered, temp, rows, known, originals, paths)
+        return {str(row["id"]): one for row, one in zip(rows, made, strict=True)}
+
+    def rendered(
+        self, temp: TempDatabase, rows: Sequence[Row], known: frozenset[str], originals: Any, paths: Mapping[str, str]
+    ) -> list[Shown]:
+        Paths(temp)
+        files = Files(temp)
+        places = {}
+        for row in rows:
+            id, address = str(row["id"]), f"{row['type']}/{row['slug']}"
+            entry = self.state.pages.get(id)
+            places[id] = address, paths.get(id) or (entry.path if entry else f"{address}.md")
+        taken = {address for address, _ in places.values()}
+        for id, entry in self.state.pages.items():
+            if id not in places and entry.address not in taken:
+                places[id] = entry.address or "", entry.path
+        for id, (address, path) in places.items():
+            files.add(UUID(id), f"/wiki/{address}", path)
+        found = []
+        for row, file in zip(rows, page_files(rows, known, originals, files), strict=True):
+            if isinstance(file, ImportProblem):
+                raise Conflict(f"{file.path}: {file.message}")
+            found.append(Shown(row, text_of(PageFile(file.path, file.note, file.origin, file.exported))))
+        return found
+
+    # -- what files ask for
+
+    def note(self, path: str, data: bytes) -> NoteFile:
+        """Return the note of a file. Raises BadNote, and UnicodeDecodeError, which is a ValueError, too."""
+        note = self.reader.note(path, data.decode())
+        check_size(note)
+        return NoteFile(note, data)
+
+    def type_of(self, path: str, note: Note) -> str:
+        return note.type or self.reader.type_of_folder(path) or DEFAULT_TYPE
+
+    def named_by(self, path: str, note: Note) -> tuple[str | None, str | None]:
+        """Return the address that a header gives, and the one that the title would make."""
+        type = self.type_of(path, note)
+        try:
+            named = f"{type}/{slugify(note.title)}"
+        except NoSlug:
+            named = None
+        return (f"{type}/{note.slug}" if note.slug else None), named
+
+    async def wanted(self, notes: Mapping[str, tuple[str | None, NoteFile]]) -> dict[str, Wanted]:
+        """Return the pages that files ask for, by path; each is given with the id of its page, if it has one."""
+        sources = await find_sources(self.database, self.scope, [read.note for _, read in notes.values()])
+        with TempDatabase() as temp:
+            return await asyncio.to_thread(self.drafts, temp, notes, sources)
+
+    def drafts(
+        self, temp: TempDatabase, notes: Mapping[str, tuple[str | None, NoteFile]], sources: SourceIds
+    ) -> dict[str, Wanted]:
+        vault, places = self.vault_of(temp, notes)
+        found = {}
+        for path, (_, read) in notes.items():
+            placed = places[path]
+            given = draft(placed, read.note, None, vault, sources)
+            metadata = dict(given.metadata or {})
+            if is_own(path, placed.type, placed.slug):
+                metadata.pop(ORIGIN, None)
+            found[path] = Wanted(
+                placed,
+                read,
+                replace(
+                    given, slug=read.note.slug, metadata=metadata, status=None, edit_summary=EDIT_SUMMARY,
+                    former_slugs=(), restored=False,
+                ),
+            )  # fmt: skip
+        return found
+
+    def vault_of(
+        self, temp: TempDatabase, notes: Mapping[str, tuple[str | None, NoteFile]]
+    ) -> tuple[Vault, dict[str, Placed]]:
+        """Return the notes of the folder by what links call them, and what these ones are or would be, by path."""
+        places, vault = Places(temp), Vault(temp, self.reader.format)
+        placed: dict[str, Placed] = {}
+        moved = {id for id, _ in notes.values() if id}
+        told = {entry.path: (id, entry.type, entry.slug) for id, entry in self.state.pages.items() if id not in moved}
+        for path, (id, read) in notes.items():
+            entry = self.state.pages.get(id) if id else None
+            told[path] = id or "", *((entry.type, entry.slug) if entry else self.place_of(path, read.note))
+        taken = 0
+        for number, (path, (id, type, slug)) in enumerate(told.items(), 1):
+            note = notes[path][1].note if path in notes else replace(EMPTY, title=stem_of(path))
+            one = Placed(number, path, True, type, slug, 0)
+            vault.add(NoteFound(number, path, note, True))
+            if places.temp.first(PLACES["find_holder"], slug=slug, type=type) is None:
+                taken += 1
+                places.temp.put(PLACES["take_slug"], id=number, label=path, is_file=True, type=type, slug=slug, place=0)
+                vault.place([(number, slug)])
+                if id:
+                    saved = replace(one, id=taken)
+                    places.keep([NoteSaved(saved, UUID(id), created=False, changed=False)])
+            if path in notes:
+                placed[path] = one
+        return vault, placed
+
+    def place_of(self, path: str, note: Note) -> tuple[str, str]:
+        """Return the type and slug that a new page would get."""
+        address, named = self.named_by(path, note)
+        type, _, slug = (address or named or f"{self.type_of(path, note)}/page").partition("/")
+        return type, slug
+
+    # -- written
+
+    async def create(self, wanted: Wanted) -> Saved:
+        """Make a new page of a file."""
+        return await create_page(self.database, self.scope, wanted.draft)
+
+    async def update(self, shown: Shown, wanted: Wanted, before: Entry | None) -> Saved:
+        """Bring a page to what its file says, if it is still as it was shown. An archived page is active again."""
+        here = self.database, self.scope, shown.row["id"]
+        version: int = shown.row["version"]
+        if shown.row["status"] == "archived":
+            await unarchive_page(*here, expected_version=version)
+        if says_same(shown.row, wanted.draft) and not renamed(before, wanted):
+            return Saved(shown.row["id"], version, changed=False)
+        return await update_page(
+            *here,
+            title=wanted.draft.title,
+            summary=wanted.draft.summary,
+            body=wanted.draft.body or "",
+            tags=list(wanted.draft.tags or ()),
+            metadata=wanted.draft.metadata,
+            aliases=self.names(shown.row, wanted, before),
+            expected_version=version,
+            edit_summary=EDIT_SUMMARY,
+        )
+
+    def names(self, row: Row, wanted: Wanted, before: Entry | None) -> Any:
+        """Return all names that a page is to have besides its title: what the file no longer has is taken from it."""
+        gone = set(before.aliases) if before else set()
+        own = {normalise(name) for name in wanted.draft.aliases}
+        kept = [name for name in row["names"] if normalise(name) not in gone - own]
+        told = {normalise(name) for name in kept}
+        new = [name for name in wanted.draft.aliases if normalise(name) not in told]
+        is_same = len(kept) == len(row["names"]) and not new
+        return UNSET if is_same else [*kept, *new]
+
+    async def merge(self, shown: Shown, wanted: Wanted, before: Entry) -> Saved | None:
+        """Put together what file and page changed since the last sync; None where both changed the same."""
+        async with read_connection(restricted(self.database, self.scope)) as connection:
+            try:
+                (base,) = await find_states(connection, self.scope, shown.row["id"], (before.version,))
+            except NotFound:
+                return None
+        text = await asyncio.to_thread(
+            merge_texts, base.body, render(parse(wanted.draft.body or "")), shown.row["body_md"]
+        )
+        fields, conflicts = merged_fields(fields_of(base), fields_of(wanted.draft), fields_of(shown.row))
+        if conflicts or text.conflicts:
+            return None
+        origin = {key: value for key, value in (wanted.draft.metadata or {}).items() if key == ORIGIN}
+        metadata = {name[9:]: value for name, value in fields.items() if name.startswith(META)} | origin
+        merged = replace(
+            wanted.draft,
+            title=str(fields["title"]),
+            summary=cast("str | None", fields.get("summary")),
+            tags=cast("list[str]", fields.get("tags") or []),
+            body=text.body,
+            metadata=metadata,
+        )
+        return await self.update(shown, replace(wanted, draft=merged), before)
+
+    async def archive(self, id: str, version: int) -> None:
+        """Archive the page of a file that was deleted, if it is still at that version."""
+        await archive_page(self.database, self.scope, UUID(id), expected_version=version)
+
+    async def tie(self, saved: Sequence[tuple[Wanted, UUID, Row | None]]) -> list[ImportProblem]:
+        """Tie pages to what their headers name, and keep their files, for exports. Return what was in the way."""
+        written = [(Written(one.placed, one.note, id), one, row) for one, id, row in saved]
+        problems: list[ImportProblem] = []
+        tied = [
+            note
+            for note, _, row in written
+            if note.note.parent or note.note.links or note.note.sources or (row and (row["related"] or row["parent"]))
+        ]
+        with TempDatabase() as temp:
+            notes = {one.placed.label: (str(id), one.read) for one, id, _ in saved}
+            vault, _ = await asyncio.to_thread(self.vault_of, temp, notes)
+            if tied:
+                ties = Ties(self.database, self.scope, vault)
+                await ties.prepare(tied)
+                for note in tied:
+                    problems += (await ties.tie(note)).problems
+                await ties.relate(tied)
+            kept = [
+                (note, OriginalFile(one.read.file, start_of(one.read)), False)
+                for note, one, _ in written
+                if one.draft.metadata and ORIGIN in one.draft.metadata
+            ]
+            if moved := [one.page_id for one, _, _ in kept if is_moved(self.state.pages.get(str(one.page_id)), one)]:
+                async with writing(self.database, self.scope) as writer:
+                    await writer.run(SYNC["drop_originals"], page_ids=moved)
+            if kept:
+                await write_originals(self.database, self.scope, vault, kept)
+        return problems
+
+
+def changed(row: Row) -> Changed:
+    return Changed(str(row["id"]), row.get("position") or 0, row["type"], row["slug"], row["status"], row["origin"])
+
+
+def is_moved(before: Entry | None, note: Written) -> bool:
+    return before is not None and before.path != note.placed.label
+
+
+def renamed(before: Entry | None, wanted: Wanted) -> bool:
+    """Return whether a file lies elsewhere than at the last sync, or has other names in its header."""
+    return before is not None and (
+        before.path != wanted.placed.label or before.aliases != sorted(map(normalise, wanted.draft.aliases))
+    )
+
+
+def says_same(row: Row, draft: PageDraft) -> bool:
+    """Return whether a page says what a file asks for, wherever the file lies."""
+    return fields_of(row) == fields_of(draft) and row["body_md"] == render(parse(draft.body or ""))
+
+
+def fields_of(one: Row | PageDraft | Revision) -> dict[str, Any]:
+    """Return the fields of a page that are merged, but for its text. Nothing is None."""
+    if isinstance(one, PageDraft | Revision):
+        title, summary, tags, metadata = one.title, one.summary, one.tags, one.metadata
+    else:
+        title, summary, tags, metadata = one["title"], one["summary"], one["tags"], one["metadata"]
+    kept = {f"{META}{key}": value for key, value in (metadata or {}).items() if key != ORIGIN and value is not None}
+    return {"title": title} | ({"summary": summary} if summary else {}) | ({"tags": list(tags)} if tags else {}) | kept

@@ -1,0 +1,447 @@
+"""A folder and a wiki that are kept the same: edits, deletions, renames and conflicts on either side."""
+
+import unicodedata
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import orjson
+import pytest
+
+from db.scope import Role
+from resolvers.errors import BadInput, Forbidden
+from resolvers.import_export.files import export_path
+from resolvers.import_export.importing import import_path
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import archive_page, create_page, delete_page, update_page
+from resolvers.pages.renaming import rename_page
+from resolvers.sources.attachments import read_attachment
+from resolvers.sync.folder import Locked, locked
+from resolvers.sync.planning import Action, Direction, SyncResult
+from resolvers.sync.syncing import sync_folder
+from tests.wiki import Wiki
+
+QUIET = 0.05
+
+
+async def sync(wiki: Wiki, root: Path, **given: Any) -> SyncResult:
+    return await sync_folder(wiki.database, wiki.scope, root, quiet=QUIET, **given)
+
+
+async def settled(wiki: Wiki, root: Path) -> None:
+    """A second sync has nothing to do."""
+    again = await sync(wiki, root)
+    assert (again.events, again.left) == ([], [])
+
+
+def put(root: Path, path: str, text: str) -> Path:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def files(root: Path) -> dict[str, str]:
+    """The notes of a folder and their texts."""
+    found = (path for path in root.rglob("*.md") if ".cairn" not in path.parts)
+    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in found}
+
+
+def done(result: SyncResult) -> list[tuple[str, str]]:
+    return [(event.action.value, event.path) for event in result.events]
+
+
+async def page_named(wiki: Wiki, title: str) -> dict[str, Any]:
+    return await wiki.row("pages", title=title)
+
+
+async def texts_ever(wiki: Wiki, page_id: UUID) -> list[str]:
+    from resolvers.pages.revision_store import find_states
+
+    version = (await wiki.page(page_id))["version"]
+    async with wiki.database.connection() as connection:
+        states = await find_states(connection, wiki.scope, page_id, range(1, version + 1))
+    return [state.body for state in states]
+
+
+async def test_a_vault_becomes_pages_and_no_file_is_touched(wiki: Wiki, tmp_path: Path) -> None:
+    kiln = "---\ntags: [clay]   # as I like it\n---\n# Kiln\r\n\r\nHot. See [[Glaze]].\n\n\n"
+    put(tmp_path, "Kiln.md", kiln)
+    put(tmp_path, "topics/Glaze.md", "## Ash\n\nFrom [the kiln](../Kiln.md).")
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")}
+    result = await sync(wiki, tmp_path)
+    assert sorted(done(result)) == [("push", "Kiln.md"), ("push", "topics/Glaze.md")]
+    page = await page_named(wiki, "Kiln")
+    assert (page["type"], page["tags"], page["metadata"]) == ("reference", ["clay"], {"imported_from": "Kiln.md"})
+    assert (await page_named(wiki, "Glaze"))["type"] == "topic"
+    assert len(await wiki.references()) == 2, "links of both spellings are links of the wiki"
+    await settled(wiki, tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")} == before
+    await export_path(wiki.database, wiki.scope, tmp_path / "export")
+    assert (tmp_path / "export/Kiln.md").read_bytes() == kiln.encode(), "an export has the file as it is"
+
+
+async def test_pages_become_files(wiki: Wiki, tmp_path: Path) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kiln", body="Hot."))
+    result = await sync(wiki, tmp_path / "new")
+    assert done(result) == [("pull", "topic/kiln.md")]
+    assert (tmp_path / "new/topic/kiln.md").read_text().endswith("---\n\nHot.\n")
+    await settled(wiki, tmp_path / "new")
+
+
+async def test_edits_of_both_sides_go_both_ways(wiki: Wiki, tmp_path: Path) -> None:
+    put(tmp_path, "A.md", "---\nmood: calm  # mine\n---\nOne.\n")
+    put(tmp_path, "B.md", "Two.\n")
+    await sync(wiki, tmp_path)
+    a, b = (await page_named(wiki, "A"))["id"], (await page_named(wiki, "B"))["id"]
+    await update_page(wiki.database, wiki.scope, a, body="One from the wiki.")
+    put(tmp_path, "B.md", "Two from the folder.\n")
+    assert sorted(done(await sync(wiki, tmp_path))) == [("pull", "A.md"), ("push", "B.md")]
+    assert (tmp_path / "A.md").read_text() == "---\nmood: calm  # mine\n---\nOne from the wiki.\n", "the header stays"
+    page = await wiki.page(b)
+    assert (page["body_md"], page["version"]) == ("Two from the folder.", 2)
+    revision = await wiki.row("revisions", page_id=b, version=2)
+    assert (revision["author_id"], revision["edit_summary"]) == ("marco", "Edited in a synced folder")
+    await settled(wiki, tmp_path)
+
+
+async def test_a_header_that_loses_fields_loses_them_in_the_wiki(wiki: Wiki, tmp_path: Path) -> None:
+    put(tmp_path, "A.md", "---\nsummary: Short\ntags: [x]\naliases: [Alpha]\nmood: calm\n---\nOne.\n")
+    await sync(wiki, tmp_path)
+    put(tmp_path, "A.md", "One.\n")
+    await sync(wiki, tmp_path)
+    page = await page_named(wiki, "A")
+    assert (page["summary"], page["tags"], page["metadata"]) == (None, [], {"imported_from": "A.md"})
+    assert {row["alias"] for row in await wiki.rows("aliases")} == {"a"}
+    await settled(wiki, tmp_path)
+
+
+async def test_sections_that_one_side_changed_are_merged(wiki: Wiki, tmp_path: Path) -> None:
+    put(tmp_path, "A.md", "---\ntags: [x]  # mine\n---\n## One\n\nFirst.\n\n## Two\n\nSecond.\n")
+    await sync(wiki, tmp_path)
+    page = await page_named(wiki, "A")
+    await update_page(wiki.database, wiki.scope, page["id"], body="## One\n\nFirst.\n\n## Two\n\nSecond, there.")
+    put(tmp_path, "A.md", "---\ntags: [x]  # mine\n---\n## One\n\nFirst, here.\n\n## Two\n\nSecond.\n")
+    assert done(await sync(wiki, tmp_path)) == [("merge", "A.md"), ("pull", "A.md")]
+    merged = "## One\n\nFirst, here.\n\n## Two\n\nSecond, there."
+    now = await wiki.page(page["id"])
+    assert (now["body_md"], now["tags"], now["version"]) == (merged, ["x"], 3)
+    assert (tmp_path / "A.md").read_text() == f"---\ntags: [x]  # mine\n---\n{merged}\n"
+    await settled(wiki, tmp_path)
+
+
+async def test_headers_are_merged_field_by_field(wiki: Wiki, tmp_path: Path) -> None:
+    put(tmp_path, "A.md", "---\nmood: calm\n---\nOne.\n")
+    await sync(wiki, tmp_path)
+    page = await page_named(wiki, "A")
+    await update_page(wiki.database, wiki.scope, page["id"], summary="Theirs.", tags=["x"])
+    put(tmp_path, "A.md", "---\nmood: bright\n---\nTwo.\n")
+    assert done(await sync(wiki, tmp_path)) == [("merge", "A.md"), ("pull", "A.md")]
+    now = await wiki.page(page["id"])
+    assert (now["summary"], now["tags"], now["metadata"]["mood"], now["body_md"]) == (
+        "Theirs.",
+        ["x"],
+        "bright",
+        "Two.",
+    )
+    text = files(tmp_path)["A.md"]
+    assert "summary: Theirs." in text
+    assert "mood: bright" in text
+    await settled(wiki, tmp_path)
+
+
+async def test_a_conflict_waits_beside_the_file_until_it_is_resolved(wiki: Wiki, tmp_path: Path) -> None:
+    put(tmp_path, "A.md", "One.\n")
+    await sync(wiki, tmp_path)
+    page = await page_named(wiki, "A")
+    await update_page(wiki.database, wiki.scope, page["id"], body="Theirs.")
+    put(tmp_path, "A.md", "Mine.\n")
+    result = await sync(wiki, tmp_path)
+    (event,) = result.events
+    assert (event.action, result.conflicts) == (Action.CONFLICT, [event.detail])
+    assert files(tmp_path) == {"A.md": "Mine.\n", event.detail: "Theirs.\n"}
+    assert (await wiki.page(page["id"]))["body_md"] == "Theirs.", "the wiki waits for the person"
+    result = await sync(wiki, tmp_path)
+    assert (result.events, result.conflicts) == ([], [event.detail]), "a conflict file is no page"
+    put(tmp_path, "A.md", "Mine and theirs.\n")
+    (tmp_path / event.detail).unlink()
+    assert done(await sync(wiki, tmp_path)) == [("push", "A.md")]
+    assert (await wiki.page(page["id"]))["body_md"] == "Mine and theirs."
+    await settled(wiki, tmp_path)
+
+
+async def test_a_conflict_that_is_renamed_over_the_file_is_resolved(wiki: Wiki, tmp_path: Path) -> None:
+    put(tmp_path, "A.md", "One.\n")
+    await sync(wiki, tmp_path)
+    page = await page_named(wiki, "A")
+    await update_page(wiki.database, wiki.scope, page["id"], body="Theirs.")
+    put(tmp_path, "A.md", "Mine.\n")
+    (event,) = (await sync(wiki, tmp_path)).events
+    (tmp_path / event.detail).rename(tmp_path / "A.md")
+    assert (await sync(wiki, tmp_path)).events == []
+    assert (await wiki.page(page["id"]))["version"] == 2
+    await settled(wiki, tmp_path)
+
+
+async def test_a_deleted_file_archives_its_page_and_an_archived_page_removes_its_file(
+    wiki: Wiki, tmp_path: Path
+) -> None:
+    put(tmp_path, "x/A.md", "One.\n")
+    put(tmp_path, "x/B.md", "Two.\n")
+    put(tmp_path, "x/y/C.md", "Three.\n")
+    await sync(wiki, tmp_path)
+    (tmp_path / "x/A.md").unlink()
+    await archive_page(wiki.database, wiki.scope, (await page_named(wiki, "B"))["id"])
+    await delete_page(wiki.database, wiki.scope, (await page_named(wiki, "C"))["id"])
+    assert sorted(done(await sync(wiki, tmp_path))) == [
+        ("archive", "x/A.md"), ("remove", "x/B.md"), ("remove", "x/y/C.md"),
+    ]  # fmt: skip
+    assert {page["status"] for page in await wiki.rows("pages")} == {"archived"}
+    assert files(tmp_path) == {}
+    assert not (tmp_path / "x").exists(), "empty folders go, too"
+    await settled(wiki, tmp_path)
+    put(tmp_path, "x/A.md", "One again.\n")
+    await sync(wiki, tmp_path)
+    page = await page_named(wiki, "A")
+    assert (page["status"], page["body_md"]) == ("active", "One again."), "it is the same page"
+    await settled(wiki, tmp_path)
+
+
+async def test_a_change_goes_before_a_deletion(wiki: Wiki, tmp_path: Path) -> None:
+    for name in "ABC":
+        put(tmp_path, f"{name}.md", "Same.\n")
+    await sync(wiki, tmp_path)
+    a, b, c = [(await page_named(wiki, name))["id"] for name in "ABC"]
+    (tmp_path / "A.md").unlink()
+    await update_page(wiki.database, wiki.scope, a, body="Changed there.")
+    put(tmp_path, "B.md", "Changed here.\n")
+    await archive_page(wiki.database, wiki.scope, b)
+    put(tmp_path, "C.md", "Changed here.\n")
+    await delete_page(wiki.database, wiki.scope, c)
+    assert sorted(done(await sync(wiki, tmp_path))) == [("pull", "A.md"), ("push", "B.md"), ("push", "C.md")]
+    assert files(tmp_path)["A.md"] == "Changed there.\n"
+    assert {(page["title"], page["status"]) for page in await wiki.rows("pages")} == {
+        (name, "active") for name in "ABC"
+    }
+    await settled(wiki, tmp_path)
+
+
+async def test_a_renamed_file_stays_its_page_with_the_new_name(wiki: Wiki, tmp_path: Path) -> None:
+    put(tmp_path, "Kiln.md", "Hot.\n")
+    put(tmp_path, "B.md", "See [[Kiln]].\n")
+    await sync(wiki, tmp_path)
+    page = await page_named(wiki, "Kiln")
+    (tmp_path / "deep/er").mkdir(parents=True)
+    (tmp_path / "Kiln.md").rename(tmp_path / "deep/er/Oven.md")
+    assert done(await sync(wiki, tmp_path)) == [("push", "deep/er/Oven.md")]
+    now = await wiki.page(page["id"])
+    assert (now["title"], now["slug"], now["metadata"]) == ("Oven", "kiln", {"imported_from": "deep/er/Oven.md"})
+    assert list((await wiki.targets((await page_named(wiki, "B"))["id"])).values()) == [page["id"]]
+    assert len(await wiki.rows("pages")) == 2
+    await settled(wiki, tmp_path)
+    await export_path(wiki.database, wiki.scope, tmp_path / "export")
+    assert (tmp_path / "export/deep/er/Oven.md").read_text() == "Hot.\n"
+
+
+async def test_a_renamed_page_keeps_its_file_unless_its_slug_named_it(wiki: Wiki, tmp_path: Path) -> None:
+    put(tmp_path, "Kiln.md", "Hot.\n")
+    made = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Clay", body="Soft."))
+    await sync(wiki, tmp_path)
+    await rename_page(wiki.database, wiki.scope, (await page_named(wiki, "Kiln"))["id"], title="Oven", slug="oven")
+    await rename_page(wiki.database, wiki.scope, made.page_id, title="Earth", slug="earth")
+    assert sorted(done(await sync(wiki, tmp_path))) == [("pull", "Kiln.md"), ("pull", "topic/earth.md")]
+    now = files(tmp_path)
+    assert now.keys() == {"Kiln.md", "topic/earth.md"}
+    assert "title: Oven" in now["Kiln.md"]
+    await settled(wiki, tmp_path)
+
+
+async def test_a_first_sync_of_two_full_sides_loses_nothing(wiki: Wiki, tmp_path: Path) -> None:
+    here = wiki.database, wiki.scope
+    await create_page(*here, PageDraft("reference", "Same", body="Same."))
+    await create_page(*here, PageDraft("reference", "Differs", body="Theirs."))
+    await create_page(*here, PageDraft("topic", "Only there", body="There."))
+    put(tmp_path, "Same.md", "Same.\n")
+    put(tmp_path, "Differs.md", "Mine.\n")
+    put(tmp_path, "Only here.md", "Here.\n")
+    result = await sync(wiki, tmp_path)
+    assert sorted(done(result)) == [
+        ("conflict", "Differs.md"),
+        ("pull", "topic/only-there.md"),
+        ("push", "Only here.md"),
+    ]
+    now = files(tmp_path)
+    assert (now["Same.md"], now["Differs.md"], now["Only here.md"]) == ("Same.\n", "Mine.\n", "Here.\n")
+    assert now[result.conflicts[0]].endswith("Theirs.\n")
+    assert len(await wiki.rows("pages")) == 4
+    await settled(wiki, tmp_path)
+
+
+async def test_what_was_imported_is_synced_without_a_change(wiki: Wiki, tmp_path: Path) -> None:
+    put(tmp_path, "a/Note.md", "First. See [[Note]] and [b](../b/Note.md).\n")
+    put(tmp_path, "b/Note.md", "Second. #tag\n")
+    await import_path(wiki.database, wiki.scope, tmp_path)
+    result = await sync(wiki, tmp_path)
+    assert result.events == []
+    await settled(wiki, tmp_path)
+    page = next(page for page in await wiki.rows("pages") if page["body_md"].startswith("First"))
+    await update_page(wiki.database, wiki.scope, page["id"], body=page["body_md"].replace("First", "Now"))
+    await sync(wiki, tmp_path)
+    assert files(tmp_path)["a/Note.md"] == "Now. See [[Note]] and [b](../b/Note.md).\n", "links are spelled as before"
+
+
+async def test_one_direction_leaves_the_other_side_alone(wiki: Wiki, tmp_path: Path) -> None:
+    put(tmp_path, "A.md", "One.\n")
+    put(tmp_path, "B.md", "Two.\n")
+    await sync(wiki, tmp_path)
+    a, b = [(await page_named(wiki, name))["id"] for name in "AB"]
+    await update_page(wiki.database, wiki.scope, a, body="There.")
+    put(tmp_path, "B.md", "Here.\n")
+    pushed = await sync(wiki, tmp_path, direction=Direction.PUSH)
+    assert (done(pushed), pushed.waiting) == ([("push", "B.md")], 1)
+    put(tmp_path, "B.md", "Here again.\n")
+    reader = wiki.acting(Role.READER)
+    with pytest.raises(Forbidden):
+        await sync(reader, tmp_path)
+    pulled = await sync(reader, tmp_path, direction=Direction.PULL)
+    assert (done(pulled), pulled.waiting) == ([("pull", "A.md")], 1)
+    assert (await wiki.page(b))["body_md"] == "Here."
+    assert done(await sync(wiki, tmp_path)) == [("push", "B.md")]
+    await settled(wiki, tmp_path)
+
+
+async def test_a_dry_run_writes_nothing(wiki: Wiki, tmp_path: Path) -> None:
+    put(tmp_path, "A.md", "One.\n")
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "B", body="Two."))
+    result = await sync(wiki, tmp_path, dry_run=True)
+    assert sorted(done(result)) == [("pull", "topic/b.md"), ("push", "A.md")]
+    assert files(tmp_path) == {"A.md": "One.\n"}
+    assert len(await wiki.rows("pages")) == 1
+    assert not (tmp_path / ".cairn/sync.json").exists()
+
+
+async def test_a_second_sync_of_the_same_folder_is_refused(wiki: Wiki, tmp_path: Path) -> None:
+    with locked(str(tmp_path)), pytest.raises(Locked, match="Another sync"):
+        await sync(wiki, tmp_path)
+    await sync(wiki, tmp_path)
+
+
+async def test_a_folder_belongs_to_one_wiki(wiki: Wiki, tmp_path: Path) -> None:
+    await sync(wiki, tmp_path)
+    with pytest.raises(BadInput, match="another wiki"):
+        await sync(await wiki.neighbour(), tmp_path)
+
+
+async def test_a_state_that_cannot_be_read_is_made_anew(wiki: Wiki, tmp_path: Path) -> None:
+    put(tmp_path, "A.md", "One.\n")
+    await sync(wiki, tmp_path)
+    (tmp_path / ".cairn/sync.json").write_text("{")
+    await settled(wiki, tmp_path)
+    (entry,) = orjson.loads((tmp_path / ".cairn/sync.json").read_bytes())["pages"].values()
+    assert entry["path"] == "A.md"
+
+
+async def test_what_cannot_be_synced_is_named_and_left(wiki: Wiki, tmp_path: Path) -> None:
+    put(tmp_path, "Good.md", "Good.\n")
+    put(tmp_path, "Bad.md", "---\ntags: [\n---\n")
+    (tmp_path / "Latin.md").write_bytes(b"caf\xe9")
+    put(tmp_path, "Long.md", "x" * 1_000_001)
+    with (tmp_path / "Huge.md").open("wb") as file:
+        file.truncate(16_000_001)
+    put(tmp_path, "outside.txt", "secret")
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    for name in ("Good.md", "Bad.md", "Latin.md", "Long.md", "Huge.md"):
+        (tmp_path / name).rename(vault / name)
+    (vault / "Link.md").symlink_to(tmp_path / "outside.txt")
+    (vault / "away").symlink_to(tmp_path)
+    result = await sync(wiki, vault)
+    assert done(result) == [("push", "Good.md")]
+    assert sorted(path for path, _, _ in result.left) == ["Bad.md", "Huge.md", "Latin.md", "Link.md", "Long.md"]
+    assert [page["title"] for page in await wiki.rows("pages")] == ["Good"]
+
+
+async def test_a_known_file_that_becomes_unreadable_is_not_taken_for_deleted(wiki: Wiki, tmp_path: Path) -> None:
+    file = put(tmp_path, "A.md", "One.\n")
+    await sync(wiki, tmp_path)
+    with file.open("wb") as huge:
+        huge.truncate(16_000_001)
+    await sync(wiki, tmp_path)
+    assert (await page_named(wiki, "A"))["status"] == "active"
+
+
+async def test_nothing_is_written_through_a_link(wiki: Wiki, tmp_path: Path) -> None:
+    vault, outside = tmp_path / "vault", tmp_path / "outside"
+    vault.mkdir()
+    outside.mkdir()
+    (vault / "topic").symlink_to(outside)
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kiln", body="Hot."))
+    result = await sync(wiki, vault)
+    assert [path for path, _, _ in result.left] == ["topic/kiln.md"]
+    assert list(outside.iterdir()) == []
+
+
+async def test_names_that_are_one_file_elsewhere_are_one_here(wiki: Wiki, tmp_path: Path) -> None:
+    name = "Caf\u00e9.md"
+    put(tmp_path, unicodedata.normalize("NFD", name), "One.\n")
+    await sync(wiki, tmp_path)
+    (page,) = await wiki.rows("pages")
+    assert page["metadata"] == {"imported_from": name}
+    await update_page(wiki.database, wiki.scope, page["id"], body="Two.")
+    await sync(wiki, tmp_path)
+    assert files(tmp_path) == {unicodedata.normalize("NFD", name): "Two.\n"}, "the name on the disk stays"
+    put(tmp_path, "a.md", "One.\n")
+    put(tmp_path, "A.md", "Two.\n")
+    assert [path for path, _, _ in (await sync(wiki, tmp_path)).left] == ["a.md"]
+
+
+async def test_attachments_go_both_ways(wiki: Wiki, tmp_path: Path) -> None:
+    here = wiki.database, wiki.scope
+    vault, other = tmp_path / "vault", tmp_path / "other"
+    picture = vault / "p/a.png"
+    picture.parent.mkdir(parents=True)
+    picture.write_bytes(b"first")
+    assert done(await sync(wiki, vault)) == [("push", "p/a.png")]
+    assert (await read_attachment(*here, "p/a.png")).data == b"first"
+    await sync(wiki, other)
+    assert (other / "p/a.png").read_bytes() == b"first"
+    (other / "p/a.png").write_bytes(b"second")
+    assert done(await sync(wiki, other)) == [("push", "p/a.png")]
+    picture.write_bytes(b"third")
+    result = await sync(wiki, vault)
+    assert [event.action for event in result.events] == [Action.CONFLICT]
+    assert (vault / result.conflicts[0]).read_bytes() == b"second"
+    (vault / result.conflicts[0]).unlink()
+    assert done(await sync(wiki, vault)) == [("push", "p/a.png")]
+    picture.unlink()
+    assert done(await sync(wiki, vault)) == [("archive", "p/a.png")]
+    assert await wiki.rows("attachments", "path") == []
+    assert done(await sync(wiki, other)) == [("remove", "p/a.png")]
+    await settled(wiki, other)
+
+
+async def test_a_sync_with_nothing_to_do_takes_as_many_statements_however_large_the_wiki(
+    wiki: Wiki, tmp_path: Path
+) -> None:
+    async def statements(root: Path) -> int:
+        await sync(wiki, root)
+        await sync(wiki, root)
+        before = counted
+        await sync(wiki, root)
+        return counted - before
+
+    counted = 0
+
+    def count(*_: Any) -> None:
+        nonlocal counted
+        counted += 1
+
+    async with wiki.database.connection() as one, wiki.database.connection() as two:
+        for connection in (one, two):
+            connection.raw.add_query_logger(count)
+    small, large = tmp_path / "small", tmp_path / "large"
+    put(small, "One.md", "One.\n")
+    few = await statements(small)
+    for n in range(60):
+        put(large, f"N{n}.md", f"Note {n}.\n")
+    assert await statements(large) == few > 0
