@@ -274,7 +274,7 @@ class Sync:
                     return False
         if self.state.proposed.get(item.path, "") == item.hash and not item.changed:
             return False
-        if item.changed is None and item.base == Base(item.hash, entry.page):
+        if item.changed is None and entry.page != UNKNOWN and item.base == Base(item.hash, entry.page):
             if seen and not is_fresh(seen):
                 entry.size, entry.mtime = seen.size, seen.mtime
             return False
@@ -373,7 +373,7 @@ class Sync:
         """Return what to do with an item."""
         page = shown.fingerprint if shown else None
         entry = item.entry
-        if entry and shown and page and not item.changed and entry.version == shown.row["version"]:
+        if entry and entry.page and shown and page and not item.changed and entry.version == shown.row["version"]:
             page = entry.page  # what a page shows may depend on others: it did not change by that
         same = bool(
             shown and page and item.hash and (
@@ -391,6 +391,9 @@ class Sync:
         match action:
             case Action.ADOPT:
                 assert shown is not None
+                if wanted is None:
+                    self.note(item, shown, replace_hash=item.hash or "", page=shown.fingerprint)
+                    return None
                 return shown.row["id"], shown.row["version"]
             case Action.PUSH:
                 assert wanted is not None

@@ -1,0 +1,131 @@
+"""A folder and a wiki that are edited in any way, with a mark in each text that tells whether it was lost."""
+
+import re
+from itertools import count
+from pathlib import Path
+from random import Random
+
+from resolvers.errors import CairnError
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import archive_page, create_page, unarchive_page, update_page
+from resolvers.pages.renaming import rename_page
+from resolvers.pages.revision_store import find_states
+from resolvers.sync.folder import CONFLICTED
+from resolvers.sync.syncing import sync_folder
+from tests.wiki import Wiki
+
+QUIET = 0.02
+MARK = re.compile(r"mark-\d+")
+NAMES = ("A", "B", "x/C", "x/D", "y/A")
+FOLDER = ("write", "section", "delete", "move")
+PAGE = ("edit", "edit section", "new", "archive", "rename")
+
+
+def marks_of(path: Path) -> tuple[str, ...]:
+    """The marks in a file, but for its header."""
+    return tuple(MARK.findall(path.read_text().rpartition("---\n")[2]))
+
+
+class TwoSides:
+    """A folder and a wiki. `random` makes the choices."""
+
+    def __init__(self, wiki: Wiki, root: Path, random: Random) -> None:
+        self.wiki, self.root, self.random, self.marks = wiki, root, random, count(1)
+        root.mkdir(exist_ok=True)
+
+    def mark(self) -> str:
+        return f"mark-{next(self.marks)}"
+
+    async def do(self, operation: str) -> None:
+        if operation in FOLDER:
+            self.in_folder(operation)
+        else:
+            await self.in_wiki(operation)
+
+    def notes(self) -> list[Path]:
+        found = (path for path in self.root.rglob("*.md") if ".cairn" not in path.parts)
+        return sorted(path for path in found if not CONFLICTED.search(path.name))
+
+    def in_folder(self, operation: str) -> None:
+        notes = self.notes()
+        if operation == "write" or not notes:
+            path = self.root / f"{self.random.choice(NAMES)}.md"
+            path.parent.mkdir(exist_ok=True)
+            if self.random.random() < 0.5:
+                path.write_text(f"Written {self.mark()}.\n")
+            else:  # as many editors save: beside, then in its place
+                beside = path.with_name(f".{path.name}.tmp")
+                beside.write_text(f"## One\n\nWritten {self.mark()}.\n\n## Two\n\nAlso {self.mark()}.\n")
+                beside.replace(path)
+            return
+        path = self.random.choice(notes)
+        match operation:
+            case "section":
+                path.write_text(f"{path.read_text()}\n## Added {self.mark()}\n\nMore.\n")
+            case "delete":
+                path.unlink()
+            case "move":
+                to = self.root / f"moved/{self.mark()}.md"
+                to.parent.mkdir(exist_ok=True)
+                path.rename(to)
+
+    async def in_wiki(self, operation: str) -> None:
+        here, pages = (self.wiki.database, self.wiki.scope), await self.wiki.rows("pages")
+        if operation == "new" or not pages:
+            title = self.random.choice(("A", "B", "C", "E"))
+            await create_page(*here, PageDraft("reference", title, body=f"There {self.mark()}."))
+            return
+        page = self.random.choice(pages)
+        match operation:
+            case "edit":
+                await update_page(*here, page["id"], body=f"There {self.mark()}.")
+            case "edit section":
+                await update_page(*here, page["id"], body=f"{page['body_md']}\n\n## There {self.mark()}\n\nMore.")
+            case "archive":
+                restate = archive_page if page["status"] == "active" else unarchive_page
+                await restate(*here, page["id"])
+            case "rename":
+                name = self.mark()
+                await rename_page(*here, page["id"], title=f"Named {name}", slug=f"named-{name}")
+
+    def in_files(self) -> set[str]:
+        """The marks in the texts of all files, those that a sync has moved aside, too."""
+        found = (path for path in self.root.rglob("*.md") if path.is_file())
+        return {mark for path in found for mark in marks_of(path)}
+
+    async def in_history(self) -> set[str]:
+        """The marks in all that pages have ever said."""
+        marks = set[str]()
+        async with self.wiki.database.connection() as connection:
+            for page in await self.wiki.rows("pages"):
+                states = await find_states(connection, self.wiki.scope, page["id"], range(1, page["version"] + 1))
+                marks |= {mark for state in states for mark in MARK.findall(state.body)}
+        return marks
+
+    async def everywhere(self) -> set[str]:
+        return self.in_files() | await self.in_history()
+
+    async def sync(self) -> None:
+        await sync_folder(self.wiki.database, self.wiki.scope, self.root, quiet=QUIET)
+
+    async def end(self, seen: set[str]) -> None:
+        """Sync until conflicts are resolved: both sides are equal then, and nothing that was seen is lost."""
+        await self.sync()
+        assert seen <= await self.everywhere()
+        for path in sorted(self.root.rglob("*.md")):
+            if CONFLICTED.search(path.name):
+                path.unlink()  # as a person does who keeps the file: the wiki remembers the other text
+        await self.sync()
+        result = await sync_folder(self.wiki.database, self.wiki.scope, self.root, quiet=QUIET)
+        assert (result.events, result.left, result.conflicts) == ([], [], []), result
+        assert seen <= await self.everywhere()
+        pages = [page for page in await self.wiki.rows("pages") if page["status"] == "active"]
+        said, there = map(marks_of, self.notes()), (tuple(MARK.findall(page["body_md"])) for page in pages)
+        assert sorted(said) == sorted(there), "both sides say the same"
+
+    async def any(self, operations: int) -> None:
+        for _ in range(operations):
+            try:
+                await self.do(self.random.choice((*FOLDER, *PAGE)))
+            except CairnError:
+                continue  # such as a title that is too long by now

@@ -1,0 +1,28 @@
+"""Whatever is done to a folder and its wiki, in any order, no text is lost and both come to the same."""
+
+from pathlib import Path
+from random import Random
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.resolvers.sync.sides import FOLDER, PAGE, TwoSides
+from tests.wiki import Wiki
+
+OPERATIONS = st.lists(st.sampled_from((*FOLDER, *PAGE, "sync")), min_size=1, max_size=12)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(OPERATIONS, st.integers(0, 1_000))
+async def test_nothing_is_lost(wiki: Wiki, tmp_path: Path, operations: list[str], seed: int) -> None:
+    own = await wiki.neighbour()
+    sides = TwoSides(own, tmp_path / str(own.scope.owner_id), Random(seed))
+    seen = set[str]()
+    for operation in operations:
+        if operation == "sync":
+            seen |= sides.in_files()
+            await sides.sync()
+        else:
+            await sides.do(operation)
+        seen |= await sides.in_history()
+    await sides.end(seen | sides.in_files())

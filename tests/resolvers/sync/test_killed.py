@@ -1,0 +1,119 @@
+"""A sync that is killed at any step, or loses its database, is begun again and loses nothing."""
+
+import asyncio
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+
+import asyncpg
+import pytest
+
+from db.database import Database
+from resolvers.errors import Unavailable
+from resolvers.sync.folder import KEPT
+from resolvers.sync.syncing import sync_folder
+from tests.resolvers.sync.killed import sync_until
+from tests.resolvers.sync.sides import QUIET, TwoSides
+from tests.wiki import Wiki
+
+KILLS = 24
+OPERATIONS = 6
+
+
+async def test_a_sync_is_killed_at_any_step(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
+    random = Random(7)
+    sides = TwoSides(wiki, tmp_path / "vault", random)
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["tests.resolvers.sync.killed"])
+    await sides.any(2 * OPERATIONS)
+    killed = 0
+    for _ in range(KILLS):
+        await sides.any(OPERATIONS)
+        seen = await sides.everywhere()
+        given = dsn, wiki.scope, str(sides.root), random.randrange(1, 150), QUIET
+        process = context.Process(target=sync_until, args=given)
+        process.start()
+        await asyncio.to_thread(process.join, 60)
+        assert process.exitcode in (0, -9)
+        killed += process.exitcode == -9
+        assert seen <= await sides.everywhere(), "a kill loses nothing"
+        if random.random() < 0.5:  # else the person goes on before the next sync
+            await sides.end(seen)
+            assert not (sides.root / KEPT).exists()
+    assert killed >= KILLS // 2
+    await sides.end(await sides.everywhere())
+
+
+async def test_a_sync_loses_its_database(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
+    random = Random(3)
+    sides = TwoSides(wiki, tmp_path / "vault", random)
+    lost = 0
+    for _ in range(10):
+        await sides.any(OPERATIONS)
+        seen = await sides.everywhere()
+        others = [row["pid"] for row in await wiki.look.fetch("SELECT pid FROM pg_stat_activity")]
+        database = Database(dsn, size=2)
+        await database.open()
+        try:
+            syncing = asyncio.create_task(sync_folder(database, wiki.scope, sides.root, quiet=QUIET))
+            await asyncio.sleep(random.random() / 5)
+            await wiki.look.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND NOT pid = ANY($1)",
+                others,
+            )
+            await syncing
+        except (Unavailable, asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+            lost += 1
+        finally:
+            await database.close()
+        assert seen <= await sides.everywhere()
+        await sides.end(seen)
+    assert lost >= 1
+
+
+async def test_a_file_that_was_moved_aside_is_put_back(wiki: Wiki, tmp_path: Path) -> None:
+    root = tmp_path / "vault"
+    sides = TwoSides(wiki, root, Random(1))
+    (root / "x").mkdir()
+    (root / "x/A.md").write_text("One.\n")
+    (root / "B.md").write_text("Two.\n")
+    await sides.sync()
+    kept = root / KEPT
+    (kept / "x").mkdir(parents=True)
+    (root / "x/A.md").rename(kept / "x/A.md")  # killed before another file was in its place
+    (kept / "B.md").write_text("Saved in between.\n")  # killed after that, and an editor had still written into it
+    await sides.sync()
+    texts = {path.read_text() for path in root.rglob("*.md")}
+    assert texts == {"One.\n", "Two.\n", "Saved in between.\n"}
+    assert (root / "x/A.md").read_text() == "One.\n"
+    assert {page["status"] for page in await wiki.rows("pages")} == {"active"}
+
+
+@pytest.mark.parametrize("before", [None, "One.\n"])
+async def test_a_save_in_the_very_moment_of_a_write_is_kept(
+    wiki: Wiki, tmp_path: Path, before: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor saves after the sync has looked at the file and before it writes it."""
+    from resolvers.sync import folder
+    from resolvers.sync.folder import Touched, hash_of, write
+
+    file = tmp_path / "A.md"
+    if before:
+        file.write_text(before)
+    put = folder.put
+
+    def late(draft: str, target: str) -> None:
+        if not file.exists():
+            file.write_text("Saved.\n")
+        put(draft, target)
+
+    monkeypatch.setattr(folder, "put", late)
+    with pytest.raises(Touched):
+        write(str(tmp_path), "A.md", b"From the wiki.\n", hash_of(before.encode()) if before else None)
+    assert file.read_text() == "Saved.\n"
+    monkeypatch.undo()
+    file.write_text("Saved again.\n")
+    with pytest.raises(Touched):
+        write(str(tmp_path), "A.md", b"From the wiki.\n", hash_of(b"Saved.\n"))
+    assert file.read_text() == "Saved again.\n"
