@@ -1,0 +1,208 @@
+"""`cairn sync`: a folder of notes and a wiki that are kept the same, both ways."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...options import AsJson, Owner, Tenant
+from ...output import say, show, table, tell, write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from db.database import Database
+    from resolvers.sync.planning import Direction, SyncResult
+
+    from ...session import Wiki
+
+DONE = {
+    "push": "to the wiki", "pull": "to the folder", "merge": "merged", "conflict": "conflict", "archive": "archived",
+    "remove": "removed",
+}  # fmt: skip
+
+
+def add_to(parent: typer.Typer) -> None:
+    epilog = (
+        "Example: cairn sync ~/vault --tenant acme --owner mara; cairn sync ~/vault --watch --tenant acme --owner mara"
+    )
+    parent.command("sync", epilog=epilog)(sync)
+
+
+def sync(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder of .md files; made if there is none.")],
+    tenant: Tenant,
+    owner: Owner,
+    watch: Annotated[bool, typer.Option("--watch", help="Go on with each change of a side, until Ctrl-C.")] = False,
+    push: Annotated[bool, typer.Option("--push", help="Write the wiki alone.")] = False,
+    pull: Annotated[bool, typer.Option("--pull", help="Write the folder alone.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring a folder of notes and a wiki to the same: edits, deletions and renames of either side, and attachments.
+
+    What both changed is merged by sections, or else waits as a file "Name (conflict …).md". Exits with 1 while such a
+    file is there, and when something could not be synced.
+    """
+    from resolvers.sync.planning import Direction
+
+    from ...session import session
+
+    if push and pull:
+        raise typer.BadParameter("give --push or --pull, or none of them for both ways")
+    if watch and dry_run:
+        raise typer.BadParameter("--dry-run looks once: leave out --watch")
+    direction = Direction.PUSH if push else Direction.PULL if pull else Direction.BOTH
+    root = path.expanduser()
+    if watch:
+        session(lambda database: watched(database, (tenant, owner), root, direction, as_json))
+        return
+    result = session(lambda database: once(database, (tenant, owner), root, direction, dry_run))
+    if as_json:
+        show(as_data(result))
+    else:
+        say_result(result, dry_run)
+    if result.left or result.conflicts:
+        raise typer.Exit(1)
+
+
+async def once(
+    database: "Database", named: tuple[str, str], root: Path, direction: "Direction", dry_run: bool
+) -> "SyncResult":
+    """Sync once."""
+    from db.scope import Role
+    from resolvers.sync.planning import Direction
+    from resolvers.sync.syncing import sync_folder
+
+    from ...progress import progress
+    from ...session import find_wiki
+
+    wiki = await find_wiki(database, *named)
+    scope = wiki.scope(Role.READER if direction is Direction.PULL else Role.ADMIN)
+    with progress() as report:
+        result = await sync_folder(database, scope, root, direction=direction, dry_run=dry_run, report=report)
+    await audit(database, wiki, result, dry_run)
+    return result
+
+
+async def audit(database: "Database", wiki: "Wiki", result: "SyncResult", dry_run: bool) -> None:
+    """Record that pages were written out."""
+    from resolvers.sync.planning import Action
+    from resolvers.transactions.audit import MACHINE, Event, audit_alone
+
+    if (pages := result.count(Action.PULL)) and not dry_run:
+        told = {"pages": pages, "synced": True}
+        await audit_alone(database, wiki.tenant.id, MACHINE, Event.WIKI_EXPORTED, wiki.owner.id, **told)
+
+
+async def watched(
+    database: "Database", named: tuple[str, str], root: Path, direction: "Direction", as_json: bool
+) -> None:
+    """Sync with every change until SIGINT or SIGTERM."""
+    import signal
+    from contextlib import suppress
+
+    following = asyncio.create_task(follow(database, named, root, direction, as_json))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, following.cancel)
+    with suppress(asyncio.CancelledError):
+        await following
+
+
+async def follow(
+    database: "Database", named: tuple[str, str], root: Path, direction: "Direction", as_json: bool
+) -> None:
+    from contextlib import suppress
+
+    from db.listening import Listener
+    from db.scope import Role
+    from resolvers.context import Context
+    from resolvers.subscriptions.feed import Feed, watch_wiki
+    from resolvers.sync.planning import Direction
+    from resolvers.sync.syncing import sync_folder
+    from resolvers.sync.watching import keep_in_step
+
+    from ....settings import Settings
+    from ...session import find_wiki
+    from ..watch import hear
+
+    wiki = await find_wiki(database, *named)
+    scope = wiki.scope(Role.READER if direction is Direction.PULL else Role.ADMIN)
+    feed = Feed()
+    context = Context(database, scope)
+    context.feed = feed
+    changes = await watch_wiki(context, wiki.owner.id, initial=False)
+    listener = Listener(database, lambda payload: hear(feed, payload), feed.resync, Settings().listen_url)
+    tell_left = telling()
+
+    async def sync_now() -> None:
+        result = await sync_folder(database, scope, root, direction=direction)
+        await audit(database, wiki, result, False)
+        for event in result.events:
+            if as_json:
+                write_event({"action": event.action, "path": event.path, "detail": event.detail})
+            else:
+                say(line(event.action, event.path, event.detail))
+        tell_left(result)
+
+    await asyncio.to_thread(root.mkdir, parents=True, exist_ok=True)
+    tell(f"Syncing {root} with the wiki of {wiki.owner.slug}. Ctrl-C ends it.")
+    listening = asyncio.create_task(listener.run())
+    try:
+        await keep_in_step(str(root), changes, sync_now)
+    finally:
+        listening.cancel()
+        with suppress(asyncio.CancelledError):
+            await listening
+
+
+def telling() -> "Callable[[SyncResult], None]":
+    """Return what tells of files that are left, each once while it stays so."""
+    told: set[tuple[str, ...]] = set()
+
+    def tell_left(result: "SyncResult") -> None:
+        nonlocal told
+        now = {*result.left, *((path, "CONFLICT", RESOLVE) for path in result.conflicts)}
+        for path, _, message in sorted(now - told):
+            tell(f"{path}: {message}")
+        told = {*now}
+
+    return tell_left
+
+
+RESOLVE = "bring what you want of it into the file beside, and delete this one"
+
+
+def write_event(event: dict[str, Any]) -> None:
+    import sys
+
+    write_json(sys.stdout, event)
+
+
+def line(action: str, path: str, detail: str) -> str:
+    return f"{DONE[action]:<13}  {path}{f' ({detail})' if detail else ''}"
+
+
+def as_data(result: "SyncResult") -> dict[str, Any]:
+    return {
+        "done": [event._asdict() for event in result.events],
+        "conflicts": result.conflicts,
+        "waiting": result.waiting,
+        "left": [{"path": path, "code": code, "message": message} for path, code, message in result.left],
+    }
+
+
+def say_result(result: "SyncResult", dry_run: bool) -> None:
+    for event in result.events:
+        say(line(event.action, event.path, event.detail))
+    if not result.events:
+        say("Both sides are the same." if not (result.left or result.waiting) else "There was nothing to do.")
+    elif dry_run:
+        say("Nothing was written: leave out --dry-run to do it.")
+    if result.waiting:
+        say(f"{result.waiting} wait for a sync in the other direction.")
+    for path in result.conflicts:
+        say(f"{path}: {RESOLVE}.")
+    if result.left:
+        table(["file", "code", "what to fix"], result.left)

@@ -1,0 +1,159 @@
+"""`cairn sync` as a person runs it."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Timer
+from typing import IO, Any
+
+import asyncpg
+import pytest
+
+from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
+from tests.app.command_line import COMMAND, ROOT
+
+__all__ = ["acme", "cairn"]
+
+
+def done(ran: Any) -> list[tuple[str, str]]:
+    return [(one["action"], one["path"]) for one in json.loads(ran.out)["done"]]
+
+
+def test_a_folder_is_synced(acme: Cairn, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Kiln.md").write_text("Hot.\n")
+    assert acme("create", "topic", "Clay", "Soft.", *MARA).code == 0
+    dry = acme("sync", str(vault), *MARA, "--dry-run")
+    assert dry.out.splitlines()[-1] == "Nothing was written: leave out --dry-run to do it."
+    first = acme("sync", str(vault), *MARA, "--json")
+    assert (first.code, sorted(done(first))) == (0, [("pull", "topic/clay.md"), ("push", "Kiln.md")])
+    assert acme("sync", str(vault), *MARA).out == "Both sides are the same.\n"
+    assert acme("append", "reference/kiln", "Hotter.", *MARA).code == 0
+    (vault / "Kiln.md").write_text("Cold.\n")
+    conflict = acme("sync", str(vault), *MARA)
+    assert conflict.code == 1
+    assert "bring what you want of it into the file beside" in conflict.out
+    assert json.loads(acme("sync", str(vault), *MARA, "--json").out)["conflicts"] != []
+    pages = [
+        event
+        for event in json.loads(acme("audit", "--tenant", "acme", "--json").out)
+        if event["action"] == "wiki.exported"
+    ]
+    assert len(pages) == 1
+
+
+def test_wrong_usage_is_said(acme: Cairn, tmp_path: Path) -> None:
+    assert acme("sync", str(tmp_path), *MARA, "--push", "--pull").code == 2
+    assert acme("sync", str(tmp_path), *MARA, "--watch", "--dry-run").code == 2
+    file = tmp_path / "file.md"
+    file.write_text("x")
+    refused = acme("sync", str(file), *MARA, "--json")
+    assert (refused.code, refused.error["code"]) == (1, "BAD_USER_INPUT")
+
+
+def test_one_direction_writes_one_side(acme: Cairn, tmp_path: Path) -> None:
+    (tmp_path / "Kiln.md").write_text("Hot.\n")
+    assert acme("create", "topic", "Clay", "Soft.", *MARA).code == 0
+    pulled = acme("sync", str(tmp_path), *MARA, "--pull")
+    assert "1 wait for a sync in the other direction." in pulled.out
+    assert acme("page", "reference/kiln", *MARA).code == 1
+    assert done(acme("sync", str(tmp_path), *MARA, "--push", "--json")) == [("push", "Kiln.md")]
+
+
+@contextmanager
+def watching(vault: Path) -> Iterator[IO[str]]:
+    """The output of a sync that goes on, a line of JSON for each thing that it does."""
+    process = subprocess.Popen(
+        [*COMMAND, "sync", str(vault), *MARA, "--watch", "--json"], cwd=ROOT, text=True, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    limit = Timer(90, process.kill)
+    limit.start()
+    try:
+        assert process.stdout is not None
+        yield process.stdout
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0, process.communicate()[1]
+    finally:
+        limit.cancel()
+        process.kill()
+        process.communicate()
+
+
+def test_both_sides_are_followed(acme: Cairn, tmp_path: Path, dsn: str) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Kiln.md").write_text("Hot.\n")
+
+    def told(lines: IO[str]) -> tuple[str, str]:
+        event = json.loads(lines.readline())
+        return event["action"], event["path"]
+
+    with watching(vault) as lines:
+        assert told(lines) == ("push", "Kiln.md")
+        assert acme("append", "reference/kiln", "Hotter.", *MARA).code == 0
+        assert told(lines) == ("pull", "Kiln.md")
+        assert (vault / "Kiln.md").read_text() == "Hot.\n\nHotter.\n"
+        beside = (
+            vault / "4913"
+        )  # as vim does: a file that tells whether it may write, a backup, another file in its place
+        beside.touch()
+        beside.unlink()
+        (vault / "Kiln.md").rename(vault / "Kiln.md~")
+        (vault / ".Kiln.md.swp").write_bytes(b"b0VIM")
+        (vault / "Kiln.md").write_text("Hot.\n\nSaved by vim.\n")
+        (vault / "Kiln.md~").unlink()
+        assert told(lines) == ("push", "Kiln.md")
+        with (vault / "Kiln.md").open("w") as slow:  # a write in parts
+            slow.write("Hot.\n\nFirst ")
+            slow.flush()
+            asyncio.run(asyncio.sleep(0.6))
+            slow.write("and second part.\n")
+        assert told(lines) == ("push", "Kiln.md")
+        assert "First and second part." in acme("page", "reference/kiln", *MARA).out
+        asyncio.run(lose_connections(dsn))
+        (vault / "Clay.md").write_text("Soft.\n")
+        assert told(lines) == ("push", "Clay.md")
+        assert acme("append", "reference/clay", "Softer.", *MARA).code == 0
+        assert told(lines) == ("pull", "Clay.md")
+        (vault / "Clay.md").rename(vault / "Earth.md")
+        assert told(lines) == ("push", "Earth.md")
+        (vault / "Earth.md").unlink()
+        assert told(lines) == ("archive", "Earth.md")
+    page = json.loads(acme("page", "reference/kiln", *MARA, "--json").out)
+    assert page["version"] == 4, "nothing was taken of a file that was being written"
+
+
+async def lose_connections(dsn: str) -> None:
+    connection = await asyncpg.connect(dsn)
+    await connection.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    await connection.close()
+
+
+def test_a_second_sync_is_refused_while_one_goes_on(acme: Cairn, tmp_path: Path) -> None:
+    from resolvers.sync.folder import locked
+
+    with locked(str(tmp_path)):
+        refused = acme("sync", str(tmp_path), *MARA, "--json")
+    assert (refused.code, refused.error["code"]) == (1, "CONFLICT")
+    assert "Another sync works in" in refused.error["message"]
+
+
+@pytest.mark.parametrize("name", ["CAIRN_TENANT", "CAIRN_OWNER"])
+def test_the_wiki_may_come_from_the_environment(
+    acme: Cairn, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flags = dict(zip(MARA[::2], MARA[1::2], strict=True))
+    flag = f"--{name.removeprefix('CAIRN_').lower()}"
+    monkeypatch.setenv(name, flags.pop(flag))
+    rest = [part for pair in flags.items() for part in pair]
+    assert acme("sync", str(tmp_path), *rest).code == 0
