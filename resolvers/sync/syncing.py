@@ -18,7 +18,7 @@ from db.database import Database
 from db.scope import Scope
 
 from ..errors import BadInput, CairnError, Conflict, Unavailable
-from ..import_export.importing import Progress, silent
+from ..import_export.importing import Progress, ignore_progress
 from ..import_export.notes import NoteFile
 from ..import_export.paths import Paths, is_own
 from ..import_export.temp_database import TempDatabase
@@ -72,7 +72,7 @@ async def sync_folder(
     direction: Direction = Direction.BOTH,
     dry_run: bool = False,
     quiet: float = QUIET,
-    report: Progress = silent,
+    report: Progress = ignore_progress,
 ) -> SyncResult:
     """Bring a folder and the scope's wiki to the same, or with `dry_run` say what is to be done.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...options import AsJson, Owner, Tenant
-from ...output import say, show, table, tell, write_json
+from ...output import print_status, say, show, table, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,7 +147,7 @@ async def follow(
         tell_left(result)
 
     await asyncio.to_thread(root.mkdir, parents=True, exist_ok=True)
-    tell(f"Syncing {root} with the wiki of {wiki.owner.slug}. Ctrl-C ends it.")
+    print_status(f"Syncing {root} with the wiki of {wiki.owner.slug}. Ctrl-C ends it.")
     listening = asyncio.create_task(listener.run())
     try:
         await keep_in_step(str(root), changes, sync_now)
@@ -165,7 +165,7 @@ def telling() -> "Callable[[SyncResult], None]":
         nonlocal told
         now = {*result.left, *((path, "CONFLICT", RESOLVE) for path in result.conflicts)}
         for path, _, message in sorted(now - told):
-            tell(f"{path}: {message}")
+            print_status(f"{path}: {message}")
         told = {*now}
 
     return tell_left
