@@ -239,6 +239,10 @@ WHERE t.tenant_id = :tenant_id AND coalesce(t.page_id NOT IN (SELECT page_id FRO
           UNION ALL
           SELECT lower(t.arguments #>> '{metadata,sensitivity}')
           UNION ALL
+          SELECT lower(t.arguments #>> '{draft,fields,sensitivity}')
+          UNION ALL
+          SELECT lower(t.arguments #>> '{fields,sensitivity}')
+          UNION ALL
           SELECT marked.level[1]
           FROM regexp_matches(lower(concat_ws(' ', t.proposed_body, t.arguments)), '[{]sensitivity=([^}]*)[}]', 'g')
               AS marked (level)

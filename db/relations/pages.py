@@ -51,6 +51,7 @@ from ..tables import (
     sources,
     superseded_claims,
 )
+from .page_fields import named
 from .references import among, found, referred
 
 LAST = "\U0010ffff"
@@ -220,7 +221,9 @@ def supersedes(page: OuterRow) -> Select[Any]:
     former, merged, link = pages.alias(), merged_pages.alias(), links.alias()
     parts = select(merged.c.page_id).where(merged.c.into_page_id == page.c.id)
     said = select(link.c.to_page_id).where(link.c.from_page_id == page.c.id, link.c.reasons.contains([SUPERSEDES]))
-    return select(former).where(among(former, parts, said)).order_by(former.c.title, former.c.id)
+    return (
+        select(former).where(among(former, parts, said, *named(page, SUPERSEDES))).order_by(former.c.title, former.c.id)
+    )
 
 
 def superseded_by(page: OuterRow) -> Select[Any]:

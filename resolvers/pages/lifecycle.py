@@ -1,6 +1,6 @@
 """Making pages, bringing them up to date, putting them away."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -15,11 +15,12 @@ from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput, CairnError
-from ..links.references import dependants, refresh_all_hubness, refresh_hubness, replace_related
+from ..links.references import check_named, dependants, refresh_all_hubness, refresh_hubness, replace_related
 from ..links.targets import forget_page, resolve, resolve_all
 from ..model import outline
 from ..model.drafts import PageDraft, checked
 from ..model.names import check_free, free_slug, title_slug
+from ..model.page_fields import checked_fields, with_fields
 from ..model.pages import Page, Saved
 from ..permissions import Action
 from ..proposals.operations import proposable
@@ -91,13 +92,14 @@ async def update_page(
     metadata: Given[dict[str, Any] | None] = UNSET,
     aliases: Given[Sequence[str]] = UNSET,
     related: Given[Sequence[str]] = UNSET,
+    fields: Mapping[str, Any] | None = None,
     expected_version: int | None = None,
     edit_summary: str | None = None,
 ) -> Saved:
     """Change what is given. A new slug keeps the old one resolving; a new title keeps the old one as an alias.
 
     `aliases` are all names that the page has besides its title, `related` all pages that it is related to, whatever
-    its text says: those that are left out are taken from it.
+    its text says: those that are left out are taken from it. `fields` are those of page_fields.py; None takes one away.
     """
     changes: dict[str, Any] = {
         "title": title if title is UNSET else validation.title(title),
@@ -107,6 +109,7 @@ async def update_page(
         "metadata": metadata if metadata is UNSET else validation.metadata({} if metadata is None else metadata),
     }
     edit_summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    said = checked_fields(fields or {})
     if aliases is not UNSET:
         names = validation.few(aliases, ALIASES_AT_ONCE.most, "aliases")
         aliases = await read_in_thread(sum(map(len, names)), validation.aliases, names)
@@ -117,13 +120,16 @@ async def update_page(
         check_version(page, expected_version)
         check_type(page, type)
         after = replace(page, **{name: value for name, value in changes.items() if value is not UNSET})
+        if said:
+            await check_named(writer, page.id, said)
+            after = replace(after, metadata=with_fields(after.metadata, said))
         if text:
             after = replace(after, sections=outline.keeping(text.sections, page.sections))
         if after.slug != page.slug:
             await check_free(writer, page.type, after.slug, but=page)
         saved = await save(writer, page, after, text=text, edit_summary=edit_summary)
         renamed = aliases is not UNSET and await replace_aliases(writer, after, aliases)
-        if (after.slug, after.title) != (page.slug, page.title):
+        if (after.slug, after.title, level_of(after.metadata)) != (page.slug, page.title, level_of(page.metadata)):
             await keep_trajectory(writer, after, page.slug)
         relinked = related is not UNSET and await replace_related(writer, page.id, related)
         saved = replace(saved, changed=saved.changed or renamed or relinked)
