@@ -338,13 +338,12 @@ job = referred(compile_jobs, "job_id")
 
 
 def happened(event: FromClause) -> Select[Any]:
-    """Select an event. One of a page is there while the caller may see the page, or when it is gone."""
+    """Select an event. One of a page is there while the caller may see the page, or its last change when it is gone."""
     if "page_id" not in event.c:
         return select(event)
-    page = pages.alias()
+    page, position = pages.alias(), page_positions.alias()
     is_seen = in_tenant(select(page.c.id).where(page.c.id == event.c.page_id)).exists()
-    return select(event).where(or_(event.c.page_id.is_(None), event.c.kind.in_(WITHOUT_ROW), is_seen))
-
-
-WITHOUT_ROW: tuple[ColumnElement[Any], ...] = (literal_column("'deleted'"), literal_column("'resync'"))
-"""The kinds of events that are told of pages that have no row any more."""
+    last = in_tenant(select(position.c.page_id).where(position.c.page_id == event.c.page_id)).exists()
+    is_gone = and_(event.c.kind == literal_column("'deleted'"), last)
+    is_resync = event.c.kind == literal_column("'resync'")
+    return select(event).where(or_(event.c.page_id.is_(None), is_resync, is_seen, is_gone))

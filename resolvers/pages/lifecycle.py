@@ -37,6 +37,7 @@ from .upsert import draft_text, drafted, store
 
 PAGES = statements("pages")
 SEARCH = statements("search_index")
+OPEN_LEVELS = ("public", "internal")  # which everybody reads who reads a wiki: no ceiling is below them
 
 
 class PageExists(CairnError):
@@ -206,7 +207,7 @@ async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
         await remove_page(writer, page)
         await keep_trajectory(writer, page)
-        is_told = level_of(page.metadata) in ("public", "internal")  # nothing else says who may read it any more
+        is_told = level_of(page.metadata) in OPEN_LEVELS  # nothing else says who may read it any more
         called = {"type": page.type, "slug": page.slug, "title": page.title} if is_told else {}
         await record(writer, "page.deleted", page.id, **called)
         return Saved(page.id, page.version)
@@ -221,6 +222,8 @@ async def remove_page(writer: Writer, page: Page) -> None:
         await writer.later(PAGES[release], page_id=page.id)
     names = await forget_page(writer, page.id)
     await forget_search(writer, page.id)
+    if (level := level_of(page.metadata)) not in OPEN_LEVELS:
+        await writer.run(PAGES["keep_sensitivity"], page_id=page.id, sensitivity=level)
     await writer.run(PAGES["delete_page"], page_id=page.id)
     await resolve(writer, names)
     refresh_hubness(writer, counting)
