@@ -25,7 +25,7 @@ from content.sensitivity import LEVELS, MOST, USUAL
 from selection.declare.mapping import OuterRow
 
 from ..tables import links, old_slugs, pages
-from .references import among
+from .references import id_among
 
 
 def said(page: OuterRow, name: str) -> ColumnElement[Any]:
@@ -89,7 +89,7 @@ def named(page: OuterRow, field: str) -> tuple[Select[Any], Select[Any]]:
 
 def contradicts(page: OuterRow) -> Select[Any]:
     other = pages.alias()
-    return select(other).where(among(other, *named(page, "contradicts"))).order_by(other.c.title, other.c.id)
+    return select(other).where(id_among(other, *named(page, "contradicts"))).order_by(other.c.title, other.c.id)
 
 
 def related(page: OuterRow) -> Select[Any]:
@@ -98,4 +98,4 @@ def related(page: OuterRow) -> Select[Any]:
     said = select(link.c.to_page_id).where(
         link.c.from_page_id == page.c.id, link.c.kind == "reference", link.c.reasons != literal_column("ARRAY['text']")
     )
-    return select(other).where(among(other, said), other.c.status == "active").order_by(other.c.title, other.c.id)
+    return select(other).where(id_among(other, said), other.c.status == "active").order_by(other.c.title, other.c.id)

@@ -52,12 +52,12 @@ def day_or_moment(value: datetime | str) -> str:
         said = datetime.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
         raise BadInput("Write a day like 2027-03-02, or a moment like 2027-03-02T10:00:00Z.", "expiresAt") from None
-    moment = validation.moment(said, "expiresAt").astimezone(UTC)
+    moment = validation.timestamp(said, "expiresAt").astimezone(UTC)
     return moment.date().isoformat() if moment.time() == time() else moment.isoformat().replace("+00:00", "Z")
 
 
 def names_of_pages(value: Sequence[str], field: str) -> list[str]:
-    few = validation.few(value, RELATED.most, field)
+    few = validation.check_count(value, RELATED.most, field)
     return list(dict.fromkeys(validation.line(one, f"{field}.{n}", SLUG.most + 20) for n, one in enumerate(few)))
 
 

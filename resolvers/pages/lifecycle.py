@@ -112,10 +112,10 @@ async def update_page(
     edit_summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     said = checked_fields(fields or {})
     if aliases is not UNSET:
-        names = validation.few(aliases, ALIASES_AT_ONCE.most, "aliases")
+        names = validation.check_count(aliases, ALIASES_AT_ONCE.most, "aliases")
         aliases = await read_in_thread(sum(map(len, names)), validation.aliases, names)
     if related is not UNSET:
-        related = tuple(dict.fromkeys(validation.few(related, RELATED.most, "related")))
+        related = tuple(dict.fromkeys(validation.check_count(related, RELATED.most, "related")))
     text = None if body is UNSET else await read_body(body)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
@@ -125,7 +125,7 @@ async def update_page(
             await check_named(writer, page.id, said)
             after = replace(after, metadata=with_fields(after.metadata, said))
         if text:
-            after = replace(after, sections=outline.keeping(text.sections, page.sections))
+            after = replace(after, sections=outline.keep_identities(text.sections, page.sections))
         if after.slug != page.slug:
             await check_free(writer, page.type, after.slug, but=page)
         saved = await save(writer, page, after, text=text, edit_summary=edit_summary)

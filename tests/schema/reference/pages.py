@@ -8,7 +8,7 @@ from content.edits.differences import Delta, restored
 from content.markdown.html import html
 from content.markdown.plain import excerpt
 from content.sensitivity import level_of
-from content.values import moment
+from content.values import parse_time
 from tests.schema.reference.lists import Paged, limited
 from tests.schema.reference.owners import author_name
 from tests.schema.reference.rows import Row, Rows
@@ -93,7 +93,7 @@ class Pages:
 
     def expires_at(self, page: Row) -> datetime | None:
         said = page["metadata"].get("expires_at")
-        return moment(said) if isinstance(said, str) else None
+        return parse_time(said) if isinstance(said, str) else None
 
     def redirected_from(self, page: Row) -> str | None:
         return page.get("redirected_from")
