@@ -216,5 +216,6 @@ async def remove_page(writer: Writer, page: Page) -> None:
     names = await forget_page(writer, page.id)
     await forget_search(writer, page.id)
     await writer.run(PAGES["delete_page"], page_id=page.id)
+    writer.removed[page.id] = page
     await resolve(writer, names)
     refresh_hubness(writer, counting)
