@@ -89,6 +89,11 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id IN (
     LIMIT CAST(:most AS integer)
 );
 
+-- name: rest_queues
+-- The queues of a webhook that was disabled are not looked at.
+UPDATE webhook_queues SET due_at = NULL, claimed_by = NULL
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND webhook_id = CAST(:webhook_id AS uuid) AND due_at IS NOT NULL;
+
 -- name: wake_queues
 -- The queues of a webhook in which something waits are looked at again now, but for those that a sender has.
 UPDATE webhook_queues AS q SET due_at = statement_timestamp()

@@ -73,8 +73,8 @@ def upgrade() -> None:
         "webhook_deliveries_pending_ix", "webhook_deliveries", ["tenant_id", "webhook_id", "owner_id", "position"],
         postgresql_where=sa.text("status = 'pending'"),
     )  # fmt: skip
-    columns = ["tenant_id", "webhook_id", sa.text("id DESC")]
-    op.create_index("webhook_deliveries_webhook_ix", "webhook_deliveries", columns)
+    newest = sa.text("id DESC")
+    op.create_index("webhook_deliveries_webhook_ix", "webhook_deliveries", ["tenant_id", "webhook_id", newest])
     op.create_index("webhook_deliveries_finished_ix", "webhook_deliveries", ["tenant_id", "status", "finished_at"])
 
 

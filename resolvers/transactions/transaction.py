@@ -27,8 +27,8 @@ from ..model.pages import Page, find_page
 from ..permissions import BEYOND, Action, authorise, check_sees, is_at_home
 from ..proposals.gate import Held, ReviewRequired, pass_gate
 from ..subscriptions.changes import ChangeKind, announce
-from ..webhooks.outbox import queue_deliveries
 from .db_errors import translated_db_errors
+from .outbox import queue_deliveries
 from .writer import LogLine, Writer
 
 PATIENCE = 10.0  # seconds

@@ -22,8 +22,8 @@ from ..auth.owners import hold_owners
 from ..errors import BadInput, IdempotencyKeyNotAllowed, NotFound
 from ..subscriptions.changes import ChangeKind
 from ..transactions.audit import MACHINE, Event, audit
+from ..transactions.outbox import RETRIED_FOR
 from ..transactions.transaction import transaction
-from .outbox import RETRIED_FOR
 
 WEBHOOKS = statements("webhooks")
 WEBHOOKS_MAX = 20  # of one tenant: each write looks at all of them
@@ -199,7 +199,8 @@ async def update_webhook(
             disabled_at = None if changes.enabled else disabled_at or datetime.now(UTC)
         own = {"tenant_id": tenant_id, "id": webhook_id}
         await connection.run(WEBHOOKS["update_webhook"], **own, **values_of(draft), disabled_at=disabled_at)
-        await connection.run(WEBHOOKS["wake_queues"], tenant_id=tenant_id, webhook_id=webhook_id)
+        about_queues = "wake_queues" if disabled_at is None else "rest_queues"
+        await connection.run(WEBHOOKS[about_queues], tenant_id=tenant_id, webhook_id=webhook_id)
         told = {"host": host_of(draft.url) if changes.url else None, "enabled": changes.enabled}
         await audit(connection, tenant_id, by, Event.WEBHOOK_UPDATED, webhook_id, fields=sorted(given) or None, **told)
     return await find_webhook(database, tenant_id, webhook_id)

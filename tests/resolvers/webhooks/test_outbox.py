@@ -14,9 +14,9 @@ from resolvers.errors import BadInput, NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_scope, create_page, delete_page, update_page
 from resolvers.subscriptions.changes import MOST, ChangeKind
+from resolvers.transactions.outbox import queue_deliveries
 from resolvers.transactions.transaction import writing
 from resolvers.webhooks import webhooks
-from resolvers.webhooks.outbox import queue_deliveries
 from resolvers.webhooks.webhooks import WebhookChanges, WebhookDraft, create_webhook, delete_webhook, update_webhook
 from tests.wiki import Wiki
 
@@ -66,7 +66,7 @@ async def test_nothing_is_queued_of_what_is_not_committed(wiki: Wiki) -> None:
             assert await writer.value(statements("webhooks")["count_deliveries"]) == 1
             raise BadInput("No.")
 
-    with pytest.raises(BadInput, match="^No"):
+    with pytest.raises(BadInput, match="No"):
         await fail()
     assert await queued(wiki, webhook_id) == []
 

@@ -15,7 +15,7 @@ from db.sql import statements
 from ..subscriptions.changes import ChangeEvent
 
 if TYPE_CHECKING:
-    from ..transactions.writer import Writer
+    from .writer import Writer
 
 OUTBOX = statements("webhook_outbox")
 RETRIED_FOR = timedelta(days=3)
