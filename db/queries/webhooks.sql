@@ -118,9 +118,11 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id IN (
 );
 
 -- name: count_deliveries
--- The deliveries of one tenant that wait or are dead, and for how many seconds the oldest has waited.
-SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
-       count(*) FILTER (WHERE status = 'dead') AS dead,
-       max(extract(epoch FROM statement_timestamp() - happened_at)) FILTER (WHERE status = 'pending') AS oldest
-FROM webhook_deliveries
-WHERE tenant_id = CAST(:tenant_id AS uuid) AND status IN ('pending', 'dead');
+-- The deliveries of one tenant that wait or are dead, and for how many seconds the oldest waits whose receiver is well.
+SELECT count(*) FILTER (WHERE d.status = 'pending') AS pending,
+       count(*) FILTER (WHERE d.status = 'dead') AS dead,
+       max(extract(epoch FROM statement_timestamp() - d.happened_at))
+           FILTER (WHERE d.status = 'pending' AND w.failing_since IS NULL AND w.disabled_at IS NULL) AS oldest
+FROM webhook_deliveries AS d
+JOIN webhooks AS w ON w.tenant_id = CAST(:tenant_id AS uuid) AND w.id = d.webhook_id
+WHERE d.tenant_id = CAST(:tenant_id AS uuid) AND d.status IN ('pending', 'dead');

@@ -21,6 +21,7 @@ from .. import validation
 from ..auth.owners import hold_owners
 from ..errors import BadInput, IdempotencyKeyNotAllowed, NotFound
 from ..subscriptions.changes import ChangeKind
+from ..tenants.tenants import list_tenants
 from ..transactions.audit import MACHINE, Event, audit
 from ..transactions.outbox import RETRIED_FOR
 from ..transactions.transaction import transaction
@@ -305,6 +306,24 @@ async def prune_deliveries(database: Database, tenant_id: UUID, now: datetime) -
         gone += rows
         if rows < AT_ONCE:
             return gone
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDeliveries:
+    """Counts over all tenants. `oldest` is how long the oldest waits whose receiver is well, in seconds."""
+
+    pending: int
+    dead: int
+    oldest: float
+
+
+async def count_open_deliveries(database: Database) -> OpenDeliveries:
+    """Count what waits and what is dead: one small statement a tenant, all in one round trip."""
+    wanted = [{"tenant_id": tenant.id} for tenant in await list_tenants(database)]
+    async with database.connection() as connection:
+        rows = await connection.all_of_each(WEBHOOKS["count_deliveries"], wanted)
+    pending, dead = (sum(row[name] for row in rows) for name in ("pending", "dead"))
+    return OpenDeliveries(pending, dead, float(max((row["oldest"] or 0 for row in rows), default=0)))
 
 
 async def lock_webhook(connection: Connection, tenant_id: UUID, webhook_id: UUID) -> Any:
