@@ -155,7 +155,7 @@ class QueueLength:
         self.turn = asyncio.Lock()
 
     async def series(self) -> list[Series]:
-        """Return the series of jobs and deliveries; none while Postgres does not answer, when others are needed most."""
+        """Return the series of jobs and deliveries; none while Postgres does not answer, when others are needed."""
         async with self.turn:
             if time.monotonic() - self.asked >= LASTS:
                 self.asked, self.found = time.monotonic(), await self.ask()
