@@ -129,7 +129,7 @@ class Deliveries(Listed):
 
 
 class Redelivered(ResponseModel):
-    """How many deliveries are sent again."""
+    """The number of deliveries that are sent again."""
 
     redelivered: int
 
