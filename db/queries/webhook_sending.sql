@@ -66,6 +66,16 @@ RETURNING status, attempts;
 UPDATE webhooks SET failing_since = NULL
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:webhook_id AS uuid) AND failing_since IS NOT NULL;
 
+-- name: hasten_queues
+-- What waits for a webhook that takes something again is due within a minute, in the queues that nobody has or locks.
+UPDATE webhook_queues AS q SET due_at = statement_timestamp() + CAST(:pause AS interval)
+WHERE q.tenant_id = CAST(:tenant_id AS uuid) AND q.webhook_id = CAST(:webhook_id AS uuid) AND q.owner_id IN (
+    SELECT late.owner_id FROM webhook_queues AS late
+    WHERE late.tenant_id = CAST(:tenant_id AS uuid) AND late.webhook_id = CAST(:webhook_id AS uuid)
+      AND late.claimed_by IS NULL AND late.due_at > statement_timestamp() + CAST(:pause AS interval)
+    FOR UPDATE SKIP LOCKED
+);
+
 -- name: note_failure
 -- A webhook fails from now on, if it has not before.
 UPDATE webhooks SET failing_since = statement_timestamp()

@@ -36,6 +36,7 @@ BATCH = 20
 IDLE = 1.0  # seconds before the next look, when there was nothing to do
 TROUBLE = 5.0  # seconds before the next look, when Postgres did not answer
 PAUSE, PAUSE_FACTOR, PAUSE_MOST = 5.0, 3.0, 6 * 3600.0  # seconds between attempts
+HASTENED = timedelta(minutes=1)  # to the next attempt at the latest, when a receiver takes something again
 DISABLED_AFTER = timedelta(days=5)
 GONE = 410
 BURIED_AT_ONCE = 1_000  # rows
@@ -171,8 +172,8 @@ class Sender:
     async def deliver(self, claim: Claim, target: Row, row: Row, status: int) -> None:
         """Store that a delivery has arrived."""
         async with transaction(self.database) as connection:
-            if target["failing_since"] is not None:
-                await connection.run(SENDING["note_success"], **named(claim))
+            if target["failing_since"] is not None and await connection.run(SENDING["note_success"], **named(claim)):
+                await connection.run(SENDING["hasten_queues"], **named(claim), pause=HASTENED)
             await connection.run(
                 SENDING["mark_delivered"], tenant_id=claim.tenant_id, id=row["id"], response_status=status
             )

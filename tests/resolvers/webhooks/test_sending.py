@@ -169,6 +169,20 @@ async def test_a_failure_is_tried_again_and_holds_up_what_follows(wiki: Wiki, re
     assert (await find_webhook(wiki.database, tenant_id, issued.id)).state == "active"
 
 
+async def test_a_receiver_that_takes_something_again_gets_the_rest_soon(wiki: Wiki, receiver: Receiver) -> None:
+    """Not only after the pause of hours that other wikis had reached."""
+    issued, other = await hook(wiki, receiver), await wiki.neighbour()
+    await create(wiki, "Austin")
+    await create(other, "Boston")
+    await wiki.look.execute("UPDATE webhooks SET failing_since = now()")
+    late = "UPDATE webhook_queues SET due_at = now() + interval '6 hours' WHERE owner_id = $1"
+    await wiki.look.execute(late, other.scope.owner_id)
+    async with sender(wiki.database):
+        await settled(wiki, issued.id, "delivered")
+    due = "SELECT due_at - now() FROM webhook_queues WHERE owner_id = $1"
+    assert await wiki.look.fetchval(due, other.scope.owner_id) <= timedelta(minutes=1)
+
+
 def test_pauses_grow_and_differ() -> None:
     pauses = [pause_after(attempt).total_seconds() for attempt in range(1, 40)]
     assert 4 <= pauses[0] <= 6
