@@ -36,7 +36,7 @@ from ..processes import free_port, wait_for
 UPDATE = """mutation ($input: UpdateWikiPageInput!) {
   updateWikiPage(input: $input) { page { version } userErrors { message } }
 }"""
-HELD = "SELECT count(*) FROM webhook_queues WHERE claimed_by IS NOT NULL AND due_at > now()"
+HELD = "SELECT count(*) FROM webhook_queues WHERE split_part(claimed_by, ':', 2) = $1 AND due_at > now()"
 WAITING = "SELECT count(*) FROM webhook_deliveries WHERE status = 'pending'"
 QUEUED = "SELECT id, owner_id, page_id, version, position, status FROM webhook_deliveries ORDER BY owner_id, position"
 DRAINED = 900.0  # seconds that may pass after the last kill
@@ -57,11 +57,12 @@ class Killed:
             )
         wait_for(self.port, self.process, self.log)
 
-    def kill(self) -> None:
-        """End it and what it has started with SIGKILL."""
+    def kill(self) -> int:
+        """End it and what it has started with SIGKILL; return which process it was."""
         assert self.process is not None
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        return self.process.pid
 
 
 class Written:
@@ -113,8 +114,8 @@ async def killing(
     for number in range(kills):
         await asyncio.sleep(0.1 + chance.random())
         struck = (service, receiver)[number % 2]
-        await asyncio.to_thread(struck.kill)
-        at_work += struck is service and await look.fetchval(HELD) > 0
+        pid = await asyncio.to_thread(struck.kill)
+        at_work += struck is service and await look.fetchval(HELD, str(pid)) > 0
         await asyncio.to_thread(struck.start)
         if (number + 1) % 20 == 0:
             print(f"{number + 1} kills, {await look.fetchval(WAITING):,} deliveries wait", flush=True)
