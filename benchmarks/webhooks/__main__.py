@@ -1,7 +1,6 @@
 """Kill a service that sends webhooks and a receiver of them again and again, and count what is lost."""
 
 import asyncio
-import json
 import os
 import random
 import signal
@@ -32,6 +31,7 @@ from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
 
 from ..graphql.servers import SECRET, UNTHROTTLED
 from ..processes import free_port, wait_for
+from .receiver import heard as taken_by
 
 UPDATE = """mutation ($input: UpdateWikiPageInput!) {
   updateWikiPage(input: $input) { page { version } userErrors { message } }
@@ -154,7 +154,7 @@ async def run(dsn: str, folder: Path, kills: int, wikis: int, writers: int, seed
                 process.kill()
         await look.close()
     print(f"{kills} kills in {over - began:.0f} s, {at_work} of them of a service that was sending")
-    return compared(rows, [json.loads(line) for line in heard.read_text().splitlines()], written, drained)
+    return compared(rows, taken_by(heard), written, drained)
 
 
 def compared(rows: Sequence[Any], heard: Sequence[dict[str, Any]], written: Written, drained: float) -> bool:

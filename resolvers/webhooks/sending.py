@@ -32,6 +32,7 @@ SENDING, WEBHOOKS = statements("webhook_sending"), statements("webhooks")
 LEASE = 60.0  # seconds that a queue is one sender's
 SLOTS = 16  # queues at once in a process
 SLOTS_OF_ONE = 4  # of them, of one webhook: one that does not answer leaves the others to the rest
+COOLING = 2.0  # seconds in which a process begins no other queue of a webhook that has failed
 BATCH = 20
 IDLE = 1.0  # seconds before the next look, when there was nothing to do
 TROUBLE = 5.0  # seconds before the next look, when Postgres did not answer
@@ -75,6 +76,8 @@ class Sender:
         self.lease, self.idle = lease, idle
         self.running: dict[asyncio.Task[None], UUID] = {}
         """The queues at work, each with the id of its webhook."""
+        self.cooling: dict[UUID, float] = {}
+        """Until when no queue of a webhook is begun: one short outage must not give each of a thousand a pause."""
 
     async def work(self) -> None:
         """Send until cancelled. Queues at work are left to others then."""
@@ -114,8 +117,9 @@ class Sender:
 
     async def claim(self, tenant_id: UUID) -> Claim | None:
         """Take a queue of the tenant; none where none is due that somebody else has not."""
-        at_work = [*self.running.values()]
-        busy = [id for id in {*at_work} if at_work.count(id) >= SLOTS_OF_ONE]
+        at_work, now = [*self.running.values()], time.monotonic()
+        self.cooling = {id: until for id, until in self.cooling.items() if until > now}
+        busy = [*self.cooling, *(id for id in {*at_work} if at_work.count(id) >= SLOTS_OF_ONE)]
         token, ends = f"{self.name}:{new_id()}", time.monotonic() + self.lease
         async with transaction(self.database) as connection:
             row = await connection.one(
@@ -180,6 +184,7 @@ class Sender:
 
     async def fail(self, claim: Claim, target: Row, row: Row, error: NotSent) -> timedelta | None:
         """Store that an attempt has failed; return when the next is due, or None where the delivery is dead."""
+        self.cooling[claim.webhook_id] = time.monotonic() + COOLING
         failing_since = target["failing_since"]
         is_hopeless = error.status == GONE or (
             failing_since is not None and target["now"] - failing_since >= DISABLED_AFTER

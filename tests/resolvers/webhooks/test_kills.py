@@ -1,7 +1,6 @@
 """What is written arrives, each wiki in its order, whatever is killed meanwhile; `benchmarks.webhooks` kills more."""
 
 import asyncio
-import json
 import random
 from collections.abc import Callable
 from multiprocessing import get_context
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.processes import free_port
+from benchmarks.webhooks.receiver import heard as taken
 from db.ids import new_id
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
@@ -77,7 +77,7 @@ async def test_nothing_is_lost_while_sender_and_receiver_are_killed(wiki: Wiki, 
         sender.end()
         receiver.end()
     rows = await wiki.rows("webhook_deliveries", "position")
-    heard = [json.loads(line) for line in place.read_text().splitlines()]
+    heard = taken(place)
     assert len(rows) > KILLS
     assert [row["version"] for row in rows] == [*range(1, len(rows) + 1)]
     assert [*dict.fromkeys(one["id"] for one in heard)] == [str(row["id"]) for row in rows]

@@ -417,6 +417,24 @@ async def test_a_test_delivery_says_what_was_answered(wiki: Wiki, receiver: Rece
         await send_test(wiki.database, tenant_id, UUID(int=1), WebhookClient(INSIDE))
 
 
+async def test_an_outage_of_a_receiver_is_found_by_few_of_its_queues(
+    wiki: Wiki, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or each of them would have a pause when it is over."""
+    monkeypatch.setattr(sending, "COOLING", 3600.0)
+    await hook(wiki, receiver)
+    receiver.usual = 500
+    await create(wiki, "Austin")
+    await create(await wiki.neighbour(), "Boston")
+    one = Sender(wiki.database, WebhookClient(INSIDE), "one")
+    claim = await one.claim(wiki.scope.tenant_id)
+    assert claim is not None
+    await one.release(claim, await one.drain(claim))
+    assert await one.claim(wiki.scope.tenant_id) is None
+    one.cooling.clear()
+    assert await one.claim(wiki.scope.tenant_id) is not None
+
+
 async def test_one_webhook_takes_a_part_of_the_slots(wiki: Wiki, receiver: Receiver) -> None:
     issued = await hook(wiki, receiver)
     await create(wiki, "Austin")
