@@ -112,7 +112,7 @@ async def killing(
     """Kill one of the two at random moments; return how many kills left queues in the hands of a dead sender."""
     at_work = 0
     for number in range(kills):
-        await asyncio.sleep(0.1 + chance.random())
+        await asyncio.sleep(0.1 + 5 * chance.random())  # long enough for a sender to begin again after an outage
         struck = (service, receiver)[number % 2]
         pid = await asyncio.to_thread(struck.kill)
         at_work += struck is service and await look.fetchval(HELD, str(pid)) > 0
