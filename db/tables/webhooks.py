@@ -13,7 +13,7 @@ from sqlalchemy import (
     text,
 )
 
-from .columns import identifier, listed, metadata, moment, number, one_of, scoped_table, words
+from .columns import identifier, listed, metadata, number, one_of, scoped_table, timestamp, words
 
 webhooks = Table(
     "webhooks",
@@ -23,16 +23,16 @@ webhooks = Table(
     words("url"),
     words("secret"),
     words("former_secret", nullable=True),
-    moment("former_until", nullable=True),
+    timestamp("former_until", nullable=True),
     Column(
         "owner_ids", ARRAY(Uuid), nullable=False, server_default=text("'{}'"), comment="of which wikis; empty for all"
     ),
     listed("kinds"),
     listed("types"),
     *one_of("webhooks", "ceiling", "public", "internal", "confidential", "secret", default="internal"),
-    moment("created_at"),
-    moment("failing_since", nullable=True),
-    moment("disabled_at", nullable=True),
+    timestamp("created_at"),
+    timestamp("failing_since", nullable=True),
+    timestamp("disabled_at", nullable=True),
     words("disabled_reason", nullable=True),
     PrimaryKeyConstraint("tenant_id", "id", name="webhooks_pk"),
     ForeignKeyConstraint(["tenant_id"], ["tenants.tenant_id"], name="webhooks_tenant_fk", ondelete="CASCADE"),
@@ -53,7 +53,7 @@ webhook_queues = scoped_table(
     "webhook_queues",
     identifier("webhook_id"),
     Column("last_position", BigInteger, nullable=False),
-    moment("due_at", nullable=True),
+    timestamp("due_at", nullable=True),
     words("claimed_by", nullable=True),
     of_webhook("webhook_queues"),
     key=("owner_id", "webhook_id"),
@@ -70,12 +70,12 @@ webhook_deliveries = scoped_table(
     words("page_type", nullable=True),
     words("slug", nullable=True),
     number("version", nullable=True),
-    moment("happened_at"),
+    timestamp("happened_at"),
     *one_of("webhook_deliveries", "status", "pending", "delivered", "dead", default="pending"),
     number("attempts", default=0),
-    moment("retry_until"),
-    moment("attempted_at", nullable=True),
-    moment("finished_at", nullable=True),
+    timestamp("retry_until"),
+    timestamp("attempted_at", nullable=True),
+    timestamp("finished_at", nullable=True),
     number("response_status", nullable=True),
     words("error", nullable=True),
     of_webhook("webhook_deliveries"),

@@ -59,7 +59,7 @@ class WebhookDraft:
         """Return the same, each value once. Raises BadInput."""
         return WebhookDraft(
             checked_url(self.url),
-            list(dict.fromkeys(validation.few(self.owner_ids, OWNERS_MAX, "owners"))),
+            list(dict.fromkeys(validation.check_count(self.owner_ids, OWNERS_MAX, "owners"))),
             [validation.one_of(kind, ChangeKind, "kinds") for kind in dict.fromkeys(self.kinds)],
             [validation.one_of(type, PAGE_TYPES, "types") for type in dict.fromkeys(self.types)],
             validation.one_of(self.ceiling, LEVELS, "ceiling"),

@@ -16,7 +16,7 @@ from resolvers.webhooks.webhooks import WebhookChanges, WebhookDraft
 from ..enums import WikiSensitivity
 from ..fields import source
 from ..webhooks import Webhook
-from .payloads import UserError, kept, user_error
+from .payloads import UserError, private_id, user_error
 from .scoping import Request, id_of
 
 KINDS = "Only these kinds of changes: evidence, updated, moved, renamed, archived, restored, created and deleted."
@@ -83,7 +83,7 @@ class WebhookPayload:
     deleted_id: strawberry.ID | None = strawberry.field(default=None, description="What was deleted.")
     redelivered: int = strawberry.field(default=0, description="How many deliveries are sent again.")
     webhook: Webhook | None = source(
-        relations.webhooks.by_ids, "The webhook.", access=OF_TENANT_AS_ADMIN, step=kept("webhook_id")
+        relations.webhooks.by_ids, "The webhook.", access=OF_TENANT_AS_ADMIN, step=private_id("webhook_id")
     )
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import typer
 
 from ...options import AsJson, Tenant, duration, read_settings
-from ...output import say, show, table, tell
+from ...output import print_status, say, show, table
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -80,7 +80,9 @@ def create(
         show({"id": issued.id, "secret": issued.secret})
     else:
         say(issued.secret)
-        tell(f"Keep it: nobody can show it again. Try it with: cairn webhooks test {issued.id} --tenant {tenant}")
+        print_status(
+            f"Keep it: nobody can show it again. Try it with: cairn webhooks test {issued.id} --tenant {tenant}"
+        )
 
 
 @app.command("list", epilog="Example: cairn webhooks list --tenant acme --json")
@@ -179,7 +181,7 @@ def rotate(
         show({"id": issued.id, "secret": issued.secret, "formerUntil": issued.former_until})
     else:
         say(issued.secret)
-        tell(f"The former secret signs as well until {issued.former_until:%Y-%m-%d %H:%M} UTC.")
+        print_status(f"The former secret signs as well until {issued.former_until:%Y-%m-%d %H:%M} UTC.")
 
 
 @app.command("deliveries", epilog="Example: cairn webhooks deliveries 0199f0c2-… --tenant acme --status dead")
