@@ -7,7 +7,7 @@ from migrations.columns import create_scoped, integer, moment, of_tenant, one_of
 from migrations.distribute import distribute
 
 revision = "0140"
-down_revision = "0111"
+down_revision = "0120"
 runs_beside = "0029"
 
 
