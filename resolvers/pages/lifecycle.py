@@ -225,5 +225,6 @@ async def remove_page(writer: Writer, page: Page) -> None:
     if (level := level_of(page.metadata)) not in OPEN_LEVELS:
         await writer.run(PAGES["keep_sensitivity"], page_id=page.id, sensitivity=level)
     await writer.run(PAGES["delete_page"], page_id=page.id)
+    writer.removed[page.id] = page
     await resolve(writer, names)
     refresh_hubness(writer, counting)
