@@ -16,7 +16,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from content.templates import TEMPLATES
 
 from ..graphiql.page import FOR_EVER, dated_by_content
-from .prose import dressed
+from .prose import safe_html
 
 HERE = Path(__file__).parent
 FOLDER = "/static"
@@ -90,7 +90,7 @@ def templates() -> Environment:
         "minute": minute,
         "counted": counted,
         "address": address,
-        "dressed": dressed,
+        "dressed": safe_html,
         "digest": digest,
     }
     return made

@@ -16,7 +16,7 @@ from content.search.words import SPACELESS
 
 from ..planner import SourceText
 from . import metadata
-from .decisions import Decision, decisions, follows, lesser
+from .decisions import Decision, decisions, follows, minor_decisions
 from .language import stops_of
 from .quoting import bullet
 from .sightings import ATTENDING, Reading
@@ -176,7 +176,7 @@ def definition(sentence: Sentence, names: Iterable[str]) -> float:
     return best
 
 
-def worth(sentence: Sentence, names: Iterable[str], language: str) -> float:
+def score_sentence(sentence: Sentence, names: Iterable[str], language: str) -> float:
     """Score how much a sentence says: greetings, questions, cries and lists of those present are below zero."""
     text, words = sentence.text, sentence.words
     if SPACELESS.search(text):
@@ -210,7 +210,9 @@ def found_decision(reading: Reading, subject: Subject) -> Decision | None:
 def _overview(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     """Return the sentence that says best what it is, and the last other one that says how it is."""
     said = _quotable(naming(reading, subject.names))
-    scored = [(definition(one, subject.names), worth(one, subject.names, reading.language), one) for one in said]
+    scored = [
+        (definition(one, subject.names), score_sentence(one, subject.names, reading.language), one) for one in said
+    ]
     if not scored and subject.type == "topic":
         scored = [(UNNAMED, 0.0, one) for one in _quotable(reading.sentences)[:1]]
     if not scored:
@@ -248,10 +250,10 @@ def _decided(reading: Reading, subject: Subject, quoted: Iterable[EvidenceLine])
     """Yield a whole sentence for each decision about the page that has none of its own, unless it is quoted."""
     said, keys = naming(reading, subject.names), {line.key for line in quoted}
     is_about = is_tagged(reading, subject, "title", "project", "person", "place")
-    for one in lesser(reading):
+    for one in minor_decisions(reading):
         near = (*one.before[-1:], one.sentence)
         if one.sentence.words not in keys and (is_about or any(sentence in said for sentence in near)):
-            yield _line(reading, one.sentence, subject, worth(one.sentence, subject.names, reading.language))
+            yield _line(reading, one.sentence, subject, score_sentence(one.sentence, subject.names, reading.language))
 
 
 def _visits(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
@@ -279,7 +281,7 @@ def _about(reading: Reading, subject: Subject) -> Sequence[Sentence]:
 def _best(reading: Reading, said: Iterable[Sentence], subject: Subject, about: str = "") -> tuple[EvidenceLine, ...]:
     """Return the sentences of each day that say most, the best first, each once."""
     found = _quotable(said) or list(said)
-    scored = [(worth(one, subject.names, reading.language), -place, one) for place, one in enumerate(found)]
+    scored = [(score_sentence(one, subject.names, reading.language), -place, one) for place, one in enumerate(found)]
     lines: dict[str, EvidenceLine] = {}
     of_day: Counter[date | None] = Counter()
     for score, _, one in sorted(scored, key=lambda one: one[:2], reverse=True):
@@ -336,7 +338,7 @@ def _quotes(reading: Reading, said: Iterable[Sentence], about: str = "") -> tupl
     return (EvidenceLine(reading.source, texts, 0.0, words, about, day=chosen[0].day),)
 
 
-def formerly(slug: str, reading: Reading, subject: Subject) -> Iterator[str]:
+def former_lines(slug: str, reading: Reading, subject: Subject) -> Iterator[str]:
     """Yield the lines that former versions wrote: of the first sentences of a source together, all of its day."""
     said: Sequence[Sentence] = naming(reading, subject.names)
     about = ""

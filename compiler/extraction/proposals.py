@@ -14,7 +14,17 @@ from content.templates import TEMPLATES
 from ..planner import LEADING, NewPage, PageUpdate, SectionProposal
 from . import metadata
 from .drafts import Draft
-from .evidence import DEFINITION, EvidenceLine, Subject, definition, entries, found_decision, is_tagged, naming, worth
+from .evidence import (
+    DEFINITION,
+    EvidenceLine,
+    Subject,
+    definition,
+    entries,
+    found_decision,
+    is_tagged,
+    naming,
+    score_sentence,
+)
 from .language import language_of
 from .text import Sentence, folded, padded
 from .writer import RELATED, is_new, lead_of
@@ -68,11 +78,11 @@ NOTHING_SAID = Rank(False, 0.0, 0.0, "")
 
 
 def _rank(sentence: Sentence, names: Set[str]) -> Rank:
-    tells = worth(sentence, names, language_of(sentence.text, sentence.words.split()))
+    tells = score_sentence(sentence, names, language_of(sentence.text, sentence.words.split()))
     return Rank(tells >= 0, definition(sentence, names), tells, sentence.text)
 
 
-def circumstances(draft: Draft) -> str | None:
+def describe_page(draft: Draft) -> str | None:
     """Describe a page that no sentence defines: city and tags (`Lisbon: food, tavern`), of a topic what it names."""
     if draft.type == "decision":
         return draft.title
@@ -147,7 +157,7 @@ def new_page(draft: Draft) -> NewPage | None:
     if not sections:
         return None
     return NewPage(
-        draft.type, draft.title, sections, sentence_about(draft) or circumstances(draft), tuple(draft.aliases),
+        draft.type, draft.title, sections, sentence_about(draft) or describe_page(draft), tuple(draft.aliases),
         tuple(tag for tag, _ in ranked(draft.tags)[:TAGS_MAX]), tuple(draft.promotes),
     )  # fmt: skip
 

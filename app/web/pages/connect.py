@@ -7,7 +7,7 @@ from starlette.responses import RedirectResponse, Response
 from resolvers.errors import BadInput, NotFound
 
 from ...oauth.server import AuthorizationServer
-from ..endpoint import Visit, moved, path_to
+from ..endpoint import Visit, path_to, redirect
 from .write import refuse_errors
 
 OFF = "Programs are not let in by OAuth here. Whoever runs this service turns it on with CAIRN_OAUTH=own."
@@ -45,7 +45,7 @@ async def decide(visit: Visit) -> Response:
 
 
 async def own_programs(visit: Visit) -> Response:
-    return moved(path_to("programs", (await visit.ask("connect", "Connect"))["viewer"]["owner"]["slug"]))
+    return redirect(path_to("programs", (await visit.ask("connect", "Connect"))["viewer"]["owner"]["slug"]))
 
 
 async def programs(visit: Visit) -> Response:
@@ -59,7 +59,7 @@ async def programs(visit: Visit) -> Response:
 async def disconnect(visit: Visit) -> Response:
     given = {"owner": visit.owner, "id": visit.entered("program")}
     refuse_errors(await visit.do("connect", "Disconnect", input=given))
-    return moved(path_to("programs", visit.owner or ""))
+    return redirect(path_to("programs", visit.owner or ""))
 
 
 def server_of(visit: Visit) -> AuthorizationServer:

@@ -20,8 +20,8 @@ from ..endpoint import (
     described,
     error_page,
     local_path,
-    moved,
     read_form,
+    redirect,
     safe_cookie_name,
     sign_in,
     sign_out,
@@ -68,7 +68,7 @@ async def take_credential(web: Web, request: Request) -> Response:
         token = form.get("token", "").strip().removeprefix("Bearer ").strip()
         wiki = await web.credentials.scope(f"Bearer {token}")
         await audit_alone(web.database, wiki.tenant_id, wiki.actor, Event.SIGN_IN, wiki.owner_id, role=wiki.role)
-        response = moved(local_path(form.get("next", "")))
+        response = redirect(local_path(form.get("next", "")))
         sign_in(request, response, token)
     except CairnError as error:
         status, _, message, _ = described(error)
@@ -92,7 +92,7 @@ async def to_provider(web: Web, request: Request) -> Response:
         attempt = await web.provider.begin(back, local_path(next))
     except CairnError as error:
         return await refused(web, request, error, next)
-    response = moved(attempt.address)
+    response = redirect(attempt.address)
     secure = request.url.scheme == "https"
     response.set_cookie(name, attempt.cookie, max_age=ATTEMPT, httponly=True, samesite="lax", secure=secure)
     return response
@@ -109,7 +109,7 @@ async def from_provider(web: Web, request: Request) -> Response:
         except (Unauthenticated, Forbidden) as refusal:
             web.credentials.log.refuse(refusal.message, Event.SIGN_IN)
             raise
-        response = moved(local_path(done.next))
+        response = redirect(local_path(done.next))
         sign_in(request, response, done.token, done.seconds)
         hint = done.id_token if len(done.id_token) <= COOKIE_MAX else NO_HINT
         secure = request.url.scheme == "https"
@@ -156,7 +156,7 @@ async def leave(web: Web, request: Request) -> Response:
         response = await answer(web, request, "signed_out.html", 200, viewer=None, owner_slug=None, away=away)
         response.headers.update({"refresh": f"0;url={away}", "cache-control": "no-store"})
     else:
-        response = moved("/sign-in")
+        response = redirect("/sign-in")
     sign_out(request, response)
     if hint:
         response.delete_cookie(
