@@ -3,7 +3,7 @@
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -57,6 +57,11 @@ def day(moment: str | None) -> str:
     return f"{at.day} {at:%B %Y}"
 
 
+def minute(moment: str) -> str:
+    """Return a moment in words: 5 March 2026, 14:05 UTC."""
+    return f"{day(moment)}, {datetime.fromisoformat(moment).astimezone(UTC):%H:%M} UTC"
+
+
 def counted(number: int, words: list[str]) -> str:
     """Return a number with its noun: `1 page`, `2 pages`."""
     return f"{number:,} {words[number != 1]}"
@@ -80,7 +85,14 @@ def templates() -> Environment:
         auto_reload=False,
     )
     made.globals |= {"t": texts(), "static": static, "page_types": sorted(TEMPLATES)}
-    made.filters |= {"day": day, "counted": counted, "address": address, "dressed": safe_html, "digest": digest}
+    made.filters |= {
+        "day": day,
+        "minute": minute,
+        "counted": counted,
+        "address": address,
+        "dressed": safe_html,
+        "digest": digest,
+    }
     return made
 
 

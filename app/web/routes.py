@@ -43,7 +43,8 @@ READING: dict[str, Handle] = {
     "/proposals/{owner}": work.proposals,
     "/proposal/{owner}/{id}": work.proposal,
     "/connect": connect.ask,
-    "/programs": connect.programs,
+    "/programs": connect.own_programs,
+    "/programs/{owner}": connect.programs,
 }
 WRITING: dict[str, Handle] = {
     "/new/{owner}": write.create,
@@ -61,6 +62,7 @@ WRITING: dict[str, Handle] = {
     "/add-source/{owner}": evidence.add_source,
     "/forget/{owner}/{id}": evidence.forget,
     "/keys/{owner}": keys.make_key,
+    "/rotate-key/{owner}": keys.rotate_key,
     "/revoke-key/{owner}": keys.revoke_key,
     "/resolve/{owner}": work.resolve,
     "/ignore/{owner}": work.ignore,
@@ -68,7 +70,7 @@ WRITING: dict[str, Handle] = {
     "/decline/{owner}/{id}": work.decline,
     "/withdraw/{owner}/{id}": work.withdraw,
     "/connect": connect.decide,
-    "/programs": connect.disconnect,
+    "/programs/{owner}": connect.disconnect,
 }
 
 

@@ -1,4 +1,4 @@
-"""Sign-in through an OpenID Connect provider: the authorization code flow with PKCE, and whom its claims mean.
+"""Sign-in through an OpenID Connect provider: the authorization code flow with PKCE, whom its claims mean, sign-out.
 
 The browser carries what one attempt needs in a signed cookie. The code is redeemed from here, and nothing that the
 provider says counts before its signature, issuer, audience, time and nonce are checked.
@@ -12,7 +12,7 @@ from hashlib import sha256
 from hmac import compare_digest
 from secrets import token_urlsafe
 from typing import Any
-from urllib.parse import quote_plus, urlencode
+from urllib.parse import quote_plus, urlencode, urlsplit
 
 import httpx
 import jwt
@@ -83,11 +83,15 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A person who has signed in: the token of the session, for how long, and where they wanted to go."""
+    """A person who has signed in: the token of the session, for how long, and where they wanted to go.
+
+    `id_token` is the provider's, by which it knows at sign-out whose session is meant.
+    """
 
     token: str = field(repr=False)
     seconds: int
     next: str
+    id_token: str = field(repr=False)
 
 
 class Provider:
@@ -141,8 +145,23 @@ class Provider:
         if answer.get("iss", self.issuer) != self.issuer or "code" not in answer:
             log.info("sign_in_refused", reason=answer.get("error", "")[:100])
             raise Unauthenticated(REFUSED)
-        claims = await self.redeem(answer["code"], kept)
-        return SignedIn(await self.session(claims), int(self.seconds), str(kept["next"]))
+        claims, id_token = await self.redeem(answer["code"], kept)
+        return SignedIn(await self.session(claims), int(self.seconds), str(kept["next"]), id_token)
+
+    async def end_session(self, id_token: str | None, back: str) -> str | None:
+        """Return where the browser signs out at the provider, to come back to the address `back` (RP-initiated logout).
+
+        None where the provider offers no such address, or cannot be asked.
+        """
+        try:
+            address = (await self.discovered()).get("end_session_endpoint")
+        except (Unauthenticated, Unavailable):
+            return None
+        if not isinstance(address, str) or urlsplit(address).scheme not in ("http", "https"):
+            return None
+        asked = {"client_id": self.client_id, "post_logout_redirect_uri": back}
+        asked |= {"id_token_hint": id_token} if id_token else {}
+        return f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}"
 
     def kept(self, cookie: str | None) -> Mapping[str, Any]:
         """Return what the cookie of an attempt holds."""
@@ -171,8 +190,8 @@ class Provider:
             self.about, self.asked_at, self.jwks = about, time.monotonic(), Jwks(about["jwks_uri"])
         return self.about
 
-    async def redeem(self, code: str, kept: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the claims for which the provider takes the code."""
+    async def redeem(self, code: str, kept: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+        """Return the claims for which the provider takes the code, and its ID token."""
         about = await self.discovered()
         form = {
             "grant_type": "authorization_code",
@@ -187,12 +206,12 @@ class Provider:
         claims = await self.checked(said["id_token"], str(kept["nonce"]))
         wanted = {self.rules.owner, self.rules.role_claim or self.rules.owner}
         if wanted <= claims.keys() or "userinfo_endpoint" not in about or "access_token" not in said:
-            return claims
+            return claims, said["id_token"]
         bearer = {"authorization": f"Bearer {said['access_token']}"}
         more = await self.fetched("GET", about["userinfo_endpoint"], headers=bearer)
         if more.get("sub") != claims["sub"]:
             raise Unauthenticated(REFUSED)
-        return {**more, **claims}
+        return {**more, **claims}, said["id_token"]
 
     def in_form(self) -> dict[str, str]:
         """Return the client's secret for the form, where the provider takes it there alone."""

@@ -13,6 +13,7 @@ server.listen(Number(port), "127.0.0.1", () => {
         client_id: "cairn",
         ...(secret ? { client_secret: secret } : { token_endpoint_auth_method: "none" }),
         redirect_uris: [redirect],
+        post_logout_redirect_uris: [new URL("/sign-in", redirect).href],
         response_types: ["code"],
         grant_types: ["authorization_code"],
       },

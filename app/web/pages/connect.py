@@ -1,15 +1,14 @@
 """Letting programs into the wiki by OAuth: what one asks for, and those that were let in."""
 
 from urllib.parse import urlsplit
-from uuid import UUID
 
 from starlette.responses import RedirectResponse, Response
 
-from resolvers.auth.oauth import connected_programs, disconnect_program
 from resolvers.errors import BadInput, NotFound
 
 from ...oauth.server import AuthorizationServer
-from ..endpoint import Visit, redirect
+from ..endpoint import Visit, path_to, redirect
+from .write import refuse_errors
 
 OFF = "Programs are not let in by OAuth here. Whoever runs this service turns it on with CAIRN_OAUTH=own."
 
@@ -17,7 +16,7 @@ OFF = "Programs are not let in by OAuth here. Whoever runs this service turns it
 async def ask(visit: Visit) -> Response:
     """Show who asks to use the wiki, and for what."""
     request, _ = await server_of(visit).request_of(visit.asked("request"))
-    found = await visit.ask("connect")
+    found = await visit.ask("connect", "Connect")
     return await visit.show(
         "connect.html",
         leads_to=origin_of(request.redirect_uri),
@@ -40,27 +39,27 @@ async def decide(visit: Visit) -> Response:
         raise BadInput("Choose what the program may do.", "access")
     if visit.entered("access") == "read":
         request = request.reading()
-    viewer = (await visit.ask("connect"))["viewer"]
+    viewer = (await visit.ask("connect", "Connect"))["viewer"]
     person = viewer["actorName"] or viewer["owner"]["name"]
     return away(await server.allow(visit.wiki, request, state, person))
 
 
+async def own_programs(visit: Visit) -> Response:
+    return redirect(path_to("programs", (await visit.ask("connect", "Connect"))["viewer"]["owner"]["slug"]))
+
+
 async def programs(visit: Visit) -> Response:
     """List the programs that may use the wiki."""
-    connected = await connected_programs(visit.web.database, visit.wiki)
-    shown = [{"id": one.id, "name": one.client_name, "host": host_of(one.redirect_uri), "role": one.role.value,
-              "since": one.created_at.isoformat(), "used": one.used_at and one.used_at.isoformat(),
-              "until": one.expires_at.isoformat()} for one in connected]  # fmt: skip
-    return await visit.show("programs.html", programs=shown, **await visit.ask("connect"))
+    found = await visit.ask("connect", "Programs", after=visit.asked("after") or None)
+    for one in found["programs"]["nodes"]:
+        one["host"] = host_of(one["redirectUri"])
+    return await visit.show("programs.html", **found)
 
 
 async def disconnect(visit: Visit) -> Response:
-    try:
-        id = UUID(visit.entered("program"))
-    except ValueError:
-        raise BadInput("Choose a program of the list.", "program") from None
-    await disconnect_program(visit.web.database, visit.wiki, id)
-    return redirect("/programs")
+    given = {"owner": visit.owner, "id": visit.entered("program")}
+    refuse_errors(await visit.do("connect", "Disconnect", input=given))
+    return redirect(path_to("programs", visit.owner or ""))
 
 
 def server_of(visit: Visit) -> AuthorizationServer:

@@ -1,4 +1,4 @@
-"""API keys of programs: made for a wiki, listed and revoked, by admins of the tenant."""
+"""API keys of programs: made for a wiki, listed, rotated and revoked, by admins of the tenant."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from starlette.responses import Response
 
 from db.scope import Role
+from resolvers.auth.api_keys import SCOPES
 from resolvers.errors import BadInput, Forbidden
 from schema.enums import WikiRole
 
@@ -13,6 +14,7 @@ from ..endpoint import Visit, path_to, redirect
 from .write import refuse_errors
 
 DAYS = (30, 90, 365)
+OVERLAPS = {str(seconds): seconds for seconds in (0, 3_600, 86_400, 7 * 86_400, 90 * 86_400)}
 ROLES = tuple(WikiRole.__members__)
 ADMINS = "API keys are made by admins of the tenant, or with `cairn keys create` on the server's machine."
 
@@ -22,27 +24,48 @@ async def list_keys(visit: Visit) -> Response:
 
 
 async def keys_page(visit: Visit, status: int = 200, **values: Any) -> Response:
-    """Show the keys; the one that was just made is shown this once, and kept by no browser."""
+    """Show the keys; a secret that was just made is shown this once, and kept by no browser."""
     if visit.wiki.role is not Role.ADMIN:
         raise Forbidden(ADMINS)
     found = await visit.ask("keys", "Keys", after=visit.asked("after") or None)
-    usual = {"made": None, "errors": (), "given": {"name": "", "role": Role.READER.name, "days": "90"}}
-    response = await visit.show("keys.html", status, days=DAYS, roles=ROLES, **{**usual, **values}, **found)
+    given = {"name": "", "role": Role.READER.name, "days": "90", "networks": "", "scopes": ()}
+    usual = {"made": None, "former_until": None, "errors": (), "given": given}
+    lists = {"days": DAYS, "roles": ROLES, "scopes": SCOPES, "overlaps": OVERLAPS}
+    response = await visit.show("keys.html", status, **lists, **{**usual, **values}, **found)
     response.headers["cache-control"] = "no-store"
     return response
 
 
 async def make_key(visit: Visit) -> Response:
     """Make a key for the wiki that the address names."""
-    given = {name: visit.entered(name).strip() for name in ("name", "role", "days")}
+    given: dict[str, Any] = {name: visit.entered(name).strip() for name in ("name", "role", "days", "networks")}
+    given["scopes"] = [scope for scope in SCOPES if visit.entered(scope)]
     if given["role"] not in ROLES or given["days"] not in ("", *map(str, DAYS)):
         raise BadInput("Choose a role and a time of the lists.", "role")
     ends = datetime.now(UTC) + timedelta(days=int(given["days"])) if given["days"] else None
-    wanted = {"name": given["name"], "role": given["role"], "owners": [visit.owner]}
-    done = await visit.do("keys", "Create", input=wanted | {"expiresAt": ends and ends.isoformat()})
+    wanted = {
+        "name": given["name"],
+        "role": given["role"],
+        "owners": [visit.owner],
+        "scopes": given["scopes"] or None,
+        "networks": given["networks"].replace(",", " ").split() or None,
+        "expiresAt": ends and ends.isoformat(),
+    }
+    done = await visit.do("keys", "Create", input=wanted)
     if done["userErrors"]:
         return await keys_page(visit, 422, errors=done["userErrors"], given=given)
     return await keys_page(visit, made=done["key"])
+
+
+async def rotate_key(visit: Visit) -> Response:
+    """Give a key another secret, which is shown this once; the former one is good for a while."""
+    if visit.entered("overlap") not in OVERLAPS:
+        raise BadInput("Choose a time of the list.", "overlap")
+    wanted = {"id": visit.entered("id"), "overlapSeconds": OVERLAPS[visit.entered("overlap")]}
+    done = await visit.do("keys", "Rotate", input=wanted)
+    if done["userErrors"]:
+        return await keys_page(visit, 422, errors=done["userErrors"])
+    return await keys_page(visit, made=done["key"], former_until=done["apiKey"]["formerUntil"])
 
 
 async def revoke_key(visit: Visit) -> Response:

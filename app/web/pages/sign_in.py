@@ -12,6 +12,7 @@ from resolvers.errors import CairnError, Forbidden, NotFound, Unauthenticated
 from resolvers.transactions.audit import Event, audit_alone
 
 from ..endpoint import (
+    COOKIE_MAX,
     Web,
     answer,
     check_same_origin,
@@ -28,6 +29,7 @@ from ..endpoint import (
 from ..rendering import texts
 
 BACK = "/sign-in/callback"
+NO_HINT = "none"  # kept instead of an ID token that is too long for a cookie
 NO_PROVIDER = "Nobody signs in by a provider here. Use a token, or an API key."
 
 
@@ -109,6 +111,11 @@ async def from_provider(web: Web, request: Request) -> Response:
             raise
         response = redirect(local_path(done.next))
         sign_in(request, response, done.token, done.seconds)
+        hint = done.id_token if len(done.id_token) <= COOKIE_MAX else NO_HINT
+        secure = request.url.scheme == "https"
+        response.set_cookie(
+            hint_cookie(request), hint, max_age=done.seconds, httponly=True, samesite="lax", secure=secure
+        )
     except CairnError as error:
         response = await refused(web, request, error, "")
     except Exception as error:
@@ -128,11 +135,31 @@ def attempt_cookie(request: Request) -> str:
     return f"{safe_cookie_name(request)}-sign-in"
 
 
+def hint_cookie(request: Request) -> str:
+    """Return the name of the cookie with the ID token of who was signed in by the provider."""
+    return f"{safe_cookie_name(request)}-id"
+
+
 async def leave(web: Web, request: Request) -> Response:
+    """Sign out here, and at the provider who was signed in by it.
+
+    The browser goes there from a page in between: the policy of a page lets no form lead to another site.
+    """
     try:
         check_same_origin(request)
     except CairnError as error:
         return await error_page(web, request, error)
-    response = redirect("/sign-in")
+    hint = request.cookies.get(hint_cookie(request)) if cookie_name(request) else None
+    back = f"{request.url.scheme}://{request.url.netloc}/sign-in"
+    away = await web.provider.end_session(None if hint == NO_HINT else hint, back) if web.provider and hint else None
+    if away:
+        response = await answer(web, request, "signed_out.html", 200, viewer=None, owner_slug=None, away=away)
+        response.headers.update({"refresh": f"0;url={away}", "cache-control": "no-store"})
+    else:
+        response = redirect("/sign-in")
     sign_out(request, response)
+    if hint:
+        response.delete_cookie(
+            hint_cookie(request), httponly=True, samesite="lax", secure=request.url.scheme == "https"
+        )
     return response

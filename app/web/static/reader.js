@@ -157,10 +157,11 @@ document.addEventListener("keydown", (event) => event.key === "Escape" && hideCa
 
 const days = new Intl.DateTimeFormat(document.documentElement.lang, { day: "numeric", month: "long", year: "numeric" });
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "short" });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 for (const time of document.querySelectorAll("time[datetime]")) {
   const moment = new Date(time.dateTime);
   const parts = Object.fromEntries(days.formatToParts(moment).map(({ type, value }) => [type, value]));
-  time.textContent = `${parts.day} ${parts.month} ${parts.year}`;
+  time.textContent = `${parts.day} ${parts.month} ${parts.year}${"minute" in time.dataset ? `, ${clock.format(moment)}` : ""}`;
   time.title = moments.format(moment);
 }
 function openFootnote() {

@@ -101,7 +101,7 @@ async def test_the_client_of_the_sdk_connects_without_a_token(service: Service, 
             assert (await agent.call("wiki_create", title="Kilns", type="topic", content="Hot."))[
                 "page"
             ] == "topic/kilns"
-        page = await browser.get("/programs")
+        page = await browser.get("/programs", follow_redirects=True)
         assert "Test program" in page.text
         assert "may read and write" in page.text
     (revision,) = await wiki.rows("revisions", "id")
@@ -136,7 +136,7 @@ async def test_a_person_may_refuse(service: Service, wiki: Wiki) -> None:
             async with connected(service, browser, Kept(), decision="deny"):
                 pass
         assert failed.group_contains(OAuthFlowError)
-        assert "No program is connected." in (await browser.get("/programs")).text
+        assert "No program is connected." in (await browser.get("/programs", follow_redirects=True)).text
 
 
 async def test_a_token_for_the_tools_holds_nowhere_else(service: Service, wiki: Wiki) -> None:
@@ -174,11 +174,14 @@ async def test_a_program_that_is_disconnected_gets_no_more_tokens(service: Servi
     kept = await tokens_of(service, wiki)
     assert kept.tokens is not None
     async with signed_in(service, service.token(wiki.scope.tenant_id, wiki.scope.owner_id)) as browser:
-        page = await browser.get("/programs")
+        page = await browser.get("/programs", follow_redirects=True)
         (program,) = re.findall(r'name="program" value="([^"]+)"', page.text)
-        assert (await browser.post("/programs", data={"program": program}, headers=SAME)).status_code == 303
-        assert (await browser.post("/programs", data={"program": program}, headers=SAME)).status_code == 404
-        assert "No program is connected." in (await browser.get("/programs")).text
+        assert ("never used" in page.text, "last used" in page.text) == (False, True)
+        path = page.url.path
+        assert f'href="{path}"' in (await browser.get("/", follow_redirects=True)).text
+        assert (await browser.post(path, data={"program": program}, headers=SAME)).status_code == 303
+        assert (await browser.post(path, data={"program": program}, headers=SAME)).status_code == 404
+        assert "No program is connected." in (await browser.get(path)).text
     assert (await refreshed(service, kept, kept.tokens.refresh_token)).json()["error"] == "invalid_grant"
 
 

@@ -1,6 +1,8 @@
-"""API keys in the reader: admins make them for a wiki, see them once, and revoke them."""
+"""API keys in the reader: admins make them for a wiki, see them once, rotate them, and revoke them."""
 
+import asyncio
 import re
+from uuid import uuid4
 
 from db.scope import Role
 from tests.app.service import Service
@@ -31,6 +33,48 @@ async def test_a_key_is_made_shown_once_used_and_revoked(service: Service, wiki:
         assert (await service.post(ASK, key)).status_code == 401
 
 
+async def test_a_key_has_scopes_networks_and_a_last_use(service: Service, wiki: Wiki, owner: str) -> None:
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
+    given = {"name": "near", "role": "ADMIN", "days": "", "wiki:read": "1", "networks": "127.0.0.0/8, ::1"}
+    async with signed_in(service, token) as admin:
+        [near] = MADE.findall((await admin.post(f"/keys/{owner}", data=given, headers=SAME)).text)
+        shown = (await admin.get(f"/keys/{owner}")).text
+        assert ("never used" in shown, "127.0.0.0/8, ::1/128" in shown, "limited to wiki:read" in shown) == (True,) * 3
+        assert (await service.ask(ASK, near))["data"]["viewer"]["role"] == "READER"
+        far = given | {"name": "far", "networks": "203.0.113.0/24"}
+        [far_key] = MADE.findall((await admin.post(f"/keys/{owner}", data=far, headers=SAME)).text)
+        assert (await service.post(ASK, far_key)).status_code == 403
+        wrong = await admin.post(f"/keys/{owner}", data=given | {"networks": "here <b>"}, headers=SAME)
+        assert wrong.status_code == 422
+        assert "is no network" in wrong.text
+        assert 'value="here &lt;b&gt;"' in wrong.text
+        sql = "SELECT count(*) FROM api_keys WHERE tenant_id = $1 AND used_at IS NOT NULL"
+        while not await wiki.look.fetchval(sql, wiki.scope.tenant_id):
+            await asyncio.sleep(0.05)
+        assert "last used" in (await admin.get(f"/keys/{owner}")).text
+
+
+async def test_a_key_is_rotated_and_its_former_secret_is_good_for_the_overlap(
+    service: Service, wiki: Wiki, owner: str
+) -> None:
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
+    async with signed_in(service, token) as admin:
+        path, rotate = f"/keys/{owner}", f"/rotate-key/{owner}"
+        made = await admin.post(path, data={"name": "sync", "role": "READER", "days": ""}, headers=SAME)
+        [first] = MADE.findall(made.text)
+        [id] = ID.findall(made.text)
+        rotated = await admin.post(rotate, data={"id": id, "overlap": "86400"}, headers=SAME)
+        assert rotated.headers["cache-control"] == "no-store"
+        assert "The former secret is accepted until" in rotated.text
+        [second] = MADE.findall(rotated.text)
+        assert [(await service.post(ASK, key)).status_code for key in (first, second)] == [200, 200]
+        [third] = MADE.findall((await admin.post(rotate, data={"id": id, "overlap": "0"}, headers=SAME)).text)
+        assert [(await service.post(ASK, key)).status_code for key in (first, second, third)] == [401, 401, 200]
+        assert (await admin.post(rotate, data={"id": id, "overlap": "5"}, headers=SAME)).status_code == 422
+        unknown = await admin.post(rotate, data={"id": str(uuid4()), "overlap": "0"}, headers=SAME)
+        assert (unknown.status_code, "has ended" in unknown.text) == (404, True)
+
+
 async def test_what_is_wrong_with_a_key_is_told_in_the_form(service: Service, wiki: Wiki, owner: str) -> None:
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
     async with signed_in(service, token) as admin:
@@ -48,6 +92,7 @@ async def test_only_admins_see_and_make_them(service: Service, wiki: Wiki, owner
         for answer in (
             await browser.get(f"/keys/{owner}"),
             await browser.post(f"/keys/{owner}", data=given, headers=SAME),
+            await browser.post(f"/rotate-key/{owner}", data={"id": str(uuid4()), "overlap": "0"}, headers=SAME),
             await browser.post(f"/revoke-key/{owner}", data={"id": "x"}, headers=SAME),
         ):
             assert answer.status_code in (403, 404, 422)

@@ -30,6 +30,7 @@ from resolvers.auth.owners import OwnerKind, create_owner
 from tests.app.chromium import EXECUTABLE, tab
 from tests.app.service import PLAIN, SECRET, serving
 from tests.app.web.test_web_in_browser import opened, pressed, typed
+from tests.app.web_client import SAME
 from tests.wiki import Wiki
 
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -134,7 +135,8 @@ async def sign_in(browser: httpx.AsyncClient, issuer: Issuer, **bent: str) -> ht
 
 async def who(browser: httpx.AsyncClient) -> dict[str, Any]:
     """The claims of the session in the browser's cookie."""
-    [token] = [cookie.value for cookie in browser.cookies.jar if not cookie.name.endswith("sign-in")]
+    others = ("-sign-in", "-id")
+    [token] = [cookie.value for cookie in browser.cookies.jar if not cookie.name.endswith(others)]
     claims: dict[str, Any] = jwt.decode(str(token), SECRET, algorithms=["HS256"], options={"verify_aud": False})
     return claims
 
@@ -279,6 +281,49 @@ async def test_a_provider_that_is_away_or_another_is_told(dsn: str, tmp_path: Pa
             assert (answer.status_code, 'role="alert"' in answer.text) == (503, True)
 
 
+async def test_signing_out_goes_on_to_the_provider_that_offers_it(
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
+) -> None:
+    issuer.about = {"end_session_endpoint": f"{issuer.url}/end?a=1"}
+    async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
+        assert (await sign_in(browser, issuer)).status_code == 303
+        foreign = await browser.post("/sign-out", headers={"sec-fetch-site": "cross-site"})
+        assert (foreign.status_code, (await browser.get("/pages/mara")).status_code) == (403, 200)
+        left = await browser.post("/sign-out", headers=SAME)
+        assert (left.status_code, list(browser.cookies.jar)) == (200, [])
+        address = urlsplit(left.headers["refresh"].removeprefix("0;url="))
+        asked = {name: values[0] for name, values in parse_qs(address.query).items()}
+        back = f"{str(browser.base_url).rstrip('/')}/sign-in"
+        hint = jwt.decode(asked.pop("id_token_hint"), options={"verify_signature": False})
+        assert asked == {"a": "1", "client_id": CLIENT, "post_logout_redirect_uri": back}
+        assert (hint["sub"], hint["iss"], address.path) == ("s-1", issuer.url, "/end")
+        assert (await browser.get("/pages/mara")).status_code == 303
+        again = await browser.post("/sign-out", headers=SAME)
+        assert (again.status_code, again.headers["location"]) == (303, "/sign-in")
+
+
+@pytest.mark.parametrize("offered", [None, 7, "javascript:alert(1)"])
+async def test_signing_out_stays_here_where_the_provider_offers_nothing(
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str, offered: object
+) -> None:
+    issuer.about = {"end_session_endpoint": offered}
+    async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
+        assert (await sign_in(browser, issuer)).status_code == 303
+        left = await browser.post("/sign-out", headers=SAME)
+        assert (left.status_code, left.headers["location"], list(browser.cookies.jar)) == (303, "/sign-in", [])
+
+
+async def test_an_id_token_that_no_cookie_holds_is_no_hint(
+    dsn: str, tmp_path: Path, wiki: Wiki, issuer: Issuer, mara: str
+) -> None:
+    issuer.about = {"end_session_endpoint": f"{issuer.url}/end"}
+    issuer.claims["groups"] = ["g" * 50] * 100
+    async with browsing(dsn, tmp_path, wiki, issuer.url) as browser:
+        assert (await sign_in(browser, issuer)).status_code == 303
+        left = await browser.post("/sign-out", headers=SAME)
+        assert (left.status_code, "id_token_hint" in left.headers["refresh"]) == (200, False)
+
+
 async def test_without_a_provider_nothing_offers_one(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
     async with serving(dsn, tmp_path) as service:
         assert "/sign-in/provider" not in (await service.http.get("/sign-in")).text
@@ -333,6 +378,14 @@ async def test_a_person_signs_in_at_a_real_provider(
                 browser.run("document.querySelector('form button').click()")
                 browser.wait_for("location.pathname === '/pages/mara' && document.readyState === 'complete'")
                 assert browser.run("document.cookie") == ""
+                browser.run("document.querySelector('form[action=\"/sign-out\"]').requestSubmit()")
+                browser.wait_for("location.pathname === '/session/end' && !!document.querySelector('button')")
+                assert f"127.0.0.1:{port}" in browser.run("location.host")
+                browser.run("document.querySelector('button[value=yes]').click()")
+                browser.wait_for("location.pathname === '/sign-in' && document.readyState === 'complete'")
+                assert browser.run("location.origin") == service.url
+                browser.run("document.querySelector('main a.button').click()")
+                browser.wait_for("!!document.querySelector('input[name=login]')")
 
         try:
             assert await asyncio.wait_for(process.stdout.readline(), 60)

@@ -4,6 +4,7 @@ from enum import Enum
 
 import pytest
 
+from app.web.pages.keys import OVERLAPS
 from app.web.rendering import texts
 from content.templates import TEMPLATES
 from resolvers.proposals.decisions import PROPOSABLE
@@ -31,6 +32,11 @@ ENUMS: dict[str, type[Enum]] = {
 @pytest.mark.parametrize("name", ENUMS)
 def test_every_value_of_an_enum_has_a_text(name: str) -> None:
     assert set(texts()[name]) == set(ENUMS[name].__members__)
+
+
+def test_every_role_of_a_program_and_every_overlap_has_a_text() -> None:
+    assert set(texts()["programs"]["roles"]) == set(WikiRole.__members__)
+    assert set(texts()["api_keys"]["overlaps"]) == OVERLAPS.keys()
 
 
 def test_every_type_of_page_has_a_text() -> None:
