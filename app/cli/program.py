@@ -107,9 +107,9 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 COMMANDS = (
-    demo, service, doctor, options, tenants, owners, grants, keys, audit, import_export, sync, backups, moves, erasing, queue,
-    jobs, sources, pages, search, context, edit, history, wiki, decisions, memories, watch, lint, knowledge, embeddings,
-    webhooks, explain,
+    demo, service, doctor, options, tenants, owners, grants, keys, audit, import_export, sync, backups, moves, erasing,
+    queue, jobs, sources, pages, search, context, edit, history, wiki, decisions, memories, watch, lint, knowledge,
+    embeddings, webhooks, explain,
 )  # fmt: skip
 
 
