@@ -60,7 +60,7 @@ LOOKED_EVERY = 15.0  # seconds
 @asynccontextmanager
 async def renamings_finished(database: Database) -> AsyncIterator[None]:
     """Finish what is left of renames in the background, whoever began them."""
-    looking = asyncio.create_task(look(database))
+    looking = asyncio.create_task(rewrite_pending_links(database))
     try:
         yield
     finally:
@@ -69,7 +69,7 @@ async def renamings_finished(database: Database) -> AsyncIterator[None]:
             await looking
 
 
-async def look(database: Database) -> None:
+async def rewrite_pending_links(database: Database) -> None:
     while True:
         await asyncio.sleep(LOOKED_EVERY)
         try:
@@ -186,7 +186,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         lifespan=lifespan,
     )
     shortcuts: dict[str, ASGIApp] = {
-        "/graphql": routes.before(endpoint, streams),
+        "/graphql": routes.with_streaming(endpoint, streams),
         "/graphql/v0": routes.without(older),
         "/mcp": tools,
     }

@@ -11,7 +11,7 @@ from db.scope import Scope
 from observability.trace import REQUEST_TRACE, RequestTrace
 from resolvers.context import Context, once_only
 from resolvers.errors import CairnError
-from schema.errors import shown
+from schema.errors import format_error
 from selection import Engine
 from selection.execute.explain import ExplainedStatement, Explanation, explain
 
@@ -56,7 +56,7 @@ class NotExplained(CairnError):
 
 def not_explained(errors: Sequence[GraphQLError], file: str) -> NotExplained:
     """Return the first error as clients are told it, with its place in the file."""
-    told, more = shown(errors[0]), f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    told, more = format_error(errors[0]), f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     code, message = told["extensions"]["code"], f"{told['message']}{more}"
     for place in told.get("locations", ()):
         line, column = place["line"], place["column"]

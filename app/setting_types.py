@@ -64,7 +64,7 @@ def by_commas(given: object) -> object:
     return [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else given
 
 
-def priced(given: list[str] | None) -> list[str] | None:
+def parse_price(given: list[str] | None) -> list[str] | None:
     """Check a price such as `provider:model=2.50/10`: for a million tokens in, and out."""
     for price in given or ():
         if not PRICE.fullmatch(price):
@@ -109,7 +109,7 @@ Origin = Annotated[str | None, AfterValidator(origin)]
 Issuer = Annotated[str | None, AfterValidator(issuer)]
 RoleNames = Annotated[Names, AfterValidator(role_names)]
 Networks = Annotated[str | None, AfterValidator(networks)]
-Prices = Annotated[Names, AfterValidator(priced)]
+Prices = Annotated[Names, AfterValidator(parse_price)]
 Hour = Annotated[time, AfterValidator(in_utc)]
 Toolset = Literal[
     "pages", "history", "links", "knowledge", "curation", "chat", "older-names", "default", "all", "output-schemas"

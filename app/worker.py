@@ -127,7 +127,7 @@ def worker_app(settings: Settings, *, dsn: str) -> Starlette:
     watchers = Watchers(settings, None, database)
 
     async def run_jobs() -> None:
-        await reach(database)
+        await open_when_ready(database)
         await work(database, compiler, observe=watchers.job)
 
     @asynccontextmanager
@@ -141,7 +141,7 @@ def worker_app(settings: Settings, *, dsn: str) -> Starlette:
     return Starlette(routes=[*health_routes(database), *watchers.routes()], lifespan=lifespan)
 
 
-async def reach(database: Database) -> None:
+async def open_when_ready(database: Database) -> None:
     """Open the database once it answers and has all migrations."""
     for pause in chain(PAUSES, repeat(PAUSES[-1])):
         try:

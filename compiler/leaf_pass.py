@@ -23,7 +23,7 @@ from resolvers.jobs.queue import BUCKET, Job, advance, finish, follow_up
 from resolvers.knowledge.lint_reports import ask_after_sources
 from resolvers.proposals.gate import Held
 from resolvers.search.index import found_together
-from resolvers.sources.compile_requests import ask
+from resolvers.sources.compile_requests import request_sweep
 from resolvers.transactions.db_errors import translated_db_errors
 from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer
@@ -32,13 +32,13 @@ from .aggregate.aggregation_pass import aggregate
 from .authors import Authors, Stop, planned, written
 from .compiler import Compiler
 from .metrics import Metrics
-from .plan.validation import fitting
+from .plan.validation import sources_that_fit
 from .planner import Plan, SectionWriter
 from .read.evidence import StoredKnowledge
 from .read.source_texts import collected_later, reading_ahead
 from .read.stored import CITED_MAX, COMPILING, END, RUN, Batch, Cursor, find_batch, find_cursor, is_behind
 from .write.page_changes import Composition, compose
-from .write.store import apply, hold, propose_pages
+from .write.store import apply, propose_pages, store_held_names
 from .write.tasks import TaskKey
 
 FORGETTING = statements("forgetting")
@@ -185,7 +185,7 @@ class Run:
         """Return how many of its sources the job may do: always one by itself, and all that are written for nothing."""
         if self.is_free or (self.is_fresh and len(batch.sources) == 1):
             return len(batch.sources)
-        fits = fitting(plan, batch.sources, self.compiler.caps.room(self.metrics))
+        fits = sources_that_fit(plan, batch.sources, self.compiler.caps.room(self.metrics))
         return max(1, fits) if self.is_fresh else fits
 
     async def write(self, plan: Plan, texts: dict[TaskKey, str], *, writer: SectionWriter | None = None) -> None:
@@ -264,7 +264,7 @@ class Run:
         async with writing(self.database, self.scope) as writer:
             if await find_cursor(writer) != batch.start:
                 return Outcome.MOVED
-            await hold(writer, composition, done)
+            await store_held_names(writer, composition, done)
             done.add("batches")
             done.add("sources_read", len(batch.sources))
             total = await self.keep_batch(writer, batch, done, began)
@@ -293,7 +293,7 @@ class Run:
             if behind:
                 await follow_up(writer, self.job, after=self.stopped(stop) if stop else None)
             else:
-                await ask(writer, {"propose": True} if self.is_proposing else None)
+                await request_sweep(writer, {"propose": True} if self.is_proposing else None)
                 if self.metrics.counts["sources_read"]:
                     await ask_after_sources(writer)
             await finish(writer, self.job, self.metrics.stored)

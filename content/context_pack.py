@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from .claims.claims import ClaimRead, context_header, says
+from .claims.claims import ClaimRead, context_header, has_claim
 from .search.words import words
 
 BYTES_PER_TOKEN = 4
@@ -170,7 +170,7 @@ def said_beside(packing: Packing, passages: Iterable[Piece]) -> Iterator[Piece]:
 def is_superseded(passage: Piece, packed: Iterable[Packed]) -> bool:
     """Return whether the passage states what a packed page no longer says: the claim tells of it already."""
     claims = (claim for one in packed for claim in one.piece.claims)
-    return any(passage.date < claim.superseded_on and says(passage.text, claim.fact) for claim in claims)
+    return any(passage.date < claim.superseded_on and has_claim(passage.text, claim.fact) for claim in claims)
 
 
 def share_said(own: set[str], text: str) -> float:

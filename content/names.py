@@ -20,7 +20,7 @@ def normalise(name: str) -> str:
     The result may be "": such a name is no alias. Doing it twice changes nothing.
     """
     folded = fold(name)
-    words = (NEITHER.sub(" ", folded) if folded.isascii() else parted(folded)).split()
+    words = (NEITHER.sub(" ", folded) if folded.isascii() else separate_words(folded)).split()
     name = " ".join(words)[: NAME.most]
     if name.isascii() and "'" not in name and "-" not in name:
         return name.rstrip()
@@ -36,7 +36,7 @@ def composed(text: str, bound: Bound, form: Literal["NFC", "NFD"] = "NFC") -> st
     return normalize(form, text) if len(text) <= COMPOSED_FROM * bound.stored else text
 
 
-def parted(folded: str) -> str:
+def separate_words(folded: str) -> str:
     """Replace all that belongs to no word by spaces."""
     return folded.translate(PARTED)
 

@@ -129,7 +129,7 @@ def _flat(name: str, value: Any) -> Iterator[str]:
 WRITTEN = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?: ?(?:[Zz]|[+-]\d\d:?\d\d))?)?")
 
 
-def moment(text: str) -> datetime | None:
+def parse_time(text: str) -> datetime | None:
     """Return the moment, in UTC where no zone is given; None for what is none. A date is its first moment.
 
     The years 1 and 9999 are for placeholders: their ends are infinity in a database, and have none in other zones.

@@ -47,12 +47,12 @@ class committing:
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         if error is None:
-            await undisturbed(commit(self.connection, together(*self.last, "COMMIT")))
+            await run_to_end(commit(self.connection, together(*self.last, "COMMIT")))
         elif isinstance(error, Exception | asyncio.CancelledError):
             await undo(self.connection, "ROLLBACK")
 
 
-class part:
+class savepoint:
     """A part of a transaction, used like `committing`, in a savepoint: what fails is undone by itself."""
 
     __slots__ = ("begun", "connection", "first", "last")
@@ -93,7 +93,7 @@ async def commit(connection: asyncpg.Connection, statements: str) -> None:
         commits.done += 1
 
 
-async def undisturbed(work: Coroutine[Any, Any, None]) -> None:
+async def run_to_end(work: Coroutine[Any, Any, None]) -> None:
     """Run the work to its end, and only then be cancelled: like waiting with `asyncio.shield`, in half the time."""
     loop = asyncio.get_running_loop()
     task, ended = loop.create_task(work), loop.create_future()

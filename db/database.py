@@ -374,10 +374,10 @@ async def warm(connection: asyncpg.Connection) -> None:
 
 
 def document(value: Any) -> str:
-    return orjson.dumps(value, default=spelled).decode()
+    return orjson.dumps(value, default=json_default).decode()
 
 
-def spelled(value: Any) -> str:
+def json_default(value: Any) -> str:
     """Return the text of an id, which the driver returns in a class of its own."""
     if isinstance(value, UUID):
         return str(value)

@@ -68,7 +68,7 @@ class Listener:
             await self.prove(echoed)
             self.listening.set()
             self.resumed()
-            while not await happened(lost, BEAT):
+            while not await wait_for_event(lost, BEAT):
                 await self.prove(echoed)
             log.warning("The connection that hears of changes was lost.")
         finally:
@@ -79,11 +79,11 @@ class Listener:
         echoed.clear()
         async with self.database.connection() as other:
             await other.value(BEATS, channel=self.own_channel)
-        if not await happened(echoed, PATIENCE):
+        if not await wait_for_event(echoed, PATIENCE):
             raise Deaf
 
 
-async def happened(event: asyncio.Event, seconds: float) -> bool:
+async def wait_for_event(event: asyncio.Event, seconds: float) -> bool:
     """Return whether the event was set within that time."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):

@@ -57,11 +57,11 @@ class DatabaseServer(NamedTuple):
 Report = Callable[[str], None]
 
 
-def unheard(_: str) -> None:
+def ignore(_: str) -> None:
     """Report to nobody."""
 
 
-async def migrate(dsn: str, report: Report = unheard, *, to: str = "head") -> list[str]:
+async def migrate(dsn: str, report: Report = ignore, *, to: str = "head") -> list[str]:
     """Apply what is pending, up to a revision, and return those. The DSN must be direct: a pooler holds no lock."""
     async with only_migrator(dsn, report) as connection:
         await check_server(connection)
@@ -80,7 +80,7 @@ async def migrate(dsn: str, report: Report = unheard, *, to: str = "head") -> li
         return revisions
 
 
-async def pending(dsn: str, report: Report = unheard) -> list[str]:
+async def pending(dsn: str, report: Report = ignore) -> list[str]:
     """Return the revisions that this Cairn has and the database has not, oldest first. The DSN may be a pooler's.
 
     Of a database that a newer Cairn has migrated, `report` hears that, if this one still works beside it; otherwise

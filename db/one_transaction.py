@@ -7,7 +7,7 @@ from typing import Any
 
 import asyncpg
 
-from .committing import part
+from .committing import savepoint
 from .database import Connection, Database
 from .pool import IN_DOUBT
 
@@ -66,7 +66,7 @@ class OneTransaction(Database):
     @asynccontextmanager
     async def transaction(self, first: str = "") -> AsyncIterator[Connection]:
         connection = self.inside or await self.begin()
-        whole = part(connection.raw, first)
+        whole = savepoint(connection.raw, first)
         async with whole as last:
             yield Connection(connection.raw, last, whole.begun)
         self.writes += 1

@@ -15,7 +15,7 @@ from uuid import UUID
 from .database import Connection, Database
 from .one_transaction import OneTransaction
 from .scope import Role, Scope
-from .sql import NAMED, PARAMETER, Statement, numbered, statements, texts, touched, uncommented
+from .sql import NAMED, PARAMETER, Statement, numbered, statements, tables_of, texts, uncommented
 
 SENSITIVITY = "sensitivity"
 COMMON = ("ceilings", "hidden_pages", "hidden_sources", "hidden_sections", "withheld")
@@ -74,7 +74,7 @@ def tables() -> Mapping[str, re.Pattern[str]]:
 def rewritten(sql: str) -> Statement:
     """Return a statement that reads with only what may be read, and the values that it takes besides its own."""
     named = [name for name, mentioned in tables().items() if mentioned.search(sql)]
-    if not named or touched(sql).written or LOCKS.search(sql):
+    if not named or tables_of(sql).written or LOCKS.search(sql):
         return Statement(sql, ())
     tenant = TENANT.search(sql)
     places = {"tenant_id": tenant[1]} if tenant else {}

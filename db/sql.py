@@ -70,13 +70,13 @@ def texts(noun: str) -> Mapping[str, str]:
     _, *parts = HEADER.split(source)
     bodies = {name: body.strip().rstrip(";") for name, body in zip(parts[::2], parts[1::2], strict=True)}
     beginnings = {name for body in bodies.values() for name in AFTER.findall(body)}
-    return {name: whole(body, bodies) for name, body in bodies.items() if name not in beginnings}
+    return {name: expand(body, bodies) for name, body in bodies.items() if name not in beginnings}
 
 
-def whole(body: str, bodies: Mapping[str, str]) -> str:
+def expand(body: str, bodies: Mapping[str, str]) -> str:
     """Return a statement with all that it goes on from."""
     beginning = AFTER.search(body)
-    return f"{whole(bodies[beginning[1]], bodies)}\n{AFTER.sub('', body)}" if beginning else body
+    return f"{expand(bodies[beginning[1]], bodies)}\n{AFTER.sub('', body)}" if beginning else body
 
 
 WRITTEN = re.compile(r"\b(INSERT\s+INTO|DELETE\s+FROM|(?<!DO )(?<!FOR )UPDATE)\s+([a-z_]+)", re.IGNORECASE)
@@ -99,7 +99,7 @@ def uncommented(sql: str) -> str:
 
 
 @cache
-def touched(sql: str) -> Touched:
+def tables_of(sql: str) -> Touched:
     """Return which tables a statement reads and writes; names of its own CTEs are among those that it reads."""
     text = uncommented(sql)
     written = {(table.lower(), verb.split()[0].lower()) for verb, table in WRITTEN.findall(text)}
@@ -112,8 +112,8 @@ def is_independent(sql: str, before: tuple[str, ...]) -> bool:
 
     It may not touch what they write, but that it inserts into a table from which they delete other rows.
     """
-    read, written = touched(sql)
-    for table, verb in frozenset[tuple[str, str]]().union(*(touched(one).written for one in before)):
+    read, written = tables_of(sql)
+    for table, verb in frozenset[tuple[str, str]]().union(*(tables_of(one).written for one in before)):
         mine = {how for name, how in written if name == table}
         if table in read or (mine and (mine != {INSERTED} or verb != DELETED)):
             return False

@@ -111,7 +111,7 @@ async def once(database: Database, attempt: Attempt, run: Callable[[Database], A
         if whole.refused is not None:
             raise whole.refused
         if whole.writes:
-            return Answered(await kept(whole, attempt, answer))
+            return Answered(await store_answer(whole, attempt, answer))
     # Another may have done it while this one looked, and what it would have changed is not there any more.
     known = await attempt.look(database)
     return Answered(answer) if known is None else Answered(Answer(known), replayed=True)
@@ -151,7 +151,7 @@ async def done_once(
     return answer.body, replayed
 
 
-async def kept(whole: OneTransaction, attempt: Attempt, answer: Answer) -> Answer:
+async def store_answer(whole: OneTransaction, attempt: Attempt, answer: Answer) -> Answer:
     """The answer, committed with what was written; without data where it is not committed."""
     if len(answer.body) > ANSWER_MAX:
         raise LimitExceeded(

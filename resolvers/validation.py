@@ -31,7 +31,7 @@ YEARS = range(2, 9999)  # one more at either end, and a time zone could leave wh
 T = TypeVar("T")
 
 
-def few(values: Sequence[T], limit: int, field: str) -> Sequence[T]:
+def check_count(values: Sequence[T], limit: int, field: str) -> Sequence[T]:
     """No more than a number of things: counted before any of them is looked at."""
     if len(values) > limit:
         raise BadInput(f"These are {len(values):,}; at most {limit:,} are possible.", field)
@@ -71,7 +71,7 @@ def optional(value: str | None, field: str, limit: int) -> str | None:
 
 def tags(values: Sequence[str], *, restored: bool = False) -> tuple[str, ...]:
     """Each tag once, in the order given."""
-    given, longest = few(values, TAGS.limit(restored=restored), "tags"), TAG.limit(restored=restored)
+    given, longest = check_count(values, TAGS.limit(restored=restored), "tags"), TAG.limit(restored=restored)
     lines = (line(value, f"tags.{n}", longest) for n, value in enumerate(given))
     return tuple(dict.fromkeys(lines if restored else (composed(tag, TAG) for tag in lines)))
 
@@ -86,7 +86,7 @@ def alias(value: str, field: str = "name", *, restored: bool = False) -> str:
 
 def aliases(values: Sequence[str], *, restored: bool = False) -> tuple[str, ...]:
     """Names to be added to a page at once; an export has all of them."""
-    given = few(values, aliases_most(restored=restored), "aliases")
+    given = check_count(values, aliases_most(restored=restored), "aliases")
     return tuple(alias(value, f"aliases.{n}", restored=restored) for n, value in enumerate(given))
 
 
@@ -127,7 +127,7 @@ def metadata(value: object, *, restored: bool = False) -> dict[str, Any]:
     return document
 
 
-def moment(value: datetime, field: str) -> datetime:
+def timestamp(value: datetime, field: str) -> datetime:
     """A point in time that every calendar can say; without a time zone it is UTC."""
     if value.year not in YEARS:
         raise BadInput(f"The year must lie between {YEARS[0]} and {YEARS[-1]}.", field)
@@ -145,6 +145,6 @@ UNSET: Final = Unset.UNSET
 Given: TypeAlias = T | Literal[Unset.UNSET]
 
 
-def given(value: Given[T], otherwise: T) -> T:
+def value_or(value: Given[T], otherwise: T) -> T:
     """The value, or what stands already when none was given."""
     return otherwise if value is UNSET else value

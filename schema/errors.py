@@ -17,7 +17,7 @@ PYTHON_WORD = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\b(None|True|Fa
 IN_JSON = {"None": "null", "True": "true", "False": "false"}
 
 
-def shown(error: GraphQLError) -> dict[str, Any]:
+def format_error(error: GraphQLError) -> dict[str, Any]:
     """Ours and the client's own mistakes as they are; anything else is masked and logged."""
     formatted = dict(error.formatted)
     formatted["message"] = in_json_words(error.message[:LONGEST])

@@ -198,7 +198,7 @@ class NodeQueries:
     def node(id: strawberry.ID) -> Node | None: ...
 
     @source(
-        relations.pages.many,
+        relations.pages.pages_by_id,
         "The things of those ids in that order, null where there is none; 100 at most.",
         access=BY_ID,
         variants=relations.pages.VARIANTS,

@@ -75,11 +75,11 @@ async def find_faults(
 
 def row_of(report: Report) -> tuple[Any, ...]:
     check = report.check
-    lists = {"findings": list(map(shown, report.findings)), "muted": list(map(shown, report.muted))}
+    lists = {"findings": list(map(finding_row, report.findings)), "muted": list(map(finding_row, report.muted))}
     return check.name, check.severity, check.about, report.total, report.muted_total, lists
 
 
-def shown(found: Finding) -> dict[str, Any]:
+def finding_row(found: Finding) -> dict[str, Any]:
     mute = found.mute
     return {
         "page_id": found.page_id and str(found.page_id),

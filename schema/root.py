@@ -7,7 +7,7 @@ from strawberry.schema.config import StrawberryConfig
 from selection import Engine, Limits, Resolvers
 
 from .audit import AuditQueries
-from .errors import shown
+from .errors import format_error
 from .federation import REPRESENTATION, FederationQueries, Representation
 from .fields import NodeQueries
 from .jobs import JobQueries
@@ -107,4 +107,4 @@ def sdl() -> str:
 
 def make_engine(limits: Limits | None = None) -> Engine:
     """Return what executes requests. There is one for each process: it holds the plans."""
-    return Engine(GRAPHQL, limits=limits, formatter=shown)
+    return Engine(GRAPHQL, limits=limits, formatter=format_error)

@@ -17,7 +17,7 @@ from db.access import AS_ADMIN, AS_ADMIN_OF_TENANT, BY_ID, FOUND, IN_OWNER
 from selection import Engine, Limits, Resolvers, Step
 
 from .enums import WikiPageType
-from .errors import shown
+from .errors import format_error
 from .fields import column, expression, relation, source
 from .mutations.compiling import (
     WikiCursorReset,
@@ -111,9 +111,9 @@ class GraphNode:
     type: str = expression(graph.node_type, "Always `page`.")
     entity_type: WikiPageType = column("The type of the page.", name="type")
     slug: str = column("Its slug.")
-    strategy: str | None = expression(relations.owners.nothing, "Always null.")
+    strategy: str | None = expression(relations.owners.null_text, "Always null.")
     edge_count: int = expression(graph.neighbour_count, "How many other active pages it is linked with.")
-    latest_thread_id: str | None = expression(relations.owners.nothing, "Always null.")
+    latest_thread_id: str | None = expression(relations.owners.null_text, "Always null.")
 
 
 @strawberry.type(name="WikiGraphEdge", description="That one page links to another.")
@@ -273,4 +273,4 @@ def sdl() -> str:
 
 def make_engine(limits: Limits | None = None) -> Engine:
     """An engine for requests of this contract."""
-    return Engine(GRAPHQL, limits=limits, formatter=shown)
+    return Engine(GRAPHQL, limits=limits, formatter=format_error)

@@ -126,7 +126,7 @@ class Extent(NamedTuple):
         return self.values > AT_ONCE_VALUES or self.text > AT_ONCE_TEXT
 
 
-def extent(variables: dict[str, Any], limits: Limits) -> Extent:
+def measure_variables(variables: dict[str, Any], limits: Limits) -> Extent:
     """Return how much there is, or raise a GraphQLError: it looks no further than the limits go, whatever is beyond."""
     near = near_extent(variables) if len(variables) <= limits.variable_values else None
     if near is not None and near.values <= limits.variable_values and limits.variable_depth > 1:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from db.sql import statements, touched
+from db.sql import statements, tables_of
 from tests.sql_rules import REFERENCE_TABLES, TENANT_TABLES, judged, violations, written
 from tests.sql_text import split, tree
 
@@ -132,6 +132,6 @@ def test_what_a_named_statement_reads_and_writes_is_told_without_a_parser(noun: 
         query = tree(text)
         found = {table.name.lower() for table in query.find_all(exp.Table)} & (TENANT_TABLES | REFERENCE_TABLES)
         changed = {written(arm) for arm in [query, *query.find_all(exp.CTE)]} - {""}
-        read, writes = touched(statement.sql)
+        read, writes = tables_of(statement.sql)
         assert {table for table, _ in writes} == changed, name
         assert found <= read | changed, name

@@ -22,8 +22,8 @@ from resolvers.errors import CairnError
 from resolvers.jobs.queue import count_open_jobs
 
 from ..settings import Settings, unknown_variables
-from .output import tell
-from .session import opened, reached
+from .output import print_status
+from .session import ask_server, opened
 
 DOCTOR = statements("doctor")
 CLOCK_MOST = 5.0  # seconds between two clocks: tokens expire by ours, jobs are due by both
@@ -83,7 +83,7 @@ def database(settings: Settings) -> Iterator[str]:
     if settings.database_url is not None:
         yield settings.database_url
         return
-    server = EmbeddedServer(settings.data_dir, tell)
+    server = EmbeddedServer(settings.data_dir, print_status)
     if not server.exists():
         raise EmbeddedServerFailed(f"There is no database in {server.data_dir} yet. Begin with: cairn demo")
     with server as dsn:
@@ -144,7 +144,7 @@ def certificate_days(host: str, port: int) -> float:
 
 async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
     """Return what is wrong with a database."""
-    connection = await reached(dsn, asyncpg.connect(dsn, statement_cache_size=0, timeout=PATIENCE))
+    connection = await ask_server(dsn, asyncpg.connect(dsn, statement_cache_size=0, timeout=PATIENCE))
     try:
         server = await connection.fetchrow(DOCTOR["examine_server"].sql)
         found = [well("database", "It answers."), clock(float(server["clock"]), time.time()), *state_of(server)]

@@ -11,16 +11,16 @@ from resolvers.jobs.queue import count_open_jobs
 from resolvers.tenants.tenants import inventory
 
 from ..settings import Settings
-from .output import tell
-from .session import opened, reached
+from .output import print_status
+from .session import ask_server, opened
 
 
-def known(settings: Settings) -> dict[str, Any]:
+def database_state(settings: Settings) -> dict[str, Any]:
     """Return the state; `problem` is why the database cannot be used. It wakes a server that sleeps for a moment, but
     makes none."""
     if settings.database_url is not None:
         return {"embedded": False} | found(settings, settings.database_url)
-    server = EmbeddedServer(settings.data_dir, tell)
+    server = EmbeddedServer(settings.data_dir, print_status)
     facts = {"embedded": True, "dataDir": str(server.data_dir), "running": server.running()}
     if not server.exists():
         return facts | {"hint": "There is no database yet. Begin with: cairn demo, or: cairn tenants create SLUG"}
@@ -31,7 +31,7 @@ def known(settings: Settings) -> dict[str, Any]:
 def found(settings: Settings, dsn: str) -> dict[str, Any]:
     newer: list[str] = []
     try:
-        missing = asyncio.run(reached(dsn, pending(dsn, newer.append)))
+        missing = asyncio.run(ask_server(dsn, pending(dsn, newer.append)))
         version = asyncio.run(opened(settings, dsn, server_version))
     except (CairnError, MigrationRefused) as error:
         return {"problem": str(error)}

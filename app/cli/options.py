@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .output import show, table, tell
+from .output import print_status, show, table
 
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 DURATION = re.compile(r"(\d{1,9})([smhdw])")
@@ -19,7 +19,7 @@ def duration(text: str) -> int:
     return int(found[1]) * SECONDS[found[2]]
 
 
-def moment(text: str) -> str:
+def parse_time(text: str) -> str:
     """Return a date or a moment in ISO 8601, as it was given."""
     from datetime import datetime
 
@@ -75,5 +75,5 @@ def read_settings() -> "Settings":
     read = Settings()
     for name, nearest in unknown_variables().items():
         hint = f"Did you mean {nearest}?" if nearest else "See those that there are with: cairn settings"
-        tell(f"cairn: {name} is not a setting. {hint}")
+        print_status(f"cairn: {name} is not a setting. {hint}")
     return read

@@ -18,7 +18,7 @@ def say(text: str = "") -> None:
     print(CONTROL.sub("", text), flush=True)
 
 
-def tell(text: str) -> None:
+def print_status(text: str) -> None:
     """Print to stderr what is being done, for whoever waits."""
     print(CONTROL.sub("", text), file=sys.stderr, flush=True)
 
@@ -33,7 +33,7 @@ def complain(code: str, message: str, for_programs: bool, details: Mapping[str, 
     if for_programs:
         write_json(sys.stderr, {"error": {"code": code, "message": message, **(details or {})}})
     else:
-        tell(message if "\n" in message else f"cairn: {message}")
+        print_status(message if "\n" in message else f"cairn: {message}")
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -43,9 +43,9 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         drawn(headings, cells)
         return
     lines = [tuple(headings), *cells]
-    widths = [max(map(width, column)) for column in zip(*lines, strict=True)]
+    widths = [max(map(display_width, column)) for column in zip(*lines, strict=True)]
     for line in lines:
-        padded = (cell + " " * (wide - width(cell)) for cell, wide in zip(line, widths, strict=True))
+        padded = (cell + " " * (wide - display_width(cell)) for cell, wide in zip(line, widths, strict=True))
         print("  ".join(padded).rstrip())
     sys.stdout.flush()
 
@@ -54,7 +54,7 @@ def broken(cell: str) -> bool:
     return not {"\n", "\t"}.isdisjoint(cell)
 
 
-def width(text: str) -> int:
+def display_width(text: str) -> int:
     """Return the columns that a text takes in a terminal: two for a wide letter, none for a mark above or below one."""
     if text.isascii():
         return len(text)
@@ -103,7 +103,7 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def piped() -> str:
+def read_stdin() -> str:
     """Return all of standard input, without the byte order mark that Windows puts before a text."""
     from resolvers.errors import BadInput
 

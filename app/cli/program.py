@@ -29,7 +29,7 @@ from .commands import (
 )
 from .commands.admin import audit, doctor, embeddings, grants, keys, owners, queue, tenants
 from .commands.data import backups, erasing, moves
-from .output import complain, prepare_streams, say, tell
+from .output import complain, prepare_streams, print_status, say
 
 
 def details(error: Exception) -> dict[str, Any]:
@@ -57,14 +57,14 @@ def explained(error: Exception) -> tuple[str, str] | None:
     from resolvers.errors import CairnError, Unavailable
     from resolvers.transactions import db_errors
 
-    from ..http.errors import said
+    from ..http.errors import argument_problem
 
     if isinstance(error, Unavailable) and isinstance(error.__cause__, db_errors.REFUSED):
         return error.code, with_reason(error, error.__cause__)
     if isinstance(error, (CairnError, ArchiveBroken, ArchiveRefused, EmbeddedServerFailed, MigrationRefused)):
         return error.code, str(error)
     if isinstance(error, ValidationError):
-        return "BAD_SETTING", "; ".join(setting(one["loc"], said(one)) for one in error.errors())
+        return "BAD_SETTING", "; ".join(setting(one["loc"], argument_problem(one)) for one in error.errors())
     known = db_errors.explained(error)
     if isinstance(known, Unavailable):
         return known.code, with_reason(known, error)
@@ -155,7 +155,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code, message = known
         complain(code, message if as_json else with_field(error, message), as_json, details(error))
         if not as_json and (text := quoted(error)):
-            tell(text)
+            print_status(text)
         return FAILURE
 
 

@@ -19,7 +19,7 @@ from ..embeddings import use_embeddings
 from ..fetching import use_fetching
 from ..settings import Settings
 from .options import read_settings
-from .output import tell
+from .output import print_status
 
 if TYPE_CHECKING:
     from resolvers.subscriptions.changes import ChangeEvent
@@ -65,19 +65,19 @@ def session(work: Callable[[Database], Awaitable[T]], *, creates: bool = False) 
 def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
     """The DSN of a migrated database: the embedded one is made ready for it, yours is left as it is."""
     if settings.database_url is not None:
-        if missing := asyncio.run(reached(settings.database_url, pending(settings.database_url, tell))):
+        if missing := asyncio.run(ask_server(settings.database_url, pending(settings.database_url, print_status))):
             raise Unavailable(f"The database lacks the migrations {', '.join(missing)}. Run: cairn migrate")
         yield settings.database_url
         return
     from .commands.indexes import catch_up
 
-    server = EmbeddedServer(settings.data_dir, tell)
+    server = EmbeddedServer(settings.data_dir, print_status)
     if not creates and not server.exists():
         raise NothingHere(
             f"There is no wiki in {server.data_dir} yet. Begin with: cairn demo, or: cairn tenants create SLUG"
         )
     with server as dsn, server.kept_running():
-        asyncio.run(migrate(dsn, tell))
+        asyncio.run(migrate(dsn, print_status))
         asyncio.run(opened(settings, dsn, catch_up))
         yield dsn
 
@@ -95,7 +95,7 @@ async def opened(settings: Settings, dsn: str, work: Callable[[Database], Awaita
         await database.close()
 
 
-async def reached(dsn: str, asking: Awaitable[T], named: str | None = None) -> T:
+async def ask_server(dsn: str, asking: Awaitable[T], named: str | None = None) -> T:
     """Return what a server answers, or raise Unavailable with the reason, without the password the DSN may hold."""
     place = named or ("at CAIRN_DATABASE_URL" if read_settings().database_url else "")
     which = f"database {place}".rstrip()

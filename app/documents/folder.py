@@ -58,7 +58,7 @@ class Contents(NamedTuple):
     faults: list[DocumentFault]
 
 
-def trusted(folder: Path) -> dict[str, str]:
+def load_trusted(folder: Path) -> dict[str, str]:
     """Return texts by id, each also by its SHA-256. DocumentsBroken names the first fault and counts the others."""
     documents, faults = read_folder(folder)
     if faults:
@@ -148,7 +148,7 @@ def add_documents(folder: Path, files: Sequence[Path], limits: Limits) -> dict[P
     for fault in refusals(read, limits):
         raise DocumentsBroken(f"{fault.file}: {fault.message}")
     folder.mkdir(parents=True, exist_ok=True)
-    return {one.file: put(folder, one.text) for one in read}
+    return {one.file: write_file(folder, one.text) for one in read}
 
 
 def text_of(file: Path) -> str:
@@ -158,7 +158,7 @@ def text_of(file: Path) -> str:
         raise BadInput(f"{file}: a document is text in UTF-8.") from None
 
 
-def put(folder: Path, text: str) -> str:
+def write_file(folder: Path, text: str) -> str:
     """Write the file whole or not at all: a server may be reading the folder."""
     digest = sha256(text.encode()).hexdigest()
     handle, draft = mkstemp(dir=folder, suffix=".draft")

@@ -8,7 +8,7 @@ from typing import Literal
 from uuid import UUID
 
 from ..http.request import GraphQLRequest, Name, Refused
-from .folder import DocumentsBroken, trusted
+from .folder import DocumentsBroken, load_trusted
 
 COUNT = 4096
 BYTES = 16_000_000
@@ -53,7 +53,7 @@ class Documents:
         if policy == "trusted" and folder is None:
             raise DocumentsBroken("CAIRN_DOCUMENTS=trusted needs CAIRN_DOCUMENTS_DIR: the folder of what is trusted.")
         self.policy = policy
-        self.trusted: Mapping[str, str] = {} if folder is None else trusted(folder)
+        self.trusted: Mapping[str, str] = {} if folder is None else load_trusted(folder)
         self.texts = frozenset(self.trusted.values())
         self.registrations = Registrations()
 

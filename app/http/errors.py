@@ -146,7 +146,7 @@ MESSAGES = {
 }
 
 
-def said(fault: Mapping[str, Any]) -> str:
+def argument_problem(fault: Mapping[str, Any]) -> str:
     """Return what is wrong with one argument, worded to follow its name."""
     kind, message, context = str(fault["type"]), str(fault["msg"]), fault.get("ctx") or {}
     if kind in ("enum", "literal_error"):

@@ -16,7 +16,7 @@ from db.deadlines import Deadlines
 from lib.threads import compile_in_thread
 from resolvers.errors import BadInput
 from selection import Limits
-from selection.limits import extent
+from selection.limits import measure_variables
 
 from ..settings import Settings
 
@@ -237,7 +237,7 @@ def narrow(given: Any) -> Any:
         if len(given) > KEYS_MAX:
             raise Refused(413, f"The request has more than {KEYS_MAX} keys.", "LIMIT_EXCEEDED")
         try:
-            extent({name: value for name, value in given.items() if name != "variables"}, BESIDES)
+            measure_variables({name: value for name, value in given.items() if name != "variables"}, BESIDES)
         except GraphQLError:
             message = f"Besides its variables a request holds {BESIDES.variable_values} values at most."
             raise Refused(413, message, "LIMIT_EXCEEDED") from None
@@ -296,10 +296,10 @@ INLINE_MAX = 50_000  # bytes of JSON that are read in a few milliseconds, whatev
 
 async def parse_in_thread(size: int, make: Callable[[], T]) -> T:
     """Return what `make` returns; it runs in a thread if its input of `size` bytes is large."""
-    return await compile_in_thread(lambda: uncollected(make)) if size > INLINE_MAX else make()
+    return await compile_in_thread(lambda: without_gc(make)) if size > INLINE_MAX else make()
 
 
-def uncollected(make: Callable[[], T]) -> T:
+def without_gc(make: Callable[[], T]) -> T:
     """Run `make` without the garbage collector, which looks at all that is being made again and again: 2 MB of lists
     take 20 ms instead of 300, and nobody else computes meanwhile, in whichever thread."""
     was_enabled = gc.isenabled()

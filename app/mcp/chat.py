@@ -35,7 +35,7 @@ async def search(caller: Caller, given: ChatSearch) -> Told:
     for hit in found["wikiSearchAll"]["hits"]:
         node = hit["page"] or hit["passage"]["source"]
         documents.setdefault(node["id"], document(caller, node, hit["owner"]["slug"]))
-    return told(Documents(results=list(documents.values())[:FOUND_MOST]))
+    return json_answer(Documents(results=list(documents.values())[:FOUND_MOST]))
 
 
 class Fetching(Given):
@@ -57,7 +57,7 @@ async def fetch(caller: Caller, given: Fetching) -> Told:
     since = {"updated_at": node["updatedAt"]} if is_page(node) else {"captured_at": node["capturedAt"]}
     metadata = {"name": named(node) if is_page(node) else source_name(node), "wiki": node["owner"]["slug"], **since}
     read = (node["id"],) if is_page(node) else ()
-    return told(DocumentText(**about.model_dump(), text=text[:TEXT_MOST], metadata=metadata), read)
+    return json_answer(DocumentText(**about.model_dump(), text=text[:TEXT_MOST], metadata=metadata), read)
 
 
 def is_page(node: dict[str, Any]) -> bool:
@@ -74,7 +74,7 @@ def document(caller: Caller, node: dict[str, Any], owner: str) -> Document:
     return Document(id=node["id"], title=title or source_name(node), url=caller.reach.url + path)
 
 
-def told(data: BaseModel, read: tuple[str, ...] = ()) -> Told:
+def json_answer(data: BaseModel, read: tuple[str, ...] = ()) -> Told:
     """Return the answer with the same as text: these clients parse the text as JSON."""
     return Told(data, data.model_dump_json(), read)
 

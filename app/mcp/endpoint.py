@@ -13,7 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 from resolvers.auth.credentials import Credentials
 from resolvers.errors import CairnError, Unavailable
 from selection import Limits
-from selection.limits import extent
+from selection.limits import measure_variables
 
 from ..http.errors import error_body, fault
 from ..http.graphql import EXTRA, come_again, headers_of, status_of_error
@@ -45,7 +45,7 @@ def check(body: bytes, most: int) -> None:
     except Refused:
         return
     try:
-        extent({"message": message}, Limits(variable_values=most, variable_depth=DEPTH))
+        measure_variables({"message": message}, Limits(variable_values=most, variable_depth=DEPTH))
     except GraphQLError:
         raise Refused(413, f"A message holds {most} values at most, {DEPTH} levels deep.", "LIMIT_EXCEEDED") from None
 
@@ -101,7 +101,7 @@ class ToolsEndpoint:
             status, told = fault(error)
         else:
             scope[CALLER] = self.reach.caller(wiki, toolsets)
-            await self.manager.handle_request(scope, whole(body, receive), private(scope, send))
+            await self.manager.handle_request(scope, replay_body(body, receive), private(scope, send))
             return
         await refuse(send, status, told, more)
 
@@ -118,7 +118,7 @@ def caller_of(asked: Asked) -> Caller:
     return caller
 
 
-def whole(body: bytes, receive: Receive) -> Receive:
+def replay_body(body: bytes, receive: Receive) -> Receive:
     """Return a `receive` that gives the body in one piece, and then whatever the client does next."""
     message: Message | None = {"type": "http.request", "body": body, "more_body": False}
 

@@ -14,7 +14,7 @@ from resolvers.pages.edits import EditFailed
 from resolvers.transactions.db_errors import explained
 from schema.errors import masked
 
-from ..http.errors import said as of_argument
+from ..http.errors import argument_problem as of_argument
 from .output_limit import cut, fenced, paragraphs
 from .tool import Given
 
@@ -43,9 +43,9 @@ def failure(error: Exception, takes: type[Given]) -> CallToolResult:
     """Return the result for any error of a tool that `takes` these arguments."""
     if isinstance(error, ValidationError):
         error = bad_arguments(error)
-    message, extensions = shown(error)
+    message, extensions = public_error(error)
     code = extensions["code"]
-    text = paragraphs(said(error, message, code, takes), nearest(error), NEXT.get(code))
+    text = paragraphs(error_text(error, message, code, takes), nearest_text(error), NEXT.get(code))
     told = {ERROR: {"message": message, **extensions}}
     return CallToolResult(content=[TextContent(text=text)], is_error=True, _meta=told)
 
@@ -54,7 +54,7 @@ def refusal(error: Exception, **asked: Any) -> MCPError:
     """Return the protocol error for a request other than a tool call, with what was `asked` for."""
     if isinstance(error, MCPError):
         return error
-    message, extensions = shown(error)
+    message, extensions = public_error(error)
     number = INVALID_PARAMS if extensions["code"] in ("BAD_USER_INPUT", "NOT_FOUND") else INTERNAL_ERROR
     return MCPError(number, message, {**asked, **extensions})
 
@@ -64,7 +64,7 @@ def is_outage(error: Exception) -> bool:
     return isinstance(error, CairnError) and error.code == Unavailable.code
 
 
-def shown(error: Exception) -> tuple[str, Mapping[str, Any]]:
+def public_error(error: Exception) -> tuple[str, Mapping[str, Any]]:
     """Return the message and the extensions of an error. An internal fault is logged, and shown without its details."""
     error = explained(error)
     if isinstance(error, CairnError):
@@ -76,7 +76,7 @@ def shown(error: Exception) -> tuple[str, Mapping[str, Any]]:
     return hidden["message"], hidden["extensions"]
 
 
-def said(error: Exception, message: str, code: str, takes: type[Given]) -> str:
+def error_text(error: Exception, message: str, code: str, takes: type[Given]) -> str:
     """Return the message with the argument that is meant. A conflict names the page by its title, which is data."""
     if isinstance(error, Conflict):
         return paragraphs(f"{code}: The page is not as you know it.", fenced(message))
@@ -97,7 +97,7 @@ def place(path: tuple[int | str, ...]) -> str:
     return ".".join(map(str, path))[:100] or "arguments"
 
 
-def nearest(error: Exception) -> str | None:
+def nearest_text(error: Exception) -> str | None:
     """Return the text that an edit may have meant: quoted from the page, so that it can be sent as old_text."""
     if not isinstance(error, EditFailed) or error.nearest is None:
         return None

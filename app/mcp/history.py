@@ -11,9 +11,9 @@ from schema.enums import WikiProposalStatus
 
 from .caller import Caller
 from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, cut, lines, paragraphs, read_on
-from .pages import MORE, Edges, PageName, find_page, named, part
+from .pages import MORE, Edges, PageName, find_page, fit_rows, named
 from .tool import Given, Told, Tool
-from .write import ExpectedVersion, Written, told
+from .write import ExpectedVersion, Written, write_answer
 
 VersionNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
@@ -55,7 +55,7 @@ async def look_back(caller: Caller, given: Looking) -> Told:
             next_cursor=cursor,
         )
 
-    return part(revisions, given.max_chars, shown, words_of)
+    return fit_rows(revisions, given.max_chars, shown, words_of)
 
 
 def version(node: dict[str, Any]) -> Version:
@@ -68,14 +68,14 @@ def version(node: dict[str, Any]) -> Version:
     )
 
 
-def said(one: Version) -> str:
+def version_line(one: Version) -> str:
     return f"- {one.version}, {one.created_at}, {one.author}: {one.edit_summary or 'no summary'}"
 
 
 def words_of(data: History) -> Words:
     return Words(
         f"{len(data.versions)} of {data.total} versions of {data.page}, the newest first.",
-        lines(map(said, data.versions)),
+        lines(map(version_line, data.versions)),
         read_on(data.next_cursor),
     )
 
@@ -137,7 +137,7 @@ async def restore(caller: Caller, given: Restoring) -> Told:
             database, scope, UUID(found.id), given.version, expected_version=given.expected_version
         )
     )
-    return told(found, saved)
+    return write_answer(found, saved)
 
 
 WIKI_HISTORY = Tool(
@@ -203,7 +203,7 @@ async def list_proposals(caller: Caller, given: Asking) -> Told:
         proposals = [proposal(edge["node"]) for edge in edges]
         return Proposals(proposals=proposals, total=found["totalCount"], next_cursor=cursor)
 
-    return part(found, given.max_chars, shown, proposal_words)
+    return fit_rows(found, given.max_chars, shown, proposal_words)
 
 
 def proposal(node: dict[str, Any]) -> Proposal:

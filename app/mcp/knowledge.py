@@ -13,7 +13,7 @@ from resolvers.knowledge.knowledge import TopicEntry, delete_knowledge, origin, 
 
 from .caller import Caller
 from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, clipped, cut, lines, paragraphs, read_on
-from .pages import Edges, named, part
+from .pages import Edges, fit_rows, named
 from .tool import Given, Told, Tool
 
 QUERY_MAX = 10_000
@@ -45,14 +45,14 @@ class KnowledgeFound(BaseModel):
 
 
 async def search(caller: Caller, given: Asking) -> Told:
-    found = await matching(caller, given.query[:QUERY_MAX])
+    found = await find_hits(caller, given.query[:QUERY_MAX])
     entries = within([hit["page"] for hit in found], given.max_chars)
     text = found_words(entries, len(found) - len(entries)).within(given.max_chars)
     pages = tuple(hit["page"]["id"] for hit in found[: len(entries)])
     return Told(KnowledgeFound(entries=entries), text, pages)
 
 
-async def matching(caller: Caller, query: str) -> list[dict[str, Any]]:
+async def find_hits(caller: Caller, query: str) -> list[dict[str, Any]]:
     """The hits of a question. One that names neither a word that means anything nor a tag or date finds nothing."""
     asked = understand(query)
     is_narrowed = replace(asked, words="") != SearchQuery()
@@ -160,12 +160,12 @@ async def list_topics(caller: Caller, given: Topics) -> Told:
 
     def shown(edges: Edges, cursor: str | None) -> KnowledgeList:
         return KnowledgeList(
-            entries=[known(edge["node"]) for edge in edges],
+            entries=[known_topic(edge["node"]) for edge in edges],
             total=found["totalCount"],
             next_cursor=cursor,
         )
 
-    return part(found, given.max_chars, shown, table)
+    return fit_rows(found, given.max_chars, shown, table)
 
 
 def table(data: KnowledgeList) -> Words:
@@ -175,7 +175,7 @@ def table(data: KnowledgeList) -> Words:
     return Words(f"{len(data.entries)} of {data.total} knowledge entries.", lines(rows), read_on(data.next_cursor))
 
 
-def known(page: dict[str, Any]) -> KnownTopic:
+def known_topic(page: dict[str, Any]) -> KnownTopic:
     return KnownTopic(topic=page["title"], page=named(page), tags=page["tags"], source=origin(page["metadata"]))
 
 

@@ -8,7 +8,7 @@ from resolvers.errors import NotFound
 
 from .caller import Caller
 from .output_limit import CHARS, MARKS, Cursor, Limit, MaxChars, Words, fitting_lines, lines, paragraphs, read_on
-from .pages import MORE, Edges, PageLine, PageName, find_page, line_of, part, said
+from .pages import MORE, Edges, PageLine, PageName, find_page, fit_rows, format_line, line_of
 from .tool import Given, Told, Tool
 
 MORE_LINKS = "There is more than fits: ask for one page's surroundings, or with a greater limit."
@@ -45,13 +45,13 @@ async def backlinks(caller: Caller, given: LinkingTo) -> Told:
             next_cursor=cursor,
         )
 
-    return part(links, given.max_chars, shown, words_of)
+    return fit_rows(links, given.max_chars, shown, words_of)
 
 
 def words_of(data: Linking) -> Words:
     return Words(
         f"{len(data.linked_from)} of {data.total} pages link to {data.page}.",
-        lines(map(said, data.linked_from)),
+        lines(map(format_line, data.linked_from)),
         read_on(data.next_cursor),
     )
 
@@ -88,10 +88,10 @@ async def graph(caller: Caller, given: Drawing) -> Told:
     else:
         found = await find_page(caller, given.page)
         drawn = (await caller.read("neighbourhood", pageId=found.id, depth=given.depth, **sizes))["wikiNeighbourhood"]
-    return told(drawn or {"nodes": [], "edges": []}, given)
+    return graph_answer(drawn or {"nodes": [], "edges": []}, given)
 
 
-def told(drawn: dict[str, Any], given: Drawing) -> Told:
+def graph_answer(drawn: dict[str, Any], given: Drawing) -> Told:
     """Return the graph as an answer, in which pages may take two thirds of the room."""
     room = given.max_chars - AROUND
     names = {node["id"]: f"{node['entityType'].lower()}/{node['slug']}" for node in drawn["nodes"]}

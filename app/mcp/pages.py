@@ -56,7 +56,7 @@ class PageLine(BaseModel):
 
 async def find_page(caller: Caller, name: str) -> PageLookup:
     """The page that a model means; NotFound and AmbiguousPage say how to name it."""
-    type, called = parted(name)
+    type, called = split_name(name)
     page = the_one((await caller.read("named", name=called, type=type))["pages"], called)
     if page is None:
         raise await unknown(caller, name)
@@ -81,7 +81,7 @@ def first(found: Sequence[dict[str, Any]]) -> tuple[str, str]:
 
 async def unknown(caller: Caller, name: str) -> CairnError:
     """The error for a name that no page answers to, with those that may be meant."""
-    type, called = parted(name)
+    type, called = split_name(name)
     near = await caller.read("suggest", name=called)
     names = dict.fromkeys(named(one["page"]) for one in (*near["begun"], *near["found"]))
     meant = f"Perhaps you mean one of these: {', '.join(list(names)[:SUGGESTED])}." if names else MORE
@@ -92,7 +92,7 @@ async def unknown(caller: Caller, name: str) -> CairnError:
     return NotFound(f'There is no page "{name[:200]}" in this wiki. {meant}')
 
 
-def parted(name: str) -> tuple[str | None, str]:
+def split_name(name: str) -> tuple[str | None, str]:
     """`topic/austin` → ("TOPIC", "austin"), also as the text of a page links to it, or as the URI of a resource.
 
     What has no type in front is a name as a whole, such as the title `TCP/IP`.
@@ -128,7 +128,7 @@ def line_of(page: dict[str, Any]) -> PageLine:
     )
 
 
-def said(line: PageLine) -> str:
+def format_line(line: PageLine) -> str:
     """Format a page as one line."""
     tags = f" [{', '.join(line.tags)}]" if line.tags else ""
     about = f": {' '.join(line.summary.split())}" if line.summary else ""
@@ -140,7 +140,7 @@ T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 
 
-def part(
+def fit_rows(
     connection: dict[str, Any], most: int, shown: Callable[[Edges, str | None], M], words_of: Callable[[M], Words]
 ) -> Told:
     """Return as many rows as fit into `most` characters. `shown` makes the answer of rows and the cursor after them."""
@@ -148,11 +148,11 @@ def part(
     def answer(kept: Edges) -> M:
         return shown(kept, next_cursor(connection, kept))
 
-    data = answer(fitting(connection["edges"], most, lambda kept: words_of(answer(kept))))
+    data = answer(rows_that_fit(connection["edges"], most, lambda kept: words_of(answer(kept))))
     return Told(data, words_of(data).within(most))
 
 
-def fitting(rows: Sequence[T], most: int, words: Callable[[Sequence[T]], Words]) -> Sequence[T]:
+def rows_that_fit(rows: Sequence[T], most: int, words: Callable[[Sequence[T]], Words]) -> Sequence[T]:
     """Return as many of the first rows as there is room for, and one at least."""
     if not rows or words(rows).fits(most):
         return rows

@@ -11,7 +11,7 @@ from resolvers.errors import NotFound
 
 from .caller import Caller
 from .output_limit import CHARS, MARKS, MaxChars, Words, clipped, cut, paragraphs
-from .pages import PageName, named, parted, the_one, unknown
+from .pages import PageName, named, split_name, the_one, unknown
 from .tool import Given, Told, Tool
 
 AROUND = MARKS + len("Read on with offset 1000000, of 1000000.") + 3 * len("\n\n")  # of one that is long
@@ -62,7 +62,7 @@ class PageText(BaseModel):
 
 
 async def read(caller: Caller, given: Reading) -> Told:
-    type, name = parted(given.page)
+    type, name = split_name(given.page)
     answer = await caller.read(
         "read", name=name, type=type, version=given.version or 1, isOld=given.version is not None
     )
@@ -70,11 +70,11 @@ async def read(caller: Caller, given: Reading) -> Told:
         raise await unknown(caller, given.page)
     (found,) = answer["first"]
     page = as_it_was(found["page"], given.version)
-    data = whole(page, given.offset, name if answer["pages"][0]["kind"] == "OLD_SLUG" else None)
+    data = full_page(page, given.offset, name if answer["pages"][0]["kind"] == "OLD_SLUG" else None)
     room = room_beside(data, given.max_chars)
-    part = cut(page["bodyMd"], given.offset, max(room - len(about(data, room // 3)), 1))
+    part = cut(page["bodyMd"], given.offset, max(room - len(page_facts(data, room // 3)), 1))
     data = data.model_copy(update={"content": part.text, "next_offset": part.next})
-    words = Words(head_of(data), paragraphs(about(data, room // 3), data.content), read_on_of(data))
+    words = Words(head_of(data), paragraphs(page_facts(data, room // 3), data.content), read_on_of(data))
     return Told(data, words.within(given.max_chars), (page["id"],))
 
 
@@ -93,7 +93,7 @@ def room_beside(page: PageText, most: int) -> int:
     return most - min(len(head_of(page)), most // 2) - AROUND
 
 
-def whole(page: dict[str, Any], offset: int, redirected_from: str | None) -> PageText:
+def full_page(page: dict[str, Any], offset: int, redirected_from: str | None) -> PageText:
     """Return the page with all of its text from `offset` on."""
     backlinks, sources, links, broken = (page[name] for name in ("backlinks", "sources", "links", "brokenLinks"))
     once = page["supersededClaims"]
@@ -146,7 +146,7 @@ def used_to_say(claim: dict[str, Any]) -> str:
 
 
 def disputed(one: dict[str, Any]) -> str:
-    older, newer = (claims.said(one[f"{name}Claim"]) for name in ("older", "newer"))
+    older, newer = (claims.quote_line(one[f"{name}Claim"]) for name in ("older", "newer"))
     return f'Undecided ({one["id"]}): "{older}" ({one["olderOn"][:10]}) or "{newer}" ({one["newerOn"][:10]}).'
 
 
@@ -161,7 +161,7 @@ def head_of(page: PageText) -> str:
     return f"Page {page.page}, version {page.version}{state}, changed {page.updated_at}."
 
 
-def about(page: PageText, most: int) -> str:
+def page_facts(page: PageText, most: int) -> str:
     """Return what the page used to say and what nobody decided, and then what is known of it besides its text."""
     known = {
         "title": page.title,

@@ -10,7 +10,7 @@ from content.limits import TAG, TITLE
 
 from .caller import Caller
 from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, lines, paragraphs, read_on
-from .pages import Edges, PageLine, PageType, line_of, named, part, said, types_of
+from .pages import Edges, PageLine, PageType, fit_rows, format_line, line_of, named, types_of
 from .tool import Given, Told, Tool
 
 
@@ -79,7 +79,7 @@ async def search(caller: Caller, given: Searching) -> Told:
             next_cursor=cursor,
         )
 
-    return part(found, given.max_chars, shown, words_of)
+    return fit_rows(found, given.max_chars, shown, words_of)
 
 
 async def search_all(caller: Caller, given: Searching, filter: dict[str, Any] | None) -> Told:
@@ -98,7 +98,7 @@ async def search_all(caller: Caller, given: Searching, filter: dict[str, Any] | 
             next_cursor=cursor,
         )
 
-    return part(found, given.max_chars, shown, words_of)
+    return fit_rows(found, given.max_chars, shown, words_of)
 
 
 def either(edge: dict[str, Any]) -> Hit | FoundPassage:
@@ -142,7 +142,7 @@ def said_hit(hit: Hit | FoundPassage) -> str:
     if isinstance(hit, FoundPassage):
         return said_passage(hit)
     snippet = " ".join((hit.snippet or "").split())
-    return said(hit) + (f"\n  … {snippet}" if snippet else "")
+    return format_line(hit) + (f"\n  … {snippet}" if snippet else "")
 
 
 def words_of(hits: Hits) -> Words:
@@ -216,13 +216,15 @@ async def list_pages(caller: Caller, given: Listing) -> Told:
             next_cursor=cursor,
         )
 
-    return part(found, given.max_chars, shown, words_of_pages)
+    return fit_rows(found, given.max_chars, shown, words_of_pages)
 
 
 def words_of_pages(data: Pages) -> Words:
     if not data.pages:
         return Words("There are no such pages.")
-    return Words(f"{len(data.pages)} of {data.total} pages.", lines(map(said, data.pages)), read_on(data.next_cursor))
+    return Words(
+        f"{len(data.pages)} of {data.total} pages.", lines(map(format_line, data.pages)), read_on(data.next_cursor)
+    )
 
 
 WIKI_LIST = Tool(

@@ -38,7 +38,7 @@ async def seeded(database: Database, settings: Settings) -> AsyncIterator[None]:
     if settings.seed_dir is not None:
         try:
             scope = await seed_scope(database, str(settings.seed_tenant), str(settings.seed_owner))
-            done = await plant(database, scope, settings.seed_dir)
+            done = await load_seed_files(database, scope, settings.seed_dir)
             for file, reason in done.refused:
                 log.warning("a seed was refused", file=file, reason=reason)
             log.info("seeds", made=len(done.made), known=done.known, refused=len(done.refused))
@@ -53,7 +53,7 @@ async def seed_scope(database: Database, tenant: str, owner: str) -> Scope:
     return Scope(found.id, owner_id, Role.MEMBER, ACTOR, (owner_id,))
 
 
-async def plant(database: Database, scope: Scope, folder: Path) -> Seeded:
+async def load_seed_files(database: Database, scope: Scope, folder: Path) -> Seeded:
     """Load each file by itself. A folder that does not exist holds no file."""
     done = Seeded([], 0, [])
     for path in await asyncio.to_thread(files_of, folder):

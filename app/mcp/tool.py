@@ -97,18 +97,18 @@ async def run_tool(tool: Tool, caller: Caller, arguments: dict[str, Any], meta: 
 
 def schema(model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:
     """Return a JSON Schema without the words for Python readers: a model pays for each of them."""
-    found: dict[str, Any] = plain(model.model_json_schema(mode=mode))
+    found: dict[str, Any] = without_titles(model.model_json_schema(mode=mode))
     return found
 
 
-def plain(part: Any, named: bool = False) -> Any:
+def without_titles(part: Any, named: bool = False) -> Any:
     """Drop the titles that only repeat names; `named` are properties, one of which may be called title."""
     if isinstance(part, list):
-        return [plain(one) for one in part]
+        return [without_titles(one) for one in part]
     if not isinstance(part, dict):
         return part
     return {
-        key: plain(value, named=key in ("properties", "$defs") and not named)
+        key: without_titles(value, named=key in ("properties", "$defs") and not named)
         for key, value in part.items()
         if named or key != "title"
     }

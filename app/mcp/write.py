@@ -17,7 +17,7 @@ from resolvers.pages.lifecycle import create_page, update_page
 
 from .caller import Caller
 from .output_limit import paragraphs
-from .pages import PageLookup, PageName, PageType, find_page, named, page_type, parted
+from .pages import PageLookup, PageName, PageType, find_page, named, page_type, split_name
 from .tool import Given, Keyed, Told, Tool
 
 EditSummary = Annotated[
@@ -79,7 +79,7 @@ def with_related(content: str, related: list[str]) -> str:
     """Return the text with links to these pages after it."""
     if not related:
         return content
-    return f"{content.rstrip()}\n\n## Related\n\n" + "\n".join(f"- {link(*parted(name))}" for name in related)
+    return f"{content.rstrip()}\n\n## Related\n\n" + "\n".join(f"- {link(*split_name(name))}" for name in related)
 
 
 def link(type: str | None, slug: str) -> str:
@@ -167,7 +167,7 @@ async def append(caller: Caller, given: Appending) -> Told:
             summary=given.edit_summary,
         )
     )
-    return told(found, done.saved)
+    return write_answer(found, done.saved)
 
 
 class Superseding(Given):
@@ -183,7 +183,7 @@ class Superseding(Given):
 
 async def supersede(caller: Caller, given: Superseding) -> Told:
     found = await find_page(caller, given.page)
-    overriding, superseded_on = source_ref(given.overridden_by), moment(given.superseded_on)
+    overriding, superseded_on = source_ref(given.overridden_by), parse_day(given.superseded_on)
     done = await caller.write(
         lambda database, scope: supersede_claim(
             database,
@@ -198,7 +198,7 @@ async def supersede(caller: Caller, given: Superseding) -> Told:
             expected_version=given.expected_version,
         )
     )
-    return told(found, done.saved)
+    return write_answer(found, done.saved)
 
 
 def source_ref(name: str | None) -> SourceRef | None:
@@ -211,7 +211,7 @@ def source_ref(name: str | None) -> SourceRef | None:
     return SourceRef(kind, ref)
 
 
-def moment(text: str | None) -> datetime | None:
+def parse_day(text: str | None) -> datetime | None:
     try:
         return None if text is None else datetime.fromisoformat(text)
     except ValueError:
@@ -244,7 +244,7 @@ async def update(caller: Caller, given: Updating) -> Told:
     if "summary" in changes:
         changes["summary"] = changes["summary"] or None
     if "related" in changes:
-        changes["related"] = list(map(spelled, changes["related"]))
+        changes["related"] = list(map(resolver_name, changes["related"]))
     found = await find_page(caller, given.page)
     saved = await caller.write(
         lambda database, scope: update_page(
@@ -256,19 +256,19 @@ async def update(caller: Caller, given: Updating) -> Told:
             edit_summary=given.edit_summary,
         )
     )
-    return told(found, saved)
+    return write_answer(found, saved)
 
 
 CHANGES = ("title", "summary", "tags", "aliases", "related")
 
 
-def spelled(name: str) -> str:
+def resolver_name(name: str) -> str:
     """Return the name of a page as resolvers take it: `entity/austin`, or the slug alone."""
-    type, slug = parted(name)
+    type, slug = split_name(name)
     return slug if type is None else f"{type.lower()}/{slug}"
 
 
-def told(found: PageLookup, saved: Saved) -> Told:
+def write_answer(found: PageLookup, saved: Saved) -> Told:
     """Return what became of an existing page."""
     data = Written(page=found.name, version=saved.version, changed=saved.changed)
     said = f"Changed {data.page}: it is at version {data.version} now."

@@ -178,7 +178,7 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, Acc
     async def exchange_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: Code
     ) -> OAuthToken:
-        return shown(await oauth.redeem_code(self.database, self.signing, authorization_code.found))
+        return token_response(await oauth.redeem_code(self.database, self.signing, authorization_code.found))
 
     async def load_refresh_token(self, client: OAuthClientInformationFull, refresh_token: str) -> Refreshing | None:
         found = await oauth.find_by_refresh_token(self.database, refresh_token)
@@ -197,7 +197,7 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, Acc
         self, client: OAuthClientInformationFull, refresh_token: Refreshing, scopes: list[str]
     ) -> OAuthToken:
         found: Authorization = refresh_token.found
-        return shown(await oauth.refresh(self.database, self.signing, found, refresh_token.token, scopes))
+        return token_response(await oauth.refresh(self.database, self.signing, found, refresh_token.token, scopes))
 
     async def load_access_token(self, token: str) -> AccessToken | None:
         """Return None: access tokens are short and signed, and none of them is withdrawn by itself."""
@@ -209,7 +209,7 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, Acc
             await oauth.end(self.database, token.found)
 
 
-def shown(issued: IssuedTokens | None) -> OAuthToken:
+def token_response(issued: IssuedTokens | None) -> OAuthToken:
     """Return the tokens as a client is told them. Raises TokenError where there are none."""
     if issued is None:
         raise TokenError("invalid_grant", "It was used before, or has ended. Ask the person again.")

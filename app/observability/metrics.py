@@ -176,10 +176,10 @@ def of_all(folder: Path) -> Iterator[Series]:
     for names in sorted(folder.glob("*.names")):
         with suppress(FileNotFoundError):  # the service is stopping
             lives = is_alive(int(names.stem.partition("-")[0]))
-            yield from (series for series in kept(names) if lives or series.family.kind != "gauge")
+            yield from (series for series in stored_series(names) if lives or series.family.kind != "gauge")
 
 
-def kept(names: Path) -> Iterator[Series]:
+def stored_series(names: Path) -> Iterator[Series]:
     values = memoryview(names.with_suffix(".numbers").read_bytes()).cast("d")
     for line in names.read_bytes().splitlines(keepends=True):
         if line.endswith(b"\n"):  # else it is being written
@@ -230,7 +230,7 @@ class Recorder:
         self.numbers.add(IN_FLIGHT)
 
     def end(self, trace: RequestTrace, scope: Scope, status: int) -> None:
-        numbers, path = self.numbers, trace.path or known(scope["path"])
+        numbers, path = self.numbers, trace.path or metric_path(scope["path"])
         numbers.add(IN_FLIGHT, amount=-1.0)
         numbers.add(REQUESTS, path, str(status))
         if not trace.is_stream:
@@ -269,7 +269,7 @@ class Recorder:
                     self.numbers.observe(PREPARING_SECONDS, part.what, seconds=part.took)
 
 
-def known(path: str) -> str:
+def metric_path(path: str) -> str:
     """Return the path if it is worth a series, else `other`: clients can ask for any path."""
     return path if path in PATHS else "other"
 

@@ -74,11 +74,11 @@ def single(family: Family, known: dict[Labels, list[float]]) -> Metric:
 def histogram(family: Family, known: dict[Labels, list[float]]) -> Metric:
     metric = HistogramMetricFamily(family.name, family.help, labels=family.labels)
     for labels, (*counts, total) in sorted(known.items()):
-        metric.add_metric(labels, list(zip(BOUNDS, cumulated(counts), strict=True)), total)
+        metric.add_metric(labels, list(zip(BOUNDS, cumulate(counts), strict=True)), total)
     return metric
 
 
-def cumulated(counts: list[float]) -> Iterator[float]:
+def cumulate(counts: list[float]) -> Iterator[float]:
     total = 0.0
     for count in counts:
         total += count
@@ -120,7 +120,7 @@ class Facts:
         numbers.set(metrics.SUBSCRIPTIONS, value=self.subscriptions())
         numbers.set(metrics.PROCESSES, value=1.0)
         numbers.set(metrics.CPU_SECONDS, value=time.process_time())
-        numbers.set(metrics.MEMORY, value=resident())
+        numbers.set(metrics.MEMORY, value=resident_bytes())
 
     def look_at_caches(self, engine: Engine) -> None:
         numbers, documents = self.numbers, engine.documents
@@ -132,7 +132,7 @@ class Facts:
             numbers.set(metrics.EVICTIONS, cache, value=tally.evictions)
 
 
-def resident() -> float:
+def resident_bytes() -> float:
     """Return the resident memory in bytes, or 0 if the system does not say."""
     with suppress(OSError, ValueError, IndexError):
         return float(STATM.read_text().split()[1]) * PAGE_SIZE
@@ -158,7 +158,7 @@ class QueueLength:
         async with self.turn:
             if time.monotonic() - self.asked >= LASTS:
                 self.asked, self.found = time.monotonic(), await self.ask()
-        return list(shown(self.found)) if self.found else []
+        return list(job_series(self.found)) if self.found else []
 
     async def ask(self) -> OpenJobs | None:
         try:
@@ -169,7 +169,7 @@ class QueueLength:
             return None
 
 
-def shown(found: OpenJobs) -> Iterator[Series]:
+def job_series(found: OpenJobs) -> Iterator[Series]:
     yield Series(metrics.JOBS, ("pending",), [found.pending])
     yield Series(metrics.JOBS, ("running",), [found.running])
     yield Series(metrics.OLDEST_JOB, (), [found.oldest])

@@ -39,7 +39,9 @@ class SlowOperations:
         if trace.document is None or trace.is_stream or trace.took < self.threshold:
             return
         statements = sorted(trace.all("sql"), key=lambda part: part.took, reverse=True)
-        log.warning("slow operation", **facts(trace), statements=[shown(part) for part in statements[:MOST_STATEMENTS]])
+        log.warning(
+            "slow operation", **facts(trace), statements=[span_to_dict(part) for part in statements[:MOST_STATEMENTS]]
+        )
         if statements and self.may_explain(statements[0].sql):
             work = self.explain(statements[0].sql, document_hash(trace.document))
             self.explaining = asyncio.get_running_loop().create_task(work)
@@ -84,7 +86,7 @@ def facts(trace: RequestTrace) -> dict[str, Any]:
     }
 
 
-def shown(part: TraceSpan) -> dict[str, Any]:
+def span_to_dict(part: TraceSpan) -> dict[str, Any]:
     return {"sql": part.sql, "ms": milliseconds(part.took)} | ({"error": part.error} if part.error else {})
 
 

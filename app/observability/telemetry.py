@@ -23,7 +23,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, form
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from starlette.types import Scope
 
-from db.sql import touched
+from db.sql import tables_of
 from observability.trace import RequestTrace, TraceSpan
 
 from .metrics import FAMILIES, PATHS, SECONDS, Family, Numbers
@@ -43,16 +43,16 @@ def route(scope: Scope) -> dict[str, str]:
     return {http.HTTP_ROUTE: scope["path"]} if scope["path"] in PATHS else {}
 
 
-def asked(scope: Scope) -> dict[str, str]:
+def request_attributes(scope: Scope) -> dict[str, str]:
     return {http.HTTP_REQUEST_METHOD: method(scope), url.URL_SCHEME: scope["scheme"], **route(scope)}
 
 
 @lru_cache(1024)
-def verb(sql: str) -> str:
+def sql_verb(sql: str) -> str:
     """Return what a statement does, in the first word of its SQL; one that begins WITH and only reads is a SELECT."""
     said = COMMENTS.sub("", sql).split(None, 1)
     word = said[0].upper() if said else "UNKNOWN"
-    return "SELECT" if word == "WITH" and not touched(sql).written else word
+    return "SELECT" if word == "WITH" and not tables_of(sql).written else word
 
 
 class Measures:
@@ -71,9 +71,9 @@ class Measures:
 
     def end(self, trace: RequestTrace, scope: Scope, status: int) -> None:
         if not trace.is_stream:
-            self.requests.record(trace.took, asked(scope) | {http.HTTP_RESPONSE_STATUS_CODE: status})
+            self.requests.record(trace.took, request_attributes(scope) | {http.HTTP_RESPONSE_STATUS_CODE: status})
         for part in trace.all("sql"):
-            known = {db.DB_SYSTEM_NAME: "postgresql", db.DB_OPERATION_NAME: verb(part.sql)}
+            known = {db.DB_SYSTEM_NAME: "postgresql", db.DB_OPERATION_NAME: sql_verb(part.sql)}
             self.statements.record(part.took, known)
 
 
@@ -116,7 +116,7 @@ class Spans:
     def begin(self, trace: RequestTrace, scope: Scope) -> None:
         sent = {key.decode(): value.decode("latin-1") for key, value in scope["headers"] if key in PROPAGATED}
         given = PROPAGATOR.extract(sent, Context())
-        known = asked(scope) | {url.URL_PATH: scope["path"]}
+        known = request_attributes(scope) | {url.URL_PATH: scope["path"]}
         span = self.tracer.start_span(method(scope), given, SpanKind.SERVER, known)
         trace.span = span
         trace.trace_id = format_trace_id(span.get_span_context().trace_id)
@@ -162,7 +162,7 @@ class Spans:
 def name(part: TraceSpan, trace: RequestTrace) -> str:
     if part.what == "operation":
         return trace.type or "GraphQL Operation"
-    return verb(part.sql) if part.what == "sql" else NAMES.get(part.what, part.what)
+    return sql_verb(part.sql) if part.what == "sql" else NAMES.get(part.what, part.what)
 
 
 def attributes(part: TraceSpan, trace: RequestTrace) -> Mapping[str, Any]:
@@ -174,7 +174,7 @@ def attributes(part: TraceSpan, trace: RequestTrace) -> Mapping[str, Any]:
             return {key: value for key, value in known.items() if value is not None}
         case "sql":
             return {
-                db.DB_SYSTEM_NAME: "postgresql", db.DB_QUERY_TEXT: part.sql, db.DB_OPERATION_NAME: verb(part.sql),
+                db.DB_SYSTEM_NAME: "postgresql", db.DB_QUERY_TEXT: part.sql, db.DB_OPERATION_NAME: sql_verb(part.sql),
             }  # fmt: skip
     return {}
 

@@ -68,7 +68,7 @@ async def list_contradictions(
     """List claims of pages that contradict each other, the newest first."""
     given: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
     found = (await read(call, "contradictions", "RestContradictions", **given))["found"]
-    return await answer(call, responses.listed(found, list(map(shown, found["nodes"]))))
+    return await answer(call, responses.listed(found, list(map(claim_row, found["nodes"]))))
 
 
 @routes.post(
@@ -89,10 +89,10 @@ async def resolve(call: Caller, id: UUID, given: Decision) -> Response:
 
 
 async def contradiction_now(call: Call, database: Database, id: UUID) -> Row:
-    return shown((await read(call, "contradictions", "RestContradiction", database, id=str(id)))["found"])
+    return claim_row((await read(call, "contradictions", "RestContradiction", database, id=str(id)))["found"])
 
 
-def shown(row: Row) -> Row:
+def claim_row(row: Row) -> Row:
     """The closed sets are in small letters here."""
     row |= {name: row[name] and row[name].lower() for name in ("status", "suggestion", "resolution")}
     sides = {name: row[name] and responses.named(row[name]) for name in ("older_source", "newer_source")}

@@ -99,10 +99,10 @@ async def list_questions(call: Caller, status: Status = None, limit: Limit = 50,
     """List questions that wait for a decision or have one, the newest first."""
     given: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
     found = (await read(call, "decisions", "RestQuestions", **given))["found"]
-    return await answer(call, responses.listed(found, list(map(shown, found["nodes"]))))
+    return await answer(call, responses.listed(found, list(map(decision_row, found["nodes"]))))
 
 
-def shown(row: Row) -> Row:
+def decision_row(row: Row) -> Row:
     row |= {name: row[name].lower() for name in ("status", "significance")}
     return row | {"page": row["page"] and responses.named(row["page"])}
 

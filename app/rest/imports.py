@@ -110,7 +110,7 @@ async def import_notes(call: Caller, format: MadeBy = Choice.AUTO) -> Response:
         await received(call.request, path, most)
         result = await import_path(call.database, call.wiki, path, unpacked_most=UNPACKED * most, format=Format(format))
     call.account.owe(result.created + result.changed + result.unchanged + result.sources)
-    return await answer_write(call, shown(result).model_dump_json().encode())
+    return await answer_write(call, import_response(result).model_dump_json().encode())
 
 
 def ending_of(request: Request) -> str:
@@ -164,7 +164,7 @@ async def received(request: Request, path: Path, most: int) -> None:
         await asyncio.to_thread(file.write, bytes(pieces))
 
 
-def shown(result: ImportResult) -> Imported:
+def import_response(result: ImportResult) -> Imported:
     return Imported(
         created=result.created,
         changed=result.changed,

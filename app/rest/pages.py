@@ -32,7 +32,7 @@ from .parameters import (
     Type,
     Types,
     UpdatedSince,
-    moving,
+    moved_responses,
     problems,
     reading,
 )
@@ -66,7 +66,7 @@ async def list_pages(
     return await answer(call, responses.listed(found, [responses.named(page) for page in found["nodes"]]))
 
 
-@routes.get("/pages/{slug}", operation_id="getPage", response_model=Page, responses=moving(*OF_PAGE))
+@routes.get("/pages/{slug}", operation_id="getPage", response_model=Page, responses=moved_responses(*OF_PAGE))
 async def get_page(
     call: Caller,
     slug: Slug,
@@ -80,7 +80,7 @@ async def get_page(
         try:
             found = await read_of_page(call, "page", "RestPage", found_type, slug, include_archived)
         except NotFound:
-            return await elsewhere(call, found_type, slug)
+            return await redirect_merged(call, found_type, slug)
     else:
         found = await read_of_page(call, "page", "RestPageAt", found_type, slug, include_archived, version=version)
         if found["state"] is None:
@@ -88,7 +88,7 @@ async def get_page(
     return await answer_page(call, responses.page(found))
 
 
-async def elsewhere(call: Call, type: str, slug: str) -> Response:
+async def redirect_merged(call: Call, type: str, slug: str) -> Response:
     """Redirect to the page into which an archived one was merged; raise NotFound if it was not merged."""
     where: dict[str, Any] = {"tenantId": str(call.wiki.tenant_id), "type": type.upper(), "slug": slug}
     gone = (await read(call, "page", "RestMerged", **where))["page"]

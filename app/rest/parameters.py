@@ -67,7 +67,7 @@ def reading(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {304: {"description": "You have it: If-None-Match names what would be sent."}, **problems(*statuses)}
 
 
-def moving(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def moved_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return `reading`, and the 301 of what may be elsewhere."""
     return {301: {"description": SAID[301]}, **reading(*statuses)}
 

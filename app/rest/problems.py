@@ -17,7 +17,7 @@ from resolvers.rate_limits.limiter import Throttled
 from resolvers.transactions.db_errors import explained
 from schema.errors import LONGEST, masked
 
-from ..http.errors import challenge, said
+from ..http.errors import argument_problem, challenge
 from ..http.request import Refused
 
 log = structlog.get_logger()
@@ -77,11 +77,11 @@ def problem_of(error: Exception) -> Response:
         case RequestValidationError():
             return invalid(error.errors())
         case Throttled():
-            return problem(429, headers=retry_after(error.retry_after), **told(error))
+            return problem(429, headers=retry_after(error.retry_after), **problem_fields(error))
         case Unauthenticated():
-            return problem(401, headers=[("WWW-Authenticate", challenge(error))], **told(error))
+            return problem(401, headers=[("WWW-Authenticate", challenge(error))], **problem_fields(error))
         case CairnError():
-            return problem(STATUSES.get(error.code, 400), **told(error))
+            return problem(STATUSES.get(error.code, 400), **problem_fields(error))
         case HTTPException():
             return not_served(error.status_code, str(error.detail))
     log.error("internal error", exc_info=error)
@@ -89,7 +89,7 @@ def problem_of(error: Exception) -> Response:
     return problem(500, shown["extensions"]["code"], shown["message"])
 
 
-def told(error: CairnError) -> dict[str, Any]:
+def problem_fields(error: CairnError) -> dict[str, Any]:
     """Return the error in the names of this transport."""
     more = {snake(name): value for name, value in error.extensions.items()}
     if (field := more.get("field")) and not isinstance(error, UnknownParameter):
@@ -132,7 +132,7 @@ def retry_after(seconds: int) -> list[tuple[str, str]]:
 
 def invalid(faults: Sequence[Any]) -> Response:
     """Refuse input that breaks the contract: the first fault is `detail`, and `errors` lists it and the others."""
-    errors = [{"field": place(fault["loc"]), "message": said(fault)} for fault in faults[:MOST]]
+    errors = [{"field": place(fault["loc"]), "message": argument_problem(fault)} for fault in faults[:MOST]]
     first = errors[0]
     detail = f"{first['field']}: {first['message']}." if first["field"] else f"{first['message']}."
     return problem(422, "BAD_USER_INPUT", detail, field=first["field"], errors=errors)

@@ -154,7 +154,7 @@ async def list_proposals(
         "after": cursor,
     }
     found = (await read(call, "proposals", "RestProposals", **given))["found"]
-    return await answer(call, responses.listed(found, list(map(shown, found["nodes"]))))
+    return await answer(call, responses.listed(found, list(map(proposal_row, found["nodes"]))))
 
 
 @routes.get("/proposals/{id}", operation_id="getProposal", response_model=Proposal, responses=reading(404))
@@ -218,10 +218,10 @@ async def proposal_now(call: Call, database: Database, id: UUID) -> Row:
     found = (await read(call, "proposals", "RestProposal", database, id=str(id)))["found"]
     if found is None:
         raise NotFound(decisions.NO_PROPOSAL)
-    return shown(found)
+    return proposal_row(found)
 
 
-def shown(row: Row) -> Row:
+def proposal_row(row: Row) -> Row:
     """The closed sets are in small letters here."""
     row |= {name: row[name].lower() for name in ("status", "significance")}
     return row | {"page": row["page"] and responses.named(row["page"])}

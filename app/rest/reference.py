@@ -45,14 +45,14 @@ def reference(contract: Shape) -> str:
     title = f"{info['title']} REST API"
     parts = [
         f"<h1>{escape(title)}</h1>",
-        f"<p>{prose(info['description'])}</p>",
+        f"<p>{description_html(info['description'])}</p>",
         f"<p>Paths are below <code>{escape(base)}</code>. Send <code>Authorization: Bearer TOKEN</code> with a token "
         f'or an API key. For programs: <a href="{escape(base)}/openapi.json">openapi.json</a>.</p>',
         f"<nav>{''.join(contents(by_tag))}</nav>",
     ]
     for tag, members in by_tag.items():
         parts.append(f'<section><h2 id="{anchor("tag", tag)}">{escape(tag.capitalize())}</h2>')
-        parts += [shown(path, method, operation) for path, method, operation in members]
+        parts += [operation_html(path, method, operation) for path, method, operation in members]
         parts.append("</section>")
     parts.append('<section><h2 id="schemas">Schemas</h2>')
     parts += [schema(name, shapes[name]) for name in sorted(shapes)]
@@ -81,12 +81,12 @@ def contents(by_tag: Mapping[str, Iterable[tuple[str, str, Shape]]]) -> Iterator
     yield '<p><a href="#schemas">Schemas</a></p>'
 
 
-def shown(path: str, method: str, operation: Shape) -> str:
+def operation_html(path: str, method: str, operation: Shape) -> str:
     """Return one operation as HTML."""
     name = operation["operationId"]
     parts = [
         f'<h3 id="{escape(name)}">{escape(operation["summary"])} <code>{method.upper()} {escape(path)}</code></h3>',
-        f"<p>{prose(operation.get('description', ''))} Operation <code>{escape(name)}</code>.</p>",
+        f"<p>{description_html(operation.get('description', ''))} Operation <code>{escape(name)}</code>.</p>",
     ]
     if not operation.get("security"):
         parts.append("<p>It needs no credential.</p>")
@@ -96,20 +96,24 @@ def shown(path: str, method: str, operation: Shape) -> str:
                 f"<code{mark(one)}>{escape(one['name'])}</code>",
                 escape(one["in"]),
                 type_of(one["schema"]),
-                prose(one.get("description") or one["schema"].get("description", "")),
+                description_html(one.get("description") or one["schema"].get("description", "")),
             )
             for one in parameters
         ]
         parts += ["<h4>Parameters</h4>", table(("Name", "In", "Type", "Description"), rows)]
     if body := operation.get("requestBody"):
         kinds_taken = [
-            (f"<code>{escape(kind)}</code>", type_of(one["schema"]), prose(one["schema"].get("description", "")))
+            (
+                f"<code>{escape(kind)}</code>",
+                type_of(one["schema"]),
+                description_html(one["schema"].get("description", "")),
+            )
             for kind, one in body["content"].items()
         ]
-        parts.append(f"<h4>Body</h4><p>{prose(body.get('description', ''))}</p>")
+        parts.append(f"<h4>Body</h4><p>{description_html(body.get('description', ''))}</p>")
         parts.append(table(("Content type", "Type", "Description"), kinds_taken))
     answers = [
-        (f"<code>{escape(status)}</code>", prose(one["description"]), kinds(one.get("content", {})))
+        (f"<code>{escape(status)}</code>", description_html(one["description"]), kinds(one.get("content", {})))
         for status, one in sorted(operation["responses"].items())
     ]
     return "\n".join([*parts, "<h4>Responses</h4>", table(("Status", "When", "Content"), answers)])
@@ -117,7 +121,9 @@ def shown(path: str, method: str, operation: Shape) -> str:
 
 def schema(name: str, shape: Shape) -> str:
     """Return one shape as HTML, with its members."""
-    head = f'<h3 id="{anchor("schema", name)}">{escape(name)}</h3><p>{prose(shape.get("description", ""))}</p>'
+    head = (
+        f'<h3 id="{anchor("schema", name)}">{escape(name)}</h3><p>{description_html(shape.get("description", ""))}</p>'
+    )
     if "properties" not in shape:
         return f"{head}<p>{type_of(shape)}</p>"
     required = shape.get("required", ())
@@ -125,7 +131,7 @@ def schema(name: str, shape: Shape) -> str:
         (
             f"<code{mark({'required': member in required})}>{escape(member)}</code>",
             type_of(one),
-            prose(one.get("description", "")),
+            description_html(one.get("description", "")),
         )
         for member, one in shape["properties"].items()
     ]
@@ -169,7 +175,7 @@ def mark(one: Shape) -> str:
     return ' class="required" title="required"' if one.get("required") else ""
 
 
-def prose(text: str) -> str:
+def description_html(text: str) -> str:
     """Return a description as HTML: escaped, with its code as code."""
     return CODE.sub(r"<code>\1</code>", escape(text))
 

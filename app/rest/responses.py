@@ -124,7 +124,7 @@ def passage(edge: Row) -> Row:
     return shown
 
 
-def source(row: Row) -> Row:
+def source_row(row: Row) -> Row:
     citing = row.pop("pages")["nodes"]
     return named(row) | {"cited_by": [named(page) for page in citing]}
 

@@ -264,7 +264,7 @@ async def source_now(call: Call, database: Database, id: UUID) -> dict[str, Any]
     found = (await read(call, "sources", "RestSource", database, id=str(id)))["source"]
     if not found:
         raise NotFound(NO_SOURCE)
-    return responses.source(found)
+    return responses.source_row(found)
 
 
 routes.include_router(moving)

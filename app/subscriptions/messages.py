@@ -15,7 +15,7 @@ from websockets.frames import CloseCode, Frame
 from websockets.http11 import Request
 
 from selection import Limits
-from selection.limits import extent
+from selection.limits import measure_variables
 
 from ..http.request import parse_in_thread
 
@@ -184,7 +184,7 @@ def parsed(text: str, limits: Limits) -> dict[str, Any]:
 def excess(message: dict[str, Any], limits: Limits) -> str | None:
     """Return which limit the message exceeds, or None."""
     try:
-        extent(message, limits)
+        measure_variables(message, limits)
     except GraphQLError as error:
         return error.message
     return None

@@ -42,7 +42,7 @@ def wants_events(scope: Scope) -> bool:
     return next((kind for kind in kinds if kind in (EVENTS, JSON, GRAPHQL_JSON)), None) == EVENTS
 
 
-def before(endpoint: ASGIApp, streams: Streams) -> ASGIApp:
+def with_streaming(endpoint: ASGIApp, streams: Streams) -> ASGIApp:
     """Return the endpoint with the streaming endpoints before it."""
 
     def choose(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:

@@ -291,7 +291,7 @@ def local_path(given: str) -> str:
     return given if is_ours and given.isprintable() else "/"
 
 
-def moved(path: str, status: int = 303) -> Response:
+def redirect(path: str, status: int = 303) -> Response:
     """Redirect to a path of this service."""
     return RedirectResponse(path, status_code=status, headers={"cache-control": "no-store"})
 
@@ -310,7 +310,7 @@ async def error_page(web: Web, request: Request, error: Exception) -> Response:
     """Return a page that says what is wrong and what to do; to sign in, where nobody is."""
     error = explained(error)
     if isinstance(error, Proposed):
-        return moved(error.path)
+        return redirect(error.path)
     if isinstance(error, Unauthenticated):
         return to_sign_in(request, error)
     status, code, message, headers = described(error)
@@ -341,7 +341,7 @@ def to_sign_in(request: Request, error: Unauthenticated) -> Response:
     """Redirect to the sign-in page; a credential that no longer holds is dropped."""
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     is_new = isinstance(error, NoCredential)
-    response = moved(path_to("sign-in", next=here if request.method == "GET" else "", ended="" if is_new else "1"))
+    response = redirect(path_to("sign-in", next=here if request.method == "GET" else "", ended="" if is_new else "1"))
     if not is_new:
         sign_out(request, response)
     return response

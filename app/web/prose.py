@@ -49,7 +49,7 @@ def named_in(html: str) -> set[str]:
     return {unquote(found["path"]) for found in ATTACHED.finditer(html)}
 
 
-def dressed(html: str, owner: str, may_write: bool = False, files: Files = NO_FILES) -> Markup:
+def safe_html(html: str, owner: str, may_write: bool = False, files: Files = NO_FILES) -> Markup:
     """Return safe HTML with the addresses and marks of the reader. `owner` is the wiki whose text it is, and `files`
     the attachments that it names."""
 
@@ -89,7 +89,7 @@ def dressed(html: str, owner: str, may_write: bool = False, files: Files = NO_FI
         html = html.replace("</table>", "</table></div>")
     if "[" in html:
         html = TASK.sub(task, html)
-    return Markup(HEADING.sub(lowered, html))  # noqa: S704  # every text in it is escaped
+    return Markup(HEADING.sub(lower_heading, html))  # noqa: S704  # every text in it is escaped
 
 
 def sized(file: AttachmentPlace, wanted: int) -> str:
@@ -100,9 +100,9 @@ def sized(file: AttachmentPlace, wanted: int) -> str:
     return f' width="{width}" height="{max(1, round(file.height * width / file.width))}"'
 
 
-def alone(html: str) -> Markup:
+def standalone_html(html: str) -> Markup:
     """Return the HTML of a text that is shown by itself: names of other pages are words, and nothing leads to them."""
-    return dressed(INSIDE.sub(r"\1", html), "")
+    return safe_html(INSIDE.sub(r"\1", html), "")
 
 
 def outside_image(match: re.Match[str]) -> str:
@@ -121,7 +121,7 @@ def task(match: re.Match[str]) -> str:
     return f'<li class="task">{match[1] or ""}<span role="img" aria-label="{label}">{mark}</span> '
 
 
-def lowered(match: re.Match[str]) -> str:
+def lower_heading(match: re.Match[str]) -> str:
     """Return a heading inside of a section, below the section's own."""
     return f"<{match[1]}h{max(3, int(match[2]))}>"
 

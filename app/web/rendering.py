@@ -16,7 +16,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from content.templates import TEMPLATES
 
 from ..graphiql.page import FOR_EVER, dated_by_content
-from .prose import dressed
+from .prose import safe_html
 
 HERE = Path(__file__).parent
 FOLDER = "/static"
@@ -80,7 +80,7 @@ def templates() -> Environment:
         auto_reload=False,
     )
     made.globals |= {"t": texts(), "static": static, "page_types": sorted(TEMPLATES)}
-    made.filters |= {"day": day, "counted": counted, "address": address, "dressed": dressed, "digest": digest}
+    made.filters |= {"day": day, "counted": counted, "address": address, "dressed": safe_html, "digest": digest}
     return made
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from content.edits.differences import restored
 from content.edits.edits import TextEditAmbiguous, edit
-from resolvers.pages.revision_store import spared
+from resolvers.pages.revision_store import smaller_delta
 
 from .words import WORDS
 
@@ -63,7 +63,7 @@ class Kept:
 
     def add(self, text: str) -> None:
         self.age += 1
-        delta = spared(self.base, text, self.age) if self.base else None
+        delta = smaller_delta(self.base, text, self.age) if self.base else None
         if delta is None:
             self.base, self.age = text, 0
         else:

@@ -33,7 +33,7 @@ from .stored import (
     find_said,
     find_topics,
     find_waiting,
-    keep,
+    store_compiled,
     write_placements,
 )
 from .topics import claim
@@ -47,7 +47,7 @@ async def make_parents(writer: Writer, unknown: Sequence[Placement], metrics: Me
     earned = titles(unknown)
     claims = await claim(writer, list(earned.values())) if earned else {}
     made = {alias: claims[title] for alias, title in earned.items() if title in claims}
-    await keep(writer, [(one.before, one.page) for one in made.values()], NOTE)
+    await store_compiled(writer, [(one.before, one.page) for one in made.values()], NOTE)
     metrics.add("pages_created", sum(one.before is None for one in made.values()))
     changes = [PageChange(one.before, one.page, (), one.promotes, {}) for one in made.values()]
     await promote(writer, changes, metrics)
@@ -61,11 +61,11 @@ def titles(unknown: Sequence[Placement]) -> dict[str, str]:
         if any(basis in OWN_PAGES for basis in one.bases):
             pages[one.alias][one.page_id] = one.name
     return {
-        alias: commonest(list(names.values())) for alias, names in sorted(pages.items()) if len(names) >= PAGES_LEAST
+        alias: most_common(list(names.values())) for alias, names in sorted(pages.items()) if len(names) >= PAGES_LEAST
     }
 
 
-def commonest(names: Sequence[str]) -> str:
+def most_common(names: Sequence[str]) -> str:
     counts = Counter(names)
     return min(counts, key=lambda name: (-counts[name], name))
 

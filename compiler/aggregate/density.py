@@ -80,8 +80,8 @@ def read(stored: Mapping[str, Any]) -> Aggregation:
     return Aggregation(
         linked_page_ids=identifiers(stored.get("linked_page_ids")),
         supporting_record_count=count if isinstance(count := stored.get("supporting_record_count"), int) else 0,
-        first_source_at=moment(stored.get("first_source_at")),
-        last_source_at=moment(stored.get("last_source_at")),
+        first_source_at=parse_time(stored.get("first_source_at")),
+        last_source_at=parse_time(stored.get("last_source_at")),
         observed_tags=texts(stored.get("observed_tags")),
         promotion_status=status if status in (CANDIDATE, PROMOTED, SUPPRESSED) else NONE,
         promotion_score=float(score) if isinstance(score := stored.get("promotion_score"), int | float) else 0.0,
@@ -139,7 +139,7 @@ def written(moment: datetime | None) -> str | None:
     return moment.isoformat().replace("+00:00", "Z") if moment else None
 
 
-def moment(value: object) -> datetime | None:
+def parse_time(value: object) -> datetime | None:
     try:
         return datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:

@@ -21,9 +21,9 @@ from ..write.page_changes import PageChange
 from ..write.store import promote
 from .density import PROMOTED, SUPPRESSED, Aggregation
 from .listing import Child
-from .promotion import Growth, find_growths, hang, left_behind
+from .promotion import Growth, find_growths, left_behind, place_topic
 from .rollups import Rollup, read_rollups
-from .stored import Outlines, Spot, find_listed, find_outlines, keep, move_placements, set_aggregations
+from .stored import Outlines, Spot, find_listed, find_outlines, move_placements, set_aggregations, store_compiled
 
 PART_LEAST = 5
 
@@ -110,7 +110,7 @@ async def grow_once(writer: Writer, spots: Sequence[Spot], metrics: Metrics) -> 
     metrics.add("parent_sections_updated", await set_aggregations(writer, known))
     await move_placements(writer, [(one.rollup.spot, one.spot, None) for one in growths])
     for one in growths:
-        await hang(writer, one)
+        await place_topic(writer, one)
     metrics.add("sections_promoted", len(growths))
     refresh_hubness(writer, states)
     return [one.spot for one in growths]
@@ -185,7 +185,7 @@ async def keep_pages(
     before: dict[UUID, Page | None] = {one.page.id: one.before for one in growths} | dict(pages)
     grown = {one.page.id for one in growths}
     for summary, ids in ((NOTE, states.keys() - grown), (GREW, states.keys() & grown)):
-        await keep(writer, [(before[page_id], states[page_id]) for page_id in sorted(ids)], summary)
+        await store_compiled(writer, [(before[page_id], states[page_id]) for page_id in sorted(ids)], summary)
     changes = [PageChange(one.before, one.page, (), one.promotes, {}) for one in growths]
     await promote(writer, changes, metrics)
 

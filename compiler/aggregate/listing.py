@@ -72,7 +72,7 @@ def listing(body: str, children: Sequence[Child], before: Aggregation) -> Listin
             is_ours = there is None or digest(there) in (digests.get(child.id), digest(child.line))
             lines[child.id] = child.line if there is None or is_ours else there
             made[child.id] = digest(child.line) if is_ours else ""
-    return Listing(above(standing.own, "\n".join(lines.values())), tuple(lines), tuple(made.values()), dismissed)
+    return Listing(join_texts(standing.own, "\n".join(lines.values())), tuple(lines), tuple(made.values()), dismissed)
 
 
 def shortened(body: str, children: Sequence[Child], before: Aggregation, title: str, slug: str) -> str:
@@ -81,23 +81,29 @@ def shortened(body: str, children: Sequence[Child], before: Aggregation, title: 
     shown = [child for child in children if child.id in before.linked_page_ids]
     best = sorted(shown, key=lambda child: (-child.source_count, normalise(child.title), child.slug))[:HIGHLIGHTS]
     text = "\n".join(
-        (said(before), "", *(standing.lines.get(child.id, child.line) for child in best), "", see(title, slug))
+        (
+            listing_summary(before),
+            "",
+            *(standing.lines.get(child.id, child.line) for child in best),
+            "",
+            see_also_line(title, slug),
+        )
     )
-    return above(standing.own, text)
+    return join_texts(standing.own, text)
 
 
 def undone(body: str, known: Aggregation) -> str:
     """Return the text of a section whose topic is gone, without the summary and the way to it."""
-    return "\n".join(line for line in body.splitlines() if line != said(known) and not SEE.match(line))
+    return "\n".join(line for line in body.splitlines() if line != listing_summary(known) and not SEE.match(line))
 
 
-def said(known: Aggregation) -> str:
+def listing_summary(known: Aggregation) -> str:
     """Return a sentence that says how many pages it lists, what they are about, and from how many sources."""
     about = f" about {', '.join(known.observed_tags[:3])}" if known.observed_tags else ""
     return f"{len(known.linked_page_ids)} pages{about}, from {known.supporting_record_count} sources. Among them:"
 
 
-def see(title: str, slug: str) -> str:
+def see_also_line(title: str, slug: str) -> str:
     return f"See: {page_link(' '.join(title.split()), 'topic', slug)}"
 
 
@@ -125,7 +131,7 @@ def address(line: str) -> str:
     return found[1] if found else ""
 
 
-def above(own: str, text: str) -> str:
+def join_texts(own: str, text: str) -> str:
     return "\n\n".join(filter(None, (own, text)))
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from content.names import normalise
 from content.rollups import first_sentence
 
-from ..extraction.metadata import short
+from ..extraction.metadata import short_name
 from ..planner import PageCard
 from .told import PlacementEvidence
 
@@ -79,7 +79,7 @@ def by_metadata(card: PageCard, said: Sequence[MetadataValue]) -> Iterator[tuple
 def by_summary(card: PageCard) -> Iterator[str]:
     """Yield the places that the first sentence says it is in: `Austin`, and `Austin, TX`."""
     for found in LOCATED.finditer(first_sentence(card.summary or "")):
-        place, region = (short((part or "").rstrip(".'’-")) for part in found.groups())
+        place, region = (short_name((part or "").rstrip(".'’-")) for part in found.groups())
         if place:
             yield place
         if place and region:

@@ -73,10 +73,10 @@ def title_for(rollup: Rollup, page: Page, outlines: Outlines) -> str:
 def introduced(page: Page, rollup: Rollup, parent: Page) -> Page:
     """Return a new topic, with a summary and the tags of what it lists."""
     tags = rollup.known.observed_tags
-    return replace(page, summary=f"{rollup.heading}: {parent.title}{about(tags)}.", tags=tags[:TAGS_MAX])
+    return replace(page, summary=f"{rollup.heading}: {parent.title}{tag_suffix(tags)}.", tags=tags[:TAGS_MAX])
 
 
-def about(tags: Sequence[str]) -> str:
+def tag_suffix(tags: Sequence[str]) -> str:
     """Return the first of these tags in brackets, for the summary of a topic."""
     return f" ({', '.join(tags[:3])})" if tags else ""
 
@@ -102,7 +102,7 @@ async def left_behind(writer: Writer, growths: Sequence[Growth]) -> dict[Spot, S
     return drafts
 
 
-async def hang(writer: Writer, growth: Growth) -> None:
+async def place_topic(writer: Writer, growth: Growth) -> None:
     """Put the topic under the page it came from, unless somebody has put it elsewhere."""
     parent_id, slug = growth.rollup.spot
     if growth.page.parent_id is None:

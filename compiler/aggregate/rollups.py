@@ -77,7 +77,7 @@ async def read_rollups(
             supporting_record_count=support.sources,
             first_source_at=support.first_at,
             last_source_at=support.last_at,
-            observed_tags=commonest(one.tags),
+            observed_tags=most_common(one.tags),
         )
         points = score(known, one.tags, len(one.text.body))
         one.known = replace(known, promotion_score=points, promotion_status=status(known, points))
@@ -103,7 +103,7 @@ def heading_of(slug: str, known: Aggregation) -> str:
     return name[:1].upper() + name[1:]
 
 
-def commonest(tags: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def most_common(tags: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Return the tags that most pages have."""
     counts = Counter(tag for own in tags for tag in set(own))
     return tuple(sorted(counts, key=lambda tag: (-counts[tag], tag))[:TAGS_MAX])

@@ -226,7 +226,7 @@ State = tuple[Page | None, Page]
 """A page before, if it was there, and after."""
 
 
-async def keep(writer: Writer, states: Iterable[State], summary: str) -> list[Page]:
+async def store_compiled(writer: Writer, states: Iterable[State], summary: str) -> list[Page]:
     """Save these pages as compiled at this moment, and return them; one that does not differ is not saved again."""
     wanted = list(states)
     changed = {after.id: (before, after) for before, after in wanted if before != after}

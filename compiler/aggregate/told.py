@@ -30,10 +30,10 @@ class PlacementEvidence:
 
 def told_in(metadata: str) -> PlacementEvidence:
     """Return what metadata says, an object in JSON."""
-    return _kept(metadata) if len(metadata) <= SHORT_MAX else told(orjson.loads(metadata))
+    return _kept(metadata) if len(metadata) <= SHORT_MAX else placement_evidence(orjson.loads(metadata))
 
 
-def told(metadata: Mapping[str, Any]) -> PlacementEvidence:
+def placement_evidence(metadata: Mapping[str, Any]) -> PlacementEvidence:
     tags = tags_in(metadata)
     return PlacementEvidence(
         tuple((basis, name, normalise(name)) for basis, name in dict.fromkeys(named(metadata))),
@@ -47,7 +47,7 @@ def told(metadata: Mapping[str, Any]) -> PlacementEvidence:
 
 @lru_cache(KEPT_MAX)
 def _kept(metadata: str) -> PlacementEvidence:
-    return told(orjson.loads(metadata))
+    return placement_evidence(orjson.loads(metadata))
 
 
 def aliases(metadata: Mapping[str, Any], key: str) -> frozenset[str]:

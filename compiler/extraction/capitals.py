@@ -52,7 +52,7 @@ ACTED = {
 }
 
 
-def acts(following: str, language: str) -> bool:
+def is_action(following: str, language: str) -> bool:
     """Return whether this word behind a name says what somebody or something does or is."""
     if (following, language) == ("a", "en"):
         return False
@@ -324,7 +324,7 @@ def _told(name: str, parts: Parts, first: int, last: int, *, opens: bool, langua
         is_person,
         not is_german or is_sure(name, previous, opens=opens),
         is_german and is_bare(name, opens=opens),
-        acts(following, language),
+        is_action(following, language),
     )
 
 

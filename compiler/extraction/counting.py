@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from ..planner import HeldName
 from .decisions import decisions
 from .sightings import Reading, Sighting, first_name
-from .tallies import Tally, full_name, suggestion, tally_of, verdict, whole_of
+from .tallies import Tally, earned_type, full_name, suggestion, tally_of, whole_of
 from .text import SENTENCE_MAX, folded, normalised, padded
 from .variants import NUMBERED, KnownNames, city_names, introduced, other_number, other_spelling, short_forms
 
@@ -53,7 +53,7 @@ class Counts:
         if key in self.shorter and self.is_seen(self.shorter[key][0]):
             return None
         whole = (self.tallies[key], self.both_numbers(key), self.all_forms(key))
-        return next(filter(None, (verdict(key, tally) for tally in whole if tally)), None)
+        return next(filter(None, (earned_type(key, tally) for tally in whole if tally)), None)
 
     def is_seen(self, key: str) -> bool:
         """Return whether there is a page or evidence of this name."""

@@ -163,7 +163,7 @@ def decisions(reading: Reading) -> tuple[Decision, ...]:
     return tuple(one for one in _all(reading) if one.has_page)
 
 
-def lesser(reading: Reading) -> tuple[Decision, ...]:
+def minor_decisions(reading: Reading) -> tuple[Decision, ...]:
     """Return the decisions without pages of their own."""
     return tuple(one for one in _all(reading) if not one.has_page)
 

@@ -17,7 +17,7 @@ from content.search.words import SPACELESS
 
 from ..planner import SourceText
 from . import metadata
-from .decisions import Decision, decisions, follows, lesser
+from .decisions import Decision, decisions, follows, minor_decisions
 from .language import stops_of
 from .quoting import bullet
 from .sightings import ATTENDING, Reading
@@ -215,7 +215,7 @@ def _is_set_beside(text: str, name: str) -> bool:
 
 def telling(sentence: Sentence, names: Iterable[str], language: str) -> float:
     """Score how well a sentence leads a page: DEFINITION or more where it says what the thing is, else less."""
-    defines, tells = definition(sentence, names), worth(sentence, names, language)
+    defines, tells = definition(sentence, names), score_sentence(sentence, names, language)
     if GREETING.match(sentence.text):
         return min(tells, 0.0)
     if defines >= DEFINITION:
@@ -223,7 +223,7 @@ def telling(sentence: Sentence, names: Iterable[str], language: str) -> float:
     return min((defines + tells) / 2, UNDEFINED) if tells >= 0 else tells
 
 
-def worth(sentence: Sentence, names: Iterable[str], language: str) -> float:
+def score_sentence(sentence: Sentence, names: Iterable[str], language: str) -> float:
     """Score how much a sentence says: greetings, questions, cries and lists of those present are below zero."""
     text, words = sentence.text, sentence.words
     if SPACELESS.search(text):
@@ -300,10 +300,10 @@ def _decided(reading: Reading, subject: Subject, quoted: Iterable[EvidenceLine])
     """Yield a whole sentence for each decision about the page that has none of its own, unless it is quoted."""
     said, keys = naming(reading, subject.names), {line.key for line in quoted}
     is_about = is_tagged(reading, subject, "title", "project", "person", "place")
-    for one in lesser(reading):
+    for one in minor_decisions(reading):
         near = (*one.before[-1:], one.sentence)
         if one.sentence.words not in keys and (is_about or any(sentence in said for sentence in near)):
-            yield _line(reading, one.sentence, subject, worth(one.sentence, subject.names, reading.language))
+            yield _line(reading, one.sentence, subject, score_sentence(one.sentence, subject.names, reading.language))
 
 
 def _visits(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
@@ -331,7 +331,7 @@ def _about(reading: Reading, subject: Subject) -> Sequence[Sentence]:
 def _best(reading: Reading, said: Iterable[Sentence], subject: Subject, about: str = "") -> tuple[EvidenceLine, ...]:
     """Return the sentences of each day that say most, the best first, each once."""
     found = _quotable(said) or list(said)
-    scored = [(worth(one, subject.names, reading.language), -place, one) for place, one in enumerate(found)]
+    scored = [(score_sentence(one, subject.names, reading.language), -place, one) for place, one in enumerate(found)]
     lines: dict[str, EvidenceLine] = {}
     of_day: Counter[date | None] = Counter()
     for score, _, one in sorted(scored, key=lambda one: one[:2], reverse=True):
@@ -390,7 +390,7 @@ def _quotes(reading: Reading, said: Iterable[Sentence], about: str = "") -> tupl
     return (EvidenceLine(reading.source, texts, 0.0, words, about, day=chosen[0].day),)
 
 
-def formerly(slug: str, reading: Reading, subject: Subject) -> Iterator[str]:
+def former_lines(slug: str, reading: Reading, subject: Subject) -> Iterator[str]:
     """Yield the lines that former versions wrote: of the first sentences of a source together, all of its day."""
     said: Sequence[Sentence] = naming(reading, subject.names)
     about = ""

@@ -40,7 +40,7 @@ def named(source: SourceText) -> Iterator[tuple[str, str]]:
     yield from (("journal", name) for name in texts(source.metadata, "journal_id") if not is_number(name))
     yield from (("person", name) for name in texts(source.metadata, "people"))
     yield from (("tag", tag) for tag in tags(source))
-    if title := short(source.title):
+    if title := short_name(source.title):
         yield "title", title
 
 
@@ -48,7 +48,7 @@ def texts(metadata: Mapping[str, Any], key: str) -> list[str]:
     """Return the texts of a field: a text, a list of them, or a mapping with a name."""
     value = metadata.get(key)
     values = value[:VALUES_MAX] if isinstance(value, list | tuple) else [value]
-    return [name for one in values if (name := short(one.get("name") if isinstance(one, Mapping) else one))]
+    return [name for one in values if (name := short_name(one.get("name") if isinstance(one, Mapping) else one))]
 
 
 def cities(metadata: Mapping[str, Any]) -> list[str]:
@@ -87,7 +87,7 @@ def town_in(address: str) -> str | None:
 def town_named(text: str) -> str | None:
     """Return the name of a town without its region: `São Paulo - SP`."""
     name = REGION.sub("", text)
-    return short(name) if name and not any(map(str.isdigit, name)) else None
+    return short_name(name) if name and not any(map(str.isdigit, name)) else None
 
 
 def tags(source: SourceText) -> list[str]:
@@ -103,7 +103,7 @@ def tags_in(metadata: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(tag for tag in found if tag and len(tag) <= TAG.most and normalised(tag)))
 
 
-def short(value: object) -> str | None:
+def short_name(value: object) -> str | None:
     """Return a text of one line that can be a name."""
     name = " ".join(value.split()) if isinstance(value, str) else ""
     return name if name and len(name) <= NAME.most and normalised(name) else None

@@ -57,7 +57,7 @@ def _is_phrase(words: list[str], stops: Set[str]) -> bool:
     return len(words) <= WORDS_MAX and "'" not in (first[0], first[-1], last[-1]) and last not in stops
 
 
-def known(reading: Reading, names: NameIndex) -> dict[str, list[int]]:
+def sentences_by_name(reading: Reading, names: NameIndex) -> dict[str, list[int]]:
     """Return by name the indexes of the sentences that say it: within a sentence the longest of overlapping names."""
     found: dict[str, list[int]] = {}
     wanted = [(name, padded(name)) for name in names.said_in(reading)]

@@ -17,7 +17,7 @@ from .decisions import decisions
 from .drafts import Draft
 from .evidence import says_capital
 from .linking import Named, links
-from .phrases import NameIndex, known, phrases
+from .phrases import NameIndex, phrases, sentences_by_name
 from .proposals import new_page, page_update
 from .readings import keepable, reading_of
 from .sightings import Reading, first_name
@@ -242,7 +242,7 @@ class SourceBatch:
 
     def _named(self, reading: Reading, names: NameIndex) -> Named:
         named = Named(reading)
-        for name, indexes in known(reading, names).items():
+        for name, indexes in sentences_by_name(reading, names).items():
             draft = self.by_name[name]
             for index in indexes:
                 if _is_meant(draft, name, reading, index):

@@ -70,7 +70,7 @@ def _rank(sentence: Sentence, names: Set[str]) -> Rank:
     return Rank(telling(sentence, names, language), sentence.text)
 
 
-def circumstances(draft: Draft) -> str | None:
+def describe_page(draft: Draft) -> str | None:
     """Describe a page that no sentence defines: city and tags (`Lisbon: food, tavern`), of a topic what it names."""
     if draft.type == "decision":
         return draft.title
@@ -145,7 +145,7 @@ def new_page(draft: Draft) -> NewPage | None:
     if not sections:
         return None
     return NewPage(
-        draft.type, draft.title, sections, sentence_about(draft) or circumstances(draft), tuple(draft.aliases),
+        draft.type, draft.title, sections, sentence_about(draft) or describe_page(draft), tuple(draft.aliases),
         tuple(tag for tag, _ in ranked(draft.tags)[:TAGS_MAX]), tuple(draft.promotes),
     )  # fmt: skip
 

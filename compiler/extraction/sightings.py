@@ -176,7 +176,7 @@ class Reading:
         """Return the sightings by key, in the order of the text."""
         seen: dict[str, Sighting] = {}
         for kind, name in self.named:
-            _see(seen, name, kind, context=metadata.short(self.source.title) or "")
+            _see(seen, name, kind, context=metadata.short_name(self.source.title) or "")
         self._read_titles(seen)
         for line in self.lines:
             if len(seen) > NAMES_MAX:
@@ -219,7 +219,7 @@ class Reading:
     def _titles(self) -> tuple[str, ...]:
         """Return its title and the heading above all text, without the number that it has in a series."""
         heading = self.lines[0].heading if self.lines else ""
-        found = filter(None, (metadata.short(self.source.title), clean(heading)))
+        found = filter(None, (metadata.short_name(self.source.title), clean(heading)))
         return tuple(dict.fromkeys(SERIES.sub("", title) for title in found))
 
     def _read(self, line: TextLine, seen: dict[str, Sighting]) -> None:

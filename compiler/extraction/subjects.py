@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from content.search.words import SPACELESS
 
-from .capitals import acts
+from .capitals import is_action
 from .german_nouns import ABSTRACT, DETERMINERS, KINDS_OF_PLACE, NO_ARTICLE
 from .language import stops_of, word_set
 from .marked import LINK
@@ -183,7 +183,7 @@ def _pairs(clause: str, small: Container[str]) -> Iterator[tuple[str, bool]]:
         if first in small or second in small or not (first.isalpha() and second.isalpha()):
             continue
         following = words[at + 2] if at + 2 < len(words) else ""
-        does = acts(following, "en")
+        does = is_action(following, "en")
         is_led = at > 0 and words[at - 1] in BEFORE
         if (is_led and (does or not following or following in small)) or (at == 0 and does):
             is_theme = (does or following == "now") and (at == 0 or (at == 1 and is_led))
@@ -197,7 +197,7 @@ def _german_nouns(clause: str, small: Container[str]) -> Iterator[tuple[str, boo
         following = words[at + 1] if at + 1 < len(words) else ""
         name = normalised(word)
         is_noun = word[0].isupper() and word[1:].islower() and len(word) >= LETTERS_MIN and not following[:1].isupper()
-        is_led = words[at - 1].lower() in DETERMINERS if at else acts(following, "de")
+        is_led = words[at - 1].lower() in DETERMINERS if at else is_action(following, "de")
         if not is_noun or not is_led or following.isdigit():
             continue
         if name not in small and name not in NO_ARTICLE and name not in KINDS_OF_PLACE and not ABSTRACT.search(name):

@@ -157,14 +157,14 @@ class Standing(NamedTuple):
     lacks: str | None
 
 
-def verdict(key: str, tally: Tally) -> str | None:
+def earned_type(key: str, tally: Tally) -> str | None:
     """Return the type of the page that the name has earned; None as long as it is held."""
     return standing_of(key, tally).type
 
 
 def has_earned(card: MentionCard) -> bool:
     """Return whether a mention has earned a page by what was kept with it."""
-    return verdict(card.alias, tally_of(card)) is not None
+    return earned_type(card.alias, tally_of(card)) is not None
 
 
 def standing_of(key: str, tally: Tally) -> Standing:

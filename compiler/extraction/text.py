@@ -74,7 +74,7 @@ def hidden(line: str) -> str:
     return ESCAPED.sub(_hidden_mark, line) if "\\" in line else line
 
 
-def shown(line: str) -> str:
+def visible_text(line: str) -> str:
     """Return the text of a line whose code is `hidden`: without marks, targets of links and tags.
 
     Each kind of mark is looked for once, before the kinds that it can stand in: what is left of one is never taken for
@@ -255,7 +255,7 @@ def normalised(word: str) -> str:
 
 def clean(line: str) -> str:
     """Return the text of a line, without marks."""
-    return shown(hidden(line)) if MARK.search(line) else _unmarked(line)
+    return visible_text(hidden(line)) if MARK.search(line) else _unmarked(line)
 
 
 def _unmarked(line: str) -> str:
@@ -377,7 +377,7 @@ def _line(line: str, heading: str) -> TextLine:
     if not MARK.search(line):
         return TextLine(line, _sentences(_unmarked(line)), heading)
     raw, line = without_cuts(line), hidden(line)
-    text = shown(without_cuts(line))
+    text = visible_text(without_cuts(line))
     if CUT not in text:
         return TextLine(raw, _sentences(text), heading)
     return TextLine(raw, tuple(chain.from_iterable(_sentences(part.strip()) for part in text.split(CUT))), heading)

@@ -11,7 +11,7 @@ from operator import attrgetter
 from rapidfuzz import fuzz
 
 from ..planner import LEADING, SectionTask, SourceText
-from .evidence import DEFINITION, EvidenceLine, Subject, entries, formerly, subject_of
+from .evidence import DEFINITION, EvidenceLine, Subject, entries, former_lines, subject_of
 from .quoting import MARK, bounded, kept_label, mark, marked_refs
 from .readings import reading_of
 from .text import folded_name
@@ -162,7 +162,7 @@ def _theirs(task: SectionTask, sources: Iterable[SourceText], subject: Subject) 
         if cited and kept_label(source) in cited
         for line in (
             *(entry.line for entry in entries(task.slug, reading_of(source), subject)),
-            *formerly(task.slug, reading_of(source), subject),
+            *former_lines(task.slug, reading_of(source), subject),
         )
     }
     return [line for line in lines if line not in own] if any(map(str.strip, lines)) else []

@@ -18,7 +18,7 @@ from ..metrics import Metrics
 from ..planner import Knowledge, MentionCard, PageCard, Plan, SourceText
 from ..read.evidence import Gone, StoredKnowledge
 from ..read.stored import find_sources, source_of
-from ..rebuild.replan import said
+from ..rebuild.replan import answer_or
 from .wanted import ForgetRequest
 
 FORGETTING = statements("forgetting")
@@ -46,7 +46,7 @@ async def clusters_of(
     if not sources:
         return {}
     knowledge = Unheld(StoredKnowledge(run.database, run.scope), aliases)
-    plan = await said(run, gone, planned(run.authors.planner, sources, knowledge), Plan())
+    plan = await answer_or(run, gone, planned(run.authors.planner, sources, knowledge), Plan())
     return {alias: held.cluster for held in plan.held if (alias := normalise(held.name)) in aliases}
 
 

@@ -21,7 +21,7 @@ from ..compiler import Compiler
 from ..extraction.readings import KEPT
 from ..leaf_pass import BUSY, ROUNDS, Run, Stale
 from ..metrics import Metrics
-from ..rebuild.pages import Drafts, remake
+from ..rebuild.pages import Drafts, rebuild_pages
 from ..rebuild.replan import redraft
 from .held_names import clusters_of, find_seen, find_shared, recount_names
 from .history import erase_history, last_quoting
@@ -103,7 +103,7 @@ class Forgetting(Run):
         """Store all of these pages or none. Raises Stale and Lost."""
         done = Metrics()
         async with writing(self.database, self.scope) as writer:
-            remaking = await remake(writer, page_ids, drafts, done, wanted.gone)
+            remaking = await rebuild_pages(writer, page_ids, drafts, done, wanted.gone)
             if remaking.missing or remaking.unsummed:
                 raise Stale
             await rewrite_pages(writer, page_ids, remaking.pages, wanted, done)

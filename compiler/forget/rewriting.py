@@ -115,7 +115,7 @@ async def respell(writer: Writer, remade: Remade, wanted: ForgetRequest, done: M
     ):
         targets = {row["id"]: frozenset(row["targets"]) for row in rows}
         for page in (await find_pages(writer, targets.keys())).values():
-            await respell_page(writer, page, targets[page.id], name, shown(before, after), wanted, done)
+            await respell_page(writer, page, targets[page.id], name, title_links(before, after), wanted, done)
         reached = rows[-1]["id"]
     if before.slug != after.slug:
         await writer.run(FORGETTING["drop_old_slugs"], page_id=after.id, slugs=[before.slug])
@@ -144,7 +144,7 @@ async def respell_page(
     await erase_states(writer, replace(after, version=saved.version), wanted.since, done)
 
 
-def shown(before: Page, after: Page) -> dict[str, str]:
+def title_links(before: Page, after: Page) -> dict[str, str]:
     """Return links that show the title, as they were written and as they are to be."""
     old, new = (before.type, before.slug), (after.type, after.slug)
     return {

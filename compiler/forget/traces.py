@@ -18,9 +18,9 @@ from resolvers.search.passages import count_passage_words
 from resolvers.transactions.writer import Writer
 
 from ..aggregate.density import Aggregation, read
-from ..aggregate.listing import said
-from ..aggregate.promotion import about
-from ..aggregate.stored import AGGREGATION, Spot, keep, set_aggregations
+from ..aggregate.listing import listing_summary
+from ..aggregate.promotion import tag_suffix
+from ..aggregate.stored import AGGREGATION, Spot, set_aggregations, store_compiled
 from ..metrics import Metrics
 from .history import erase_states
 from .pages import renew_trajectory
@@ -74,7 +74,7 @@ async def untag(writer: Writer, gone: Collection[str]) -> list[Page]:
         (page_id, slug): observing(held, lost) for page_id, lists in known.items() for slug, held in lists.items()
     }
     await set_aggregations(writer, spots)
-    return await keep(writer, changed, NOTE)
+    return await store_compiled(writer, changed, NOTE)
 
 
 def observing(known: Aggregation, lost: Collection[str]) -> Aggregation:
@@ -91,7 +91,7 @@ def without_saying(page: Page, known: dict[str, Aggregation], lost: Collection[s
     emptied = {slug for slug, held in known.items() if held.tag in lost}
     sections = tuple(one for one in page.sections if one.body.strip() or one.slug not in emptied)
     drafts = [
-        SectionDraft(section.body.replace(said(held), said(observing(held, lost))), section.slug)
+        SectionDraft(section.body.replace(listing_summary(held), listing_summary(observing(held, lost))), section.slug)
         for section in sections
         if (held := known.get(section.slug))
     ]
@@ -101,7 +101,7 @@ def without_saying(page: Page, known: dict[str, Aggregation], lost: Collection[s
 def without_tags(page: Page, lost: Collection[str]) -> Page:
     """Return a topic without these tags, which it was given as its own, and the first as what it is about."""
     tags = tuple(tag for tag in page.tags if tag not in lost)
-    summary = page.summary and page.summary.replace(about(page.tags), about(tags))
+    summary = page.summary and page.summary.replace(tag_suffix(page.tags), tag_suffix(tags))
     return replace(page, tags=tags, summary=summary)
 
 

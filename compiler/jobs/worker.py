@@ -330,10 +330,10 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
 
 def reason(error: BaseException) -> str:
     """Return the error for the job's row, which admins read: what was being done, then the message."""
-    return ": ".join([*getattr(error, "__notes__", ()), told(error)])
+    return ": ".join([*getattr(error, "__notes__", ()), error_message(error)])
 
 
-def told(error: BaseException) -> str:
+def error_message(error: BaseException) -> str:
     """Return the message of an error of ours, or the kind and the beginning of the message of any other."""
     if isinstance(error, REFUSED):
         error = refusal(error) or error

@@ -28,7 +28,7 @@ async def evident_references(writer: Writer, changes: Sequence[PageChange]) -> l
     entities = [change.after.id for change in changes if change.after.type == "entity"]
     if not entities:
         return []
-    found = {**await parents(writer, entities), **await companions(writer, changes)}
+    found = {**await parents(writer, entities), **await entity_pairs(writer, changes)}
     return [(start, end, reason) for reason, pairs in found.items() for start, end in pairs]
 
 
@@ -59,7 +59,7 @@ def shared_places(rows: Sequence[Row]) -> list[tuple[UUID, str, str]]:
     return sorted(place for place, count in sources.items() if count >= SOURCES_LEAST)
 
 
-async def companions(writer: Writer, changes: Sequence[PageChange]) -> dict[str, list[Pair]]:
+async def entity_pairs(writer: Writer, changes: Sequence[PageChange]) -> dict[str, list[Pair]]:
     """Return by reason the pairs of entities that rest on the same source, in the order of their slugs, both ways."""
     sources = sorted({id for change in changes for ids in change.cited.values() for id in ids})
     rows = await writer.all(COMPILING["find_companions"], source_ids=sources) if sources else []

@@ -19,10 +19,10 @@ class Fence:
         self.key = secrets.token_hex(8)
 
     def around(self, name: str, text: str) -> str:
-        return f"<<<{name} {self.key}>>>\n{neutral(text)}\n<<<end of {name} {self.key}>>>"
+        return f"<<<{name} {self.key}>>>\n{neutralise(text)}\n<<<end of {name} {self.key}>>>"
 
 
-def neutral(text: str) -> str:
+def neutralise(text: str) -> str:
     """Return the text without anything that looks like such a mark, and without what cannot be seen."""
     text = INVISIBLE.sub("", CONTROL.sub(" ", text))
     return ANGLES.sub(lambda found: " ".join(found[0]), text)

@@ -57,7 +57,7 @@ class Models:
         """Set up with `planner` and `writer` of rules. Raises Unavailable for a model without access or price."""
         self.default, self.planner, self.writer, self.terms = default, planner, writer, terms
         self.names = sorted({default, *others} - {None, RULES}, key=str)
-        self.made = {name: (make or made)(name) for name in self.names if name}
+        self.made = {name: (make or make_model)(name) for name in self.names if name}
         self.turns = asyncio.Semaphore(terms.requests)
         if terms.budget.job_cost or terms.budget.day_cost:
             for name, model in self.made.items():
@@ -84,7 +84,7 @@ class Models:
         return Authors(ModelPlanner(asker), writer, BATCH, meter.stop, ModelJudge(asker, RuleJudge()))
 
 
-def made(name: str) -> Model:
+def make_model(name: str) -> Model:
     """Return the model of a name such as `openai:…`. Raises Unavailable when its library or key is not there."""
     try:
         return infer_model(name)

@@ -13,7 +13,7 @@ from ..planner import Knowledge, MentionCard, PageCard, Plan, SourceText
 from .answers import PlanAnswer
 from .asking import Asker, ModelQuestion
 from .fencing import Fence, one_line
-from .plans import Shown, SourceGroup, SourcePart, groups, joined, plan_of
+from .plans import Shown, SourceGroup, SourcePart, groups, join_plans, plan_of
 from .prompts import prompt
 from .writer import TITLE_MAX, headed
 
@@ -43,7 +43,7 @@ class ModelPlanner:
                 self.planned[key] = await self.plan_group(group, knowledge, plans)
             plans.append(self.planned[key])
             read += len(group.sources)
-        return joined(plans, None if read == len(sources) else read)
+        return join_plans(plans, None if read == len(sources) else read)
 
     async def plan_group(self, group: SourceGroup, knowledge: Knowledge, before: Sequence[Plan]) -> Plan:
         """Plan request after request, so that a name which a part has proposed is known to the next."""
@@ -54,7 +54,7 @@ class ModelPlanner:
             shown = Shown({f"s{n}": readings[part.source.id] for n, part in enumerate(parts, start=1)}, *known)
             text = text_of(parts, shown, proposed([*before, *plans]))
             plans.append(plan_of(await self.asker.ask(PLANNING, text, no_complaint), shown))
-        return joined(plans)
+        return join_plans(plans)
 
 
 def no_complaint(answer: PlanAnswer) -> None:

@@ -115,12 +115,12 @@ class PlanReader:
         if reading is None:
             self.drop("unknown_source")
             return None
-        said = next((one.text for one in reading.sentences if says(one.words, answer.name)), None)
+        said = next((one.text for one in reading.sentences if has_name(one.words, answer.name)), None)
         if said is None:
             self.drop("unsaid_name")
             return None
         quote = " ".join(answer.quote.split())
-        is_good = is_verbatim(quote, reading.source) and says(folded(quote), answer.name)
+        is_good = is_verbatim(quote, reading.source) and has_name(folded(quote), answer.name)
         type = answer.type if answer.type in TYPES else None
         return HeldName(answer.name, reading.source.id, quote if is_good else said, type)
 
@@ -162,7 +162,7 @@ class PlanReader:
     def aliases(self, names: Sequence[str], cited: Collection[Reading]) -> tuple[str, ...]:
         """Return the names that a cited source writes: a model may not give a page the name of another one."""
         given = list(self.first(names, NAMES_MAX))
-        said = [name for name in given if any(says(reading.words, name) for reading in cited)]
+        said = [name for name in given if any(has_name(reading.words, name) for reading in cited)]
         self.dropped["unsaid_alias"] += len(given) - len(said)
         return tuple(said)
 
@@ -174,13 +174,13 @@ class PlanReader:
         self.dropped[reason] += 1
 
 
-def says(words: str, name: str) -> bool:
+def has_name(words: str, name: str) -> bool:
     """Return whether normalised words hold a name."""
     key = normalise(name)
     return bool(key) and padded(key) in words
 
 
-def joined(plans: Iterable[Plan], read: int | None = None) -> Plan:
+def join_plans(plans: Iterable[Plan], read: int | None = None) -> Plan:
     """Join the plans into one, in their order."""
     all_of = list(plans)
     dropped: Counter[str] = Counter()
@@ -237,22 +237,22 @@ def groups(sources: Sequence[SourceText]) -> Iterator[SourceGroup]:
         length = min(len(source.content), READ_MAX)
         is_full = len(waiting) == SOURCES_MAX or size + length > REQUEST_MAX
         if waiting and is_full:
-            yield together(waiting)
+            yield group_sources(waiting)
             waiting, size = [], 0
         if length > REQUEST_MAX:
-            yield alone(source)
+            yield single_source(source)
         else:
             waiting.append(source)
             size += length
     if waiting:
-        yield together(waiting)
+        yield group_sources(waiting)
 
 
-def together(sources: Sequence[SourceText]) -> SourceGroup:
+def group_sources(sources: Sequence[SourceText]) -> SourceGroup:
     return SourceGroup(tuple(sources), (tuple(SourcePart(source, source.content) for source in sources),))
 
 
-def alone(source: SourceText) -> SourceGroup:
+def single_source(source: SourceText) -> SourceGroup:
     texts = list(pieces(source.content[:READ_MAX]))
     return SourceGroup(
         (source,), tuple((SourcePart(source, text, n, len(texts)),) for n, text in enumerate(texts, start=1))

@@ -79,7 +79,7 @@ READ_MAX = 200_000
 GAP = "[…]"
 
 
-def shown(task: SectionTask) -> list[tuple[SourceText, str]]:
+def newest_that_fit(task: SectionTask) -> list[tuple[SourceText, str]]:
     """Return the newest sources first, as many as there is room for; at least one."""
     newest = sorted(task.sources, key=lambda source: (source.captured_at, str(source.id)), reverse=True)
     found: list[tuple[SourceText, str]] = []

@@ -14,7 +14,7 @@ from .asking import Asker, Malformed, ModelQuestion
 from .authorship import Authorship, key_of
 from .fencing import Fence, one_line
 from .prompts import prompt
-from .statements import PROSE, lines_of, shown
+from .statements import PROSE, lines_of, newest_that_fit
 
 RELATED_MAX = 40
 TITLE_MAX = 120
@@ -36,7 +36,7 @@ class ModelWriter:
             return task.body
         if not task.is_synthesis or await self.asker.meter.stop():
             return await self.by_rules(task)
-        sources = await read_in_thread(sum(len(source.content) for source in task.sources), shown, task)
+        sources = await read_in_thread(sum(len(source.content) for source in task.sources), newest_that_fit, task)
         theirs, older = await self.standing(task, [source for source, _ in sources])
         handles = {f"s{n}": source for n, (source, _) in enumerate(sources, start=1)}
         titles = {title for title, _, _ in task.related}

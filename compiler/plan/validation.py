@@ -210,15 +210,15 @@ class Room(NamedTuple):
     sections: int
 
 
-def fitting(plan: Plan, sources: Sequence[SourceText], room: Room) -> int:
+def sources_that_fit(plan: Plan, sources: Sequence[SourceText], room: Room) -> int:
     """Return how many sources fit.
 
     A page and a section count for the first source that is cited for them: a plan of fewer asks for no more.
     """
     places = {source.id: place for place, source in enumerate(sources)}
-    pages = Counter(min(firsts(page, places), default=0) for page in plan.new_pages)
+    pages = Counter(min(first_places(page, places), default=0) for page in plan.new_pages)
     proposals: tuple[NewPage | PageUpdate, ...] = (*plan.new_pages, *plan.updates)
-    sections = Counter(place for page in proposals for place in firsts(page, places))
+    sections = Counter(place for page in proposals for place in first_places(page, places))
     asked_pages = asked_sections = 0
     for place in range(len(sources)):
         asked_pages, asked_sections = asked_pages + pages[place], asked_sections + sections[place]
@@ -227,7 +227,7 @@ def fitting(plan: Plan, sources: Sequence[SourceText], room: Room) -> int:
     return len(sources)
 
 
-def firsts(page: NewPage | PageUpdate, places: Mapping[UUID, int]) -> Iterator[int]:
+def first_places(page: NewPage | PageUpdate, places: Mapping[UUID, int]) -> Iterator[int]:
     """Yield for each section the place of its first new source."""
     for section in page.sections:
         yield min((places[id] for id in section.source_ids if id in places), default=0)

@@ -17,7 +17,7 @@ from ..leaf_pass import BUSY, ROUNDS, Run, Stale
 from ..metrics import Metrics
 from ..read.evidence import NOTHING_GONE
 from ..read.stored import COMPILING, find_rollups
-from .pages import Drafts, Remade, remake
+from .pages import Drafts, Remade, rebuild_pages
 from .replan import redraft
 
 AT_ONCE = 10  # pages of one transaction
@@ -64,7 +64,7 @@ class Rebuilding(Run):
         """Store all of these pages or none. Raises Stale and Lost."""
         done = Metrics()
         async with writing(self.database, self.scope) as writer:
-            remaking = await remake(writer, page_ids, drafts, done, NOTHING_GONE)
+            remaking = await rebuild_pages(writer, page_ids, drafts, done, NOTHING_GONE)
             if remaking.missing or remaking.unsummed:
                 raise Stale
             for remade in remaking.pages:

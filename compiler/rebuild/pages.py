@@ -59,7 +59,9 @@ class Remaking:
     pages: tuple[Remade, ...] = ()
 
 
-async def remake(reader: Writer, page_ids: Collection[UUID], drafts: Drafts, metrics: Metrics, gone: Gone) -> Remaking:
+async def rebuild_pages(
+    reader: Writer, page_ids: Collection[UUID], drafts: Drafts, metrics: Metrics, gone: Gone
+) -> Remaking:
     """Return the next states of these pages, as the wiki is now."""
     pages = await find_pages(reader, page_ids)
     wanted = await find_places(reader, page_ids, gone)

@@ -17,7 +17,7 @@ from ..leaf_pass import BUSY, ROUNDS, Run, in_turns
 from ..metrics import Metrics
 from ..planner import Knowledge, PageCard, Planner, SourceText
 from ..read.evidence import NOTHING_GONE, Gone, StoredKnowledge
-from .pages import Drafts, remake
+from .pages import Drafts, rebuild_pages
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -28,18 +28,20 @@ async def redraft(run: Run, page_ids: Collection[UUID], drafts: Drafts, gone: Go
     knowledge = StoredKnowledge(run.database, run.scope)
     for _ in range(ROUNDS):
         async with read_connection(run.database) as connection:
-            remaking = await remake(Writer(connection, run.scope), page_ids, drafts, Metrics(), gone)
+            remaking = await rebuild_pages(Writer(connection, run.scope), page_ids, drafts, Metrics(), gone)
         if not remaking.missing and not remaking.unsummed:
             return
-        writing_now = (said(run, gone, written(run.authors.writer, task), "") for task in remaking.missing.values())
+        writing_now = (
+            answer_or(run, gone, written(run.authors.writer, task), "") for task in remaking.missing.values()
+        )
         drafts.texts.update(zip(remaking.missing, await in_turns(writing_now), strict=True))
         for key, (page, sources) in remaking.unsummed.items():
             summing_up = summary_of(run.authors.planner, knowledge, page, sources)
-            drafts.summaries[key] = await said(run, gone, summing_up, None)
+            drafts.summaries[key] = await answer_or(run, gone, summing_up, None)
     raise Unavailable(BUSY)
 
 
-async def said(run: Run, gone: Gone, asked: Awaitable[T], otherwise: T) -> T:
+async def answer_or(run: Run, gone: Gone, asked: Awaitable[T], otherwise: T) -> T:
     """Return the answer of a planner or a writer, or `otherwise` if the last attempt to forget fails.
 
     What is to be forgotten does not stay because a model is out of order.

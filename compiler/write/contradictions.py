@@ -55,7 +55,7 @@ async def contradictions_in(
     found: dict[bytes, dict[str, Any]] = {}
     for one in [each for each in stated if each.source_id in new][:NEW_MAX]:
         await asyncio.sleep(0)
-        for other in likest(one, stated):
+        for other in most_similar(one, stated):
             older, newer = sorted((one, other), key=lambda each: (each.at, each.source_id.int))
             key = digest(older.text, newer.text)
             if key not in recorded and key not in found and disagree(older.text, newer.text, names):
@@ -78,7 +78,7 @@ def stated_in(sections: Iterable[Section], labelled: Mapping[str, Row]) -> list[
     return list(found.values())
 
 
-def likest(one: Stated, stated: Sequence[Stated]) -> list[Stated]:
+def most_similar(one: Stated, stated: Sequence[Stated]) -> list[Stated]:
     """Return the statements of other sources that share at least half of their words, those that share most first."""
     shared = [
         (len(one.words & other.words), other)

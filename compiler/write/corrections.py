@@ -79,7 +79,7 @@ def without_superseded(body: str, known: Iterable[KnownClaim], captured_at: Mapp
 
 def is_same_claim(text: str, fact: str) -> bool:
     """Return whether a quote says the fact and little else: a word that somebody superseded may be in any of them."""
-    return claims.says(text, fact) and 2 * len(fact) >= len(text)
+    return claims.has_claim(text, fact) and 2 * len(fact) >= len(text)
 
 
 def is_older(said: Statement, than: datetime, captured_at: Mapping[str, datetime]) -> bool:
@@ -173,7 +173,7 @@ async def corrected(
                 if all(row["digest"] != digest for row in found):
                     found.append(row_of(page_id, section, said, candidate, digest, labelled))
                 said_now = (body, *(other.body for other in sections if other.slug != section.slug))
-                is_told = any(claims.says(claims.unescaped(text), candidate.text) for text in said_now)
+                is_told = any(claims.has_claim(claims.unescaped(text), candidate.text) for text in said_now)
                 instead = None if is_told else bullet(source, (candidate.text,))
                 body = claims.without_statement(body, said, instead)
                 cited[section.slug] = tuple(dict.fromkeys((*cited[section.slug], source.id)))

@@ -188,7 +188,7 @@ async def contradicting(
 def with_claims(change: PageChange, done: Corrected) -> tuple[PageChange, Sequence[Mapping[str, Any]]]:
     """Return the change with the corrected sections and their citations; as it was where these cannot stand."""
     try:
-        sections = outline.standing(done.sections, "sections", change.after.sections)
+        sections = outline.checked_outline(done.sections, "sections", change.after.sections)
     except BadInput:
         return change, ()
     slugs = {section.slug for section in sections}

@@ -51,7 +51,7 @@ async def apply(
     await cite(writer, composition)
     await ground(writer, [change.after.id for change in composition.changes])
     await supersede(writer, composition)
-    await hold(writer, composition, metrics)
+    await store_held_names(writer, composition, metrics)
     await promote(writer, composition.changes, metrics)
     references: list[Reference] = [(start, end, PLANNED) for start, end in composition.links]
     if links_by_evidence:
@@ -158,7 +158,7 @@ async def supersede(writer: Writer, composition: Composition) -> None:
         await close_contradictions(writer, composition.claims)
 
 
-async def hold(writer: Writer, composition: Composition, metrics: Metrics) -> None:
+async def store_held_names(writer: Writer, composition: Composition, metrics: Metrics) -> None:
     """Store names that have not earned a page: each source counts once for a name."""
     seen = [
         Sighted(held.name, composition.sources[held.source_id], held.context or None, held.suggested_type, held.cluster)

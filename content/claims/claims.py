@@ -32,16 +32,16 @@ def context_header(claims: Iterable[ClaimRead]) -> str:
 def used_to_say(claim: ClaimRead) -> str:
     """Return `Used to say "X" until 2026-03-02; now says "Y".` on one line."""
     day = claim.superseded_on.date().isoformat()
-    return f'Used to say "{said(claim.fact)}" until {day}; now says "{said(claim.replacement)}".'
+    return f'Used to say "{quote_line(claim.fact)}" until {day}; now says "{quote_line(claim.replacement)}".'
 
 
-def said(text: str) -> str:
+def quote_line(text: str) -> str:
     """Return a quote on one line, without the quotation marks that would end it, and cut where it is long."""
     line = " ".join(text.replace('"', "'").split())
     return line if len(line) <= SAID_MAX else f"{line[: SAID_MAX - 1].rstrip()}…"
 
 
-def says(text: str, claim: str) -> bool:
+def has_claim(text: str, claim: str) -> bool:
     """Return whether a text has the claim in it, word for word, whatever its spaces."""
     return bool(claim.split()) and " ".join(claim.split()) in " ".join(text.split())
 

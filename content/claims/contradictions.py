@@ -146,10 +146,10 @@ def disagree(one: str, other: str, subject: Collection[str] = ()) -> bool:
     """
     if not (is_plain(one) and is_plain(other)) or ADDING.search(other):
         return False
-    first, second = (without_subject(spoken(text), subject) for text in (one, other))
+    first, second = (without_subject(compared_words(text), subject) for text in (one, other))
     if first == second or not opening(first) or opening(first) != opening(second):
         return False
-    return is_negated(first, second) or has_other_value(apart(first, second))
+    return is_negated(first, second) or has_other_value(differing_words(first, second))
 
 
 @lru_cache(maxsize=4096)
@@ -166,7 +166,7 @@ def is_plain(text: str) -> bool:
     return not UNSURE.search(text) and not changes(text)
 
 
-def spoken(text: str) -> tuple[str, ...]:
+def compared_words(text: str) -> tuple[str, ...]:
     """Return the words of a sentence as they are compared, `doesn't` as two."""
     folded = text.replace("’", "'")
     folded = re.sub(r"\b(can|is|are|do|does)n?'t\b", r"\1 not", folded)
@@ -178,7 +178,7 @@ def spoken(text: str) -> tuple[str, ...]:
 def without_subject(words: tuple[str, ...], subject: Collection[str]) -> tuple[str, ...]:
     """Return the words with the name that they begin with as `§`, whichever of the names it is."""
     folded = tuple(word.casefold() for word in words)
-    for name in sorted({spoken(name) for name in subject}, key=len, reverse=True):
+    for name in sorted({compared_words(name) for name in subject}, key=len, reverse=True):
         size = len(name)
         if size and folded[:size] == tuple(word.casefold() for word in name):
             return ("§", *words[size:])
@@ -194,7 +194,7 @@ def opening(words: tuple[str, ...]) -> tuple[str, ...]:
     return () if anybody or first in NEGATIONS else (first,)
 
 
-def apart(one: Sequence[str], other: Sequence[str]) -> Pair:
+def differing_words(one: Sequence[str], other: Sequence[str]) -> Pair:
     first, second = ([word.casefold() for word in words] for words in (one, other))
     start = 0
     while start < min(len(first), len(second)) and first[start] == second[start]:

@@ -32,7 +32,7 @@ def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[SequenceCh
         return []
     if rows * columns > CELLS_MAX:
         return [SequenceChange(head, len(old) - tail, head, len(new) - tail)]
-    return joined(old[head : head + rows], new[head : head + columns], head)
+    return merged_changes(old[head : head + rows], new[head : head + columns], head)
 
 
 def common_head(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
@@ -41,7 +41,7 @@ def common_head(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
     return next((n for n in range(shorter) if old[n] != new[n]), shorter)
 
 
-def joined(old: Sequence[Hashable], new: Sequence[Hashable], offset: int) -> list[SequenceChange]:
+def merged_changes(old: Sequence[Hashable], new: Sequence[Hashable], offset: int) -> list[SequenceChange]:
     """Return the changes, an insertion beside a deletion as one."""
     numbers: dict[Hashable, int] = {}
     left, right = ([numbers.setdefault(one, len(numbers)) for one in each] for each in (old, new))
@@ -124,7 +124,7 @@ def difference(old: str, new: str) -> Difference:
 SIGNS = {"context": " ", "removed": "-", "added": "+"}
 
 
-def unified(found: Difference, old_name: str, new_name: str) -> str:
+def unified_diff(found: Difference, old_name: str, new_name: str) -> str:
     """Return the difference as `diff -u` and `git` write it; "" where nothing changed."""
     if not found.hunks:
         return ""
@@ -177,26 +177,28 @@ def words(old: str, new: str) -> tuple[tuple[DiffPart, ...], tuple[DiffPart, ...
     """Return the parts that only one of two lines has; nothing where they have little in common."""
     if len(old) > WORDS_MAX or len(new) > WORDS_MAX:
         return (), ()
-    left, right = TOKEN.findall(bare(old)), TOKEN.findall(bare(new))
+    left, right = TOKEN.findall(without_line_end(old)), TOKEN.findall(without_line_end(new))
     found = changes(left, right)
-    here = tuple(part(left, change.old_start, change.old_end) for change in found if change.old_end > change.old_start)
-    there = tuple(part(right, one.new_start, one.new_end) for one in found if one.new_end > one.new_start)
+    here = tuple(
+        diff_part(left, change.old_start, change.old_end) for change in found if change.old_end > change.old_start
+    )
+    there = tuple(diff_part(right, one.new_start, one.new_end) for one in found if one.new_end > one.new_start)
     if 2 * sum(one.length for one in here) > len(old) and 2 * sum(one.length for one in there) > len(new):
         return (), ()
     return here, there
 
 
-def part(tokens: Sequence[str], start: int, end: int) -> DiffPart:
+def diff_part(tokens: Sequence[str], start: int, end: int) -> DiffPart:
     return DiffPart(len("".join(tokens[:start])), len("".join(tokens[start:end])))
 
 
 def line(
     kind: str, text: str, old_line: int | None, new_line: int | None, parts: tuple[DiffPart, ...] = ()
 ) -> DiffLine:
-    return DiffLine(kind, bare(text), old_line, new_line, parts, is_ended=bare(text) != text)
+    return DiffLine(kind, without_line_end(text), old_line, new_line, parts, is_ended=without_line_end(text) != text)
 
 
-def bare(text: str) -> str:
+def without_line_end(text: str) -> str:
     """Return the line without its end."""
     return text.rstrip("\r\n")
 

@@ -80,7 +80,7 @@ def edit(text: str, old: str, new: str, *, replace_all: bool = False) -> Edited:
         raise NothingToFind("The old text is empty: quote what is to be replaced, or append to the text instead.")
     tried: list[str] = []
     for name, find in PASSES.items():
-        if not fits(name, old):
+        if not can_match(name, old):
             continue
         tried.append(name)
         found = find(text, old)
@@ -94,7 +94,7 @@ def edit(text: str, old: str, new: str, *, replace_all: bool = False) -> Edited:
     raise TextEditFailed(tuple(tried), nearest(text, old))
 
 
-def fits(name: str, old: str) -> bool:
+def can_match(name: str, old: str) -> bool:
     """Return whether a pass can look for the old text: without words there is nothing to be tolerant about."""
     if name == "exact":
         return True
@@ -247,10 +247,10 @@ def replacements(text: str, name: str, spans: list[Span], old: str, new: str) ->
         lines = LineWish(old, new)
         return [lines.respelled(text, start, end, ending) for start, end in spans]
     wish = Wish(old, new, CONTENT if name == "block" else WORD)
-    return apart([respelled(text, start, end, wish, ending) for start, end in spans])
+    return without_overlaps([respelled(text, start, end, wish, ending) for start, end in spans])
 
 
-def apart(found: list[Replacement]) -> list[Replacement]:
+def without_overlaps(found: list[Replacement]) -> list[Replacement]:
     """Return the replacements so that whitespace between two of them is replaced once."""
     position, cut = 0, []
     for one in found:

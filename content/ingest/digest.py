@@ -55,7 +55,7 @@ def digest(text: str) -> Digest:
     points: list[tuple[str, Block]] = []
     seen = {title or "", *(block.heading for block in found if block.end <= summary.end)}
     for block in found:
-        if block.heading not in seen and (sentence := first_sentence(kept(block.text), POINT_MAX)):
+        if block.heading not in seen and (sentence := first_sentence(without_instructions(block.text), POINT_MAX)):
             seen.add(block.heading)
             points.append((f"- {block.heading}: {sentence}", block))
     if not points:
@@ -70,7 +70,7 @@ def summarised(found: list[Block]) -> Lines:
     taken: list[tuple[str, Block]] = []
     room = SUMMARY_MAX
     for block in found:
-        if said := kept(block.text):
+        if said := without_instructions(block.text):
             if taken and len(said) > room:
                 break
             taken.append((first_words(said, room), block))
@@ -86,7 +86,7 @@ def first_words(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most].rpartition(" ")[0].rstrip(" ,;:—–-") + "…"
 
 
-def kept(text: str) -> str:
+def without_instructions(text: str) -> str:
     """Return a paragraph as plain text on one line, without the sentences that are addressed to agents."""
     said = " ".join(plain(text).split())
     return escaped("".join(one for one in SENTENCE.findall(said) if not is_addressed(one)).strip())

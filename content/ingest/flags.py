@@ -55,7 +55,7 @@ def flags(text: str) -> list[Flag]:
     found: list[Flag] = []
     for line, sentence in sentences(text):
         if is_addressed(sentence):
-            found.append(Flag(line, shown(sentence)))
+            found.append(Flag(line, sentence_line(sentence)))
             if len(found) == FLAGS_MAX:
                 break
     return found
@@ -74,7 +74,7 @@ def is_addressed(sentence: str) -> bool:
     return bool(ANYWHERE.search(words) or COMMAND.match(MARKS.sub("", words)))
 
 
-def shown(sentence: str) -> str:
+def sentence_line(sentence: str) -> str:
     """Return a sentence on one line, cut where it is long."""
     words = " ".join(INVISIBLE.sub("", sentence[:READ_MAX]).split())
     return words if len(words) <= SENTENCE_MAX else words[: SENTENCE_MAX - 1] + "…"

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from ..limits import quoted
-from ..values import BadNote, Fields, moment, written
+from ..values import BadNote, Fields, parse_time, written
 
 NAMES = ("sources", "source_refs")
 LINES = re.compile(r"L?(\d{1,9})(?:\s*[-–]\s*L?(\d{1,9}))?")
@@ -126,7 +126,7 @@ def _contradiction(item: Any) -> ContradictionMark | None:
     resolution, reason, at = (item.get(name) for name in ("resolution", "reason", "resolved_at"))
     if resolution is None:
         return ContradictionMark(older, newer)
-    resolved_at = moment(at) if isinstance(at, str) else None
+    resolved_at = parse_time(at) if isinstance(at, str) else None
     if resolution not in RESOLUTIONS or not isinstance(reason, str) or resolved_at is None:
         return None
     return ContradictionMark(older, newer, resolution, reason, resolved_at)
@@ -136,7 +136,7 @@ def _stated(item: Any) -> StatedMark | None:
     claim, on, section, support = (
         [item.get(name) for name in ("claim", "on", "section", "support")] if isinstance(item, dict) else [None] * 4
     )
-    at = moment(on) if isinstance(on, str) else None
+    at = parse_time(on) if isinstance(on, str) else None
     if not isinstance(claim, str) or not claim.strip() or at is None or not isinstance(section, str | None):
         return None
     count = support if isinstance(support, int) and 0 < support < 1_000_000 else 1
@@ -159,7 +159,7 @@ def _claim(item: Any) -> ClaimMark | None:
     texts = [item.get(name) for name in ("fact", "replacement", "superseded_on", "section", "heading")]
     if not all(isinstance(text, str) and text.strip() for text in texts[:3]):
         return None
-    at = moment(str(texts[2]))
+    at = parse_time(str(texts[2]))
     if at is None or not all(text is None or isinstance(text, str) for text in texts[3:]):
         return None
     fact, replacement, _, section, heading = texts

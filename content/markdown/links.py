@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from ..limits import LINK, LINK_TEXT
 from ..names import NoSlug, is_slug, normalise, slugify
 from ..templates import TEMPLATES
-from .prose import HIDDEN, Span, hide, prose
+from .prose import HIDDEN, Span, hide, mask_code
 
 WIKI = re.compile(
     rf"(?P<embed>!?)\[\[(?P<name>[^\[\]|\\#\r\n{HIDDEN}]{{1,{LINK.most}}})(?:#(?P<anchor>[^\[\]|\\\r\n]{{0,500}}))?"
@@ -178,7 +178,7 @@ def linkify(text: str, page_of: Callable[[str], tuple[str, str, str] | None]) ->
     """
     if "**" not in text:
         return text
-    masked, parts, position = prose(text), [], 0
+    masked, parts, position = mask_code(text), [], 0
     for bold in BOLD.finditer(hide(masked, _link_spans(masked))):
         page = page_of(text[slice(*bold.span(1))])
         if page and bold.start() >= position:
@@ -210,7 +210,7 @@ def _openings(masked: str) -> dict[int, int]:
 def _written(text: str) -> list[WrittenLink]:
     if "[[" not in text and "](" not in text:
         return []
-    masked, found, end = prose(text), [], 0
+    masked, found, end = mask_code(text), [], 0
     everything = [*_wiki_links(text, masked), *_inline_links(text, masked)]
     for link in sorted(everything, key=lambda link: link.target.start):
         if link.target.start >= end:

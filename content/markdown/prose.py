@@ -55,7 +55,7 @@ VISIBLE = re.compile(r"[^\r\n]")
 RAW_HTML = re.compile(r"\s*<(?:pre|script|style|textarea)\b", re.IGNORECASE)
 
 
-def prose(text: str) -> str:
+def mask_code(text: str) -> str:
     """Return the text at its own length, every character that is code, comment or escape replaced by HIDDEN."""
     return hide(text, hidden(text)) if HIDING.search(text) else text
 

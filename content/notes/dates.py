@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from itertools import pairwise
 from typing import Any
 
-from ..values import moment
+from ..values import parse_time
 
 # What generators and note apps call the day of writing, the surest first.
 FIELDS = (
@@ -47,7 +47,7 @@ def date_of(values: Mapping[str, Any], path: str, text: str = "") -> datetime | 
 
 def in_text(text: str) -> datetime | None:
     """Return the moment or the day that a short text says."""
-    return moment(text) or next(days(text[:TEXT_MAX]), None)
+    return parse_time(text) or next(days(text[:TEXT_MAX]), None)
 
 
 def in_path(path: str) -> datetime | None:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from ..limits import TAG, TAGS
-from ..markdown.prose import prose
+from ..markdown.prose import mask_code
 from .frontmatter import BadFrontmatter, split
 from .notes import BadNote, Note, from_fields
 
@@ -44,7 +44,10 @@ def from_logseq(path: str, text: str) -> Note:
     if day:
         names.append(journal_title(day))
         values.setdefault("created", day.isoformat())
-    tags = [*_listed(values.pop("tags", None)), *(found[1].strip() for found in BRACKETED_TAG.finditer(prose(body)))]
+    tags = [
+        *_listed(values.pop("tags", None)),
+        *(found[1].strip() for found in BRACKETED_TAG.finditer(mask_code(body))),
+    ]
     short = [tag for tag in dict.fromkeys(tags) if 0 < len(tag) <= TAG.most][: TAGS.most]
     note = from_fields(values | {"title": title.strip() or "Untitled"}, body, title)
     return replace(note, aliases=tuple(dict.fromkeys([*note.aliases, *names])), tags=tuple(short))

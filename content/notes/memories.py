@@ -54,13 +54,13 @@ def read(type: str, topic: str, name: str, text: str) -> Memory | None:
     heading = HEADING.match(body)
     if heading:
         body = body[heading.end() :]
-    called = fields.get("name") or fields.get("title") or (heading and heading[1]) or spelled(topic)
+    called = fields.get("name") or fields.get("title") or (heading and heading[1]) or title_of_topic(topic)
     title = " ".join(str(called).split())
     try:
         slug = slugify(topic)
     except NoSlug:
         return None
-    sections = parted(type, body.strip())
+    sections = split_sections(type, body.strip())
     if not any(sections.values()):
         return None
     said = " ".join(str(fields.get("description") or "").split()) or first_sentence(next(iter(sections.values())))
@@ -69,11 +69,11 @@ def read(type: str, topic: str, name: str, text: str) -> Memory | None:
                   date_of(fields, name, text))  # fmt: skip
 
 
-def spelled(topic: str) -> str:
+def title_of_topic(topic: str) -> str:
     return topic.replace("_", " ").replace("-", " ").strip().capitalize()
 
 
-def parted(type: str, body: str) -> dict[str, str]:
+def split_sections(type: str, body: str) -> dict[str, str]:
     """Return the text by sections: `**Why:**` and `**How to apply:**` begin theirs, where the type has them."""
     first = TEMPLATES[type][0][0]
     known = {slug for slug, _ in TEMPLATES[type]}

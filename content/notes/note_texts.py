@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import limits
-from ..markdown.prose import prose
+from ..markdown.prose import mask_code
 from ..values import BadNote, written
 from .frontmatter import join
 from .notes import EXACT, Note, from_fields, from_record
@@ -106,7 +106,7 @@ def inline_tags(text: str) -> tuple[str, ...]:
     if not TAG.search(text):
         return ()
     found: dict[str, str] = {}
-    for tag in filter(is_tag, (name.strip("/") for name in TAG.findall(prose(text)))):
+    for tag in filter(is_tag, (name.strip("/") for name in TAG.findall(mask_code(text)))):
         found.setdefault(tag.casefold(), tag)
     return tuple(found.values())
 

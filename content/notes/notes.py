@@ -18,7 +18,7 @@ from ..markdown.citations import (
 )
 from ..names import is_slug
 from ..templates import TEMPLATES
-from ..values import BadNote, Fields, jsonable, moment
+from ..values import BadNote, Fields, jsonable, parse_time
 from .frontmatter import BadFrontmatter, split
 
 __all__ = ["BadNote", "CitationMark", "Note", "check_size", "from_markdown", "from_record"]
@@ -190,7 +190,7 @@ def _moment(fields: Fields, *names: str) -> datetime | None:
     """Take a date or a time that is one; "last spring" stays in the metadata."""
     for name in names:
         value = fields.values.get(name)
-        found = moment(value) if isinstance(value, str) else None
+        found = parse_time(value) if isinstance(value, str) else None
         if found:
             del fields.values[name]
             return found

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from ..limits import ALIAS, ALIASES, AUTHOR, BODY, EDIT_SUMMARY, SLUG, SUMMARY, TAG, TAGS, TITLE, BadText
-from ..values import BadNote, jsonable, moment
+from ..values import BadNote, jsonable, parse_time
 
 
 class OriginalRecord(NamedTuple):
@@ -114,7 +114,7 @@ def version_of(value: object) -> int | None:
 def moment_of(value: object, name: str) -> datetime | None:
     if value is None:
         return None
-    found = moment(value) if isinstance(value, str) else None
+    found = parse_time(value) if isinstance(value, str) else None
     if found is None:
         raise BadNote(f"{name} is no date and no time: write 2026-02-15, or 2026-02-15T10:00:00Z")
     return found

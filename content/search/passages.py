@@ -54,7 +54,7 @@ class Line(NamedTuple):
     number: int
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     """Return whether a passage ends in a question."""
     return QUESTION.search(text[-400:]) is not None
 
@@ -73,7 +73,7 @@ def passages(text: str) -> list[Passage]:
     """
     found = [piece for block in blocks(text) for piece in pieces(text, block)]
     while len(found) > PASSAGES_MAX:
-        found = [joined(found[at : at + 2]) for at in range(0, len(found), 2)]
+        found = [join_passages(found[at : at + 2]) for at in range(0, len(found), 2)]
     return found
 
 
@@ -90,7 +90,7 @@ def sentences(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def joined(some: Sequence[Passage]) -> Passage:
+def join_passages(some: Sequence[Passage]) -> Passage:
     first, last = some[0], some[-1]
     return first._replace(end=last.end, line_end=last.line_end)
 

@@ -14,7 +14,7 @@ from math import fsum
 from typing import NamedTuple
 
 from ..markdown.plain import plain, uncommented
-from .words import RUN, analysed, apart, spans, words
+from .words import RUN, analysed, space_underscores, spans, words
 
 LENGTH = 240
 SECTIONS_MAX = 200
@@ -115,7 +115,7 @@ def candidates(sections: Texts, beginnings: Collection[str]) -> set[str]:
     return found
 
 
-def said(text: str) -> str:
+def plain_text(text: str) -> str:
     """Return the text of markdown in one line, without marks, comments, link targets and table lines. Code stays."""
     parts = FENCE.split(DIRECTION.sub("", CONTROL.sub(" ", uncommented(text))))
     parts[::2] = [_prose(part) for part in parts[::2]]
@@ -149,8 +149,8 @@ def _readings(texts: Texts, weights: Mapping[str, float], is_match: Matcher) -> 
 
     left = HITS_MAX
     for index, heading, body in _in_reach(texts, lambda heading: _weight(weights, terms(heading))):
-        text, within = said(body), terms(heading)
-        text = text or (said(heading) if within else "")
+        text, within = plain_text(body), terms(heading)
+        text = text or (plain_text(heading) if within else "")
         hits = tuple(islice(_hits(text, is_match), left))
         left -= len(hits)
         whole = bool(within) and all(map(is_match, words(heading)))
@@ -160,7 +160,7 @@ def _readings(texts: Texts, weights: Mapping[str, float], is_match: Matcher) -> 
 def _hits(text: str, is_match: Matcher) -> Iterator[MatchedWord]:
     """Yield the hits, asking once for each run: most runs of letters hold none, and most come again."""
     hitting = cache(lambda run: any(map(is_match, analysed(run))))
-    for run in RUN.finditer(apart(text)):
+    for run in RUN.finditer(space_underscores(text)):
         if hitting(run[0]):
             for word in spans(run[0]):
                 if term := is_match(word.text):

@@ -92,14 +92,14 @@ class Word(NamedTuple):
 
 def words(text: str) -> list[str]:
     """Return the words of a text: `C++: Café-Bars` → `c cplusplus cafe bars`; `東京都` → `东京 京都`."""
-    text = apart(text)
+    text = space_underscores(text)
     runs = (run for pattern, *part in parts_of(text) for run in pattern.findall(text, *part))
     return [word for run in runs for word in (analysed(run) if len(run) <= KEPT_MAX else read(run))]
 
 
 def spans(text: str) -> Iterator[Word]:
     """Yield `words`, each with its place. Where folding changed the length, that is the place of the whole run."""
-    text = apart(text)
+    text = space_underscores(text)
     runs = (run for pattern, *part in parts_of(text) for run in pattern.finditer(text, *part))
     for run in runs:
         found = analysed(run[0]) if len(run[0]) <= KEPT_MAX else read(run[0])
@@ -109,7 +109,7 @@ def spans(text: str) -> Iterator[Word]:
             yield from placed(found, run[0], run.start())
 
 
-def apart(text: str) -> str:
+def space_underscores(text: str) -> str:
     """Replace what regular expressions count as a letter but is none, `_`, by a space."""
     return text.replace("$_", "$" + UNDERSCORE).replace("_", " ")
 
@@ -195,14 +195,14 @@ def read_letters(run: str) -> tuple[str, ...]:
         if piece in SIGNS:
             found += [f"{found[-1]}{SIGNS[piece]}"] if found else []
         else:
-            found += [word[:WORD_MAX] for word in parted(piece)]
+            found += [word[:WORD_MAX] for word in split_scripts(piece)]
     return tuple(found)
 
 
 KEPT = [lru_cache(PART)(read) for _ in range(PARTS)]
 
 
-def parted(piece: str) -> Iterator[str]:
+def split_scripts(piece: str) -> Iterator[str]:
     """Yield scripts without spaces apart from the others, in pairs of characters."""
     at = 0
     for match in SPACELESS.finditer(piece):

@@ -37,7 +37,7 @@ async def archive_log(server: EmbeddedServer, dsn: str, folder: Path) -> None:
                 "The server was started by an older Cairn, which kept no log. Stop every command that uses it, and run"
                 " this again."
             )
-        await asyncio.to_thread(give, server, folder)
+        await asyncio.to_thread(make_folder, server, folder)
         settings = {"archive_command": KEEP.format(checked(folder)), "archive_timeout": ARCHIVE_TIMEOUT}
         for name, value in settings.items():
             await connection.execute(f"ALTER SYSTEM SET {name} = {text(value)}")
@@ -46,7 +46,7 @@ async def archive_log(server: EmbeddedServer, dsn: str, folder: Path) -> None:
         await connection.close()
 
 
-def give(server: EmbeddedServer, folder: Path) -> None:
+def make_folder(server: EmbeddedServer, folder: Path) -> None:
     """Make the folder, if there is none, and let the server write in it."""
     folder.mkdir(parents=True, exist_ok=True)
     server_account(server.cluster, (folder,), server.report).own(folder)

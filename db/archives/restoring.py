@@ -130,7 +130,7 @@ async def replaced(dsn: str, archive: Archive, report: Report) -> list[str]:
                 " CAIRN_DATABASE_URL name that one."
             )
         name = server["database"]
-        new, old = beside(name, "_restoring"), beside(name, "_replaced")
+        new, old = suffixed(name, "_restoring"), suffixed(name, "_replaced")
         for left in (new, old):
             await drop_marked(connection, dsn, left)
         await create_like(connection, new)
@@ -151,7 +151,7 @@ async def replaced(dsn: str, archive: Archive, report: Report) -> list[str]:
     return missing
 
 
-def beside(name: str, ending: str) -> str:
+def suffixed(name: str, ending: str) -> str:
     return name.encode()[: LONGEST_NAME - len(ending)].decode(errors="ignore") + ending
 
 

@@ -20,7 +20,7 @@ from selection import in_tenant
 from selection.declare.mapping import OuterRow
 
 from ..tables import links, pages
-from .references import among
+from .references import id_among
 
 MOST_STEPS = literal_column("3", Integer)
 MOST_HUBS = literal_column("5000", Integer)
@@ -94,7 +94,7 @@ def neighbour_edges(page: OuterRow, depth: Any) -> Select[Any]:
 def one_away(other: FromClause, page: OuterRow) -> ColumnElement[bool]:
     """Return whether it is that page or an active one linked with it. One step takes no walk, but is cut off as one."""
     ends = [select(page.c.id), *linked(page.c.id)]
-    return and_(among(other, *ends, most=MOST_LINKS), active(other))
+    return and_(id_among(other, *ends, most=MOST_LINKS), active(other))
 
 
 def nearest(page: OuterRow, depth: Any) -> Select[Any]:
@@ -134,7 +134,7 @@ def linked(here: ColumnElement[Any]) -> tuple[Select[Any], Select[Any]]:
 def neighbour_count(page: OuterRow) -> ColumnElement[Any]:
     """Count the distinct active pages at the other end of a link."""
     other = pages.alias()
-    query = select(func.count()).select_from(other).where(among(other, *linked(page.c.id)), active(other))
+    query = select(func.count()).select_from(other).where(id_among(other, *linked(page.c.id)), active(other))
     return in_tenant(query).scalar_subquery()
 
 

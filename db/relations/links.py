@@ -11,7 +11,7 @@ from selection.declare.mapping import OuterRow
 
 from ..access import readable
 from ..tables import aliases, link_targets, links, old_slugs, owners, pages
-from .references import among, referred
+from .references import id_among, referred
 
 # -- pages that link here
 
@@ -26,7 +26,7 @@ def backlinks(page: OuterRow, kinds: Any = None) -> Select[Any]:
     if kinds is not None:
         linking, says = linking.where(link.c.kind == any_(kinds)), says.where(same.c.kind == any_(kinds))
     found = select(other, in_tenant(says).scalar_subquery().label("kinds"))
-    row = in_tenant(found.where(among(other, linking), other.c.status == "active")).subquery()
+    row = in_tenant(found.where(id_among(other, linking), other.c.status == "active")).subquery()
     return select(row).order_by(row.c.hubness_score.desc(), row.c.id.desc())
 
 
@@ -36,7 +36,7 @@ def backlinks_of(page_id: Any) -> Select[Any]:
     linking = select(link.c.from_page_id).where(link.c.to_page_id == page_id)
     return (
         select(page)
-        .where(among(page, linking), page.c.status == "active")
+        .where(id_among(page, linking), page.c.status == "active")
         .order_by(page.c.hubness_score.desc(), page.c.id.desc())
     )
 
@@ -58,7 +58,7 @@ def connected_with(page_id: Any, direction: str) -> Select[Any]:
     followed = ends.values() if direction == "both" else (ends[direction],)
     return (
         select(other)
-        .where(among(other, *followed), other.c.status == "active")
+        .where(id_among(other, *followed), other.c.status == "active")
         .order_by(other.c.hubness_score.desc(), other.c.id.desc())
     )
 
@@ -159,7 +159,7 @@ def page_in_space(target: OuterRow) -> Select[Any]:
         .where(other.c.slug == target.c.space, readable(other.c.id))
         .where(or_(other.c.kind == "shared", own != "shared"))
     ).scalar_subquery()
-    return select(page).where(page.c.id == meant(named, target))
+    return select(page).where(page.c.id == target_page(named, target))
 
 
 def from_spaces(page: OuterRow) -> Select[Any]:
@@ -176,18 +176,18 @@ def from_spaces(page: OuterRow) -> Select[Any]:
     names = in_tenant(select(alias.c.alias).where(alias.c.page_id == page.c.id))
     written = or_(target.c.slug.in_(slugs), target.c.alias.in_(names))
     linking = select(target.c.from_page_id).where(
-        target.c.space == own_slug, written, page.c.id == meant(page.c.owner_id, OuterRow(target))
+        target.c.space == own_slug, written, page.c.id == target_page(page.c.owner_id, OuterRow(target))
     )
     its_kind = in_tenant(select(its.c.kind).where(its.c.id == OuterRow(other).c.owner_id)).scalar_subquery()
     return (
         select(other)
-        .where(among(other, linking), other.c.status == "active", other.c.owner_id != page.c.owner_id)
+        .where(id_among(other, linking), other.c.status == "active", other.c.owner_id != page.c.owner_id)
         .where(or_(own_kind == "shared", its_kind != "shared"), readable(other.c.owner_id))
         .order_by(other.c.hubness_score.desc(), other.c.id.desc())
     )
 
 
-def meant(owner_id: Any, target: OuterRow) -> ColumnElement[Any]:
+def target_page(owner_id: Any, target: OuterRow) -> ColumnElement[Any]:
     """The page of a wiki that a name means, in the order of resolve_targets: a slug, a former slug, an alias."""
     by_slug, by_former, by_alias = pages.alias(), pages.alias(), pages.alias()
     former, alias = old_slugs.alias(), aliases.alias()

@@ -74,7 +74,7 @@ def author_name(author_id: ColumnElement[Any]) -> ColumnElement[Any]:
     return func.coalesce(of_owner, of_key, author_id)
 
 
-def nothing(owner: OuterRow) -> ColumnElement[Any]:
+def null_text(owner: OuterRow) -> ColumnElement[Any]:
     return literal(None, Text)
 
 

@@ -51,7 +51,7 @@ from ..tables import (
     sources,
     superseded_claims,
 )
-from .references import among, found, referred
+from .references import found, id_among, referred
 
 LAST = "\U0010ffff"
 STUB_MOST: ColumnElement[Any] = literal_column("1")
@@ -220,7 +220,7 @@ def supersedes(page: OuterRow) -> Select[Any]:
     former, merged, link = pages.alias(), merged_pages.alias(), links.alias()
     parts = select(merged.c.page_id).where(merged.c.into_page_id == page.c.id)
     said = select(link.c.to_page_id).where(link.c.from_page_id == page.c.id, link.c.reasons.contains([SUPERSEDES]))
-    return select(former).where(among(former, parts, said)).order_by(former.c.title, former.c.id)
+    return select(former).where(id_among(former, parts, said)).order_by(former.c.title, former.c.id)
 
 
 def superseded_by(page: OuterRow) -> Select[Any]:
@@ -228,7 +228,7 @@ def superseded_by(page: OuterRow) -> Select[Any]:
     newer, merged, link = pages.alias(), merged_pages.alias(), links.alias()
     into = select(merged.c.into_page_id).where(merged.c.page_id == page.c.id)
     said = select(link.c.from_page_id).where(link.c.to_page_id == page.c.id, link.c.reasons.contains([SUPERSEDES]))
-    return select(newer).where(among(newer, into, said)).order_by(newer.c.title, newer.c.id)
+    return select(newer).where(id_among(newer, into, said)).order_by(newer.c.title, newer.c.id)
 
 
 TABLES = {
@@ -253,7 +253,7 @@ def one(id: Any) -> Select[Any]:
     return select(row)
 
 
-def many(ids: Any) -> Select[Any]:
+def pages_by_id(ids: Any) -> Select[Any]:
     """Select the ids in the order they were asked for."""
     asked: Any = column("id", Uuid)
     row = func.unnest(ids).table_valued(asked, with_ordinality="ordinality").render_derived()

@@ -19,7 +19,7 @@ def referred(table: Table, by: str) -> Callable[[OuterRow], Select[Any]]:
     return query
 
 
-def among(row: FromClause, *ids: Select[Any], most: ColumnElement[int] | None = None) -> ColumnElement[bool]:
+def id_among(row: FromClause, *ids: Select[Any], most: ColumnElement[int] | None = None) -> ColumnElement[bool]:
     """Return whether its id is one of the first `most` that these find. As an array they are sorted and met once each
     by a scan of the index, which takes less than to hash and to join them."""
     found = union_all(*map(in_tenant, ids)) if len(ids) > 1 else in_tenant(ids[0])

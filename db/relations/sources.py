@@ -20,7 +20,7 @@ from ..tables import (
     sources,
 )
 from .kept import kept_rows
-from .references import among, found, referred
+from .references import found, id_among, referred
 
 # -- where reads start
 
@@ -131,7 +131,7 @@ def citing(source: OuterRow, column: str) -> Select[Any]:
 
 def resting_sections(source: OuterRow) -> Select[Any]:
     section = sections.alias()
-    query = select(section).where(among(section, citing(source, "section_id")))
+    query = select(section).where(id_among(section, citing(source, "section_id")))
     return query.order_by(section.c.page_id, section.c.id)
 
 
@@ -140,13 +140,13 @@ def resting_on_it_alone(source: OuterRow) -> Select[Any]:
     section, other = sections.alias(), section_sources.alias()
     foreign = other.c.source_id != all_(versions(source))
     others = in_tenant(select(literal(1)).where(other.c.section_id == OuterRow(section).c.id, foreign))
-    query = select(section).where(among(section, citing(source, "section_id")), ~others.exists())
+    query = select(section).where(id_among(section, citing(source, "section_id")), ~others.exists())
     return query.order_by(section.c.page_id, section.c.id)
 
 
 def resting_pages(source: OuterRow) -> Select[Any]:
     page = pages.alias()
-    return select(page).where(among(page, citing(source, "page_id"))).order_by(page.c.title, page.c.id)
+    return select(page).where(id_among(page, citing(source, "page_id"))).order_by(page.c.title, page.c.id)
 
 
 def showing_pages(source: OuterRow) -> Select[Any]:
@@ -154,7 +154,7 @@ def showing_pages(source: OuterRow) -> Select[Any]:
     page, link = pages.alias(), links.alias()
     cited_by = func.array(in_tenant(citing(source, "page_id")).scalar_subquery())
     showing = select(link.c.from_page_id).where(link.c.to_page_id == any_(cited_by))
-    query = select(page).where(among(page, showing), page.c.id != all_(cited_by))
+    query = select(page).where(id_among(page, showing), page.c.id != all_(cited_by))
     return query.order_by(page.c.title, page.c.id)
 
 
@@ -162,7 +162,7 @@ def naming_mentions(source: OuterRow) -> Select[Any]:
     """Select mentions that any version of it was seen to use."""
     mention, seen = mentions.alias(), sightings.alias()
     ids = select(seen.c.mention_id).where(seen.c.source_id == any_(versions(source)))
-    query = select(mention).where(among(mention, ids))
+    query = select(mention).where(id_among(mention, ids))
     return query.order_by(mention.c.last_seen_at.desc(), mention.c.id.desc())
 
 

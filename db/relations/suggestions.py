@@ -76,26 +76,26 @@ def suggested(prefix: Any) -> Select[Any]:
     The index of names is read from the prefix on and no further than the candidates, however many begin so. Words
     inside names are looked for only where fewer pages than one asks for have a name that begins so.
     """
-    owner, start, end = owners.alias(), prefix.derive(beginning), prefix.derive(behind)
+    owner, start, end = owners.alias(), prefix.derive(beginning), prefix.derive(prefix_end)
     owner_id = OuterRow(owner).c.id
-    first = begun(owner_id, start, end).subquery()
+    first = names_with_prefix(owner_id, start, end).subquery()
     enough = select(func.count(distinct(first.c.page_id))).scalar_subquery() >= ENOUGH
-    either = union_all(begun(owner_id, start, end), within(owner_id, prefix, enough)).subquery()
-    name = best(either, start, end).lateral()
+    either = union_all(names_with_prefix(owner_id, start, end), within(owner_id, prefix, enough)).subquery()
+    name = best_name(either, start, end).lateral()
     row = select(owner.c.id.label("owner_id"), *name.c).select_from(owner.join(name, true()))
     found = in_tenant(row).subquery()
     return select(found).order_by(found.c.is_within, func.length(found.c.name), found.c.name, found.c.page_id)
 
 
-def behind(prefix: str) -> str:
+def prefix_end(prefix: str) -> str:
     """The end of the names that begin so. After a space the word is whole: `z ` begins `z machine`, and not `zebra`."""
     return beginning(prefix) + ("!" if prefix[: NAME.most][-1:].isspace() else LAST)
 
 
-def begun(owner_id: ColumnElement[Any], start: Any, end: Any) -> Select[Any]:
+def names_with_prefix(owner_id: ColumnElement[Any], start: Any, end: Any) -> Select[Any]:
     """The first names that begin so and are of active pages; the archived ones among the candidates are passed over."""
     name = page_names.alias()
-    query = select(*shown(name)).where(name.c.owner_id == owner_id, name.c.name >= start, name.c.name < end)
+    query = select(*name_columns(name)).where(name.c.owner_id == owner_id, name.c.name >= start, name.c.name < end)
     first = in_tenant(query).order_by(name.c.name, name.c.page_id).limit(CANDIDATES).subquery()
     return select(first).where(first.c.status == "active")
 
@@ -111,7 +111,7 @@ def within(owner_id: ColumnElement[Any], prefix: Any, enough: ColumnElement[bool
     )
     pages_found = in_tenant(found).limit(CANDIDATES).subquery()
     spaced = func.concat(" ", func.translate(name.c.name, "'-", "  "), " ")
-    query = select(*shown(name)).select_from(pages_found.join(name, name.c.page_id == pages_found.c.page_id))
+    query = select(*name_columns(name)).select_from(pages_found.join(name, name.c.page_id == pages_found.c.page_id))
     return in_tenant(query.where(name.c.status == "active", func.strpos(spaced, prefix.derive(inner)) > 0))
 
 
@@ -123,7 +123,7 @@ def letter_of(owner_id: ColumnElement[Any]) -> ColumnElement[Any]:
     return in_tenant(query.where(name.c.owner_id == owner_id)).limit(1).scalar_subquery()
 
 
-def shown(name: FromClause) -> list[ColumnElement[Any]]:
+def name_columns(name: FromClause) -> list[ColumnElement[Any]]:
     return [name.c.page_id, name.c.kind, name.c.name, name.c.status]
 
 
@@ -143,7 +143,7 @@ def inner(prefix: str) -> str:
     return spaced + " " * prefix[: NAME.most][-1:].isspace()
 
 
-def best(name: FromClause, start: Any, end: Any) -> Select[Any]:
+def best_name(name: FromClause, start: Any, end: Any) -> Select[Any]:
     """Select for each page its best name: a whole one, or else one that begins so, its title before its other names."""
     is_within = not_(and_(name.c.name >= start, name.c.name < end)).label("is_within")
     query = select(name.c.page_id, name.c.kind, name.c.name, is_within)

@@ -74,7 +74,7 @@ def number(name: str, *, nullable: bool = False, default: int | None = None) -> 
     return Column(name, Integer, nullable=nullable, server_default=None if default is None else sql_text(str(default)))
 
 
-def moment(name: str, *, nullable: bool = False) -> Column[Any]:
+def timestamp(name: str, *, nullable: bool = False) -> Column[Any]:
     default = None if nullable else sql_text("now()")
     return Column(name, DateTime(timezone=True), nullable=nullable, server_default=default)
 

@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Column, Date, Double, Index, text
 
-from .columns import document, identifier, moment, number, one_of, refers, scoped_table, words
+from .columns import document, identifier, number, one_of, refers, scoped_table, timestamp, words
 
 compile_jobs = scoped_table(
     "compile_jobs",
@@ -10,14 +10,14 @@ compile_jobs = scoped_table(
     words("trigger"),
     *one_of("compile_jobs", "status", "pending", "running", "succeeded", "failed", "cancelled", default="pending"),
     number("attempt", default=0),
-    moment("run_after"),
+    timestamp("run_after"),
     words("claimed_by", nullable=True),
-    moment("heartbeat_at", nullable=True),
-    moment("started_at", nullable=True),
-    moment("finished_at", nullable=True),
+    timestamp("heartbeat_at", nullable=True),
+    timestamp("started_at", nullable=True),
+    timestamp("finished_at", nullable=True),
     words("error", nullable=True),
     document("metrics"),
-    moment("created_at"),
+    timestamp("created_at"),
     document("options"),
 )
 Index(
@@ -38,15 +38,15 @@ Index(
 
 compile_cursors = scoped_table(
     "compile_cursors",
-    moment("source_at", nullable=True),
+    timestamp("source_at", nullable=True),
     identifier("source_id", nullable=True),
-    moment("updated_at"),
+    timestamp("updated_at"),
     key=("owner_id",),
 )
 
 activity = scoped_table(
     "activity",
-    moment("at"),
+    timestamp("at"),
     *one_of("activity", "actor_kind", "agent", "user", "compiler", "service"),
     words("actor_id"),
     words("action"),
@@ -76,7 +76,7 @@ forgettings = scoped_table(
     "forgettings",
     identifier("source_id"),
     words("said"),
-    moment("since"),
+    timestamp("since"),
     refers("forgettings", "source_id", "sources"),
     key=("source_id",),
 )
@@ -91,8 +91,8 @@ lint_mutes = scoped_table(
     words("reason"),
     *one_of("lint_mutes", "author_kind", "agent", "user", "compiler", "service"),
     words("author_id"),
-    moment("until", nullable=True),
-    moment("created_at"),
+    timestamp("until", nullable=True),
+    timestamp("created_at"),
     refers("lint_mutes", "page_id", "pages"),
     key=("owner_id", "check_name", "subject"),
 )
@@ -104,6 +104,6 @@ lint_reports = scoped_table(
     number("found"),
     number("muted"),
     document("counts", default="[]"),
-    moment("created_at"),
+    timestamp("created_at"),
 )
 Index("lint_reports_owner_ix", lint_reports.c.tenant_id, lint_reports.c.owner_id, lint_reports.c.id.desc())

@@ -2,7 +2,7 @@
 
 from sqlalchemy import CheckConstraint, Index, UniqueConstraint
 
-from .columns import identifier, listed, moment, one_of, refers, scoped_table, words
+from .columns import identifier, listed, one_of, refers, scoped_table, timestamp, words
 from .pages import PAGE_TYPES
 
 links = scoped_table(
@@ -11,7 +11,7 @@ links = scoped_table(
     identifier("to_page_id"),
     *one_of("links", "kind", "reference", "parent_of", "child_of"),
     listed("reasons"),
-    moment("created_at"),
+    timestamp("created_at"),
     UniqueConstraint("tenant_id", "from_page_id", "to_page_id", "kind", name="links_pair_uq"),
     refers("links", "from_page_id", "pages"),
     refers("links", "to_page_id", "pages"),

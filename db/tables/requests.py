@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, Date, Double, ForeignKeyConstraint, Index, LargeBinary, PrimaryKeyConstraint, Table, Text
 
-from .columns import identifier, metadata, moment, number, scoped_table, words
+from .columns import identifier, metadata, number, scoped_table, timestamp, words
 
 idempotency_keys = Table(
     "idempotency_keys",
@@ -11,7 +11,7 @@ idempotency_keys = Table(
     Column("digest", LargeBinary, nullable=False, comment="SHA-256 of the credential and its key"),
     Column("request", LargeBinary, nullable=False, comment="SHA-256 of what was asked"),
     Column("answer", LargeBinary, nullable=False),
-    moment("created_at"),
+    timestamp("created_at"),
     PrimaryKeyConstraint("tenant_id", "digest", name="idempotency_keys_pk"),
     ForeignKeyConstraint(["tenant_id"], ["tenants.tenant_id"], name="idempotency_keys_tenant_fk", ondelete="CASCADE"),
     Index("idempotency_keys_created_ix", "tenant_id", "created_at"),

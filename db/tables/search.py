@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
-from .columns import document, identifier, listed, metadata, moment, number, one_of, refers, scoped_table, words
+from .columns import document, identifier, listed, metadata, number, one_of, refers, scoped_table, timestamp, words
 
 
 def analyser() -> Column[int]:
@@ -77,7 +77,7 @@ search_passages = Table(
     analyser(),
     *one_of("search_passages", "status", "current", "superseded"),
     words("kind"),
-    moment("captured_at"),
+    timestamp("captured_at"),
     number("start_offset"),
     number("end_offset"),
     number("line_start"),
@@ -105,7 +105,7 @@ search_scopes = scoped_table(
     Column("words", BigInteger, nullable=False),
     listed("languages"),
     identifier("reached", nullable=True),
-    moment("updated_at"),
+    timestamp("updated_at"),
     Column("edition", SmallInteger, nullable=False, server_default=text("0")),  # of search_counts, that questions read
     number("shelves", nullable=True),  # a power of two; null while an older release's search_terms are read
     number("recounted_pages", nullable=True),  # what the other edition holds so far; null when none is being made
@@ -205,6 +205,6 @@ embedding_cursors = scoped_table(
     Column("position", BigInteger, nullable=False),
     identifier("source_id", nullable=True),
     number("analyser"),
-    moment("updated_at"),
+    timestamp("updated_at"),
     key=("owner_id",),
 )

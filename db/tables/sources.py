@@ -11,7 +11,7 @@ from sqlalchemy import (
     text,
 )
 
-from .columns import document, identifier, in_scope_key, moment, number, one_of, refers, scoped_table, words
+from .columns import document, identifier, in_scope_key, number, one_of, refers, scoped_table, timestamp, words
 from .pages import PAGE_TYPES
 
 SOURCE_KINDS = ("memory_unit", "daily_note", "document", "artifact", "journal_idea", "url", "run")
@@ -26,9 +26,9 @@ sources = scoped_table(
     words("content"),
     Column("checksum", LargeBinary, nullable=False, comment="SHA-256 of the content"),
     document("metadata"),
-    moment("captured_at"),
-    moment("created_at"),
-    moment("forgotten_at", nullable=True),
+    timestamp("captured_at"),
+    timestamp("created_at"),
+    timestamp("forgotten_at", nullable=True),
     words("forgotten_by", nullable=True),
     words("forgotten_reason", nullable=True),
     in_scope_key("sources"),
@@ -49,7 +49,7 @@ blobs = scoped_table(
     Column("hash", LargeBinary, nullable=False, comment="SHA-256 of the data"),
     Column("size", Integer, nullable=False),
     Column("data", LargeBinary, nullable=False),
-    moment("created_at"),
+    timestamp("created_at"),
     key=("owner_id", "hash"),
 )
 
@@ -79,7 +79,7 @@ attachments = scoped_table(
     words("media_type"),
     number("width", nullable=True),
     number("height", nullable=True),
-    moment("created_at"),
+    timestamp("created_at"),
     ForeignKeyConstraint(
         ["tenant_id", "owner_id", "hash"],
         ["blobs.tenant_id", "blobs.owner_id", "blobs.hash"],
@@ -100,8 +100,8 @@ mentions = scoped_table(
     document("contexts", default="[]"),
     document("cluster", nullable=True),
     identifier("promoted_page_id", nullable=True),
-    moment("first_seen_at"),
-    moment("last_seen_at"),
+    timestamp("first_seen_at"),
+    timestamp("last_seen_at"),
     in_scope_key("mentions"),
     UniqueConstraint("tenant_id", "owner_id", "alias", "status", name="mentions_alias_uq"),
     refers("mentions", "promoted_page_id", "pages", ondelete=None),
@@ -117,7 +117,7 @@ sightings = scoped_table(
     "sightings",
     identifier("mention_id"),
     identifier("source_id"),
-    moment("seen_at"),
+    timestamp("seen_at"),
     refers("sightings", "mention_id", "mentions"),
     refers("sightings", "source_id", "sources"),
     key=("mention_id", "source_id"),

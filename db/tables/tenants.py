@@ -17,7 +17,7 @@ from sqlalchemy import (
     true,
 )
 
-from .columns import document, identifier, listed, metadata, moment, number, one_of, scoped_table, words
+from .columns import document, identifier, listed, metadata, number, one_of, scoped_table, timestamp, words
 
 installation = Table(
     "installation",
@@ -37,7 +37,7 @@ tenants = Table(
     words("slug"),
     words("name"),
     document("settings"),
-    moment("created_at"),
+    timestamp("created_at"),
     PrimaryKeyConstraint("tenant_id", name="tenants_pk"),
     UniqueConstraint("slug", name="tenants_slug_uq"),
 )
@@ -53,15 +53,15 @@ api_keys = Table(
     words("name"),
     *one_of("api_keys", "role", "reader", "member", "service", "admin"),
     Column("owner_ids", ARRAY(Uuid), nullable=False, comment="the owners it speaks for; the first is its own scope"),
-    moment("created_at"),
-    moment("expires_at", nullable=True),
-    moment("revoked_at", nullable=True),
+    timestamp("created_at"),
+    timestamp("expires_at", nullable=True),
+    timestamp("revoked_at", nullable=True),
     words("actor_kind", default="service"),
     listed("scopes"),
     listed("networks"),
-    moment("used_at", nullable=True),
+    timestamp("used_at", nullable=True),
     Column("former_hash", LargeBinary, comment="of the secret before the last one"),
-    moment("former_until", nullable=True),
+    timestamp("former_until", nullable=True),
     PrimaryKeyConstraint("key_hash", name="api_keys_pk"),
     UniqueConstraint("tenant_id", "id", name="api_keys_id_uq"),
     CheckConstraint("isfinite(expires_at)", name="api_keys_expires_ck"),
@@ -77,7 +77,7 @@ owners = Table(
     *one_of("owners", "kind", "agent", "user", "shared"),
     words("slug"),
     words("name"),
-    moment("created_at"),
+    timestamp("created_at"),
     words("language", default="english"),
     Column("score_boost", Double, nullable=False, server_default=text("0.9")),
     number("min_sources_for_synthesis", default=3),
@@ -104,7 +104,7 @@ grants = Table(
     identifier("owner_id"),
     identifier("grantee_id"),
     *one_of("grants", "role", "reader", "member", "admin"),
-    moment("created_at"),
+    timestamp("created_at"),
     PrimaryKeyConstraint("tenant_id", "grantee_id", "owner_id", name="grants_pk"),
     ForeignKeyConstraint(
         ["tenant_id", "owner_id"], ["owners.tenant_id", "owners.id"], name="grants_owner_fk", ondelete="CASCADE"
@@ -127,14 +127,14 @@ oauth_authorizations = scoped_table(
     Column("redirect_is_given", Boolean, nullable=False),
     Column("code_hash", LargeBinary, nullable=False, comment="SHA-256 of the code; it is never stored"),
     words("code_challenge"),
-    moment("code_expires_at"),
-    moment("redeemed_at", nullable=True),
+    timestamp("code_expires_at"),
+    timestamp("redeemed_at", nullable=True),
     Column("refresh_hash", LargeBinary, comment="SHA-256 of the refresh token; it is never stored"),
     Column("former_hash", LargeBinary, comment="of the refresh token before, by which theft shows"),
-    moment("created_at"),
-    moment("used_at", nullable=True),
-    moment("expires_at"),
-    moment("withdrawn_at", nullable=True),
+    timestamp("created_at"),
+    timestamp("used_at", nullable=True),
+    timestamp("expires_at"),
+    timestamp("withdrawn_at", nullable=True),
 )
 AUTHORIZATIONS = oauth_authorizations.c
 Index("oauth_authorizations_code_uq", AUTHORIZATIONS.tenant_id, AUTHORIZATIONS.code_hash, unique=True)
@@ -151,7 +151,7 @@ erasures = Table(
     identifier("owner_id", nullable=True),
     words("erased_by"),
     document("counts"),
-    moment("erased_at"),
+    timestamp("erased_at"),
     PrimaryKeyConstraint("tenant_id", "id", name="erasures_pk"),
 )
 
@@ -162,7 +162,7 @@ audit_events = Table(
     metadata,
     identifier("tenant_id"),
     identifier("id"),
-    moment("at"),
+    timestamp("at"),
     words("action"),
     *one_of("audit_events", "outcome", "done", "refused"),
     *one_of("audit_events", "actor_kind", "agent", "user", "compiler", "service", nullable=True),

@@ -104,13 +104,13 @@ def owner_steps(tables: Iterable[Table], tenant_id: UUID, owner_id: UUID, names:
     for table in found:
         where = REFERS_OTHERWISE.get(table.name) or (OF_OWNER if "owner_id" in table.columns else None)
         if where is not None:
-            steps.append(Step(table.name, where, given(where, own, names)))
+            steps.append(Step(table.name, where, condition_values(where, own, names)))
         elif table.name not in SHARED:
             raise AssertionError(f"nobody has said which rows of {table.name} belong to an owner")
     return steps
 
 
-def given(where: str, own: tuple[UUID, UUID], names: list[str]) -> tuple[Any, ...]:
+def condition_values(where: str, own: tuple[UUID, UUID], names: list[str]) -> tuple[Any, ...]:
     """Return the values of a condition: of the tenant, and of the owner or its names if there is a second one."""
     if "$2" not in where:
         return own[:1]

@@ -25,11 +25,11 @@ async def take_sample(raw: asyncpg.Connection) -> list[dict[str, Any]]:
         own = {"tenant_id": tenant["tenant_id"]}
         for page in await connection.all(INVENTORY["sample_pages"], most=PAGES, **own):
             asked = {"tenant": str(own["tenant_id"]), "owner": str(page["owner_id"]), "text": page["title"]}
-            found.append(asked | {"hits": await ask(connection, asked)})
+            found.append(asked | {"hits": await search_sample(connection, asked)})
     return found
 
 
-async def ask(connection: Connection, asked: dict[str, Any]) -> list[str]:
+async def search_sample(connection: Connection, asked: dict[str, Any]) -> list[str]:
     """Return the pages that a question finds, the best first."""
     tenant_id, owner_id = UUID(asked["tenant"]), UUID(asked["owner"])
     scope = Scope(tenant_id, owner_id, Role.ADMIN, ACTOR, (owner_id,))
@@ -40,4 +40,4 @@ async def ask(connection: Connection, asked: dict[str, Any]) -> list[str]:
 async def differing(raw: asyncpg.Connection, sample: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the questions of a sample that are answered otherwise now."""
     connection = Connection(raw)
-    return [asked for asked in sample if await ask(connection, asked) != asked["hits"]]
+    return [asked for asked in sample if await search_sample(connection, asked) != asked["hits"]]

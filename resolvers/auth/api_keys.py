@@ -57,7 +57,7 @@ class KeyLimits:
         """Return the same with networks as they are written usually. Raises BadInput."""
         if unknown := [name for name in self.scopes if name not in SCOPES]:
             raise BadInput(f"There is no scope `{unknown[0][:50]}`. Scopes are {', '.join(SCOPES)}.", "scopes")
-        networks = validation.few(self.networks, NETWORKS_MAX, "networks")
+        networks = validation.check_count(self.networks, NETWORKS_MAX, "networks")
         return KeyLimits([name for name in SCOPES if name in self.scopes], list(dict.fromkeys(map(network, networks))))
 
     def role(self, role: Role | None) -> Role:
@@ -138,7 +138,7 @@ async def create_api_key(
     now = datetime.now(UTC)
     owners = list(dict.fromkeys(owner_ids))
     few_owners(owners)
-    expires_at = None if expires_at is None else validation.moment(expires_at, "expiresAt")
+    expires_at = None if expires_at is None else validation.timestamp(expires_at, "expiresAt")
     if expires_at is not None and expires_at <= now:
         raise BadInput("A key must expire in the future, or never.", "expiresAt")
     if actor_kind is ActorKind.COMPILER:
@@ -228,7 +228,7 @@ def few_owners(owners: Sequence[Named]) -> Sequence[Named]:
     """Return the owners of a key, one to OWNERS_MAX: counted before any of them is looked up."""
     if not owners:
         raise BadInput("A key speaks for one owner at least.", "owners")
-    return validation.few(owners, OWNERS_MAX, "owners")
+    return validation.check_count(owners, OWNERS_MAX, "owners")
 
 
 async def list_api_keys(

@@ -145,7 +145,7 @@ def merged(found: SearchResult, near: Sequence[UUID], size: int) -> SearchResult
     cursor = found.hits[0].cursor if found.hits else ""
     hits = tuple(
         by_words.get(page_id, SearchHit(page_id, 0.0, ""))._replace(
-            score=score, cursor=cursor and beyond(cursor, shown[:place])
+            score=score, cursor=cursor and cursor_after(cursor, shown[:place])
         )
         for place, (page_id, score) in enumerate(zip(shown, values, strict=True), start=1)
     )
@@ -153,7 +153,7 @@ def merged(found: SearchResult, near: Sequence[UUID], size: int) -> SearchResult
     return replace(found, hits=hits, has_next_page=has_more, total=max(found.total, len(hits)))
 
 
-def beyond(cursor: str, shown: Sequence[UUID]) -> str:
+def cursor_after(cursor: str, shown: Sequence[UUID]) -> str:
     """Return the cursor of a search of pages behind these."""
     from ..search.search import page_mark
 

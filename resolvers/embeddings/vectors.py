@@ -85,7 +85,7 @@ async def ask_where_lacking(database: Database, embedder: Embedder) -> int:
 
     One small statement a tenant, all in one round trip: none reads across two of them.
     """
-    wanted = [{"tenant_id": tenant.id, **known(embedder)} for tenant in await list_tenants(database)]
+    wanted = [{"tenant_id": tenant.id, **model_parameters(embedder)} for tenant in await list_tenants(database)]
     async with read_connection(database) as connection:
         rows = await connection.all_of_each(EMBEDDINGS["find_unembedded"], wanted)
     for row in rows:
@@ -102,7 +102,9 @@ async def begin(reader: Writer) -> Progress:
 
 async def find_pages(reader: Writer, embedder: Embedder, after: UUID, most: int) -> Sequence[Row]:
     """Return the next pages without a vector."""
-    return await reader.all(EMBEDDINGS["find_pages"], after=after, longest=TEXT_LONGEST, most=most, **known(embedder))
+    return await reader.all(
+        EMBEDDINGS["find_pages"], after=after, longest=TEXT_LONGEST, most=most, **model_parameters(embedder)
+    )
 
 
 async def find_passages(reader: Writer, embedder: Embedder, progress: Progress, most: int) -> Sequence[Row]:
@@ -114,11 +116,11 @@ async def find_passages(reader: Writer, embedder: Embedder, progress: Progress, 
         after_position=progress.position,
         longest=TEXT_LONGEST,
         most=most,
-        **known(embedder),
+        **model_parameters(embedder),
     )
 
 
-def known(embedder: Embedder) -> dict[str, object]:
+def model_parameters(embedder: Embedder) -> dict[str, object]:
     return {"model": embedder.model, "dimensions": embedder.dimensions}
 
 
@@ -133,7 +135,13 @@ def passage_text(row: Row) -> str:
 
 async def write_pages(writer: Writer, embedder: Embedder, rows: Sequence[Row], vectors: Sequence[list[float]]) -> None:
     values = [
-        {**writer.known, **known(embedder), "page_id": row["id"], "version": row["version"], "embedding": vector}
+        {
+            **writer.known,
+            **model_parameters(embedder),
+            "page_id": row["id"],
+            "version": row["version"],
+            "embedding": vector,
+        }
         for row, vector in zip(rows, vectors, strict=True)
     ]
     await writer.each(EMBEDDINGS["write_page"], values)
@@ -145,7 +153,7 @@ async def write_passages(
     values = [
         {
             **writer.known,
-            **known(embedder),
+            **model_parameters(embedder),
             **{name: row[name] for name in ("source_id", "position", "analyser")},
             "embedding": vector,
         }
@@ -158,7 +166,7 @@ async def finish(writer: Writer, embedder: Embedder, progress: Progress) -> None
     """Say that the wiki is embedded as far as it was when the pass began."""
     end = {name: progress.end[name] for name in ("position", "source_id", "analyser")}
     await writer.run(EMBEDDINGS["drop_older"], analyser=end["analyser"])
-    await writer.run(EMBEDDINGS["move_cursor"], **known(embedder), **end)
+    await writer.run(EMBEDDINGS["move_cursor"], **model_parameters(embedder), **end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +183,9 @@ async def coverage(database: Database, scope: Scope, embedder: Embedder) -> Cove
     async with read_connection(database) as connection:
         reader = Writer(connection, scope)
         end = (await begin(reader)).end
-        row = await reader.one(EMBEDDINGS["count_embedded"], analyser=max(PASSAGES, end["analyser"]), **known(embedder))
+        row = await reader.one(
+            EMBEDDINGS["count_embedded"], analyser=max(PASSAGES, end["analyser"]), **model_parameters(embedder)
+        )
     assert row is not None
     return Coverage(**dict(row))
 

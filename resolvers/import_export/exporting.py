@@ -131,7 +131,9 @@ class Export:
             for row in rows:
                 given = {**self.wiki, "source_id": row["id"]}
                 file = await self.connection.one(BLOBS["find_original"], **given) if row["has_original"] else None
-                yield await asyncio.to_thread(attempted, f"{SOURCES}: {row['kind']}/{row['ref']}", source, row, file)
+                yield await asyncio.to_thread(
+                    attempted, f"{SOURCES}: {row['kind']}/{row['ref']}", source_record, row, file
+                )
 
     async def mentions(self) -> AsyncIterator[dict[str, Any] | ImportProblem]:
         """Every mention, with the sources that say it."""
@@ -349,7 +351,7 @@ def revision(page: Row, row: Row) -> dict[str, Any]:
     }
 
 
-def source(row: Row, file: Row | None) -> dict[str, Any]:
+def source_record(row: Row, file: Row | None) -> dict[str, Any]:
     """A source's version as a line holds it, with the file that it was read from."""
     original = {} if file is None else {"original": original_file(file)}
     return original | {

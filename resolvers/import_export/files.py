@@ -16,7 +16,7 @@ from db.scope import Scope
 from ..errors import BadInput, Unavailable
 from .exporting import MENTIONS_AT_ONCE, PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
 from .folders import Folder
-from .importing import Progress, silent
+from .importing import Progress, ignore_progress
 from .notes import ImportProblem
 from .paths import MENTIONS, SOURCES
 from .problems import UNWRITABLE, Problems, attempted
@@ -41,7 +41,7 @@ class ExportResult:
 
 
 async def export_path(
-    database: Database, scope: Scope, path: Path, *, history: bool = False, report: Progress = silent
+    database: Database, scope: Scope, path: Path, *, history: bool = False, report: Progress = ignore_progress
 ) -> ExportResult:
     """Write the form that the name asks for: `.zip`, `.jsonl`, else a folder. A file is there when it is whole."""
     write = FORMS.get(path.suffix.lower())
@@ -52,14 +52,14 @@ async def export_path(
 
 
 async def export_folder(
-    database: Database, scope: Scope, path: Path, *, history: bool = False, report: Progress = silent
+    database: Database, scope: Scope, path: Path, *, history: bool = False, report: Progress = ignore_progress
 ) -> ExportResult:
     """Write the wiki as a folder of markdown, which is new, empty, or an earlier export that is brought up to date."""
     return await written(database, scope, FolderTarget(Folder(path)), history, report)
 
 
 async def export_zip(
-    database: Database, scope: Scope, file: IO[bytes], *, history: bool = False, report: Progress = silent
+    database: Database, scope: Scope, file: IO[bytes], *, history: bool = False, report: Progress = ignore_progress
 ) -> ExportResult:
     """Write the folder of `export_folder` as a zip; the same wiki gives the same bytes. `file` need not be seekable."""
     target = ZipTarget(file)
@@ -70,7 +70,7 @@ async def export_zip(
 
 
 async def export_lines(
-    database: Database, scope: Scope, file: IO[bytes], *, history: bool = False, report: Progress = silent
+    database: Database, scope: Scope, file: IO[bytes], *, history: bool = False, report: Progress = ignore_progress
 ) -> ExportResult:
     """Write a JSON object on each line: `{"source": …}` and `{"mention": …}`, then pages, then `{"revision": …}`."""
     return await written(database, scope, LinesTarget(file), history, report)
@@ -102,24 +102,24 @@ async def written(
     missing = Problems()
     async with exporting(database, scope) as export:
         temp = ExportRemainder()
-        await put(target.begin, export.about)
-        async for some in together(export.sources(), SOURCES_AT_ONCE, has_file):
+        await run_in_thread(target.begin, export.about)
+        async for some in batches(export.sources(), SOURCES_AT_ONCE, has_file):
             lines = await rendered(some, source_label, partial(target.record, "source"), missing)
-            await put(target.add_sources, [data for _, data in lines])
+            await run_in_thread(target.add_sources, [data for _, data in lines])
             sources += len(lines)
-        async for names in together(export.mentions(), MENTIONS_AT_ONCE):
+        async for names in batches(export.mentions(), MENTIONS_AT_ONCE):
             lines = await rendered(names, mention_label, partial(target.record, "mention"), missing)
-            await put(target.add_mentions, [data for _, data in lines])
-        async for files in together(export.pages(), PAGES_AT_ONCE):
+            await run_in_thread(target.add_mentions, [data for _, data in lines])
+        async for files in batches(export.pages(), PAGES_AT_ONCE):
             made = await rendered(files, page_label, target.page, missing)
-            await put(target.add_pages, made)
+            await run_in_thread(target.add_pages, made)
             paths = {path for path, _ in made}
             there = [one for one in files if isinstance(one, PageFile) and one.path in paths]
             temp.keep(there)
             pages += sum(one.note.redirect_to is None for one in there)
             report("Writing", min(pages, export.total), export.total, files[-1].path)
         for records in temp.records():
-            await put(target.add_originals, records)
+            await run_in_thread(target.add_originals, records)
         async for file in export.attachments():
             try:
                 await asyncio.to_thread(target.add_attachment, file)
@@ -130,11 +130,11 @@ async def written(
         if history:
             async for path, states in export.histories():
                 lines = await rendered(states, partial(state_label, path), partial(target.record, "revision"), missing)
-                await put(target.add_states, path, [data for _, data in lines])
+                await run_in_thread(target.add_states, path, [data for _, data in lines])
     if missing.count:
         told = [target.record("error", asdict(problem)) for problem in missing.told]
-        await put(target.add_errors, missing.told, told)
-    await put(target.finish)
+        await run_in_thread(target.add_errors, missing.told, told)
+    await run_in_thread(target.finish)
     return ExportResult(pages, sources, missing.count, tuple(missing.told))
 
 
@@ -191,7 +191,7 @@ class ExportRemainder:
         self.temp.close()
 
 
-async def put(step: Callable[..., None], *given: Any) -> None:
+async def run_in_thread(step: Callable[..., None], *given: Any) -> None:
     """Run a step in a thread. An OSError of the disk becomes Unavailable; elsewhere one is taken for the database's."""
     try:
         await asyncio.to_thread(step, *given)
@@ -208,7 +208,7 @@ def has_file(source: dict[str, Any] | ImportProblem) -> bool:
     return isinstance(source, dict) and "original" in source
 
 
-async def together(
+async def batches(
     items: AsyncIterator[T], size: int, is_large: Callable[[T], bool] = lambda item: False
 ) -> AsyncIterator[list[T]]:
     """Yield the items in batches of `size`, as many as are written together; a large one ends its batch."""

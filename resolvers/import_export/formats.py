@@ -79,7 +79,7 @@ class Survey:
             return
         self.leave(path)
         if path.lower().endswith(".csv") and file and len(self.databases) < DATABASES_MAX:
-            self.databases[plain(splitext(path)[0])] = columns(file)
+            self.databases[without_notion_ids(splitext(path)[0])] = columns(file)
 
     def leave(self, path: str) -> None:
         """A file that is left out: it is counted by what it ends in."""
@@ -103,7 +103,7 @@ class Survey:
         return Format.OBSIDIAN if is_linked else Format.MARKDOWN
 
 
-def plain(path: str) -> str:
+def without_notion_ids(path: str) -> str:
     """A path without the ids of Notion in the names of its folders."""
     return "/".join(without_id(part)[0] for part in path.removesuffix("_all").split("/"))
 
@@ -142,7 +142,9 @@ class FormatReader:
         """The note of a file with the dates of its own fields alone."""
         stem = splitext(basename(path))[0]
         if self.format is Format.NOTION:
-            return from_notion(stem, text.removeprefix("\ufeff"), self.survey.databases.get(plain(dirname(path)), ()))
+            return from_notion(
+                stem, text.removeprefix("\ufeff"), self.survey.databases.get(without_notion_ids(dirname(path)), ())
+            )
         if self.format is Format.LOGSEQ:
             return from_logseq(path, text.removeprefix("\ufeff"))
         return from_markdown(stem, text)

@@ -18,7 +18,7 @@ from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput, Forbidden
-from ..pages.revision_store import ELSEWHERE, NO_BASE, spared
+from ..pages.revision_store import ELSEWHERE, NO_BASE, smaller_delta
 from ..subscriptions.changes import ChangeKind
 from ..transactions.transaction import writing
 from ..transactions.writer import Writer, record
@@ -149,8 +149,8 @@ def row(standing: Row, one: RevisionRecord) -> dict[str, Any]:
         "edit_summary": one.edit_summary,
         "author_kind": one.author_kind,
         "author_id": one.author_id,
-        "created_at": validation.moment(one.created_at, "created_at"),
-        "erased_at": one.erased_at and validation.moment(one.erased_at, "erased_at"),
+        "created_at": validation.timestamp(one.created_at, "created_at"),
+        "erased_at": one.erased_at and validation.timestamp(one.erased_at, "erased_at"),
     }
 
 
@@ -168,7 +168,7 @@ class Chain:
             return {"body_md": "", **NO_BASE, **ELSEWHERE, "facts_version": None}
         base = self.base
         age = one.version - base.version if base else 0
-        found = await read_in_thread(len(one.body), spared, base.body, one.body, age) if base else None
+        found = await read_in_thread(len(one.body), smaller_delta, base.body, one.body, age) if base else None
         key = orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)
         if base is None or found is None:
             self.base, self.told = one, {key: one.version}

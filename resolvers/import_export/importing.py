@@ -31,10 +31,10 @@ from .attachments import draft as attachment_draft
 from .attachments import keep, keep_files
 from .formats import SNIFFED_NOTES, Format, FormatReader, Survey
 from .histories import Histories
-from .mentions import Promotions, Told, hold
+from .mentions import Promotions, Told, count_sightings
 from .names import Vault
-from .notes import ImportProblem, NoteFile, Piece, Waiting, WikiRecord, about, pieces, read_all
-from .originals import draft, keep_originals, records, told
+from .notes import ImportProblem, NoteFile, Piece, Waiting, WikiRecord, pieces, read_all, read_wiki_record
+from .originals import draft, keep_originals, records, with_exported_facts
 from .pages import NoteFound, NoteSaved, Placed, Places
 from .paths import ABOUT
 from .problems import Problems
@@ -89,7 +89,7 @@ class ImportResult:
     attachments: int = 0
 
 
-def silent(step: str, done: int, total: int, current: str) -> None:
+def ignore_progress(step: str, done: int, total: int, current: str) -> None:
     """Progress that nobody hears."""
 
 
@@ -98,7 +98,7 @@ async def import_path(
     scope: Scope,
     path: Path,
     *,
-    report: Progress = silent,
+    report: Progress = ignore_progress,
     unpacked_most: int | None = None,
     format: Format = Format.AUTO,
 ) -> ImportResult:
@@ -139,7 +139,7 @@ class Import:
 
     async def run(self, path: Path) -> ImportResult:
         await self.know()
-        said = await asyncio.to_thread(about, path)
+        said = await asyncio.to_thread(read_wiki_record, path)
         if said:
             await self.speak(ABOUT, said)
         await asyncio.to_thread(self.list.fill, pieces(path, Waiting(self.temp), self.survey), self.problems)
@@ -217,7 +217,7 @@ class Import:
                 else:
                     self.problems.append(one)
             if mentions:
-                self.problems.extend(await hold(self.database, self.scope, mentions))
+                self.problems.extend(await count_sightings(self.database, self.scope, mentions))
 
     async def speak(self, label: str, said: WikiRecord) -> None:
         """Set the wiki's language and settings to those of the export, if it has no pages: others keep their own."""
@@ -237,7 +237,7 @@ class Import:
     def add_read(self, id: int, piece: Piece, read: NoteFile | Note) -> None:
         """Add a note as it was read, with what an export says of its file besides."""
         try:
-            note, given = told(read, self.vault.record(piece.label))
+            note, given = with_exported_facts(read, self.vault.record(piece.label))
         except BadNote as error:
             self.problems.append(ImportProblem(piece.label, BadInput.code, str(error)))
         else:

@@ -30,7 +30,7 @@ Told = tuple[str, MentionRecord]
 """A record, and the label of its line."""
 
 
-async def hold(database: Database, scope: Scope, told: Sequence[Told]) -> list[ImportProblem]:
+async def count_sightings(database: Database, scope: Scope, told: Sequence[Told]) -> list[ImportProblem]:
     """Count every sighting that is not counted yet, in one transaction; return what cannot be held, and why."""
     problems: list[ImportProblem] = []
     sound: list[Told] = []
@@ -42,7 +42,7 @@ async def hold(database: Database, scope: Scope, told: Sequence[Told]) -> list[I
     async with writing(database, scope) as writer:
         sources = await find_sources(writer, [seen for _, one in sound for seen in one.sightings])
         problems += [lacking(label, one) for label, one in sound if not sources.keys() >= set(one.sightings)]
-        await count(writer, [one for _, one in sound if one.status == IGNORED or known(one, sources)], sources)
+        await count(writer, [one for _, one in sound if one.status == IGNORED or sightings_of(one, sources)], sources)
     return problems
 
 
@@ -79,8 +79,8 @@ def checked(one: MentionRecord) -> MentionRecord:
     return replace(
         one,
         name=validation.alias(one.name, restored=True),
-        first_seen_at=one.first_seen_at and validation.moment(one.first_seen_at, "first_seen_at"),
-        last_seen_at=one.last_seen_at and validation.moment(one.last_seen_at, "last_seen_at"),
+        first_seen_at=one.first_seen_at and validation.timestamp(one.first_seen_at, "first_seen_at"),
+        last_seen_at=one.last_seen_at and validation.timestamp(one.last_seen_at, "last_seen_at"),
         sightings=tuple(
             replace(each, quote=validation.optional(each.quote, "quote", QUOTE.stored)) for each in one.sightings
         ),
@@ -102,7 +102,7 @@ def lacking(label: str, one: MentionRecord) -> ImportProblem:
     return ImportProblem(label, BadInput.code, message)
 
 
-def known(one: MentionRecord, sources: Sources) -> list[Sighted]:
+def sightings_of(one: MentionRecord, sources: Sources) -> list[Sighted]:
     return [
         Sighted(one.name, sources[each], each.quote, one.suggested_type) for each in one.sightings if each in sources
     ]
@@ -110,7 +110,7 @@ def known(one: MentionRecord, sources: Sources) -> list[Sighted]:
 
 async def count(writer: Writer, told: Sequence[MentionRecord], sources: Sources) -> None:
     """Count as `sight_all` does, and store what no sighting says: since when a name is held, and that it is ignored."""
-    seen = [(one, known(one, sources)) for one in told]
+    seen = [(one, sightings_of(one, sources)) for one in told]
     held = await find_held(writer, [first(writer, one, some) for one, some in seen])
     await find_standing(writer, [each for _, some in seen for each in some], held)
     ignored = set()

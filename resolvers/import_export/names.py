@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from uuid import UUID
 
 from content.markdown.links import Target, find_links, rewrite_links
-from content.markdown.prose import prose
+from content.markdown.prose import mask_code
 from content.names import NoSlug, slugify
 from content.normalization import normalize
 from content.notes.logseq import BLOCK_REFERENCE, blocks
@@ -52,7 +52,7 @@ class Vault:
         """A note that was read, with the slugs by which a link may mean it, but for the one that it will get."""
         if found.is_file:
             *folders, name = self.place_of(found.label, found.note)
-            self.temp.put(NAMES["add_file"], id=found.id, name=name, folder=joined(folders), depth=len(folders))
+            self.temp.put(NAMES["add_file"], id=found.id, name=name, folder=join_folders(folders), depth=len(folders))
             marks = list(self.marks(found))
             self.temp.put_all(NAMES["add_mark"], [{"mark": m, "id": found.id, "text": text} for m, text in marks])
         aliases = with_bare(found.note.aliases, is_file=found.is_file)
@@ -92,12 +92,12 @@ class Vault:
         if not origin.is_file:
             return None
         *wanted, last = words(name)
-        folder = joined(wanted)
+        folder = join_folders(wanted)
         if self.format is Format.LOGSEQ:
-            return meant(self.temp.first(NAMES["find_near"], name=last, folder=folder))
-        here = joined(words(origin.label)[:-1])
+            return meaning_from(self.temp.first(NAMES["find_near"], name=last, folder=folder))
+        here = join_folders(words(origin.label)[:-1])
         near = self.temp.first(NAMES["find_near"], name=last, folder=here) if ends(here, folder) else None
-        return meant(near or self.temp.first(NAMES["find_anywhere"], name=last, folder=folder))
+        return meaning_from(near or self.temp.first(NAMES["find_anywhere"], name=last, folder=folder))
 
     def find_file(self, url: str, origin: Placed) -> Meant | None:
         """The note that the address in a markdown link leads to, seen from the file that it stands in."""
@@ -108,14 +108,14 @@ class Vault:
         if ":" in written.partition("/")[0] or not written.lower().endswith(MARKDOWN):
             return None
         *folders, name = words(normpath(join(dirname(origin.label), written)))
-        exact = meant(self.temp.first(NAMES["find_near"], name=name, folder=joined(folders)))
+        exact = meaning_from(self.temp.first(NAMES["find_near"], name=name, folder=join_folders(folders)))
         if exact or self.format is Format.NOTION:
             id = LINKED_ID.search(written)
             return exact or (self.marked(id["id"]) if id else None)
         return self.find(written, origin) if not written.startswith(".") else None
 
     def marked(self, mark: str) -> Meant | None:
-        return meant(self.temp.first(NAMES["find_mark"], mark=mark))
+        return meaning_from(self.temp.first(NAMES["find_mark"], mark=mark))
 
     def parent(self, placed: Placed) -> str | None:
         """The address of the page whose folder a file of Notion lies in."""
@@ -146,7 +146,7 @@ class Vault:
     def with_pages(self, origin: Placed, text: str) -> str:
         """Markdown links to files of the folder made links to their pages: `[Text](Other%20note.md)`."""
         parts, position = [], 0
-        for link in FILE_LINK.finditer(prose(text)):
+        for link in FILE_LINK.finditer(mask_code(text)):
             url, anchor = text[slice(*link.span("url"))], text[slice(*link.span("anchor"))]
             page = self.find_file(url, origin)
             if page:
@@ -207,7 +207,7 @@ class Vault:
         return found[0] if found else None
 
 
-def meant(row: Sequence[Any] | None) -> Meant | None:
+def meaning_from(row: Sequence[Any] | None) -> Meant | None:
     return Meant(row[0], UUID(bytes=row[1]) if row[1] else None, row[2]) if row else None
 
 
@@ -233,7 +233,7 @@ def words(path: str) -> tuple[str, ...]:
     return tuple(part for part in bare.split("/") if part not in ("", ".")) or ("",)
 
 
-def joined(folders: Iterable[str]) -> str:
+def join_folders(folders: Iterable[str]) -> str:
     """Folders as they are kept: each with a mark before it, so that they compare and end as the parts of a path do."""
     return "".join(f"{MARK}{folder}" for folder in folders)
 

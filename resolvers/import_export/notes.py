@@ -132,7 +132,7 @@ def is_of_an_empty_wiki(root: Path) -> bool:
     return (root / ABOUT).is_file() if root.is_dir() else root.stat().st_size == 0
 
 
-def about(root: Path) -> WikiRecord | None:
+def read_wiki_record(root: Path) -> WikiRecord | None:
     """Return what an export says of its wiki; in a folder that an export made links mean what they meant there."""
     try:
         with (root / ABOUT).open("rb") as file:

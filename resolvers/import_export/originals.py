@@ -31,7 +31,7 @@ from db.sql import statements
 from ..model.drafts import PageDraft
 from ..transactions.transaction import writing
 from .formats import Format, FormatReader, Survey
-from .names import Vault, joined, words
+from .names import Vault, join_folders, words
 from .notes import NOTE_MAX, ImportProblem, NoteFile, data_of, in_lines
 from .pages import Placed
 from .paths import ORIGINALS
@@ -68,7 +68,7 @@ def records(root: Path, problems: Problems) -> Iterator[tuple[str, bytes]]:
             problems.append(ImportProblem(piece.label, "BAD_USER_INPUT", "the line is not {path, sha256, …}"))
 
 
-def told(read: NoteFile | Note, line: bytes | None) -> tuple[Note, OriginalFile | None]:
+def with_exported_facts(read: NoteFile | Note, line: bytes | None) -> tuple[Note, OriginalFile | None]:
     """The note of a file with what an export says of it besides, which counts while nobody has changed the file.
 
     Raises BadNote.
@@ -241,7 +241,7 @@ class Files:
         *folders, name = words(path)
         self.temp.put(
             PATHS["keep_file"],
-            page_id=page_id.bytes, address=address, path=path, name=name, folder=joined(folders), depth=len(folders),
+            page_id=page_id.bytes, address=address, path=path, name=name, folder=join_folders(folders), depth=len(folders),
         )  # fmt: skip
 
     def of_page(self, page_id: UUID) -> str:
@@ -257,7 +257,7 @@ class Files:
         if format is Format.LOGSEQ:
             name = name.replace("/", "___")
         *wanted, last = words(name)
-        folder, own = joined(wanted), joined(words(here)[:-1])
+        folder, own = join_folders(wanted), join_folders(words(here)[:-1])
         near = self.temp.first(PATHS["find_near"], name=last, folder=own) if own.endswith(folder) else None
         row = near or self.temp.first(PATHS["find_anywhere"], name=last, folder=folder)
         return row[0] if row else None

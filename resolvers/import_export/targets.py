@@ -65,7 +65,7 @@ class FolderTarget:
         return line(value)
 
     def begin(self, wiki: WikiRecord) -> None:
-        self.folder.write(ABOUT, line(about(wiki)))
+        self.folder.write(ABOUT, line(wiki_facts(wiki)))
 
     def add_sources(self, lines: Lines) -> None:
         for data in lines:
@@ -118,7 +118,7 @@ class ZipTarget:
         return line(value)
 
     def begin(self, wiki: WikiRecord) -> None:
-        self.zip.writestr(entry(ABOUT), line(about(wiki)))
+        self.zip.writestr(entry(ABOUT), line(wiki_facts(wiki)))
 
     def add_sources(self, lines: Lines) -> None:
         self.append(SOURCES, lines)
@@ -177,7 +177,7 @@ class LinesTarget:
     def begin(self, wiki: WikiRecord) -> None:
         """Write the settings that are not the usual ones: other readers know lines of sources and of pages only."""
         if wiki != WikiRecord(ENGLISH, USUAL):
-            self.file.write(line({"wiki": about(wiki)}))
+            self.file.write(line({"wiki": wiki_facts(wiki)}))
 
     def add_sources(self, lines: Lines) -> None:
         self.file.writelines(lines)
@@ -219,7 +219,7 @@ def line(record: dict[str, Any]) -> bytes:
     return orjson.dumps(record) + b"\n"
 
 
-def about(wiki: WikiRecord) -> dict[str, Any]:
+def wiki_facts(wiki: WikiRecord) -> dict[str, Any]:
     """Return what an export says of its wiki."""
     usual = asdict(USUAL)
     said = {name: value for name, value in asdict(wiki.settings).items() if value not in (None, usual[name])}

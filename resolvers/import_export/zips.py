@@ -86,7 +86,7 @@ def entries(piece: bytes) -> list[bytes]:
     return found
 
 
-def part(file: IO[bytes], where: Directory, some: list[bytes]) -> ZipFile:
+def partial_zip(file: IO[bytes], where: Directory, some: list[bytes]) -> ZipFile:
     """The zip as if it had these entries alone. Raises BadZipFile, or UnicodeDecodeError for a name that is none."""
     listed = b"".join(some)
     offset, count = where.start - where.shift, len(some)
@@ -166,7 +166,7 @@ def unpack(file: IO[bytes], unpacking: "Unpacking") -> None:
 def parts(file: IO[bytes], where: Directory, some: list[bytes]) -> Iterator[ZipFile | ImportProblem]:
     """The zip with these entries, or with each of them where one has a name that cannot be read."""
     try:
-        yield part(file, where, some)
+        yield partial_zip(file, where, some)
     except UnicodeDecodeError as error:
         if len(some) > 1:
             for one in some:

@@ -37,7 +37,7 @@ async def mute_finding(
 ) -> bool:
     """Mute what a check finds of a page, or of a name without one; false where it was muted so already."""
     reason = validation.line(reason, "reason", REASON.most)
-    until = None if until is None else validation.moment(until, "until")
+    until = None if until is None else validation.timestamp(until, "until")
     if until is not None and until <= datetime.now(UTC):
         raise BadInput("This moment is past. Give one to come, or none to mute the finding for good.", "until")
     subject, name = subject_of(check, page_id, name)

@@ -12,7 +12,7 @@ from db.sql import statements
 from db.tables import PAGE_TYPES
 
 from ..errors import BadInput
-from ..model.lookup import SharedSlug, find_slugs, meant
+from ..model.lookup import SharedSlug, best_match, find_slugs
 from ..transactions.writer import Writer
 
 PAGES = statements("pages")
@@ -104,7 +104,7 @@ async def find_each(writer: Writer, page_id: UUID, names: Sequence[str]) -> list
     found: list[UUID] = []
     for n, (type, slug) in enumerate(parted):
         try:
-            other = meant(rows, slug, type)
+            other = best_match(rows, slug, type)
         except SharedSlug as error:
             raise BadInput(f"{error.message} Write it as TYPE/SLUG here.", f"related.{n}") from None
         if other is None or other.page_id == page_id:

@@ -166,7 +166,7 @@ async def resolve(
     refresh_hubness(writer, [row["now_id"] for row in by_relation[TEXT]])
     tied = await relate(writer, by_relation[RELATED]) if by_relation[RELATED] else set()
     if by_relation[PARENT]:
-        tied |= await hang(writer, by_relation[PARENT])
+        tied |= await set_parents(writer, by_relation[PARENT])
     if leading := {row["target"]: row["now_id"] for row in by_relation[REDIRECT] if row["now_id"]}:
         await redirect(writer, leading)
     return tied
@@ -204,7 +204,7 @@ async def relate(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
     return {start for start, _ in new}
 
 
-async def hang(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
+async def set_parents(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
     """Set the parents that files name, for pages whose parent nobody has set; return the pages that moved."""
     left = [row for row in moved if row["before_id"]]
     gone = await writer.all(

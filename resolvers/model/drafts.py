@@ -61,7 +61,7 @@ async def checked(draft: PageDraft) -> PageDraft:
     if draft.status is not None:
         validation.one_of(draft.status, STATUSES, "status")
     restored = draft.restored
-    aliases = validation.few(draft.aliases, validation.aliases_most(restored=restored), "aliases")
+    aliases = validation.check_count(draft.aliases, validation.aliases_most(restored=restored), "aliases")
     return replace(
         draft,
         type=validation.one_of(draft.type, PAGE_TYPES, "type"),
@@ -75,13 +75,13 @@ async def checked(draft: PageDraft) -> PageDraft:
         edit_summary=validation.optional(draft.edit_summary, "editSummary", EDIT_SUMMARY.limit(restored=restored)),
         alias_source=validation.one_of(draft.alias_source, ALIAS_SOURCES, "aliasSource"),
         former_slugs=[validation.slug(slug) for slug in draft.former_slugs],
-        related=tuple(dict.fromkeys(validation.few(draft.related, RELATED.most, "related"))),
+        related=tuple(dict.fromkeys(validation.check_count(draft.related, RELATED.most, "related"))),
     )
 
 
 def bounded(sections: Sequence[SectionDraft]) -> Sequence[SectionDraft]:
     """No more sections, and no more text in them, than a page can have: known before any of it is read."""
-    length = sum(len(section.body) for section in validation.few(sections, SECTIONS.most, "sections"))
+    length = sum(len(section.body) for section in validation.check_count(sections, SECTIONS.most, "sections"))
     if length > BODY.most:
         raise BadInput(f"These sections have {length:,} characters; at most {BODY.most:,} are possible.", "sections")
     return sections

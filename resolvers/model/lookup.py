@@ -88,7 +88,7 @@ async def locate_slug(database: Database, scope: Scope, slug: str, type: str | N
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         rows = await find_slugs(connection, scope, [slug])
-    found = meant(rows, slug, type)
+    found = best_match(rows, slug, type)
     if found is None:
         raise NotFound(NO_PAGE)
     return found
@@ -106,7 +106,7 @@ async def find_slugs(connection: Connection, scope: Scope, slugs: Sequence[str])
     )
 
 
-def meant(rows: Sequence[Row], slug: str, type: str | None) -> Located | None:
+def best_match(rows: Sequence[Row], slug: str, type: str | None) -> Located | None:
     """An active page rather than an archived one, one that has the slug rather than one that had it, as in links."""
     fitting = [row for row in rows if row["slug"] == slug and type in (None, row["type"])]
     if not fitting:

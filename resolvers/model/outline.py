@@ -11,7 +11,7 @@ from content.templates import TEMPLATES
 
 from .. import validation
 from ..errors import BadInput, NotFound
-from ..validation import UNSET, Given, given
+from ..validation import UNSET, Given, value_or
 from .drafts import SectionDraft
 
 Outline = tuple[Section, ...]
@@ -31,10 +31,10 @@ def size(*outlines: Iterable[Section | SectionDraft]) -> int:
 def from_body(body: str, current: Outline = (), *, restored: bool = False) -> Outline:
     """The sections of a whole body, where there was another."""
     body = validation.text(body, "bodyMd", BODY.limit(restored=restored))
-    return keeping(standing(parse(body), "bodyMd", restored=restored), current)
+    return keep_identities(checked_outline(parse(body), "bodyMd", restored=restored), current)
 
 
-def keeping(sections: Outline, current: Outline) -> Outline:
+def keep_identities(sections: Outline, current: Outline) -> Outline:
     """Return the same texts. One that keeps its heading or its slug stays the section that it was."""
     known: dict[str, list[str]] = {}
     for section in current:
@@ -64,7 +64,7 @@ def merged(page_type: str, current: Outline, drafts: Sequence[SectionDraft]) -> 
             raise BadInput(f'The section "{section.slug}" is given twice.', f"sections.{n}.sectionSlug")
         seen.add(section.slug)
         sections[section.slug] = section
-    return standing(sections.values(), "sections", current)
+    return checked_outline(sections.values(), "sections", current)
 
 
 def drafted(page_type: str, draft: SectionDraft, sections: dict[str, Section], field: str) -> Section:
@@ -95,28 +95,28 @@ def patched(page_type: str, current: Outline, slug: str, body: Given[str], headi
         replace(
             old,
             heading=old.heading if heading is UNSET else headed(heading, "heading"),
-            body=old.body if body is UNSET else validation.text(given(body, ""), "bodyMd", BODY.most),
+            body=old.body if body is UNSET else validation.text(value_or(body, ""), "bodyMd", BODY.most),
         ),
         "bodyMd" if heading is UNSET else "heading",
     )
     sections = {section.slug: section for section in current}
     sections[slug] = new
-    return standing(sections.values(), "bodyMd", current)
+    return checked_outline(sections.values(), "bodyMd", current)
 
 
 def without(current: Outline, slug: str) -> Outline:
     """Return all sections but one."""
     place_of(current, slug)
-    return standing([section for section in current if section.slug != slug], "sectionSlug", current)
+    return checked_outline([section for section in current if section.slug != slug], "sectionSlug", current)
 
 
-def moved(current: Outline, slug: str, position: int) -> Outline:
+def move_section(current: Outline, slug: str, position: int) -> Outline:
     """One section at another place, counted from 0."""
     if not 0 <= position < len(current):
         raise BadInput(f"The position must lie between 0 and {len(current) - 1}.", "position")
     sections = list(current)
     sections.insert(position, sections.pop(place_of(current, slug)))
-    return standing(sections, "position", current)
+    return checked_outline(sections, "position", current)
 
 
 def place_of(current: Outline, slug: str) -> int:
@@ -126,7 +126,9 @@ def place_of(current: Outline, slug: str) -> int:
     raise NotFound(f'The page has no section "{slug}".')
 
 
-def standing(sections: Iterable[Section], field: str, current: Outline = (), *, restored: bool = False) -> Outline:
+def checked_outline(
+    sections: Iterable[Section], field: str, current: Outline = (), *, restored: bool = False
+) -> Outline:
     """Return the outline as it comes back from the body: else what one section says would leak into the next.
 
     A page that is larger than its bound, since that was lowered, can be written as long as it does not grow.

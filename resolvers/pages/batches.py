@@ -67,7 +67,7 @@ async def retag_page(
 async def each(page_ids: Sequence[UUID], change: Callable[[UUID], Awaitable[Saved]]) -> list[BatchOutcome]:
     """Change one page after the other; what goes wrong with one does not touch the others."""
     outcomes = []
-    for position, page_id in enumerate(validation.few(page_ids, PAGES_MAX, "pageIds")):
+    for position, page_id in enumerate(validation.check_count(page_ids, PAGES_MAX, "pageIds")):
         try:
             outcomes.append(BatchOutcome(position, await change(page_id)))
         except CairnError as error:

@@ -110,10 +110,12 @@ async def supersede_claim(
         section_slug and named(section_slug),
         checked(stated_by, "statedBy"),
         checked(overridden_by, "overriddenBy"),
-        None if superseded_on is None else validation.moment(superseded_on, "supersededOn"),
+        None if superseded_on is None else validation.timestamp(superseded_on, "supersededOn"),
         mode,
     )
-    if claims.says(correction.fact, correction.replacement) and claims.says(correction.replacement, correction.fact):
+    if claims.has_claim(correction.fact, correction.replacement) and claims.has_claim(
+        correction.replacement, correction.fact
+    ):
         raise BadInput("The replacement says just what the fact says. Give what holds now.", "replacement")
     page_id = await locate(database, scope, address)
     async with writing_page(database, scope, page_id) as (writer, page):
@@ -146,7 +148,7 @@ async def record_claim(
 ) -> SupersededClaim:
     """Save the page as it says what holds now, and the claim with the sources that stated and overrode it."""
     stated, overriding = sources
-    saved = await save(writer, page, after, edit_summary=summary or f"Superseded: {claims.said(correction.fact)}")
+    saved = await save(writer, page, after, edit_summary=summary or f"Superseded: {claims.quote_line(correction.fact)}")
     section = next((one for one in after.sections if one.slug == section_slug), None)
     claim_id = known_id or new_id()
     if known_id is None:
@@ -204,12 +206,12 @@ async def rewritten(page: Page, correction: Correction) -> tuple[Page, str | Non
 async def corrected(text: str, correction: Correction) -> Edited:
     """Return the text with the replacement where the fact stood, or without the fact where a merge finds both."""
     others = text.replace(correction.fact, "", 1)
-    is_told = correction.mode is Mode.MERGE and claims.says(others, correction.replacement)
+    is_told = correction.mode is Mode.MERGE and claims.has_claim(others, correction.replacement)
     return await edited_text(text, correction.fact, "" if is_told else correction.replacement, False)
 
 
 def only_section_with(page: Page, fact: str) -> str | None:
-    found = [section.slug for section in page.sections if claims.says(section.body, fact)]
+    found = [section.slug for section in page.sections if claims.has_claim(section.body, fact)]
     return found[0] if len(found) == 1 else None
 
 

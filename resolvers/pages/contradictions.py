@@ -85,7 +85,7 @@ async def record_contradiction(
     older, newer = (cleaned(one, name) for one, name in ((older, "older"), (newer, "newer")))
     page_id = await locate(database, scope, address)
     async with writing_page(database, scope, page_id) as (writer, page):
-        if claims.says(older.claim, newer.claim) and claims.says(newer.claim, older.claim):
+        if claims.has_claim(older.claim, newer.claim) and claims.has_claim(newer.claim, older.claim):
             raise BadInput("Both claims say the same. Give two that cannot both hold.", "newer.claim")
         key = digest(older.claim, newer.claim)
         known: UUID | None = await writer.value(CONTRADICTIONS["find_recorded"], page_id=page.id, digest=key)
@@ -110,7 +110,7 @@ def cleaned(one: Claimed, name: str) -> Claimed:
         claim_text(one.claim, f"{name}.claim"),
         one.section_slug and named(one.section_slug),
         checked(one.source, f"{name}.source"),
-        None if one.on is None else validation.moment(one.on, f"{name}.on"),
+        None if one.on is None else validation.timestamp(one.on, f"{name}.on"),
     )
 
 
@@ -218,11 +218,11 @@ async def without_claim(page: Page, fact: str, replacement: str) -> Page:
 
     A quote goes with its mark. Elsewhere, what holds stands in its place, unless the page says that already.
     """
-    is_told = any(claims.says(claims.unescaped(section.body), replacement) for section in page.sections)
+    is_told = any(claims.has_claim(claims.unescaped(section.body), replacement) for section in page.sections)
     for section in page.sections:
         body = section.body
         for said in reversed(claims.statements(body)):
-            if claims.says(said.text, fact) and claims.says(fact, said.text):
+            if claims.has_claim(said.text, fact) and claims.has_claim(fact, said.text):
                 body = claims.without_statement(body, said)
         if body == section.body and body.count(fact) == 1:
             body = body.replace(fact, "" if is_told else replacement)

@@ -99,8 +99,8 @@ async def record_decision(database: Database, scope: Scope, draft: DecisionDraft
         await check_decision(database, scope, draft.supersedes_id)
     if (draft.question is None) == (draft.question_id is None):
         raise BadInput("Give the question, or the id of one that was asked.", "question")
-    decision = part(draft.decision, "decision")
-    consequences = part(draft.consequences, "consequences") if draft.consequences.strip() else ""
+    decision = required_text(draft.decision, "decision")
+    consequences = required_text(draft.consequences, "consequences") if draft.consequences.strip() else ""
     asked = await question_of(database, scope, draft)
     async with read_connection(database) as connection:
         threshold = await connection.value(
@@ -192,16 +192,16 @@ def page_of(asked: QuestionDraft, decision: str, consequences: str) -> PageDraft
 
 def checked(draft: QuestionDraft) -> QuestionDraft:
     """Return a question, clean. Raises BadInput."""
-    options = validation.few(draft.options, OPTIONS_MAX, "options")
+    options = validation.check_count(draft.options, OPTIONS_MAX, "options")
     return QuestionDraft(
         validation.line(" ".join(draft.question.split()), "question", TITLE.most),
-        part(draft.why, "why"),
+        required_text(draft.why, "why"),
         tuple(validation.line(" ".join(one.split()), f"options.{n}", 2_000) for n, one in enumerate(options)),
         validation.one_of(draft.significance, LEVELS, "significance"),
     )
 
 
-def part(text: str, field: str) -> str:
+def required_text(text: str, field: str) -> str:
     text = validation.text(text, field, PART_MAX).strip()
     if not text:
         raise BadInput("Say it: a decision without this cannot be understood later.", field)

@@ -168,7 +168,7 @@ async def retold(page: Page, section_slug: str | None, text: str, field: str) ->
     try:
         if section_slug is None:
             read = await read_body(text)
-            return replace(page, sections=outline.keeping(read.sections, page.sections)), read
+            return replace(page, sections=outline.keep_identities(read.sections, page.sections)), read
         sections = await patched(page, section_slug, text)
     except BadInput as error:
         raise BadInput(error.message, "sectionSlug" if error.field == "sectionSlug" else field) from None

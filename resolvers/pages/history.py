@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from content.edits.differences import Difference, difference, unified
+from content.edits.differences import Difference, difference, unified_diff
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
@@ -50,7 +50,7 @@ async def compare_states(database: Database, scope: Scope, page_id: UUID, old: i
 
 def compared(old: State, new: State) -> Comparison:
     found = difference(old.body, new.body)
-    return Comparison(old, new, found, unified(found, f"version {old.version}", f"version {new.version}"))
+    return Comparison(old, new, found, unified_diff(found, f"version {old.version}", f"version {new.version}"))
 
 
 @proposable
@@ -75,7 +75,7 @@ async def restore_state(
             summary=state.summary,
             tags=state.tags,
             metadata=page.metadata if state.metadata is None else state.metadata,
-            sections=outline.keeping(text.sections, page.sections),
+            sections=outline.keep_identities(text.sections, page.sections),
         )
         saved = await save(writer, page, after, text=text, edit_summary=f"Restored to version {version}")
         if saved.changed:

@@ -24,7 +24,7 @@ from ..model.pages import Page, Saved
 from ..search.index import Findable, searchable, write_search
 from ..subscriptions.changes import ChangeKind
 from ..transactions.writer import Writer
-from .revision_store import whole
+from .revision_store import full_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def page_row(writer: Writer, one: PageToInsert) -> dict[str, Any]:
 
 
 def first_revision(writer: Writer, one: PageToInsert, names: Names) -> dict[str, Any]:
-    return revision_row(writer, one.page, one.edit_summary) | whole(one.page, one.text.body, names.aliases)
+    return revision_row(writer, one.page, one.edit_summary) | full_columns(one.page, one.text.body, names.aliases)
 
 
 def content_row(page: Page, body: str) -> dict[str, Any]:

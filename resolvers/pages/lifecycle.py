@@ -108,17 +108,17 @@ async def update_page(
     }
     edit_summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     if aliases is not UNSET:
-        names = validation.few(aliases, ALIASES_AT_ONCE.most, "aliases")
+        names = validation.check_count(aliases, ALIASES_AT_ONCE.most, "aliases")
         aliases = await read_in_thread(sum(map(len, names)), validation.aliases, names)
     if related is not UNSET:
-        related = tuple(dict.fromkeys(validation.few(related, RELATED.most, "related")))
+        related = tuple(dict.fromkeys(validation.check_count(related, RELATED.most, "related")))
     text = None if body is UNSET else await read_body(body)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         check_type(page, type)
         after = replace(page, **{name: value for name, value in changes.items() if value is not UNSET})
         if text:
-            after = replace(after, sections=outline.keeping(text.sections, page.sections))
+            after = replace(after, sections=outline.keep_identities(text.sections, page.sections))
         if after.slug != page.slug:
             await check_free(writer, page.type, after.slug, but=page)
         saved = await save(writer, page, after, text=text, edit_summary=edit_summary)

@@ -69,7 +69,7 @@ def arranged(sections: list[Section], added: list[Section], places: dict[str, st
         places[other.slug] = slug
         own = replace(other, slug=slug)
         sections = [own, *sections] if not own.heading else [*sections, own]
-    return Joined(outline.standing(sections, "fromPageId", current), places)
+    return Joined(outline.checked_outline(sections, "fromPageId", current), places)
 
 
 def both(text: str, other: str) -> str:
@@ -120,7 +120,8 @@ async def merge_many(
 ) -> Saved:
     """Put several pages into another of their type, in this order: all of them, or none."""
     named = [
-        (page_id, f"fromPageIds.{place}") for place, page_id in enumerate(validation.few(from_ids, MOST, "fromPageIds"))
+        (page_id, f"fromPageIds.{place}")
+        for place, page_id in enumerate(validation.check_count(from_ids, MOST, "fromPageIds"))
     ]
     if not named:
         raise BadInput("Name the pages that are to be merged into the other.", "fromPageIds")

@@ -207,7 +207,7 @@ def renamed(sections: Outline, targets: frozenset[str], name: NewName) -> Outlin
         return replace(section, heading=heading, body=body)
 
     try:
-        return outline.standing(map(respelled, sections), "title")
+        return outline.checked_outline(map(respelled, sections), "title")
     except BadInput:
         return sections
 

@@ -36,7 +36,7 @@ NO_BASE = dict.fromkeys(("base_version", "base_starts", "base_lengths", "base_te
 ELSEWHERE = dict.fromkeys(("slug", "metadata", "aliases"))
 
 
-def whole(page: Page, body: str, aliases: Collection[str]) -> dict[str, Any]:
+def full_columns(page: Page, body: str, aliases: Collection[str]) -> dict[str, Any]:
     """The columns that keep text, slug, metadata and aliases of a version by themselves."""
     return {"body_md": body, **NO_BASE, **facts(page, aliases), "facts_version": None}
 
@@ -69,9 +69,9 @@ async def columns(base: Row | None, page: Page, aliases: Collection[str]) -> dic
     own = facts(page, aliases)
     if base is not None:
         age = page.version - base["version"]
-        found = await read_in_thread(len(body), spared, base["body_md"], body, age)
+        found = await read_in_thread(len(body), smaller_delta, base["body_md"], body, age)
     if base is None or found is None:
-        return whole(page, body, aliases)
+        return full_columns(page, body, aliases)
     told = base["facts_version"]
     return {
         **(own if told is None else ELSEWHERE),
@@ -84,7 +84,7 @@ async def columns(base: Row | None, page: Page, aliases: Collection[str]) -> dic
     }
 
 
-def spared(base: str, body: str, age: int) -> Delta | None:
+def smaller_delta(base: str, body: str, age: int) -> Delta | None:
     """Return how the text differs from its base, while that saves room.
 
     Differences grow by every edit. Once those since the base would take as much as a whole text, a new base is due.

@@ -43,7 +43,7 @@ async def patch_section(
         sections = await read_in_thread(
             outline.size(page.sections, added), outline.patched, page.type, page.sections, section_slug, body, heading
         )
-        return await rearranged(writer, page, sections, "section.patched", section_slug, summary)
+        return await save_sections(writer, page, sections, "section.patched", section_slug, summary)
 
 
 @proposable
@@ -61,7 +61,7 @@ async def remove_section(
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         sections = await read_in_thread(outline.size(page.sections), outline.without, page.sections, section_slug)
-        return await rearranged(writer, page, sections, "section.removed", section_slug, summary)
+        return await save_sections(writer, page, sections, "section.removed", section_slug, summary)
 
 
 @proposable
@@ -80,11 +80,11 @@ async def move_section(
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         size = outline.size(page.sections)
-        sections = await read_in_thread(size, outline.moved, page.sections, section_slug, position)
-        return await rearranged(writer, page, sections, "section.moved", section_slug, summary)
+        sections = await read_in_thread(size, outline.move_section, page.sections, section_slug, position)
+        return await save_sections(writer, page, sections, "section.moved", section_slug, summary)
 
 
-async def rearranged(
+async def save_sections(
     writer: Writer, page: Page, sections: Outline, action: str, section_slug: str, summary: str | None
 ) -> Saved:
     """Save the page with these sections."""

@@ -49,7 +49,7 @@ async def share_page(
             "Idempotency-Key; if the answer is lost, withdraw the link by its id and make another."
         )
     now = datetime.now(UTC)
-    ends = now + USUAL if expires_at is None else validation.moment(expires_at, "expiresAt")
+    ends = now + USUAL if expires_at is None else validation.timestamp(expires_at, "expiresAt")
     if not now < ends <= now + LONGEST:
         raise BadInput("This must lie ahead, within a year.", "expiresAt")
     token = urlsafe_b64encode(scope.tenant_id.bytes + token_bytes(SECRET_BYTES)).decode()

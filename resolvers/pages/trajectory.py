@@ -66,7 +66,7 @@ def described(known: Page, page: Page, slug: str, rows: list[Row]) -> Page:
     title = f"{page.title[: TITLE.most - 13]} (trajectory)"
     lines = "\n".join(map(line_of, rows))
     body = f"How {title_link(page.title, page.type, page.slug)} came to say what it says.\n\n{lines}"
-    sections = outline.standing([Section("overview", "", body)], "bodyMd")
+    sections = outline.checked_outline([Section("overview", "", body)], "bodyMd")
     metadata = stricter((known.metadata or {}) | {OF: f"{page.type}/{page.slug}"}, page.metadata)
     summary = f"What {page.title[:200]} used to say, and until when."
     after = replace(known, slug=slug, title=title, summary=summary, sections=sections)
@@ -79,7 +79,7 @@ def is_same(before: Page, after: Page) -> bool:
 
 def line_of(row: Row) -> str:
     """Return `- 2026-03-02: “Ana lives in Porto.” became “Ana lives in Faro.” (daily_note:day-0, url:b)`."""
-    said, now = (claims.escaped(claims.said(row[name])) for name in ("fact", "replacement"))
+    said, now = (claims.escaped(claims.quote_line(row[name])) for name in ("fact", "replacement"))
     sources = [f"{row[f'{name}_kind']}:{row[f'{name}_ref']}" for name in ("stated", "overriding") if row[f"{name}_ref"]]
     cited = f" ({', '.join(map(claims.escaped, sources))})" if sources else ""
     return f"- {row['superseded_on'].date().isoformat()}: “{said}” became “{now}”{cited}"

@@ -116,10 +116,10 @@ async def transfer(both: TwoWikis, page: Page, called: Called) -> Saved:
     texts = await readdress_texts(here, page, called)
     await end_proposals(here, page)
     await here.flush()
-    moved = await arrive(both, page, replace(page, id=new_id(), sections=sections, parent_id=None), called)
-    await carry(both, page, moved, sources)
+    moved = await create_at_target(both, page, replace(page, id=new_id(), sections=sections, parent_id=None), called)
+    await copy_history(both, page, moved, sources)
     await leave(here, page)
-    await settle(there, moved)
+    await update_target(there, moved)
     places = {"fromOwner": called.space, "toOwner": called.to_space}
     await record(here, "page.transferred", page.id, **places, toPageId=moved.id, version=page.version, texts=texts)
     here.changes.add(ChangeKind.DELETED, page.id)
@@ -174,7 +174,7 @@ async def readdressed(sections: Outline, addresses: Mapping[str, str]) -> Outlin
     if not addresses:
         return sections
     size = outline.size(sections)
-    return await read_in_thread(size, lambda: outline.standing(map(changed, sections), "toOwner"))
+    return await read_in_thread(size, lambda: outline.checked_outline(map(changed, sections), "toOwner"))
 
 
 async def end_proposals(here: Writer, page: Page) -> None:
@@ -194,7 +194,7 @@ async def leave(here: Writer, page: Page) -> None:
 # -- what goes along
 
 
-async def arrive(both: TwoWikis, page: Page, after: Page, called: Called) -> Page:
+async def create_at_target(both: TwoWikis, page: Page, after: Page, called: Called) -> Page:
     """Create the page in the other wiki, at the version that follows those of before."""
     version = page.version + 1
     new = PageToInsert(
@@ -210,7 +210,7 @@ async def arrive(both: TwoWikis, page: Page, after: Page, called: Called) -> Pag
     return replace(after, version=version)
 
 
-async def carry(both: TwoWikis, page: Page, moved: Page, sources: Mapping[UUID, UUID]) -> None:
+async def copy_history(both: TwoWikis, page: Page, moved: Page, sources: Mapping[UUID, UUID]) -> None:
     """Move the history of the page and what its sections rest on."""
     ids: dict[str, Any] = {
         "page_id": page.id,
@@ -227,7 +227,7 @@ async def carry(both: TwoWikis, page: Page, moved: Page, sources: Mapping[UUID, 
     await both.here.flush()
 
 
-async def settle(there: Writer, moved: Page) -> None:
+async def update_target(there: Writer, moved: Page) -> None:
     """Bring up to date what follows from the page where it is now."""
     await resolve(there, Names(), [moved.id])
     await ground(there, [moved.id], again=True)

@@ -85,11 +85,11 @@ async def draft_text(draft: PageDraft) -> PageText | None:
     return None
 
 
-async def fitted(draft: PageDraft, text: PageText | None, page: Page | None) -> Outline:
+async def merge_sections(draft: PageDraft, text: PageText | None, page: Page | None) -> Outline:
     """The sections that the draft makes of the page's; `text` is what was read of its body."""
     current = page.sections if page else ()
     if text:
-        return outline.named(text.sections, draft.section_slugs) or outline.keeping(text.sections, current)
+        return outline.named(text.sections, draft.section_slugs) or outline.keep_identities(text.sections, current)
     if draft.sections is not None:
         return await merge(draft, draft.sections, current)
     return current if page else outline.templated(draft.type)
@@ -201,7 +201,7 @@ async def upsert(
         check_version(before, expected_version)
     elif expected_version is not None:
         raise Conflict(f'There is no {draft.type} "{slug}" any more that you could have changed.')
-    sections = await fitted(draft, text, before)
+    sections = await merge_sections(draft, text, before)
     after = brought_up(before, draft, sections) if before else drafted(draft, slug, sections)
     if mark_compiled:
         after = replace(after, status="active", last_compiled_at=writer.now)

@@ -261,7 +261,7 @@ async def decide_proposals(
     database: Database, scope: Scope, proposal_ids: Sequence[UUID], decision: Decision, reason: str | None = None
 ) -> list[batches.BatchOutcome]:
     """Decide several proposals in the same way, each by itself."""
-    validation.few(proposal_ids, DECISIONS_MAX, "proposalIds")
+    validation.check_count(proposal_ids, DECISIONS_MAX, "proposalIds")
     outcomes: list[batches.BatchOutcome] = []
     for position, proposal_id in enumerate(proposal_ids):
         try:

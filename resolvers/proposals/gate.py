@@ -70,7 +70,7 @@ class PolicyRule(NamedTuple):
 
 def checked_rules(rules: Sequence[PolicyRule]) -> list[dict[str, str | None]]:
     """Return the rules as a wiki keeps them, in a fixed order. Raises BadInput."""
-    validation.few(rules, RULES_MAX, "writePolicy")
+    validation.check_count(rules, RULES_MAX, "writePolicy")
     kept: dict[tuple[str, str], dict[str, str | None]] = {}
     for number, rule in enumerate(rules):
         if rule.page_type is not None:
@@ -180,9 +180,9 @@ def checked_terms(terms: Terms, now: datetime) -> Terms:
         raise BadInput("Say why. The reviewer decides by it.", "why")
     expires_at = terms.expires_at
     if expires_at is not None:
-        expires_at = validation.moment(expires_at, "expiresAt")
+        expires_at = validation.timestamp(expires_at, "expiresAt")
         if not now < expires_at <= now + timedelta(days=366):
             raise BadInput("This must lie ahead, within a year.", "expiresAt")
-    evidence = validation.few(terms.evidence, EVIDENCE_MAX, "evidence")
+    evidence = validation.check_count(terms.evidence, EVIDENCE_MAX, "evidence")
     refs = [validation.line(ref, f"evidence.{n}", REF.most + 20) for n, ref in enumerate(evidence)]
     return Terms(why, tuple(refs), Significance(terms.significance).value, expires_at)

@@ -48,7 +48,7 @@ async def find_relative(
         WORDS["find_relatives"], tenant_id=where["tenant_id"], owner_id=where["owner_id"], **code._asdict(),
         statuses=list(statuses),
     )  # fmt: skip
-    return nearest(code, [row for row in rows if CODE.fullmatch(row["name"])])
+    return nearest_name(code, [row for row in rows if CODE.fullmatch(row["name"])])
 
 
 def codes(text: str, unknown: Set[str]) -> Iterator[Code]:
@@ -58,7 +58,7 @@ def codes(text: str, unknown: Set[str]) -> Iterator[Code]:
             yield Code(name, letters + "0" * len(digits), letters + "9" * len(digits))
 
 
-def nearest(code: Code, rows: Sequence[Row]) -> str | None:
+def nearest_name(code: Code, rows: Sequence[Row]) -> str | None:
     """Return the nearest name, or None where no page has several of the names."""
     names: defaultdict[UUID, list[str]] = defaultdict(list)
     for row in rows:

@@ -55,14 +55,14 @@ SHARE, MOST = 10, 400  # a tenth of the pages, and never more than so many
 USUAL, LARGE = 500, 1_500  # bytes of a partition of counts when made, and when there are too few
 
 
-def tolerated(pages: int) -> int:
+def pending_limit(pages: int) -> int:
     """Return how many changed pages may wait to be counted."""
     return min(MOST, pages // SHARE)
 
 
 async def fold_when_due(writer: Writer, analyser: int, *, pages: int, waiting: int, later: bool = False) -> None:
     """Fold when enough pages wait. `later` if more follow and then `fold`: they wait, but for a wiki's first."""
-    if waiting > (MOST if later and pages else tolerated(pages)):
+    if waiting > (MOST if later and pages else pending_limit(pages)):
         await fold(writer, analyser)
 
 

@@ -34,13 +34,13 @@ class NameRange(NamedTuple):
 def keys(reading: ReadQuery, text: str, weights: Mapping[str, float]) -> list[NameRange]:
     """Each name once, with what it is worth as the first of these."""
     found: dict[str, NameRange] = {}
-    for key in possible(reading, text, weights):
+    for key in possible_names(reading, text, weights):
         if key.start:
             found.setdefault(key.start, key)
     return list(found.values())
 
 
-def possible(reading: ReadQuery, text: str, weights: Mapping[str, float]) -> Iterator[NameRange]:
+def possible_names(reading: ReadQuery, text: str, weights: Mapping[str, float]) -> Iterator[NameRange]:
     whole, end = normalise(text), NEXT_WORD if text[-1:].isspace() else LAST
     if not SIGNED.fullmatch(text):
         yield NameRange(whole, whole + end)
@@ -54,16 +54,16 @@ def possible(reading: ReadQuery, text: str, weights: Mapping[str, float]) -> Ite
             yield exactly(whole.removesuffix(reading.words[-1]) + form, FORM)
     if reading.relative:
         yield exactly(reading.relative, PART)
-    yield from among(reading, text, weights)
+    yield from names_inside(reading, text, weights)
 
 
 def exactly(name: str, worth: float) -> NameRange:
     return NameRange(name, name + WHOLE, worth=worth)
 
 
-def among(reading: ReadQuery, text: str, weights: Mapping[str, float]) -> Iterator[NameRange]:
+def names_inside(reading: ReadQuery, text: str, weights: Mapping[str, float]) -> Iterator[NameRange]:
     """Names of a few words inside the question: worth a share of what their words weigh."""
-    runs = said(text) if len(text) <= LETTERS else []
+    runs = name_words(text) if len(text) <= LETTERS else []
     if not 1 < sum(map(len, runs)) <= MOST_AMONG:
         return
     weight = {word: weight_of(reading, place, weights) for place, word in enumerate(reading.words)}
@@ -88,7 +88,7 @@ def those_that_tell(reading: ReadQuery) -> set[str]:
     return {word for word, pages in found.items() if pages < usual or pages == rarest}
 
 
-def said(text: str) -> list[list[str]]:
+def name_words(text: str) -> list[list[str]]:
     """The words of names, in runs: a signed word is no name as it is kept, so none goes past it."""
     runs: list[list[str]] = [[]]
     for token in text.split():

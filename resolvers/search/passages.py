@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from content.languages import language_of
-from content.search.passages import Passage, asks, corrects, passages
+from content.search.passages import Passage, corrects, is_question, passages
 from content.search.words import ANALYSER, ANALYSERS
 from db.database import Database
 from db.ids import new_id
@@ -129,7 +129,7 @@ def row_of(source: IndexedSource, passage: Passage, number: int) -> dict[str, An
     text = source.content[passage.start : passage.end]
     values = (
         *passage[:6],
-        asks(text),
+        is_question(text),
         corrects(text),
         text,
         " ".join(speaker),

@@ -94,7 +94,7 @@ def question(reading: ReadQuery, text: str, required: str | None, title_only: bo
     weights, terms = weigh(reading)
     every = "&".join(one_of(group) for _, group in spoken) or None
     rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))
-    rare, wide = rare_enough(reading, rarest, BUDGET), widest(reading, rarest, BUDGET)
+    rare, wide = rare_enough(reading, rarest, BUDGET), rarest_lexemes(reading, rarest, BUDGET)
     asked = RankedQuery(
         keys=keys(reading, text, weights),
         weights=weights,
@@ -146,7 +146,7 @@ def rare_enough(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> str 
     return "|".join([*combined(reading, known, budget), *uncounted]) or None
 
 
-def widest(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> str | None:
+def rarest_lexemes(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> str | None:
     """Return the rarest of them alone, if pages are looked for that have several of them; else None."""
     known = [lexeme for lexeme in lexemes if reading.found[lexeme] > 0]
     return quoted(known[0]) if len(known) > 1 and reading.found[known[0]] > budget else None
@@ -250,7 +250,7 @@ def positive(reading: ReadQuery, wanted: Filter, phrases: Sequence[str]) -> Iter
     for tag in wanted.tags:
         yield quoted(tag_mark(reading.letter, tag))
     for text in phrases:
-        yield from adjoining(reading, text)
+        yield from phrase_queries(reading, text)
 
 
 def negative(reading: ReadQuery, wanted: Filter, excluded: Sequence[str]) -> Iterator[str]:
@@ -259,10 +259,10 @@ def negative(reading: ReadQuery, wanted: Filter, excluded: Sequence[str]) -> Ite
     for tag in wanted.excluded_tags:
         yield quoted(tag_mark(reading.letter, tag))
     for text in excluded:
-        yield from adjoining(reading, text)
+        yield from phrase_queries(reading, text)
 
 
-def adjoining(reading: ReadQuery, text: str) -> Iterator[str]:
+def phrase_queries(reading: ReadQuery, text: str) -> Iterator[str]:
     """Yield a tsquery for these words at these distances, whatever stands where a word means nothing."""
     words = ANALYSERS[reading.analyser % PASSAGES](text)
     idle = reading.idle_among(words)

@@ -150,10 +150,10 @@ async def drop_older(database: Database, scope: Scope) -> bool:
 
 
 def read_rows(scope: Scope, rows: list[Row]) -> dict[str, Any]:
-    return rows_of(scope, ANALYSER, [said(row) for row in rows])
+    return rows_of(scope, ANALYSER, [indexed_page(row) for row in rows])
 
 
-def said(row: Row) -> IndexedPage:
+def indexed_page(row: Row) -> IndexedPage:
     return IndexedPage(
         page_id=row["id"],
         type=row["type"],

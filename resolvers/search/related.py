@@ -31,10 +31,10 @@ async def related(database: Database, scope: Scope, page_id: UUID, limit: int) -
             await authorise(connection, scope, owner_id, Action.READ)
         except NotFound:
             return []
-        return await near(connection, scope.in_owner(owner_id), page_id, max(1, min(limit, MOST)))
+        return await find_near(connection, scope.in_owner(owner_id), page_id, max(1, min(limit, MOST)))
 
 
-async def near(connection: Connection, scope: Scope, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
+async def find_near(connection: Connection, scope: Scope, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
     where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
     topic = await connection.all(WORDS["find_topic"], **where, page_id=page_id, analysers=list(ANALYSERS), size=TOPIC)
     if not topic:

@@ -26,7 +26,7 @@ from .currentness import FOREMOST, asked_words, newest_first
 from .interpretation import ReadQuery, read
 from .lexemes import PASSAGES, one_of, quoted
 from .passages import CURRENT
-from .ranking_query import rare_enough, required, weigh, widest
+from .ranking_query import rare_enough, rarest_lexemes, required, weigh
 from .request import DEEPEST, DEFAULT, Filter, SearchRequest
 from .search import ENOUGH, SWITCHED, in_wiki
 from .snippets import is_switch_in, snippets_of
@@ -175,7 +175,7 @@ async def found(
         "required": required(reading, Filter(), query),
         **filters(asked.filter, query),
         **lexical(reading, weights),
-        **await times(query.words, reading.languages),
+        **await time_parameters(query.words, reading.languages),
         **PASSAGE_WEIGHTS,
     }
     rows = fuse_passages(await ranked(connection, reading, weights, values), near, reading.analyser)
@@ -204,7 +204,7 @@ async def found(
     )
 
 
-async def times(text: str, languages: Sequence[str]) -> dict[str, Any]:
+async def time_parameters(text: str, languages: Sequence[str]) -> dict[str, Any]:
     """Return the parameters that stand for the times that the question names, as seen today."""
     named = await run_in_thread(named_times, text, languages, datetime.now(UTC))
     return {
@@ -274,7 +274,7 @@ async def ranked(
     """Rank the passages. If hardly any has several of the common words asked for, rank those that have one of them."""
     rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))
     rows = await connection.all(RANKING["rank_passages"], **values, rare=rare_enough(reading, rarest, PASSAGE_BUDGET))
-    if len(rows) >= ENOUGH or (wide := widest(reading, rarest, PASSAGE_BUDGET)) is None:
+    if len(rows) >= ENOUGH or (wide := rarest_lexemes(reading, rarest, PASSAGE_BUDGET)) is None:
         return rows
     return await connection.all(RANKING["rank_passages"], **values, rare=wide)
 

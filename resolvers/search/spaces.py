@@ -45,7 +45,7 @@ async def find_spaces(connection: Connection, scope: Scope, names: Sequence[str]
         return [Space(row["id"], row["slug"], row["score_boost"]) for row in rows]
     if not names:
         raise BadInput("Name a space to search in, or leave spaces out to search in all that you may read.", "spaces")
-    validation.few(names, SPACES_MAX, "spaces")
+    validation.check_count(names, SPACES_MAX, "spaces")
     ids = [owner_id for name in names if (owner_id := as_id(name))]
     slugs = [name for name in names if not as_id(name) and is_slug(name)]
     rows = await connection.all(SPACES["find_named_spaces"], **caller, ids=ids, slugs=slugs)

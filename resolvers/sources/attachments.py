@@ -103,11 +103,11 @@ async def find_attachments(
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         rows = await connection.all(ATTACHMENTS["find_named"], **wiki(scope), **given)
-    found = {name: meant(name, paths, rows) for name, paths in likely.items()}
+    found = {name: likeliest(name, paths, rows) for name, paths in likely.items()}
     return {name: place_of(row) for name, row in found.items() if row is not None}
 
 
-def meant(name: str, likely: Sequence[str], rows: Sequence[Row]) -> Row | None:
+def likeliest(name: str, likely: Sequence[str], rows: Sequence[Row]) -> Row | None:
     same = [row for row in rows if row["name"] == file_key(name)]
     for path in likely:
         if row := next((row for row in same if row["path"] == path), None):

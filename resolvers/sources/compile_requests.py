@@ -114,10 +114,10 @@ SWEEPER = Actor(ActorKind.COMPILER, "cairn")
 async def sweep(database: Database, scope: Scope) -> UUID | None:
     """Enqueue the job that promotes what has earned a page; None when nothing has."""
     async with writing(database, scope) as writer:
-        return await ask(writer)
+        return await request_sweep(writer)
 
 
-async def ask(writer: Writer, options: dict[str, Any] | None = None) -> UUID | None:
+async def request_sweep(writer: Writer, options: dict[str, Any] | None = None) -> UUID | None:
     if not await writer.all(HELD_NAMES["find_earned"], after="", size=1):
         return None
     return await enqueue(writer, writer.scope.tenant_id, writer.scope.owner_id, SWEEP, options=options, subject=SWEEP)
@@ -147,7 +147,7 @@ async def sweep_once(database: Database, tenant_id: UUID, owner_id: UUID, today:
     try:
         async with writing(database, scope) as writer:
             if await writer.run(SWEEPS["claim_day"], today=today):
-                await ask(writer)
+                await request_sweep(writer)
     except Unavailable:
         return False
     return True

@@ -55,7 +55,7 @@ async def record_mention(
         validation.one_of(suggested_type, PAGE_TYPES, "suggestedType")
     async with writing(database, scope) as writer:
         source = await find_source(writer, source_id)
-        sighted = await sight(writer, name, source, quote, suggested_type)
+        sighted = await record_sighting(writer, name, source, quote, suggested_type)
         if sighted.changed:
             await record(writer, "mention.recorded", mentionId=sighted.mention_id, sourceId=source_id)
         if sighted.changed and sighted.count >= EARNED_LEAST and sighted.status == "open":
@@ -63,10 +63,12 @@ async def record_mention(
         return sighted
 
 
-async def sight(writer: Writer, name: str, source: Row, quote: str | None, suggested_type: str | None) -> SavedMention:
+async def record_sighting(
+    writer: Writer, name: str, source: Row, quote: str | None, suggested_type: str | None
+) -> SavedMention:
     """Count a source for a name, with what it says."""
     mention = await counting(writer, name, source["captured_at"])
-    seen = await see(writer, mention, source)
+    seen = await add_sighting(writer, mention, source)
     if seen is None:
         return SavedMention(mention["id"], mention["status"], mention["mention_count"], changed=False)
     added = seen["former_id"] is None
@@ -81,7 +83,7 @@ async def sight(writer: Writer, name: str, source: Row, quote: str | None, sugge
     return SavedMention(mention["id"], mention["status"], mention["mention_count"] + added)
 
 
-async def see(writer: Writer, mention: Row, source: Row) -> Row | None:
+async def add_sighting(writer: Writer, mention: Row, source: Row) -> Row | None:
     """The sighting: none when this version or a newer one was seen; `former_id` is the older one that stood there."""
     return await writer.one(
         MENTIONS["see"],

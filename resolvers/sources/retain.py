@@ -43,12 +43,15 @@ async def retain_sources(
     database: Database, scope: Scope, drafts: Sequence[SourceDraft], *, trigger: str = TRIGGER
 ) -> Retention:
     """Keep a hundred sources at most. One that cannot be kept does not keep the others from it."""
-    read = [read_draft(position, draft) for position, draft in enumerate(validation.few(drafts, BATCH_MAX, "sources"))]
+    read = [
+        read_draft(position, draft)
+        for position, draft in enumerate(validation.check_count(drafts, BATCH_MAX, "sources"))
+    ]
     ready = {position: one for position, one in enumerate(read) if isinstance(one, CheckedSource)}
     if not ready:
         return Retention([one for one in read if isinstance(one, Retained)])
     async with writing(database, scope) as writer:
-        saved = await keep(writer, ready)
+        saved = await store_versions(writer, ready)
         job_id = None
         if any(isinstance(one, SavedSource) and one.created for one in saved.values()) and await is_compiling(
             writer, scope.tenant_id
@@ -77,7 +80,7 @@ def read_draft(position: int, draft: SourceDraft) -> CheckedSource | Retained:
         return Retained(position, error=error)
 
 
-async def keep(writer: Writer, drafts: dict[int, CheckedSource]) -> dict[int, SavedSource | CairnError]:
+async def store_versions(writer: Writer, drafts: dict[int, CheckedSource]) -> dict[int, SavedSource | CairnError]:
     """Each as a new version, unless its newest says the same: in four statements, however many there are.
 
     What was forgotten is not kept again.

@@ -114,7 +114,7 @@ def checked_source(draft: SourceDraft) -> CheckedSource:
         checksum=sha256(content.encode()).digest(),
         title=validation.optional(draft.title, "title", SOURCE_TITLE.limit(restored=restored)),
         metadata={} if draft.metadata is None else validation.metadata(draft.metadata, restored=restored),
-        captured_at=None if draft.captured_at is None else validation.moment(draft.captured_at, "capturedAt"),
+        captured_at=None if draft.captured_at is None else validation.timestamp(draft.captured_at, "capturedAt"),
         version=draft.version,
     )
 

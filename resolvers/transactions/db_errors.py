@@ -55,7 +55,7 @@ class translated_db_errors:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if isinstance(error, REFUSED) and (ours := told(error)) is not None:
+        if isinstance(error, REFUSED) and (ours := translate(error)) is not None:
             raise ours from error
 
 
@@ -89,11 +89,11 @@ def explained(error: Exception) -> Exception:
     Most are errors of ours already. This is for what fails between the operations, such as a rollback.
     """
     if isinstance(error, (asyncpg.PostgresError, Exhausted)) or is_lost(error):
-        return told(error) or error
+        return translate(error) or error
     return error
 
 
-def told(error: Exception) -> CairnError | None:
+def translate(error: Exception) -> CairnError | None:
     """Return the refusal of an error. The log of a service says why the database cannot do something now, which callers
     are not told; a command has no log, and tells it with the error."""
     ours = refusal(error)

@@ -122,7 +122,7 @@ async def finish(writer: Writer, action: Action) -> None:
     if writer.lines or page_ids or is_restating:
         policy = await writer.value(
             CLOSING["close_restating" if is_restating else "close"],
-            lines=[shown(line) for line in writer.lines],
+            lines=[line_to_dict(line) for line in writer.lines],
             actor_kind=writer.scope.actor.kind.value,
             actor_id=writer.scope.actor.id,
             page_ids=page_ids,
@@ -135,7 +135,7 @@ async def finish(writer: Writer, action: Action) -> None:
     announce(writer, writer.changes.all())
 
 
-def shown(line: LogLine) -> dict[str, Any]:
+def line_to_dict(line: LogLine) -> dict[str, Any]:
     return {"id": line.id, "action": line.action, "page_id": line.page_id, "detail": line.detail}
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from db.database import Connection, Row
 from db.ids import new_id
 from db.scope import Scope
-from db.sql import Statement, combined, is_independent, touched
+from db.sql import Statement, combined, is_independent, tables_of
 
 from ..subscriptions.changes import ChangeLog
 
@@ -98,7 +98,7 @@ class Writer(Connection):
         return self.joined(statement, values)
 
     def forget_names(self, statement: Statement) -> None:
-        if self.named and not NAMES.isdisjoint(table for table, _ in touched(statement.sql).written):
+        if self.named and not NAMES.isdisjoint(table for table, _ in tables_of(statement.sql).written):
             self.named.clear()
 
     def joined(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:

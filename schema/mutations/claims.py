@@ -21,7 +21,7 @@ from ..pages.claims import WikiContradiction, WikiSupersededClaim
 from ..pages.pages import WikiPage
 from .edit_payloads import WikiEditAmbiguity, WikiEditFailure, ambiguity, conflict, failure
 from .edits import WikiPageInWikiInput
-from .payloads import UserError, WikiConflict, kept, user_error
+from .payloads import UserError, WikiConflict, private_id, user_error
 from .scoping import Request, id_of, scope_in
 
 
@@ -76,9 +76,11 @@ class WikiSupersessionPayload:
     )
     matched_by: WikiEditPass | None = strawberry.field(default=None, description="How the fact was found in the text.")
     claim: WikiSupersededClaim | None = source(
-        relations.claims.by_ids, "The claim.", access=BY_ID, step=kept("claim_id")
+        relations.claims.by_ids, "The claim.", access=BY_ID, step=private_id("claim_id")
     )
-    page: WikiPage | None = source(relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=kept("page_id"))
+    page: WikiPage | None = source(
+        relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=private_id("page_id")
+    )
 
 
 @strawberry.input(description="One of two claims that contradict each other.")
@@ -120,12 +122,14 @@ class WikiContradictionPayload:
         default=False, description="False when it was recorded, or decided in this way, already."
     )
     contradiction: WikiContradiction | None = source(
-        relations.contradictions.by_ids, "The contradiction.", access=BY_ID, step=kept("contradiction_id")
+        relations.contradictions.by_ids, "The contradiction.", access=BY_ID, step=private_id("contradiction_id")
     )
     claim: WikiSupersededClaim | None = source(
-        relations.claims.by_ids, "The claim that the decision superseded.", access=BY_ID, step=kept("claim_id")
+        relations.claims.by_ids, "The claim that the decision superseded.", access=BY_ID, step=private_id("claim_id")
     )
-    page: WikiPage | None = source(relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=kept("page_id"))
+    page: WikiPage | None = source(
+        relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=private_id("page_id")
+    )
 
 
 @strawberry.type

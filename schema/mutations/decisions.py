@@ -14,7 +14,7 @@ from ..enums import WikiSignificance
 from ..fields import source
 from ..pages.decisions import WikiDecisionQuestion
 from ..pages.pages import WikiPage
-from .payloads import UserError, kept, user_error
+from .payloads import UserError, private_id, user_error
 from .scoping import InWiki, Request, optional_id, scope_in
 
 
@@ -68,7 +68,7 @@ class WikiDecisionQuestionPayload:
     question_id: strawberry.Private[UUID | None] = None
     user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
     question: WikiDecisionQuestion | None = source(
-        relations.decisions.by_ids, "The question.", access=BY_ID, step=kept("question_id")
+        relations.decisions.by_ids, "The question.", access=BY_ID, step=private_id("question_id")
     )
 
 
@@ -78,10 +78,13 @@ class WikiDecisionPayload:
     question_id: strawberry.Private[UUID | None] = None
     user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
     page: WikiPage | None = source(
-        relations.pages.by_ids, "Its page; null where it went into the log alone.", access=BY_ID, step=kept("page_id")
+        relations.pages.by_ids,
+        "Its page; null where it went into the log alone.",
+        access=BY_ID,
+        step=private_id("page_id"),
     )
     question: WikiDecisionQuestion | None = source(
-        relations.decisions.by_ids, "The question that was asked before.", access=BY_ID, step=kept("question_id")
+        relations.decisions.by_ids, "The question that was asked before.", access=BY_ID, step=private_id("question_id")
     )
 
 

@@ -19,7 +19,7 @@ from ..enums import WikiEditPass
 from ..fields import source
 from ..pages.pages import WikiPage
 from ..pages.revisions import WikiRevision
-from .payloads import IDS, UserError, WikiConflict, kept, shown_id, user_error
+from .payloads import IDS, UserError, WikiConflict, private_id, shown_id, user_error
 
 
 async def kept_state(context: Any, payload: Any, wanted: frozenset[str]) -> list[tuple[Any, ...]]:
@@ -72,7 +72,9 @@ class WikiEditPayload:
     )
     lines_removed: int = strawberry.field(default=0, description="Over how many lines went what was replaced.")
     lines_added: int = strawberry.field(default=0, description="Over how many lines goes what came.")
-    page: WikiPage | None = source(relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=kept("page_id"))
+    page: WikiPage | None = source(
+        relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=private_id("page_id")
+    )
     revision: WikiRevision | None = source(
         relations.revisions.written,
         "The version that holds the edit: the one before it when nothing changed.",
@@ -95,7 +97,9 @@ class WikiRenamePayload:
         description="How many more call it by the old name, which leads to it: they are rewritten after this answer. "
         "WikiPage.pagesToRewrite is 0 once all are, and the same rename again goes on with them.",
     )
-    page: WikiPage | None = source(relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=kept("page_id"))
+    page: WikiPage | None = source(
+        relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=private_id("page_id")
+    )
 
 
 @strawberry.type(description="What became of one page of a batch.")

@@ -13,7 +13,7 @@ from resolvers.knowledge import lint_reports
 
 from ..fields import source
 from ..lint import WikiLintReport
-from .payloads import UserError, kept, user_error
+from .payloads import UserError, private_id, user_error
 from .scoping import InWiki, Request, optional_id, scope_in
 
 REQUEST = "request"
@@ -51,7 +51,7 @@ class WikiLintReportPayload:
     report_id: strawberry.Private[UUID | None] = None
     user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
     report: WikiLintReport | None = source(
-        relations.jobs.lint_report_by_ids, "The report.", access=BY_ID, step=kept("report_id")
+        relations.jobs.lint_report_by_ids, "The report.", access=BY_ID, step=private_id("report_id")
     )
 
 

@@ -28,7 +28,7 @@ from ..enums import (
 )
 from ..fields import source
 from ..owners import WikiApiKey, WikiOwner
-from .payloads import UserError, kept, user_error
+from .payloads import UserError, private_id, user_error
 from .scoping import InWiki, Request, id_of, scope_in
 
 
@@ -99,7 +99,7 @@ class RevokeApiKeyInput:
 class WikiOwnerPayload:
     owner_id: strawberry.Private[UUID | None] = None
     user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
-    owner: WikiOwner | None = source(relations.owners.by_ids, "The owner.", access=BY_ID, step=kept("owner_id"))
+    owner: WikiOwner | None = source(relations.owners.by_ids, "The owner.", access=BY_ID, step=private_id("owner_id"))
 
 
 @strawberry.type(description="What one owner may do in another owner's wiki now.")
@@ -109,9 +109,11 @@ class WikiAccessPayload:
     user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
     role: WikiGrantRole | None = strawberry.field(default=None, description="Of the grant; null when there is none.")
     revoked: bool = strawberry.field(default=False, description="Whether a grant was taken back by this.")
-    owner: WikiOwner | None = source(relations.owners.by_ids, "Whose wiki it is.", access=BY_ID, step=kept("owner_id"))
+    owner: WikiOwner | None = source(
+        relations.owners.by_ids, "Whose wiki it is.", access=BY_ID, step=private_id("owner_id")
+    )
     grantee: WikiOwner | None = source(
-        relations.owners.by_ids, "The owner who may use it.", access=BY_ID, step=kept("grantee_id")
+        relations.owners.by_ids, "The owner who may use it.", access=BY_ID, step=private_id("grantee_id")
     )
 
 
@@ -125,7 +127,7 @@ class WikiApiKeyPayload:
         "shown again.",
     )
     api_key: WikiApiKey | None = source(
-        relations.api_keys.by_ids, "What may be known of it.", access=OF_TENANT_AS_ADMIN, step=kept("key_id")
+        relations.api_keys.by_ids, "What may be known of it.", access=OF_TENANT_AS_ADMIN, step=private_id("key_id")
     )
 
 
@@ -266,7 +268,9 @@ class WikiLanguagePayload:
         default=None,
         description="The job that reads its pages again for search; its metrics count them as pages_reindexed.",
     )
-    owner: WikiOwner | None = source(relations.owners.by_ids, "Whose wiki it is.", access=BY_ID, step=kept("owner_id"))
+    owner: WikiOwner | None = source(
+        relations.owners.by_ids, "Whose wiki it is.", access=BY_ID, step=private_id("owner_id")
+    )
 
 
 @strawberry.input(description="A rule of a write policy. One for a type of pages goes before that for all types.")
@@ -329,7 +333,9 @@ class WikiSettingsPayload:
     owner_id: strawberry.Private[UUID | None] = None
     user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
     changed: bool = strawberry.field(default=False, description="False when every setting had that value before.")
-    owner: WikiOwner | None = source(relations.owners.by_ids, "Whose wiki it is.", access=BY_ID, step=kept("owner_id"))
+    owner: WikiOwner | None = source(
+        relations.owners.by_ids, "Whose wiki it is.", access=BY_ID, step=private_id("owner_id")
+    )
 
 
 @strawberry.type

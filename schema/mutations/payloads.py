@@ -21,7 +21,7 @@ from ..sources import WikiCitation, WikiSource
 IDS = {"id": Uuid()}
 
 
-def kept(name: str) -> Step:
+def private_id(name: str) -> Step:
     """The id that the payload keeps in a private field."""
 
     async def run(context: Any, payload: Any, wanted: frozenset[str]) -> list[tuple[Any, ...]]:
@@ -53,7 +53,9 @@ class WikiConflict:
     page_id: strawberry.Private[UUID | None]
     message: str = strawberry.field(description="What happened, for people.")
     current_version: int | None = strawberry.field(description="The version to look at before trying again.")
-    page: WikiPage | None = source(relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=kept("page_id"))
+    page: WikiPage | None = source(
+        relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=private_id("page_id")
+    )
 
 
 @strawberry.type(description="A page after a change of it.")
@@ -63,7 +65,9 @@ class WikiPagePayload:
     conflict: WikiConflict | None = strawberry.field(default=None, description="Set when expectedVersion was stale.")
     created: bool = strawberry.field(default=False, description="Was the page made by this?")
     changed: bool = strawberry.field(default=False, description="Did this change anything?")
-    page: WikiPage | None = source(relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=kept("page_id"))
+    page: WikiPage | None = source(
+        relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=private_id("page_id")
+    )
 
 
 @strawberry.type(description="A source after it was retained.")
@@ -71,7 +75,9 @@ class WikiSourcePayload:
     source_id: strawberry.Private[UUID | None] = None
     user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
     created: bool = strawberry.field(default=False, description="False when this very evidence was here already.")
-    source: WikiSource | None = source(relations.sources.by_ids, "The source.", access=BY_ID, step=kept("source_id"))
+    source: WikiSource | None = source(
+        relations.sources.by_ids, "The source.", access=BY_ID, step=private_id("source_id")
+    )
 
 
 @strawberry.type(description="A citation after it was written.")
@@ -88,7 +94,7 @@ class WikiMentionPayload:
     mention_id: strawberry.Private[UUID | None] = None
     user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
     mention: WikiMention | None = source(
-        relations.mentions.by_ids, "The mention.", access=BY_ID, step=kept("mention_id")
+        relations.mentions.by_ids, "The mention.", access=BY_ID, step=private_id("mention_id")
     )
 
 

@@ -24,7 +24,7 @@ from .edit_payloads import WikiBatchOutcome, batch_error, conflict
 from .edits import AppendToWikiPageInput, EditWikiPageInput
 from .names import MergeWikiPagesInput, RenameWikiPageInput, TransferWikiPageInput
 from .pages import CreateWikiPageInput, UpdateWikiPageInput, WikiPageIdInput, changes
-from .payloads import UserError, WikiConflict, kept, user_error
+from .payloads import UserError, WikiConflict, private_id, user_error
 from .scoping import InWiki, Request, cleared, id_of, required, scope_in
 
 Write = Callable[[Scope], Awaitable[Any]]
@@ -116,9 +116,11 @@ class WikiProposalPayload:
     )
     created: bool = strawberry.field(default=False, description="False when the same proposal was open already.")
     proposal: WikiProposal | None = source(
-        relations.proposals.by_ids, "The proposal.", access=BY_ID, step=kept("proposal_id")
+        relations.proposals.by_ids, "The proposal.", access=BY_ID, step=private_id("proposal_id")
     )
-    page: WikiPage | None = source(relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=kept("page_id"))
+    page: WikiPage | None = source(
+        relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=private_id("page_id")
+    )
 
 
 @strawberry.type(description="What became of proposals that were decided together, each by itself.")

@@ -12,7 +12,7 @@ from resolvers.pages import sharing
 
 from ..fields import source
 from ..pages.share_links import WikiShareLink
-from .payloads import UserError, kept, user_error
+from .payloads import UserError, private_id, user_error
 from .scoping import Request, id_of
 
 
@@ -40,7 +40,7 @@ class WikiShareLinkPayload:
     )
     changed: bool = strawberry.field(default=False, description="False when the link was withdrawn before.")
     share_link: WikiShareLink | None = source(
-        relations.share_links.by_ids, "What may be known of it.", access=BY_ID, step=kept("link_id")
+        relations.share_links.by_ids, "What may be known of it.", access=BY_ID, step=private_id("link_id")
     )
 
 

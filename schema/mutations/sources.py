@@ -21,7 +21,7 @@ from ..fields import source
 from ..pages.pages import WikiPage
 from ..pages.proposals import WikiProposal
 from ..sources import WikiSource
-from .payloads import IDS, UserError, WikiCitationPayload, WikiSourcePayload, kept, user_error
+from .payloads import IDS, UserError, WikiCitationPayload, WikiSourcePayload, private_id, user_error
 from .scoping import InWiki, Request, id_of, scope_in
 
 
@@ -68,7 +68,7 @@ async def retention_payload(retaining: Awaitable[Retention]) -> WikiRetentionPay
         done = await retaining
     except BadInput as error:
         return WikiRetentionPayload(user_errors=[user_error(error)])
-    items = [shown(item) for item in done.items]
+    items = [retained_item(item) for item in done.items]
     return WikiRetentionPayload(
         source_ids=list(dict.fromkeys(item.saved.source_id for item in done.items if item.saved)),
         user_errors=[item.error for item in items if item.error],
@@ -77,7 +77,7 @@ async def retention_payload(retaining: Awaitable[Retention]) -> WikiRetentionPay
     )
 
 
-def shown(item: Retained) -> WikiRetained:
+def retained_item(item: Retained) -> WikiRetained:
     saved = item.saved
     return WikiRetained(
         position=item.position,
@@ -162,15 +162,17 @@ class WikiIngestPayload:
         default=False, description="False when these bytes were ingested from there before."
     )
     page: WikiPage | None = source(
-        relations.pages.by_ids, "The page that says what is in it.", access=BY_ID, step=kept("page_id")
+        relations.pages.by_ids, "The page that says what is in it.", access=BY_ID, step=private_id("page_id")
     )
     proposal: WikiProposal | None = source(
         relations.proposals.by_ids,
         "What waits for a reviewer instead, where writes of the caller are reviewed.",
         access=BY_ID,
-        step=kept("proposal_id"),
+        step=private_id("proposal_id"),
     )
-    source: WikiSource | None = source(relations.sources.by_ids, "The source.", access=BY_ID, step=kept("source_id"))
+    source: WikiSource | None = source(
+        relations.sources.by_ids, "The source.", access=BY_ID, step=private_id("source_id")
+    )
 
 
 def draft_of(given: AddWikiSourceInput | WikiSourceInput) -> sources.SourceDraft:

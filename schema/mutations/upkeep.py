@@ -12,7 +12,7 @@ from resolvers.sources import compile_requests, sources
 
 from ..fields import source
 from ..sources import WikiSource
-from .payloads import UserError, kept, user_error
+from .payloads import UserError, private_id, user_error
 from .scoping import InWiki, Request, id_of, scope_in
 
 
@@ -49,7 +49,7 @@ class WikiForgettingPayload:
         default=None, description="The job that takes it out of pages, history and search; null when all is done."
     )
     source: WikiSource | None = source(
-        relations.sources.by_ids, "What is left of it.", access=BY_ID, step=kept("source_id")
+        relations.sources.by_ids, "What is left of it.", access=BY_ID, step=private_id("source_id")
     )
 
 

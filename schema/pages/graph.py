@@ -22,9 +22,9 @@ class WikiGraphNode:
     type: str = expression(graph.node_type, "Always `page`.")
     entity_type: WikiPageType = column("The type of the page.", name="type")
     slug: str = column("Its slug.")
-    strategy: str | None = expression(relations.owners.nothing, "Always null; older clients ask for it.")
+    strategy: str | None = expression(relations.owners.null_text, "Always null; older clients ask for it.")
     edge_count: int = expression(graph.neighbour_count, "How many other active pages it is linked with.")
-    latest_thread_id: str | None = expression(relations.owners.nothing, "Always null; older clients ask for it.")
+    latest_thread_id: str | None = expression(relations.owners.null_text, "Always null; older clients ask for it.")
 
 
 @strawberry.type(description="That one page links to another: one edge per directed pair.")

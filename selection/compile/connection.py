@@ -64,7 +64,7 @@ def cursor(keys: Sequence[OrderTerm], *more: ColumnElement[Any]) -> ColumnElemen
     return func.translate(func.encode(func.convert_to(values, "utf8"), "base64"), "\n", "")
 
 
-def beyond(keys: Sequence[OrderTerm], get: Getter, backward: bool, binds: Binds) -> ColumnElement[bool]:
+def after_cursor(keys: Sequence[OrderTerm], get: Getter, backward: bool, binds: Binds) -> ColumnElement[bool]:
     """Return the rows strictly after the cursor, or before it."""
     limits = [binds.add(cursor_value(get, keys, i), key.value.type) for i, key in enumerate(keys)]
     falling = [key.descending != backward for key in keys]
@@ -172,7 +172,7 @@ class ConnectionSelection:
             if get is not None:
                 check = partial(check_cursor, self.keys)
                 self.compiler.checks.append((check, {"text": Argument(GraphQLString, None, get)}))
-                query = query.where(beyond(self.keys, get, backward, self.compiler.binds))
+                query = query.where(after_cursor(self.keys, get, backward, self.compiler.binds))
         columns = [column.label(name) for name, column in self.columns.items()]
         if self.is_numbered:
             columns.append(func.row_number().over(order_by=order).label("number"))

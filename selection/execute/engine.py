@@ -23,7 +23,7 @@ from ..declare.contract import lists_what_a_step_finds
 from ..declare.json_format import json_object
 from ..errors import Final, MoreErrors, NotCompilable, TurnedAway
 from ..limits import Limits
-from .operation import Document, Invalid, Operation, coerced, large, too_long
+from .operation import Document, Invalid, Operation, coerce_variables, is_large, too_long
 from .plan import Context, QueryPlan
 from .plan_cache import DocumentCache
 from .resolve import PassingOn
@@ -126,9 +126,9 @@ class Engine:
 
     async def coerced(self, operation: Operation, given: dict[str, Any]) -> VariableValues:
         """Coerce the variables; many or long ones in a thread."""
-        if large(given, self.limits):
-            return await compile_in_thread(lambda: coerced(self.schema, operation, given, self.limits))
-        return coerced(self.schema, operation, given, self.limits)
+        if is_large(given, self.limits):
+            return await compile_in_thread(lambda: coerce_variables(self.schema, operation, given, self.limits))
+        return coerce_variables(self.schema, operation, given, self.limits)
 
     async def as_values(self, document: Document, given: dict[str, Any], name: str | None, context: Context) -> Answer:
         """Execute with graphql-core: mutations, whose payloads note it themselves, and reads that do not compile."""
@@ -138,7 +138,7 @@ class Engine:
             PassingOn.build, self.schema, document.ast, PassingOn, context, given, name,
             max_coercion_errors=self.limits.errors, hide_suggestions=not self.limits.suggestions,
         )  # fmt: skip
-        executor = await compile_in_thread(build) if large(given, self.limits) else build()
+        executor = await compile_in_thread(build) if is_large(given, self.limits) else build()
         if not isinstance(executor, Executor):
             raise Invalid(executor, "BAD_USER_INPUT")
         try:

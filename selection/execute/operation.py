@@ -37,7 +37,7 @@ from lib.lru import CacheStats
 from ..compile.introspection import ABOUT, fields, introspected
 from ..compile.parameters import ABSENT, is_plain, shape
 from ..declare.contract import mapping_of
-from ..limits import WRITE, Limits, extent, refusals
+from ..limits import WRITE, Limits, measure_variables, refusals
 from .plan_cache import PlanCache
 
 
@@ -217,15 +217,17 @@ def parsed(schema: GraphQLSchema, text: str, limits: Limits) -> DocumentNode:
     return document
 
 
-def large(given: dict[str, Any], limits: Limits) -> bool:
+def is_large(given: dict[str, Any], limits: Limits) -> bool:
     """Return whether coercing them would take long. Raises Invalid when there is more than the limits allow."""
     try:
-        return bool(given) and extent(given, limits).is_large
+        return bool(given) and measure_variables(given, limits).is_large
     except GraphQLError as error:
         raise Invalid([error], "LIMIT_EXCEEDED") from error
 
 
-def coerced(schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits) -> VariableValues:
+def coerce_variables(
+    schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits
+) -> VariableValues:
     """Return the variables as the operation declares them, or raise Invalid with what is wrong with them."""
     return at_once(operation, given) or at_length(schema, operation, given, limits)
 

@@ -62,7 +62,7 @@ class QueryPlan:
         self.names_of_step = tuple(get.name for get in getters if isinstance(get, OfStep))
         self.in_places = in_places(getters) if self.names_of_step else tuple
         self.steps = compiler.steps
-        self.checks = [(check, given(arguments)) for check, arguments in compiler.checks]
+        self.checks = [(check, without_nulls(arguments)) for check, arguments in compiler.checks]
         self.anew = compiler.binds.decides
         self.cost = compiler.cost
         self.cost.fold()
@@ -131,7 +131,7 @@ async def run_step(finding: StepUse, context: Context, request: Request, parent:
     return await step.run(context, parent, wanted, **values(arguments, request))
 
 
-def given(arguments: dict[str, Argument]) -> dict[str, Argument]:
+def without_nulls(arguments: dict[str, Argument]) -> dict[str, Argument]:
     """Return the arguments without those that are null in every request: a check has that as its default."""
     return {name: one for name, one in arguments.items() if not (isinstance(one.get, Fixed) and one.get.value is None)}
 

@@ -11,7 +11,7 @@ from ..declare.arguments import read_arguments
 from ..declare.contract import mapping_of
 from ..declare.mapping import Source
 from ..limits import Limits
-from .operation import Invalid, Operation, coerced
+from .operation import Invalid, Operation, coerce_variables
 from .plan import values
 
 ELSEWHERE = (
@@ -46,7 +46,7 @@ async def subscribed(
 ) -> Events:
     """Subscribe. Raises Invalid, or what the field's own `events` raises, before the first event."""
     assert schema.subscription_type is not None
-    variables = coerced(schema, operation, given, limits)
+    variables = coerce_variables(schema, operation, given, limits)
     collector = Collector(schema, operation.fragments, variables)
     selected = collector.collect(schema.subscription_type, [operation.definition.selection_set])
     ((key, nodes),) = selected.items()  # validation sees to it that there is one, and no condition on it

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from app.http.errors import MESSAGES, said
+from app.http.errors import MESSAGES, argument_problem
 from app.mcp.catalogue import TOOLS
 from app.mcp.errors import bad_arguments
 from app.rest.models import NewPage, NewSources
@@ -31,7 +31,7 @@ def shown(run: Any, *given: Any) -> list[str]:
     try:
         run(*given)
     except ValidationError as error:
-        return [said(fault) for fault in error.errors(include_url=False, include_input=False)]
+        return [argument_problem(fault) for fault in error.errors(include_url=False, include_input=False)]
     return []
 
 
@@ -79,10 +79,12 @@ def test_mistakes_are_told_in_the_words_of_the_door(door: Any) -> None:
 
 
 def test_every_message_can_be_made_or_falls_back() -> None:
-    assert said({"type": "int_type", "msg": "Input should be a valid integer"}) == MESSAGES["int_type"]
-    assert said({"type": "greater_than", "msg": "Input should be greater than 3"}) == "must be greater than 3"
-    assert said({"type": "something_new", "msg": "Input should be new"}) == "must be new"
-    assert said({"type": "literal_error", "msg": "", "ctx": {"expected": "'a' or 'b'"}}) == "must be a or b"
+    assert argument_problem({"type": "int_type", "msg": "Input should be a valid integer"}) == MESSAGES["int_type"]
+    assert (
+        argument_problem({"type": "greater_than", "msg": "Input should be greater than 3"}) == "must be greater than 3"
+    )
+    assert argument_problem({"type": "something_new", "msg": "Input should be new"}) == "must be new"
+    assert argument_problem({"type": "literal_error", "msg": "", "ctx": {"expected": "'a' or 'b'"}}) == "must be a or b"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from content.edits import differences as sequences
-from content.edits.differences import LINES_MAX, SequenceChange, changes, delta, difference, restored, unified
+from content.edits.differences import LINES_MAX, SequenceChange, changes, delta, difference, restored, unified_diff
 
 PIECES = st.lists(st.sampled_from(["alpha", "é日本", "🐘", "\n", "\r\n", "\r", " beta", "\n\n"]), max_size=40).map(
     "".join
@@ -73,7 +73,7 @@ def test_far_changes_are_hunks_apart_and_too_many_are_left_out() -> None:
 
 
 def test_equal_texts_have_no_difference() -> None:
-    assert unified(difference("a\n", "a\n"), "a", "b") == ""
+    assert unified_diff(difference("a\n", "a\n"), "a", "b") == ""
 
 
 @settings(max_examples=25)
@@ -85,7 +85,7 @@ def test_patch_makes_the_newer_text_of_the_older_one(
     old, new = (text.replace("\r", "") for text in texts)
     folder: Path = tmp_path_factory.mktemp("patch")
     (folder / "text").write_text(old, encoding="utf-8", newline="")
-    (folder / "change").write_text(unified(difference(old, new), "text", "text"), encoding="utf-8", newline="")
+    (folder / "change").write_text(unified_diff(difference(old, new), "text", "text"), encoding="utf-8", newline="")
     if old == new:
         return
     command = ["git", "apply", "--unsafe-paths", "--unidiff-zero", "-p0", "change"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.search.snippets import BEGINNING, LENGTH, Snippet, candidates, choose, html, said
+from content.search.snippets import BEGINNING, LENGTH, Snippet, candidates, choose, html, plain_text
 from content.search.words import words
 
 FILLER = "Nothing of the kind stands here, and so it goes on for a while. " * 8
@@ -141,7 +141,7 @@ def test_words_of_every_script_are_highlighted(text: str, terms: tuple[str, ...]
     ],
 )
 def test_only_what_a_text_says_is_shown(text: str, shown: str) -> None:
-    assert said(text) == shown
+    assert plain_text(text) == shown
 
 
 def test_as_html_only_the_highlights_are_markup() -> None:
@@ -171,9 +171,9 @@ def test_highlights_are_words_that_match_in_order_and_apart(
 @given(PAGES, TERMS)
 def test_what_matches_is_found(sections: list[tuple[str, str]], terms: set[str]) -> None:
     snippet = choose(sections, dict.fromkeys(terms, 1.0), one_of(terms), 100_000)
-    matching = [n for n, (_, body) in enumerate(sections) if terms.intersection(words(said(body)))]
+    matching = [n for n, (_, body) in enumerate(sections) if terms.intersection(words(plain_text(body)))]
     if snippet is None:
-        assert not any(said(body) for _, body in sections)
+        assert not any(plain_text(body) for _, body in sections)
     elif matching and not any(terms.intersection(words(heading)) for heading, _ in sections):
         assert snippet.section in matching
         assert snippet.highlights

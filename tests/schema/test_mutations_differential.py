@@ -22,7 +22,7 @@ from db.one_transaction import OneTransaction
 from db.scope import Scope
 from observability.trace import REQUEST_TRACE, RequestTrace
 from resolvers.context import Context
-from schema.errors import shown
+from schema.errors import format_error
 from schema.root import GRAPHQL, build, make_engine
 from selection import Engine, Resolvers, Source
 from selection.compile.compiler import Mode
@@ -66,7 +66,7 @@ class ValuesOnly(Resolvers):
 def reference() -> Engine:
     schema = build()._schema
     ValuesOnly(schema)
-    return Engine(schema, formatter=shown)
+    return Engine(schema, formatter=format_error)
 
 
 @pytest.mark.parametrize("part", range(4))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selection.execute.operation import Invalid, Operation, at_length, at_once
-from selection.limits import Extent, Limits, extent
+from selection.limits import Extent, Limits, measure_variables
 
 SCHEMA = build_schema("""
     enum Kind { TOPIC ENTITY }
@@ -84,4 +84,4 @@ def test_what_needs_more_than_reading_is_left_to_graphql_core(declared: str, giv
     ({"a": ["four"], "b": {"c": "x"}}, Extent(4, 8)),
 ])  # fmt: skip
 def test_what_is_nested_is_measured_as_what_is_not(given: dict[str, Any], expected: Extent) -> None:
-    assert extent(given, Limits()) == expected
+    assert measure_variables(given, Limits()) == expected

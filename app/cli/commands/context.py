@@ -6,7 +6,7 @@ import typer
 
 from ..options import AsJson, Owner, Tenant
 from ..output import say, show
-from .pages import ask
+from .pages import run_query
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -31,7 +31,7 @@ def context(
 ) -> None:
     """Say what a wiki and its shared spaces know for a task, as markdown for a prompt."""
     asked = {"query": query, "task": task, "role": role, "budget": budget, "spaces": spaces or None}
-    found = ask("context", "wikiContext", tenant, owner, **asked)
+    found = run_query("context", "wikiContext", tenant, owner, **asked)
     if as_json:
         show(found)
     else:

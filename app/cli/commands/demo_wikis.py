@@ -25,7 +25,7 @@ from resolvers.tenants.tenants import ensure_tenant
 from ...graphiql.assets import missing
 from ...server.serve import AddressTaken, bind
 from ...settings import Settings
-from ..output import as_json, tell
+from ..output import as_json, print_status
 from ..progress import progress
 from ..session import Wiki, find_wiki
 
@@ -118,7 +118,7 @@ PORTS = 100
 
 async def sample_loaded(database: Database) -> Wiki:
     """Load the sample and return the wiki in which the demo begins."""
-    await load_sample(database, tell, progress)
+    await load_sample(database, print_status, progress)
     return await find_wiki(database, *HOME)
 
 
@@ -136,7 +136,7 @@ def usable_port(host: str, port: int) -> int:
         except AddressTaken:
             continue
         if candidate != port:
-            tell(f"Port {port} is taken, so this is port {candidate}")
+            print_status(f"Port {port} is taken, so this is port {candidate}")
         return candidate
     raise AddressTaken(f"None of the ports {port} to {candidate} on {host} can be used. Choose another with --port.")
 

@@ -34,11 +34,11 @@ def add_editing(parent: typer.Typer) -> None:
     parent.command("archive", epilog=f"Example: cairn archive topic/atx topic/old {place}")(archive)
 
 
-def given(text: str) -> str:
+def text_or_stdin(text: str) -> str:
     """The argument itself, or what comes on stdin for `-`."""
-    from ..output import piped
+    from ..output import read_stdin
 
-    return piped() if text == STDIN else text
+    return read_stdin() if text == STDIN else text
 
 
 def edit(
@@ -54,7 +54,7 @@ def edit(
     as_json: AsJson = False,
 ) -> None:
     """Replace a stretch of a page's text. Refused when it is not there, or not once."""
-    old = given(old)
+    old = text_or_stdin(old)
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
         from resolvers.model.lookup import PageAddress
@@ -100,7 +100,7 @@ def append(
     as_json: AsJson = False,
 ) -> None:
     """Put a text behind all that a page, or one of its sections, says."""
-    text = given(text)
+    text = text_or_stdin(text)
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
         from resolvers.model.lookup import PageAddress
@@ -276,7 +276,7 @@ def create(
     """Make a page. A title that another page has gets a number into its slug."""
     from ..session import find_wiki, read_stored, session
 
-    body = text and given(text)
+    body = text and text_or_stdin(text)
 
     async def work(database: "Database") -> dict[str, Any]:
         from db.scope import Role

@@ -93,9 +93,9 @@ def explain(
 
 def read_text(file: str) -> str:
     from ...documents.folder import text_of
-    from ..output import piped
+    from ..output import read_stdin
 
-    return piped() if file == STDIN else text_of(Path(file))
+    return read_stdin() if file == STDIN else text_of(Path(file))
 
 
 def read_variables(given: str) -> dict[str, Any]:

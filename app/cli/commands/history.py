@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, moment
+from ..options import AsJson, Owner, Tenant, parse_time
 from ..output import say, show, table
 from .data.backups import restoring
-from .pages import ExpectedVersion, PageName, Summary, ask, on_page
+from .pages import ExpectedVersion, PageName, Summary, on_page, run_query
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -36,7 +36,7 @@ def history(
     as_json: AsJson = False,
 ) -> None:
     """List the versions of a page, the newest first."""
-    found = asked("history", name, tenant, owner, first=limit, after=before)["revisions"]
+    found = query_page("history", name, tenant, owner, first=limit, after=before)["revisions"]
     if as_json:
         show(found)
         return
@@ -55,9 +55,9 @@ def diff(name: PageName, old: Version, new: Version, tenant: Tenant, owner: Owne
     """Show how the text of a page changed from one version to another, as `diff -u` does."""
     from resolvers.errors import NotFound
 
-    page = asked("history", name, tenant, owner, first=1, after=None)
+    page = query_page("history", name, tenant, owner, first=1, after=None)
     variables = {"pageId": page["id"], "from": old, "to": new}
-    found = ask("diff", "diffWikiRevisions", tenant, owner, **variables)
+    found = run_query("diff", "diffWikiRevisions", tenant, owner, **variables)
     if found is None:
         raise NotFound(f"{name} lacks one of these versions. See them with: cairn history {name}")
     if as_json:
@@ -91,12 +91,12 @@ def restore(
         say(f"{name} is at version {done['version']}." if done["changed"] else f"{name} says that already.")
 
 
-def asked(document: str, name: str, tenant: str, owner: str, **variables: Any) -> Any:
+def query_page(document: str, name: str, tenant: str, owner: str, **variables: Any) -> Any:
     """Return what the stored document answers of a page; raise NotFound if there is no such page."""
     from resolvers.errors import NotFound
 
     type, _, slug = name.partition("/")
-    found = ask(document, "wikiPage", tenant, owner, type=type.upper(), slug=slug, **variables)
+    found = run_query(document, "wikiPage", tenant, owner, type=type.upper(), slug=slug, **variables)
     if found is None:
         raise NotFound(f"There is no page {name} in this wiki. Find others with: cairn search")
     return found
@@ -146,7 +146,8 @@ def supersede(
         str | None, typer.Option(metavar="KIND/REF", parser=source_name, help="The source that says what holds now.")
     ] = None,
     on: Annotated[
-        str | None, typer.Option(metavar="TIME", parser=moment, help="Until when it held, like 2026-01-31; else now.")
+        str | None,
+        typer.Option(metavar="TIME", parser=parse_time, help="Until when it held, like 2026-01-31; else now."),
     ] = None,
     mode: Annotated[Mode, typer.Option(help="How the text is rewritten.")] = Mode.REPLACE,
     expected_version: ExpectedVersion = None,
@@ -213,7 +214,7 @@ def contradictions(
 ) -> None:
     """List claims of pages that contradict each other, the newest first."""
     given = {"status": status and status.value.upper(), "limit": limit, "after": after}
-    found = ask("contradictions", "wikiContradictions", tenant, owner, **given)
+    found = run_query("contradictions", "wikiContradictions", tenant, owner, **given)
     if as_json:
         show(found)
         return

@@ -15,7 +15,7 @@ from resolvers.errors import CairnError, Unavailable
 from resolvers.search.index import has_unsearchable
 from resolvers.tenants.tenants import find_tenant, list_tenants
 
-from ..output import tell
+from ..output import print_status
 
 if TYPE_CHECKING:
     from resolvers.import_export.importing import Progress
@@ -61,7 +61,7 @@ async def read(database: Database, wikis: Sequence[Row], *, again: bool = False,
         with progress() as report:
             pages = await read_together(database, wikis, report, again=again, keep_older=keep_older)
     except asyncio.CancelledError:
-        tell(f"Stopped. {GO_ON}")
+        print_status(f"Stopped. {GO_ON}")
         raise
     except CairnError as error:
         raise Unavailable(f"{error} {GO_ON}") from error
@@ -116,11 +116,11 @@ async def catch_up(database: Database) -> None:
     tenants = await list_tenants(database)
     if any([await has_unsearchable(database, tenant.id) for tenant in tenants]):
         wikis = await due(database)
-        tell(f"Search reads {amount(wikis)} (once)")
+        print_status(f"Search reads {format_amount(wikis)} (once)")
         await read(database, wikis)
 
 
-def amount(wikis: Sequence[Row]) -> str:
+def format_amount(wikis: Sequence[Row]) -> str:
     """Return an amount such as `1,234 pages of 2 wikis`."""
     sources = sum(wiki["unread_sources"] for wiki in wikis)
     return counted(sum(wiki["unread"] for wiki in wikis), sources, len(wikis))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant
-from ..output import say, show, tell
+from ..output import print_status, say, show
 from .pages import page_name
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def compile_wiki(
         if compiler is None:
             return await summed(database, scope, [job_id])
         done = await summed(database, scope, [job_id, *await finished(database, scope, compiler)])
-        return done | await standing(database, scope, done)
+        return done | await compile_state(database, scope, done)
 
     job = session(work)
     if as_json:
@@ -92,10 +92,12 @@ async def finished(database: "Database", scope: "Scope", compiler: "Compiler") -
         for job in waiting:
             if (attempt := (job["id"], job["attempt"])) not in failures:
                 failures.add(attempt)
-                tell(f"Attempt {job['attempt']} failed: {job['error']} The next is at {moment(job['run_after'])}.")
+                print_status(
+                    f"Attempt {job['attempt']} failed: {job['error']} The next is at {format_time(job['run_after'])}."
+                )
         claimed = await claim_in(database, scope.tenant_id, worker_name(), scope.owner_id)
         if claimed:
-            with untraced():
+            with silence_tracebacks():
                 await run(database, claimed, compiler)
             continue
         await asyncio.sleep(RETRY_PAUSE if len(waiting) == len(jobs) else PAUSE)
@@ -103,7 +105,7 @@ async def finished(database: "Database", scope: "Scope", compiler: "Compiler") -
 
 
 @contextmanager
-def untraced() -> "Iterator[None]":
+def silence_tracebacks() -> "Iterator[None]":
     """Silence the warnings of a worker, whose tracebacks are for logs: an error is reported in a sentence."""
     logger = logging.getLogger("compiler.jobs.worker")
     level = logger.level
@@ -137,7 +139,7 @@ async def summed(database: "Database", scope: "Scope", job_ids: "Iterable[UUID]"
     return {"id": first["id"], "status": first["status"], "error": first["error"], "metrics": metrics}
 
 
-async def standing(database: "Database", scope: "Scope", done: dict[str, Any]) -> dict[str, Any]:
+async def compile_state(database: "Database", scope: "Scope", done: dict[str, Any]) -> dict[str, Any]:
     """Return the state of the wiki after a compile: mentions, work that is put off, and, where nothing was
     left to read, the job that a worker did before."""
     from resolvers.jobs.queue import find_last_compiled, find_open
@@ -157,13 +159,13 @@ def named(held: "HeldName") -> dict[str, Any]:
     return {"name": held.name, "sources": held.mention_count, "evidence": held.evidence, "missing": held.missing}
 
 
-def moment(at: datetime) -> str:
+def format_time(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def say_batch(metrics: "Metrics") -> None:
     done = metrics.counts
-    tell(
+    print_status(
         f"{done['sources_read']:,.0f} sources read: {done['pages_created']:,.0f} pages made, "
         f"{done['sections_written']:,.0f} sections written"
     )
@@ -174,7 +176,7 @@ def say_job(job: dict[str, Any]) -> None:
         say(f"The job {job['id']} is {job['status']}. It is run by: cairn worker")
         return
     if last := job["lastCompiled"]:
-        say(f"Nothing new was left to read. A worker has compiled until {moment(last['finishedAt'])}:")
+        say(f"Nothing new was left to read. A worker has compiled until {format_time(last['finishedAt'])}:")
     say(f"Compiled: {counted((last or job)['metrics'])}.")
     if proposed := job["metrics"].get("pages_proposed"):
         say(f"{proposed} page{'s' * (proposed != 1)} proposed. See them with: cairn wiki proposals")
@@ -183,7 +185,7 @@ def say_job(job: dict[str, Any]) -> None:
         for one in job["held"]["nearest"]:
             say(f"  {one['name']} ({one['evidence']:g} of 3): {one['missing']}.")
     if job["continuesAt"]:
-        say(f"A budget is used up: a worker goes on from {moment(job['continuesAt'])}.")
+        say(f"A budget is used up: a worker goes on from {format_time(job['continuesAt'])}.")
 
 
 def counted(done: dict[str, Any]) -> str:
@@ -308,14 +310,16 @@ def worker(
             asyncio.run(until_stopped(app))
         else:
             said = "Waiting for compile jobs; health at"
-            serve(settings.model_copy(update={"port": port}), dsn, lambda url: tell(f"{said} {url}/readyz"), app)
+            serve(
+                settings.model_copy(update={"port": port}), dsn, lambda url: print_status(f"{said} {url}/readyz"), app
+            )
 
     async def until_stopped(app: Any) -> None:
         stopped = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
         async with app.router.lifespan_context(app):
-            tell("Waiting for compile jobs")
+            print_status("Waiting for compile jobs")
             await stopped.wait()
 
     if settings.database_url is not None:
@@ -323,7 +327,7 @@ def worker(
     else:
         with ready(settings, creates=True) as dsn:
             run(dsn)
-    tell("The worker has stopped. What it was at is left to others.")
+    print_status("The worker has stopped. What it was at is left to others.")
 
 
 def add_to(parent: typer.Typer) -> None:

@@ -37,9 +37,9 @@ def seed(
     from ..session import session
 
     async def work(database: "Database") -> "Seeded":
-        from ...mcp.seed import plant, seed_scope
+        from ...mcp.seed import load_seed_files, seed_scope
 
-        return await plant(database, await seed_scope(database, tenant, owner), folder)
+        return await load_seed_files(database, await seed_scope(database, tenant, owner), folder)
 
     done = session(work)
     if as_json:

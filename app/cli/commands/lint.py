@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, moment
+from ..options import AsJson, Owner, Tenant, parse_time
 from ..output import say, show, table
-from .pages import After, Limit, ask, find_page_id, page_name, say_rest
+from .pages import After, Limit, find_page_id, page_name, run_query, say_rest
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -206,7 +206,7 @@ def mute(
     owner: Owner,
     by_name: ByName = False,
     until: Annotated[
-        str | None, typer.Option(metavar="TIME", parser=moment, help="Until then, like 2026-12-31; else for good.")
+        str | None, typer.Option(metavar="TIME", parser=parse_time, help="Until then, like 2026-12-31; else for good.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -266,7 +266,7 @@ def on_subject(subject: str, by_name: bool, tenant: str, owner: str, work: Any) 
 @app.command("reports", epilog="Example: cairn lint reports --tenant acme --owner mara")
 def reports(tenant: Tenant, owner: Owner, limit: Limit = 20, after: After = None, as_json: AsJson = False) -> None:
     """List the reports of earlier runs, the newest first."""
-    found = ask("lint_reports", "wikiLintReports", tenant, owner, limit=limit, after=after)
+    found = run_query("lint_reports", "wikiLintReports", tenant, owner, limit=limit, after=after)
     if as_json:
         show(found)
         return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, moment
+from ..options import AsJson, Owner, Tenant, parse_time
 from ..output import say, show, table
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def pages(
     ] = None,
     prefix: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="With a title that begins so.")] = None,
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", parser=moment, help="Changed then or later, like 2026-01-31.")
+        str | None, typer.Option(metavar="TIME", parser=parse_time, help="Changed then or later, like 2026-01-31.")
     ] = None,
     stubs: Annotated[bool | None, typer.Option("--stubs/--no-stubs", help="Pages of one source at most.")] = None,
     archived: Annotated[bool, typer.Option("--archived", help="Archived pages instead of active ones.")] = False,
@@ -88,7 +88,7 @@ def pages(
         found = read_wiki(tenant, owner, lambda database, wiki: list_pages(database, wiki, limit))
     else:
         variables = {"filter": filter, "order": order.upper(), "limit": limit, "after": after}
-        found = ask("pages", "wikiPages", tenant, owner, **variables)
+        found = run_query("pages", "wikiPages", tenant, owner, **variables)
     if as_json:
         show(found)
         return
@@ -151,7 +151,7 @@ def read_wiki(tenant: str, owner: str, read: Callable[["Database", "Wiki"], Awai
     return session(work)
 
 
-def ask(document: str, field: str, tenant: str, owner: str, **variables: Any) -> Any:
+def run_query(document: str, field: str, tenant: str, owner: str, **variables: Any) -> Any:
     """Return what one root field of the stored document answers to a reader."""
     return ask_as("reader", document, field, tenant, owner, variables)
 

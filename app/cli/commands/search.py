@@ -8,7 +8,7 @@ from typer.core import TyperCommand
 
 from ..options import AsJson, Owner, Tenant
 from ..output import say, show, table
-from .pages import ask, named
+from .pages import named, run_query
 from .sources import passage_row
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def search(
 
     if kinds or spaces:
         asked = {"in": [kind.upper() for kind in kinds] if kinds else None, "spaces": spaces or None}
-        either = ask("search_all", "wikiSearchAll", tenant, owner, query=query, limit=limit, **asked)
+        either = run_query("search_all", "wikiSearchAll", tenant, owner, query=query, limit=limit, **asked)
         show(either) if as_json else say_either(either)
         return
 
@@ -94,7 +94,7 @@ def search(
 def say_without_pages(query: str, tenant: str, owner: str, found: dict[str, Any]) -> None:
     """Show what the wiki has where no page answers: names without a page, with what they lack, and evidence."""
     held, meant = found["heldNames"], found["didYouMean"]
-    evidence = ask("source_search", "wikiSearchSources", tenant, owner, query=query, limit=OFFERED)["edges"]
+    evidence = run_query("source_search", "wikiSearchSources", tenant, owner, query=query, limit=OFFERED)["edges"]
     if meant:
         say(f"Did you mean: {meant}")
     if not held and not evidence:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Host, Port
-from ..output import say, show, tell
+from ..output import print_status, say, show
 
 if TYPE_CHECKING:
     from ...settings import Settings
@@ -78,7 +78,7 @@ def migrate(
             say(f"Applied {', '.join(applied)}." if applied else "The database is at the newest schema already.")
         if restored:
             asyncio.run(opened(settings, dsn, begin_history))
-        found = asyncio.run(opened(settings, dsn, left if no_reindex else caught_up))
+        found = asyncio.run(opened(settings, dsn, count_unindexed if no_reindex else caught_up))
     if as_json:
         show({"applied": applied, **found})
 
@@ -90,7 +90,7 @@ async def begin_history(database: "Database") -> None:
 
     async with database.connection() as connection:
         await connection.run(statements("changes")["begin_history"], history_id=new_id())
-    tell("Clients that follow changes are told to start again.")
+    print_status("Clients that follow changes are told to start again.")
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def server(settings: "Settings") -> Iterator[str]:
     if settings.database_url is not None:
         yield settings.database_url
     else:
-        with EmbeddedServer(settings.data_dir, tell) as dsn:
+        with EmbeddedServer(settings.data_dir, print_status) as dsn:
             yield dsn
 
 
@@ -111,33 +111,35 @@ def migrated(dsn: str, *, is_yours: bool) -> list[str]:
 
     from db.migrate import migrate as to_newest
 
-    from ..session import reached
+    from ..session import ask_server
 
-    migrating = to_newest(dsn, tell)
-    return asyncio.run(reached(dsn, migrating) if is_yours else migrating)
+    migrating = to_newest(dsn, print_status)
+    return asyncio.run(ask_server(dsn, migrating) if is_yours else migrating)
 
 
 async def caught_up(database: "Database") -> dict[str, Any]:
     """Index what search has not read and return the counts. Servers of the release before keep their own index."""
-    from .indexes import amount, due, read
+    from .indexes import due, format_amount, read
 
     found = await due(database)
     wikis = [wiki for wiki in found if wiki["is_due"]]
     if wikis:
-        tell(f"Search has yet to read {amount(wikis)}")
+        print_status(f"Search has yet to read {format_amount(wikis)}")
     done = await read(database, wikis, keep_older=True)
     if any(wiki["has_older"] for wiki in found):
-        tell("The older index stays for servers of the older release. Once they are replaced, run: cairn reindex")
+        print_status(
+            "The older index stays for servers of the older release. Once they are replaced, run: cairn reindex"
+        )
     return {"reindexed": done._asdict()}
 
 
-async def left(database: "Database") -> dict[str, Any]:
+async def count_unindexed(database: "Database") -> dict[str, Any]:
     """Return how many wikis, pages and sources search has yet to read."""
-    from .indexes import amount, due
+    from .indexes import due, format_amount
 
     wikis = [wiki for wiki in await due(database) if wiki["is_due"]]
     if wikis:
-        tell(f"Search has yet to read {amount(wikis)}. Run: cairn reindex")
+        print_status(f"Search has yet to read {format_amount(wikis)}. Run: cairn reindex")
     return {
         "unread": {
             "wikis": len(wikis),
@@ -170,9 +172,9 @@ def add_status(parent: typer.Typer) -> None:
 def status(as_json: AsJson = False) -> None:
     """Say which database is used and what is in it. Changes nothing; exits with 1 when it cannot be used as it is."""
     from ...settings import Settings
-    from ..inventory import known
+    from ..inventory import database_state
 
-    facts = known(Settings())
+    facts = database_state(Settings())
     if as_json:
         show(facts)
     else:

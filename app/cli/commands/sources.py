@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, moment
+from ..options import AsJson, Owner, Tenant, parse_time
 from ..output import say, show, table
 from .history import wiki_app
 from .jobs import Wait, finished, say_batch, summed
-from .pages import After, Limit, ask, one_type, read_wiki, say_rest
+from .pages import After, Limit, one_type, read_wiki, run_query, say_rest
 
 if TYPE_CHECKING:
     from db.database import Database
@@ -49,7 +49,7 @@ def list_sources(
     """List the evidence of a wiki, the newest first."""
     if kinds or after:
         wanted = [kind.upper() for kind in kinds] if kinds else None
-        found = ask("sources", "wikiSources", tenant, owner, kinds=wanted, limit=limit, after=after)
+        found = run_query("sources", "wikiSources", tenant, owner, kinds=wanted, limit=limit, after=after)
     else:
         from ..plans import list_sources as list_all
 
@@ -82,7 +82,7 @@ def search_sources(
     """Search in the evidence of a wiki, the best passages first."""
     wanted = [kind.upper() for kind in kinds] if kinds else None
     asked = {"query": query, "kinds": wanted, "limit": limit, "after": after}
-    found = ask("source_search", "wikiSearchSources", tenant, owner, **asked)
+    found = run_query("source_search", "wikiSearchSources", tenant, owner, **asked)
     if as_json:
         show(found)
         return
@@ -273,7 +273,8 @@ def ingest(
     ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Its title, if not the one that it says.")] = None,
     captured: Annotated[
-        str | None, typer.Option("--captured-at", metavar="TIME", parser=moment, help="When it is from: 2026-01-31.")
+        str | None,
+        typer.Option("--captured-at", metavar="TIME", parser=parse_time, help="When it is from: 2026-01-31."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

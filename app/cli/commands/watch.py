@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant
-from ..output import say, tell, write_json
+from ..output import print_status, say, write_json
 from .pages import named
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def watch(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
 
     async def follow(database: "Database") -> None:
         wiki = await find_wiki(database, tenant, owner)
-        tell(f"Following the wiki of {wiki.owner.slug}. Ctrl-C ends it.")
+        print_status(f"Following the wiki of {wiki.owner.slug}. Ctrl-C ends it.")
         async for event in followed(database, wiki):
             say_event(event, as_json)
 

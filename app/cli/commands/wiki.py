@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..options import AsJson, Owner, Tenant
-from ..output import say, show, table, tell
-from .edit import Section, given, merge, page_type, rename, transfer
+from ..output import print_status, say, show, table
+from .edit import Section, merge, page_type, rename, text_or_stdin, transfer
 from .history import source_name, wiki_app
 from .jobs import rebuild
 from .lint import lint_wiki
-from .pages import ExpectedVersion, PageName, Summary, ask, ask_as, named, on_page, one_type, page, pages
+from .pages import ExpectedVersion, PageName, Summary, ask_as, named, on_page, one_type, page, pages, run_query
 from .search import search
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def stub(
     """Make a page with the sections of its type and one source. Refused where a page is called so already."""
     from ..session import find_wiki, read_stored, session
 
-    text = given(text)
+    text = text_or_stdin(text)
 
     async def work(database: "Database") -> dict[str, Any]:
         from content.templates import TEMPLATES
@@ -126,7 +126,7 @@ def append(
     as_json: AsJson = False,
 ) -> None:
     """Append a paragraph to a page, in its last section unless one is named, and cite the source there."""
-    text = given(text)
+    text = text_or_stdin(text)
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
         from resolvers.model.lookup import PageAddress
@@ -192,12 +192,12 @@ def map_wiki(
 ) -> None:
     """Print the knowledge map as markdown: pages by type, as links with a sentence each, stubs marked."""
     chosen = [one.upper() for one in types] if types else None
-    say_part(ask("map", "wikiKnowledgeMap", tenant, owner, types=chosen, first=limit, after=after), as_json)
+    say_part(run_query("map", "wikiKnowledgeMap", tenant, owner, types=chosen, first=limit, after=after), as_json)
 
 
 def log(tenant: Tenant, owner: Owner, limit: Lines = 100, after: Beyond = None, as_json: AsJson = False) -> None:
     """Print the activity log as markdown: what was done, when and by whom, the newest first."""
-    say_part(ask("log", "wikiActivityLog", tenant, owner, first=limit, after=after), as_json)
+    say_part(run_query("log", "wikiActivityLog", tenant, owner, first=limit, after=after), as_json)
 
 
 def diary(
@@ -214,7 +214,7 @@ def diary(
     as_json: AsJson = False,
 ) -> None:
     """Print what was synthesized, superseded, merged, proposed, decided and forgotten, in words, by day."""
-    found = ask("diary", "wikiDiary", tenant, owner, since=since, until=until, timeZone=zone, lines=lines)
+    found = run_query("diary", "wikiDiary", tenant, owner, since=since, until=until, timeZone=zone, lines=lines)
     if as_json:
         show(found)
     else:
@@ -228,7 +228,7 @@ def say_part(part: dict[str, Any], as_json: bool) -> None:
         return
     say(part["bodyMd"])
     if part["nextCursor"]:
-        tell(f"More: --after {part['nextCursor']}")
+        print_status(f"More: --after {part['nextCursor']}")
 
 
 class ProposalStatus(StrEnum):

@@ -9,7 +9,7 @@ from resolvers.auth.oauth import connected_programs, disconnect_program
 from resolvers.errors import BadInput, NotFound
 
 from ...oauth.server import AuthorizationServer
-from ..endpoint import Visit, moved
+from ..endpoint import Visit, redirect
 
 OFF = "Programs are not let in by OAuth here. Whoever runs this service turns it on with CAIRN_OAUTH=own."
 
@@ -60,7 +60,7 @@ async def disconnect(visit: Visit) -> Response:
     except ValueError:
         raise BadInput("Choose a program of the list.", "program") from None
     await disconnect_program(visit.web.database, visit.wiki, id)
-    return moved("/programs")
+    return redirect("/programs")
 
 
 def server_of(visit: Visit) -> AuthorizationServer:

@@ -11,7 +11,7 @@ from resolvers.errors import BadInput, NotFound
 from resolvers.ingest.ingest import text_of as text_of_file
 from schema.enums import WikiSourceKind
 
-from ..endpoint import Visit, moved, path_to
+from ..endpoint import Visit, path_to, redirect
 from .find import QUERY_MAX
 from .read import may_write
 from .write import check_may_write, refuse_errors
@@ -87,7 +87,7 @@ async def add_source(visit: Visit) -> Response:
         found = await visit.ask("search", "Nothing")
         values = {"given": given, "kinds": KINDS, "errors": done["userErrors"]}
         return await visit.show("add_source.html", 422, **values, **found)
-    return moved(path_to("source", visit.owner or "", done["sources"][0]["id"]))
+    return redirect(path_to("source", visit.owner or "", done["sources"][0]["id"]))
 
 
 async def file_text(visit: Visit) -> Response:
@@ -122,7 +122,7 @@ async def forget(visit: Visit) -> Response:
     reason = visit.entered("reason").strip() or None
     given = {"sourceId": visit.request.path_params["id"], "reason": reason}
     refuse_errors(await visit.do("sources", "Forget", input=given))
-    return moved(path_to("source", visit.owner or "", visit.request.path_params["id"]))
+    return redirect(path_to("source", visit.owner or "", visit.request.path_params["id"]))
 
 
 def existing_source(found: dict[str, Any]) -> dict[str, Any]:

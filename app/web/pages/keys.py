@@ -9,7 +9,7 @@ from db.scope import Role
 from resolvers.errors import BadInput, Forbidden
 from schema.enums import WikiRole
 
-from ..endpoint import Visit, moved, path_to
+from ..endpoint import Visit, path_to, redirect
 from .write import refuse_errors
 
 DAYS = (30, 90, 365)
@@ -47,4 +47,4 @@ async def make_key(visit: Visit) -> Response:
 
 async def revoke_key(visit: Visit) -> Response:
     refuse_errors(await visit.do("keys", "Revoke", id=visit.entered("id")))
-    return moved(path_to("keys", visit.owner or ""))
+    return redirect(path_to("keys", visit.owner or ""))

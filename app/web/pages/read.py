@@ -10,7 +10,7 @@ from content.templates import TEMPLATES
 from resolvers.errors import NotFound
 from resolvers.transactions.transaction import NO_PAGE
 
-from ..endpoint import Visit, moved, path_to
+from ..endpoint import Visit, path_to, redirect
 from .files import files_of
 
 WRITERS = ("MEMBER", "SERVICE", "ADMIN")
@@ -59,7 +59,7 @@ async def preview(visit: Visit) -> Response:
 async def shorter(visit: Visit) -> Response:
     """Redirect from the address of a page that other programs know, without its wiki, to the full one."""
     owner = visit.asked("owner") or (await visit.ask("home", "Own"))["viewer"]["owner"]["slug"]
-    return moved(path_to("wiki", owner, visit.request.path_params["type"], visit.request.path_params["slug"]), 301)
+    return redirect(path_to("wiki", owner, visit.request.path_params["type"], visit.request.path_params["slug"]), 301)
 
 
 async def show_graph(visit: Visit) -> Response:
@@ -87,7 +87,7 @@ def existing(page: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def moved_to(visit: Visit, page: dict[str, Any]) -> Response:
-    return moved(path_to("wiki", visit.owner or "", page["type"].lower(), page["slug"]), 301)
+    return redirect(path_to("wiki", visit.owner or "", page["type"].lower(), page["slug"]), 301)
 
 
 def may_write(visit: Visit, viewer: dict[str, Any]) -> bool:

@@ -14,8 +14,8 @@ from resolvers.errors import BadInput, NotFound
 from resolvers.pages.sharing import ENDED, find_shared
 from resolvers.rate_limits.limiter import Account
 
-from ..endpoint import Visit, Web, answer, error_page, moved, path_to
-from ..prose import alone
+from ..endpoint import Visit, Web, answer, error_page, path_to, redirect
+from ..prose import standalone_html
 from .read import existing, named
 from .work import is_admin
 from .write import check_may_write, refuse_errors
@@ -48,7 +48,7 @@ async def show_shared(visit: Visit, page_id: str) -> Response:
     page = (await visit.ask("share", "Shared", id=page_id))["page"]
     if page is None or page["status"] != "ACTIVE":
         raise NotFound(ENDED)
-    sections = [section | {"html": alone(section["bodyHtml"])} for section in page["sections"]]
+    sections = [section | {"html": standalone_html(section["bodyHtml"])} for section in page["sections"]]
     values: dict[str, Any] = {"viewer": None, "page": page, "sections": sections}
     return await answer(visit.web, visit.request, "shared.html", 200, owner_slug=None, **values)
 
@@ -83,4 +83,4 @@ async def share(visit: Visit) -> Response:
 async def withdraw(visit: Visit) -> Response:
     refuse_errors(await visit.do("share", "Withdraw", input={"shareLinkId": visit.entered("link")}))
     type, slug = visit.request.path_params["type"], visit.request.path_params["slug"]
-    return moved(path_to("share", visit.owner or "", type, slug))
+    return redirect(path_to("share", visit.owner or "", type, slug))

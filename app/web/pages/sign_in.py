@@ -19,8 +19,8 @@ from ..endpoint import (
     described,
     error_page,
     local_path,
-    moved,
     read_form,
+    redirect,
     safe_cookie_name,
     sign_in,
     sign_out,
@@ -66,7 +66,7 @@ async def take_credential(web: Web, request: Request) -> Response:
         token = form.get("token", "").strip().removeprefix("Bearer ").strip()
         wiki = await web.credentials.scope(f"Bearer {token}")
         await audit_alone(web.database, wiki.tenant_id, wiki.actor, Event.SIGN_IN, wiki.owner_id, role=wiki.role)
-        response = moved(local_path(form.get("next", "")))
+        response = redirect(local_path(form.get("next", "")))
         sign_in(request, response, token)
     except CairnError as error:
         status, _, message, _ = described(error)
@@ -90,7 +90,7 @@ async def to_provider(web: Web, request: Request) -> Response:
         attempt = await web.provider.begin(back, local_path(next))
     except CairnError as error:
         return await refused(web, request, error, next)
-    response = moved(attempt.address)
+    response = redirect(attempt.address)
     secure = request.url.scheme == "https"
     response.set_cookie(name, attempt.cookie, max_age=ATTEMPT, httponly=True, samesite="lax", secure=secure)
     return response
@@ -107,7 +107,7 @@ async def from_provider(web: Web, request: Request) -> Response:
         except (Unauthenticated, Forbidden) as refusal:
             web.credentials.log.refuse(refusal.message, Event.SIGN_IN)
             raise
-        response = moved(local_path(done.next))
+        response = redirect(local_path(done.next))
         sign_in(request, response, done.token, done.seconds)
     except CairnError as error:
         response = await refused(web, request, error, "")
@@ -133,6 +133,6 @@ async def leave(web: Web, request: Request) -> Response:
         check_same_origin(request)
     except CairnError as error:
         return await error_page(web, request, error)
-    response = moved("/sign-in")
+    response = redirect("/sign-in")
     sign_out(request, response)
     return response

@@ -14,7 +14,7 @@ from resolvers.errors import BadInput, NotFound
 from resolvers.proposals.decisions import NO_PROPOSAL
 from schema.enums import WikiContradictionResolution, WikiProposalStatus
 
-from ..endpoint import Visit, moved, path_to
+from ..endpoint import Visit, path_to, redirect
 from .read import may_write
 from .write import number, path_of, pieces, refuse_errors
 
@@ -38,13 +38,13 @@ async def resolve(visit: Visit) -> Response:
         "reason": visit.entered("reason").strip(),
     }
     refuse_errors(await visit.do("work", "Resolve", input=given))
-    return moved(path_to("work", visit.owner or ""))
+    return redirect(path_to("work", visit.owner or ""))
 
 
 async def ignore(visit: Visit) -> Response:
     """Take a name from the list: no page is ever made of it."""
     refuse_errors(await visit.do("work", "Ignore", id=visit.entered("id")))
-    return moved(path_to("work", visit.owner or "", anchor="mentions"))
+    return redirect(path_to("work", visit.owner or "", anchor="mentions"))
 
 
 # -- proposals
@@ -160,5 +160,5 @@ async def decided(visit: Visit, operation: str, given: dict[str, Any]) -> Respon
     if done["userErrors"]:
         return await proposal_page(visit, 422, tuple(done["userErrors"]))
     if operation == "Accept" and done["page"]:
-        return moved(path_of(visit, done["page"]))
-    return moved(path_to("proposal", visit.owner or "", id))
+        return redirect(path_of(visit, done["page"]))
+    return redirect(path_to("proposal", visit.owner or "", id))

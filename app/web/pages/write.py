@@ -15,8 +15,8 @@ from content.templates import TEMPLATES
 from resolvers.errors import BadInput, Conflict, Forbidden
 from resolvers.ingest.ingest import text_of as text_of_file
 
-from ..endpoint import Visit, moved, path_to
-from ..prose import dressed
+from ..endpoint import Visit, path_to, redirect
+from ..prose import safe_html
 from .files import files_of
 from .read import existing, may_write, named
 
@@ -61,7 +61,7 @@ async def create(visit: Visit) -> Response:
         found = await visit.ask("search", "Nothing")
         values = {"given": given, "errors": done["userErrors"], "templates": page_templates()}
         return await visit.show("new.html", 422, **values, **found)
-    return moved(path_of(visit, done["page"]))
+    return redirect(path_of(visit, done["page"]))
 
 
 def template(type: str) -> str:
@@ -117,7 +117,7 @@ async def save(visit: Visit) -> Response:
         given = {name: visit.entered(name) for name in names}
         return await visit.show("edit.html", 422, given=given, section=section, errors=done["userErrors"], **found)
     anchor = section or ""
-    return moved(path_of(visit, done["page"], anchor))
+    return redirect(path_of(visit, done["page"], anchor))
 
 
 async def save_text(visit: Visit, page_id: str, version: int, section: str, body: str) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def text_of(body: str, section: str) -> str | None:
 async def preview_text(visit: Visit) -> Response:
     """Show what markdown will look like. Links are not looked up."""
     shown = NO_LINK.sub("wiki-link", html(visit.entered("body")[:PREVIEWED_MAX], {}))
-    text = dressed(shown, visit.owner or "", files=await files_of(visit, [shown]))
+    text = safe_html(shown, visit.owner or "", files=await files_of(visit, [shown]))
     return await visit.show("rendered.html", html=text, viewer=None)
 
 
@@ -190,7 +190,7 @@ async def rename(visit: Visit) -> Response:
     done = await visit.do("write", "Rename", input=change)
     if done["userErrors"] or done["conflict"]:
         return await asked_about(visit, "rename.html", 422, done["userErrors"] or [done["conflict"]])
-    return moved(path_of(visit, done["page"]))
+    return redirect(path_of(visit, done["page"]))
 
 
 async def archive_form(visit: Visit) -> Response:
@@ -216,7 +216,7 @@ async def asked_about(visit: Visit, template: str, status: int = 200, errors: li
 async def changed(visit: Visit, operation: str) -> Response:
     done = await visit.do("write", operation, id=visit.entered("id"))
     refuse_errors(done)
-    return moved(path_of(visit, done["page"]))
+    return redirect(path_of(visit, done["page"]))
 
 
 # -- merging and moving: the other page is named first, then chosen
@@ -264,7 +264,7 @@ async def arranged(visit: Visit, operation: str, given: dict[str, Any]) -> Respo
     if done["conflict"]:
         raise Conflict(done["conflict"]["message"])
     refuse_errors(done)
-    return moved(path_of(visit, done["page"]))
+    return redirect(path_of(visit, done["page"]))
 
 
 # -- history
@@ -294,7 +294,7 @@ async def restore(visit: Visit) -> Response:
     change = {"pageId": visit.entered("id"), "version": number(visit.entered("version"))}
     done = await visit.do("write", "Restore", input=change)
     refuse_errors(done)
-    return moved(path_of(visit, done["page"]))
+    return redirect(path_of(visit, done["page"]))
 
 
 def pieces(text: str, parts: list[dict[str, int]]) -> list[tuple[str, bool]]:

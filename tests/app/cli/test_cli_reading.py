@@ -14,7 +14,7 @@ import pytest
 from app.cli import plans
 from app.cli.commands import sources
 from app.cli.commands.pages import Order
-from app.cli.output import table, width
+from app.cli.output import display_width, table
 from app.cli.session import find_wiki, opened, read_stored
 from app.settings import Settings
 from db.database import Database
@@ -259,4 +259,4 @@ def test_a_shell_completes_commands_and_options(shell_name: str, words: dict[str
 def test_columns_are_as_wide_as_their_letters(capsys: pytest.CaptureFixture[str]) -> None:
     table(["a", "b"], [("東京", "x"), ("e\u0301", "y")])
     assert capsys.readouterr().out == "a     b\n東京  x\ne\u0301     y\n"
-    assert width("東京") == 4
+    assert display_width("東京") == 4

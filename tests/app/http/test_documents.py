@@ -10,7 +10,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from app.documents.folder import DocumentsBroken, read_folder, trusted
+from app.documents.folder import DocumentsBroken, load_trusted, read_folder
 from app.documents.store import Documents, Registrations
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
@@ -141,7 +141,7 @@ def test_manifests_of_all_tools_are_read(tmp_path: Path) -> None:
     (tmp_path / "persisted-documents.json").write_text(json.dumps({f"sha256:{digest(VIEWER)}": VIEWER}))
     (tmp_path / f"{digest(WRITE)}.graphql").write_text(WRITE)
     (tmp_path / "README.md").write_text("no document")
-    found = trusted(tmp_path)
+    found = load_trusted(tmp_path)
     assert found == {
         digest(VIEWER): VIEWER, digest(TITLES): TITLES, md5(TITLES.encode()).hexdigest(): TITLES, digest(WRITE): WRITE,
     }  # fmt: skip
@@ -195,7 +195,7 @@ def test_a_folder_that_cannot_be_looked_into_is_a_fault(tmp_path: Path, hidden: 
     (tmp_path / hidden).chmod(0)
     try:
         with pytest.raises(DocumentsBroken, match="cannot be read: Permission denied"):
-            trusted(tmp_path)
+            load_trusted(tmp_path)
     finally:
         (tmp_path / hidden).chmod(0o700)
 

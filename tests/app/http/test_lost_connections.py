@@ -15,7 +15,7 @@ import httpx
 import pytest
 from asyncpg import InterfaceError
 
-from db.committing import committing, part
+from db.committing import committing, savepoint
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
 from resolvers.transactions.db_errors import refusal
@@ -266,7 +266,7 @@ def test_a_connection_that_is_used_twice_at_once_is_a_fault_of_the_program() -> 
     assert refusal(InterfaceError("cannot perform operation: another operation is in progress")) is None
 
 
-@pytest.mark.parametrize("block", [committing, part])
+@pytest.mark.parametrize("block", [committing, savepoint])
 async def test_a_rollback_on_a_connection_that_is_gone_does_not_hide_why(dsn: str, block: Any) -> None:
     connection = await asyncpg.connect(dsn)
     await connection.execute("BEGIN")
@@ -280,7 +280,7 @@ async def test_a_rollback_on_a_connection_that_is_gone_does_not_hide_why(dsn: st
         await fail()
 
 
-@pytest.mark.parametrize("block", [committing, part])
+@pytest.mark.parametrize("block", [committing, savepoint])
 async def test_a_commit_on_a_connection_that_is_gone_is_no_commit(dsn: str, block: Any) -> None:
     connection = await asyncpg.connect(dsn)
     await connection.execute("BEGIN")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.mcp.seed import plant
+from app.mcp.seed import load_seed_files
 from app.settings import Settings
 from tests.app.agents import Agent, agent
 from tests.app.command_line import COMMAND, ROOT, environment
@@ -165,17 +165,17 @@ async def test_a_service_plants_its_seeds_before_it_answers(dsn: str, tmp_path: 
 
 async def test_a_seed_writes_over_nothing_and_brings_nothing_back(mara: Agent, wiki: Wiki, seeds: Path) -> None:
     await mara.call("knowledge_write", topic="ports", content="9000.")
-    done = await plant(wiki.database, wiki.scope, seeds)
+    done = await load_seed_files(wiki.database, wiki.scope, seeds)
     assert (done.made, done.known, [file for file, _ in done.refused]) == (
         ["claude_models"],
         1,
         ["empty.md", "latin.md"],
     )
     await mara.call("knowledge_delete", topic="claude_models")
-    assert (await plant(wiki.database, wiki.scope, seeds)).made == []
+    assert (await load_seed_files(wiki.database, wiki.scope, seeds)).made == []
     (entry,) = (await mara.call("knowledge_search", query="ports"))["entries"]
     assert (entry["content"], entry["source"]) == ("9000.", "user")
-    assert await plant(wiki.database, wiki.scope, seeds / "nowhere") == ([], 0, [])
+    assert await load_seed_files(wiki.database, wiki.scope, seeds / "nowhere") == ([], 0, [])
 
 
 async def test_a_command_plants_seeds_and_says_what_became_of_each(

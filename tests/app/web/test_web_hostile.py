@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.web.prose import dressed
+from app.web.prose import safe_html
 from content.markdown.html import html
 from db.scope import Review, Role, Terms
 from resolvers.pages.hierarchy import set_parent
@@ -204,7 +204,7 @@ async def test_no_stored_text_runs_anything_on_any_page(dsn: str, tmp_path: Path
     st.lists(st.sampled_from([*PAYLOADS, "a", "\n\n", "`", "<", '"', "[[x]]", "- [ ] ", "| a |\n|-|\n"]), max_size=6)
 )
 def test_dressing_a_text_adds_no_markup_of_the_text(parts: list[str]) -> None:
-    shown = str(dressed(html("".join(parts), {}), "mara", True))
+    shown = str(safe_html(html("".join(parts), {}), "mara", True))
     plain = html("".join(parts), {})
     assert shown.count("<script") == plain.count("<script") == 0
     assert "<img" not in shown

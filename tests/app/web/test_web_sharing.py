@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.web.prose import alone
+from app.web.prose import standalone_html
 from content.markdown.html import html
 from db.scope import Role
 from resolvers.errors import BadInput, Forbidden
@@ -124,6 +124,6 @@ async def test_admins_of_the_wiki_share_and_withdraw_and_nobody_else(
 
 @given(st.lists(st.sampled_from([*PAYLOADS, "[[a]]", "[x](wiki:a)", "[x](/wiki/topic/a)", "[^a]", "*b*"]), max_size=5))
 def test_a_text_by_itself_has_no_way_inside(parts: list[str]) -> None:
-    shown = str(alone(html("\n\n".join(parts), {})))
+    shown = str(standalone_html(html("\n\n".join(parts), {})))
     assert not re.search(r'href="(?:#|/(?!/)|wiki:)', shown)
     assert "<script" not in shown

@@ -6,7 +6,7 @@ import pytest
 
 from compiler.aggregate.kinds import kind_of
 from compiler.aggregate.naming import MetadataValue, by_summary, candidates, observed_tags, topic_names
-from compiler.aggregate.told import told
+from compiler.aggregate.told import placement_evidence
 from compiler.planner import PageCard
 from content.names import normalise
 from db.ids import new_id
@@ -17,7 +17,7 @@ def card(title: str = "Momofuku", summary: str | None = None, type: str = "entit
 
 
 def said(sources: int = 1, **metadata: Any) -> MetadataValue:
-    return MetadataValue(told(metadata), sources)
+    return MetadataValue(placement_evidence(metadata), sources)
 
 
 def aliases(*given: MetadataValue, summary: str | None = None) -> dict[str, tuple[str, ...]]:

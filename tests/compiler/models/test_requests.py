@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from compiler.models.fencing import Fence
 from compiler.models.plans import READ_MAX, REQUEST_MAX, SOURCES_MAX, groups
-from compiler.models.statements import SHOWN_MAX, SOURCE_MAX, passages, shown
+from compiler.models.statements import SHOWN_MAX, SOURCE_MAX, newest_that_fit, passages
 from compiler.planner import SectionTask, SourceText
 
 DAY = datetime(2026, 4, 1, tzinfo=UTC)
@@ -67,6 +67,6 @@ def test_of_a_long_source_a_writer_is_shown_the_beginning_and_what_names_the_pag
 def test_a_writer_is_shown_the_newest_sources() -> None:
     sources = tuple(source(n, f"{n} " * 2_500) for n in range(20))
     task = SectionTask("entity", "Momofuku", frozenset({"momofuku"}), "notes", "Notes", "", sources)
-    found = shown(task)
+    found = newest_that_fit(task)
     assert sum(len(text) for _, text in found) <= SHOWN_MAX
     assert found[0][0].ref == "doc-19"

@@ -69,7 +69,7 @@ def test_patching_moving_and_removing_keep_it_sound(drafts: list[SectionDraft], 
             assert_sound(outline.without(sections, section.slug))
         if sections:
             assert_sound(outline.patched("topic", sections, sections[-1].slug, text, UNSET))
-            assert_sound(outline.moved(sections, sections[-1].slug, position))
+            assert_sound(outline.move_section(sections, sections[-1].slug, position))
 
 
 def test_a_section_keeps_its_slug_with_its_heading_and_its_heading_with_its_slug() -> None:

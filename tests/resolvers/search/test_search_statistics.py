@@ -13,7 +13,7 @@ from resolvers.errors import BadInput
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.aliases import add_alias, remove_alias
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page, unarchive_page, update_page
-from resolvers.search.lexemes import MOST, SHARE, fold, fold_when_due, tolerated
+from resolvers.search.lexemes import MOST, SHARE, fold, fold_when_due, pending_limit
 from resolvers.search.reindexing import reindex
 from resolvers.search.request import SearchRequest
 from resolvers.search.search import search
@@ -89,7 +89,7 @@ async def behind(wiki: Wiki) -> int:
         wiki.scope.tenant_id,
         wiki.scope.owner_id,
     )
-    assert waiting <= tolerated(pages)
+    assert waiting <= pending_limit(pages)
     return waiting
 
 
@@ -129,7 +129,7 @@ async def test_a_larger_wiki_lets_some_pages_wait(wiki: Wiki) -> None:
         await crew.delete(step)
         await behind(wiki)
     await crew.edit(0)
-    assert await behind(wiki) <= tolerated(SHARE)
+    assert await behind(wiki) <= pending_limit(SHARE)
     await check_counted(wiki)
 
 
@@ -150,7 +150,7 @@ async def test_writers_of_several_wikis_are_counted_apart(wiki: Wiki) -> None:
 
 @pytest.mark.parametrize(("pages", "waiting"), [(0, 0), (9, 0), (10, 1), (1_000, 100), (10**6, MOST)])
 def test_how_far_behind_counting_may_be(pages: int, waiting: int) -> None:
-    assert tolerated(pages) == waiting
+    assert pending_limit(pages) == waiting
 
 
 @pytest.mark.parametrize(("waiting", "folded"), [(2, 0), (3, 1)])

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from content.edits.differences import Difference, difference, unified, worded
+from content.edits.differences import Difference, difference, unified_diff, worded
 from content.edits.merging import merge_texts
 from content.markdown.html import html
 from tests.schema.reference.lists import Paged, limited
@@ -233,7 +233,7 @@ class Proposals(Evidence):
         return Revisions(self.rows).body_md(state) if state else None
 
     def diff(self, row: Row) -> str:
-        return unified(self.difference(row), "now", "proposed")
+        return unified_diff(self.difference(row), "now", "proposed")
 
     def word_diff(self, row: Row) -> str:
         return worded(self.difference(row))

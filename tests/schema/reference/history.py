@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from content.edits.differences import difference, unified
+from content.edits.differences import difference, unified_diff
 from tests.schema.reference.pages import Revisions
 from tests.schema.reference.rows import Row, Rows
 
@@ -23,7 +23,7 @@ class Histories:
         return {
             "from_revision": states[0],
             "to_revision": states[1],
-            "unified": unified(found, f"version {old}", f"version {new}"),
+            "unified": unified_diff(found, f"version {old}", f"version {new}"),
             "lines_removed": found.removed,
             "lines_added": found.added,
             "is_truncated": found.is_truncated,

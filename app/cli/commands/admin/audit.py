@@ -59,9 +59,9 @@ def audit(
 
     found = session(work)
     if as_json:
-        show([shown(event) for event in found])
+        show([event_to_dict(event) for event in found])
     else:
-        table(["when", "action", "outcome", "by", "subject", "from", "times", "more"], [*map(cells, found)])
+        table(["when", "action", "outcome", "by", "subject", "from", "times", "more"], [*map(table_row, found)])
 
 
 async def follow_events(
@@ -78,21 +78,21 @@ async def follow_events(
     while True:
         for event in found:
             if event.id not in seen:
-                say(json_line(shown(event)) if as_json else "  ".join(filter(None, cells(event))))
+                say(json_line(event_to_dict(event)) if as_json else "  ".join(filter(None, table_row(event))))
         seen = dict.fromkeys(event.id for event in found) | dict.fromkeys([*seen][-10_000:])
         await asyncio.sleep(POLLED_EVERY)
         after = first_id(datetime.now(UTC) - timedelta(seconds=LATE))
         found = await list_events(database, tenant_id, after=after, limit=10_000, **asked)
 
 
-def cells(event: "AuditEvent") -> tuple[str, ...]:
+def table_row(event: "AuditEvent") -> tuple[str, ...]:
     by = f"{event.actor_kind}:{event.actor_id}" if event.actor_id else ""
     more = " ".join(f"{name}={value}" for name, value in event.detail.items())
     when, times = f"{event.at:%Y-%m-%d %H:%M:%S}", str(event.times)
     return when, event.action, event.outcome, by, event.subject or "", event.address or "", times, more
 
 
-def shown(event: "AuditEvent") -> dict[str, Any]:
+def event_to_dict(event: "AuditEvent") -> dict[str, Any]:
     return {
         "id": event.id,
         "at": event.at,

@@ -8,7 +8,7 @@ from uuid import UUID
 import typer
 
 from ...options import AsJson, Owner, Tenant, duration
-from ...output import say, show, table, tell
+from ...output import print_status, say, show, table
 
 
 class Role(StrEnum):
@@ -150,7 +150,7 @@ def create(
         show({"id": issued.id, "key": issued.key, "expiresAt": expires_at})
     else:
         say(issued.key)
-        tell(f"Keep it: nobody can show it again. To end it: cairn keys revoke {issued.id} --tenant {tenant}")
+        print_status(f"Keep it: nobody can show it again. To end it: cairn keys revoke {issued.id} --tenant {tenant}")
 
 
 @app.command("list", epilog="Example: cairn keys list --tenant acme --json")
@@ -166,7 +166,7 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
 
     keys = session(work)
     if as_json:
-        show([shown(key) for key in keys])
+        show([key_to_dict(key) for key in keys])
     else:
         rows = [
             (
@@ -184,7 +184,7 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
         table(["name", "role", "actor", "owners", "state", "ends", "used", "id"], rows)
 
 
-def shown(key: "ApiKey") -> dict[str, Any]:
+def key_to_dict(key: "ApiKey") -> dict[str, Any]:
     return {
         "id": key.id,
         "name": key.name,
@@ -237,7 +237,7 @@ def rotate(
         show({"id": issued.id, "key": issued.key, "formerUntil": issued.former_until})
     else:
         say(issued.key)
-        tell(f"The former secret is accepted until {issued.former_until:%Y-%m-%d %H:%M} UTC.")
+        print_status(f"The former secret is accepted until {issued.former_until:%Y-%m-%d %H:%M} UTC.")
 
 
 @app.command("revoke", epilog="Example: cairn keys revoke 0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f --tenant acme")

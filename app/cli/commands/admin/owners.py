@@ -50,7 +50,7 @@ def create(
 
     owner = session(work)
     if as_json:
-        show(shown(owner))
+        show(owner_to_dict(owner))
     else:
         say(f"Made the {owner.kind} {owner.slug}. Next: cairn import PATH --tenant {tenant} --owner {owner.slug}")
 
@@ -68,7 +68,7 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
 
     owners = session(work)
     if as_json:
-        show([shown(owner) for owner in owners])
+        show([owner_to_dict(owner) for owner in owners])
     else:
         rows = [(owner.slug, owner.kind, owner.name, owner.language, owner.id) for owner in owners]
         table(["slug", "kind", "name", "language", "id"], rows)
@@ -97,7 +97,7 @@ def language(
 
     owner = session(work)
     if as_json:
-        show(shown(owner))
+        show(owner_to_dict(owner))
     else:
         say(f"{owner.slug}'s wiki is in {owner.language} now.")
         if not reindex:
@@ -122,7 +122,7 @@ def boost(
 
     owner = session(work)
     if as_json:
-        show(shown(owner))
+        show(owner_to_dict(owner))
     else:
         say(f"The scores of {owner.slug}'s pages are multiplied by {owner.score_boost:g} now.")
 
@@ -223,7 +223,7 @@ def lint_settings(
 
     owner = session(work)
     if as_json:
-        show(shown(owner))
+        show(owner_to_dict(owner))
     else:
         one = owner.settings
         say(
@@ -259,7 +259,7 @@ def ceilings(
 
     owner = session(work)
     if as_json:
-        show(shown(owner))
+        show(owner_to_dict(owner))
     else:
         one = owner.settings
         say(f"In the wiki of {owner.slug} readers see up to {one.reader_ceiling}, members up to {one.member_ceiling}.")
@@ -294,12 +294,12 @@ def decisions(
 
     owner = session(work)
     if as_json:
-        show(shown(owner))
+        show(owner_to_dict(owner))
     else:
         say(f"Decisions of {owner.slug} get a page from the significance {owner.settings.decision_threshold} on.")
 
 
-def shown(owner: "Owner") -> dict[str, Any]:
+def owner_to_dict(owner: "Owner") -> dict[str, Any]:
     return {
         "id": owner.id,
         "tenantId": owner.tenant_id,

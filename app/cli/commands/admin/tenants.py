@@ -31,7 +31,7 @@ def create(
 
     tenant = session(lambda database: create_tenant(database, slug, name or slug), creates=True)
     if as_json:
-        show(shown(tenant))
+        show(tenant_to_dict(tenant))
     else:
         say(f"Made the tenant {tenant.slug}. Next: cairn owners create SLUG --tenant {tenant.slug} --kind user")
 
@@ -45,7 +45,7 @@ def list_all(as_json: AsJson = False) -> None:
 
     tenants = session(list_tenants)
     if as_json:
-        show([shown(tenant) for tenant in tenants])
+        show([tenant_to_dict(tenant) for tenant in tenants])
     else:
         table(["slug", "name", "id"], [(tenant.slug, tenant.name, tenant.id) for tenant in tenants])
 
@@ -68,5 +68,5 @@ def compile_what_comes(
     say(f"What {slug} retains is compiled {'by itself' if on else 'when an admin asks'}.")
 
 
-def shown(tenant: "Tenant") -> dict[str, Any]:
+def tenant_to_dict(tenant: "Tenant") -> dict[str, Any]:
     return {"id": tenant.id, "slug": tenant.slug, "name": tenant.name, "createdAt": tenant.created_at}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from typer.core import TyperGroup
 
-from ...options import AsJson, moment, read_settings
-from ...output import say, show, tell
+from ...options import AsJson, parse_time, read_settings
+from ...output import print_status, say, show
 
 if TYPE_CHECKING:
     from db.archives.folder import Archive, Manifest
@@ -39,7 +39,7 @@ class Restore(TyperGroup):
 
 
 def optional_moment(text: str | None) -> str | None:
-    return None if text is None else moment(text)
+    return None if text is None else parse_time(text)
 
 
 app = typer.Typer(cls=Backup, help="Back up the whole database, or check a backup.", no_args_is_help=True)
@@ -91,7 +91,7 @@ def create(
             manifest = done(dsn, work)
         recorded(dsn, "backup.created", createdAt=manifest.created_at, wal=wal is not None)
     if as_json:
-        show(shown(dest, manifest) | {"tokenSecret": kept is not None})
+        show(manifest_to_dict(dest, manifest) | {"tokenSecret": kept is not None})
     elif wal is not None:
         say(f"The files are in {dest}, and the log goes into {wal}. Back: cairn restore {dest} --wal {wal} --replace")
     else:
@@ -106,7 +106,7 @@ async def save_files(settings: "Settings", dsn: str, dest: Path, wal: Path, secr
 
     if settings.database_url is not None:
         raise not_embedded()
-    return await back_up_files(EmbeddedServer(settings.data_dir, tell), dsn, dest, wal, secret)
+    return await back_up_files(EmbeddedServer(settings.data_dir, print_status), dsn, dest, wal, secret)
 
 
 def not_embedded() -> Exception:
@@ -197,7 +197,7 @@ def restore(
             recorded(dsn, "backup.restored", createdAt=archive.manifest.created_at)
     is_kept = keep_secret(settings, archive.secret)
     if as_json:
-        show(shown(src, archive.manifest) | {"tokenSecret": is_kept, "missing": missing})
+        show(manifest_to_dict(src, archive.manifest) | {"tokenSecret": is_kept, "missing": missing})
         return
     if wal is not None:
         say(f"The server is as it was at {until or 'the end of the log'}. Next: cairn migrate")
@@ -219,7 +219,7 @@ def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: st
         raise not_embedded()
     if archive.manifest.kind != "files":
         raise ArchiveRefused(f"{archive.folder} was made without --wal: restore it without.")
-    server = EmbeddedServer(settings.data_dir, tell)
+    server = EmbeddedServer(settings.data_dir, print_status)
     if server.exists() and not replace:
         raise ArchiveRefused(f"{server.cluster} is there. Give --replace: what it holds is lost then.")
     server.data_dir.mkdir(parents=True, exist_ok=True)
@@ -262,7 +262,7 @@ def database(settings: "Settings", *, creates: bool) -> Iterator[str]:
     if settings.database_url is not None:
         yield settings.database_url
         return
-    server = EmbeddedServer(settings.data_dir, tell)
+    server = EmbeddedServer(settings.data_dir, print_status)
     if not creates and not server.exists():
         raise NothingHere(f"There is no database in {server.data_dir} yet, and so nothing to back up.")
     with server as dsn:
@@ -278,7 +278,7 @@ def done(dsn: str, work: Callable[[str], Awaitable[T]], named: str = "at CAIRN_D
     from db.migrate import current_revision
     from resolvers.errors import Unavailable
 
-    from ...session import reached, reason
+    from ...session import ask_server, reason
 
     async def look() -> None:
         connection = await asyncpg.connect(dsn, statement_cache_size=0)
@@ -288,7 +288,7 @@ def done(dsn: str, work: Callable[[str], Awaitable[T]], named: str = "at CAIRN_D
             await connection.close()
 
     async def run() -> T:
-        await reached(dsn, look(), named)
+        await ask_server(dsn, look(), named)
         return await work(dsn)
 
     try:
@@ -317,7 +317,7 @@ def recorded(dsn: str, event: str, subject: object = None, **detail: Any) -> Non
     done(dsn, work)
 
 
-def shown(path: Path, manifest: "Manifest") -> dict[str, Any]:
+def manifest_to_dict(path: Path, manifest: "Manifest") -> dict[str, Any]:
     tables = {name: {"rows": one.rows, "sha256": one.sha256} for name, one in manifest.tables.items()}
     return {
         "path": str(path),

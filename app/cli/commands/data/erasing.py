@@ -58,7 +58,7 @@ def erase_tenant(
         return await erase(dsn, slug, operator(), dry_run=dry_run)
 
     with database(read_settings(), creates=False) as dsn:
-        told(done(dsn, work), dry_run, as_json)
+        print_erased(done(dsn, work), dry_run, as_json)
 
 
 @owners.app.command("erase", epilog="Example: cairn owners erase mara --tenant acme --dry-run")
@@ -81,7 +81,7 @@ def erase_owner(
         return await erase(dsn, tenant, slug, operator(), dry_run=dry_run)
 
     with database(read_settings(), creates=False) as dsn:
-        told(done(dsn, work), dry_run, as_json)
+        print_erased(done(dsn, work), dry_run, as_json)
 
 
 @sources.app.command("erase", epilog="Example: cairn sources erase --by mara --tenant acme --dry-run")
@@ -107,7 +107,7 @@ def erase_sources(
 
     from ...session import session
 
-    told(session(work), dry_run, as_json)
+    print_erased(session(work), dry_run, as_json)
 
 
 @tenants.app.command("erasures", epilog="Example: cairn tenants erasures 01a21427-e04c-7d32-94db-862248ea3a8d")
@@ -199,7 +199,7 @@ def listed(row: "Row") -> dict[str, Any]:
     }
 
 
-def told(erased: "Erased", dry_run: bool, as_json: bool) -> None:
+def print_erased(erased: "Erased", dry_run: bool, as_json: bool) -> None:
     if as_json:
         facts = {"kind": erased.kind, "tenantId": erased.tenant_id, "ownerId": erased.owner_id}
         show(facts | {"dryRun": dry_run, "rows": erased.rows, "counts": erased.counts})

@@ -8,7 +8,7 @@ import typer
 from ...options import AsJson, read_settings
 from ...output import say, show
 from ..admin.tenants import app
-from .backups import database, done, recorded, shown
+from .backups import database, done, manifest_to_dict, recorded
 
 if TYPE_CHECKING:
     from db.archives.folder import Manifest
@@ -41,7 +41,7 @@ def export_one(
         manifest = done(dsn, work)
         recorded(dsn, "tenant.exported", tenant_of(manifest), rows=manifest.rows)
     if as_json:
-        show(shown(dest, manifest) | {"tenant": manifest.tenant})
+        show(manifest_to_dict(dest, manifest) | {"tenant": manifest.tenant})
     else:
         say(f"{manifest.rows:,} rows of {len(manifest.tables)} tables are in {dest}.")
         say(f"Next, where it is to be: cairn tenants import {dest}")
@@ -71,7 +71,7 @@ def import_one(
     with database(read_settings(), creates=False) as dsn:
         imported = done(dsn, work)
         recorded(dsn, "tenant.imported", tenant_of(archive.manifest), rows=imported.rows)
-    told(imported, as_json)
+    print_imported(imported, as_json)
 
 
 def tenant_of(manifest: "Manifest") -> str | None:
@@ -79,7 +79,7 @@ def tenant_of(manifest: "Manifest") -> str | None:
     return None if manifest.tenant is None else manifest.tenant["id"]
 
 
-def told(imported: "Imported", as_json: bool, **more: Any) -> None:
+def print_imported(imported: "Imported", as_json: bool, **more: Any) -> None:
     if as_json:
         show({**imported._asdict(), **more})
     elif imported.is_new:
@@ -108,11 +108,11 @@ def transfer(
     from db.archives.folder import Archive
     from resolvers.archives.moves import compare_tenant, export_tenant, import_tenant
 
-    from ...output import piped
+    from ...output import read_stdin
     from ...progress import progress
 
     settings = read_settings()
-    target = piped().strip() if to == "-" else to
+    target = read_stdin().strip() if to == "-" else to
     place = settings.data_dir.expanduser() / "transfers" / slug
     shutil.rmtree(place, ignore_errors=True)  # what a killed transfer has left: the tenant may have changed since
 
@@ -133,7 +133,7 @@ def transfer(
             changed = done(dsn, lambda dsn: compare_tenant(dsn, manifest))
     finally:
         shutil.rmtree(place, ignore_errors=True)
-    told(imported, as_json, changed=changed)
+    print_imported(imported, as_json, changed=changed)
     if changed:
         if not as_json:
             say(f"It was written meanwhile: {', '.join(changed)}. Stop its writers, and run this with --replace.")
