@@ -11,7 +11,7 @@ pip_install := $(python) -m pip install --disable-pip-version-check --constraint
 say := @printf '\n== %s\n'
 
 .PHONY: help install demo serve migrate schema snapshots schema-check check test test-nightly conformance mutants differential bench
-.PHONY: screenshots bench-graphql bench-search bench-moving bench-compiler bench-attack bench-memory graphiql wheel clean
+.PHONY: sbom screenshots bench-graphql bench-search bench-moving bench-compiler bench-attack bench-memory graphiql wheel clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -97,6 +97,14 @@ screenshots: .venv/.developing  ## take the pictures of docs/how-to/reader.md an
 
 graphiql: .venv/.installed  ## fetch GraphiQL's own files from npm, hash-checked
 	@$(python) -m app.graphiql.assets
+
+sbom: .venv/.made  ## dist/cairn-sbom.json (CycloneDX): every package that an installation with all extras has, and its license
+	@rm -rf build/sbom && $(python) -m venv build/sbom/service && $(python) -m venv build/sbom/tool && mkdir -p dist
+	@build/sbom/service/bin/python -m pip install -q --disable-pip-version-check --constraint constraints.txt '.[models,telemetry]'
+	@build/sbom/tool/bin/python -m pip install -q --disable-pip-version-check --constraint constraints.txt cyclonedx-bom
+	@build/sbom/tool/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file dist/cairn-sbom.json \
+		build/sbom/service/bin/python
+	@echo 'Written: dist/cairn-sbom.json'
 
 wheel: .venv/.developing  ## dist/*.whl, with GraphiQL's files inside
 	@$(python) -m hatchling build --target wheel

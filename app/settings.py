@@ -95,6 +95,9 @@ class Settings(BaseModel):
     ingest_hosts: Hosts = Field(
         None, description="Hosts whose addresses an ingest may fetch, by commas, `*.` for all below; else none"
     )
+    webhook_networks: Networks = Field(
+        None, description="Networks inside that webhooks may go to, over http too, by commas, or `*`; else none"
+    )
     max_cost: int = Field(20_000, ge=1, description="Rows that one operation may return")
     max_depth: int = Field(16, ge=1, description="Levels of one operation")
     max_fields: int = Field(500, ge=1, description="Fields in one document, fragments counted where they are used")

@@ -1,8 +1,8 @@
-"""The compile worker, in a service or by itself, and the models that it may use."""
+"""The worker that compiles and sends webhooks, in a service or by itself, and the models that it may use."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from itertools import chain, repeat
 from pkgutil import resolve_name
@@ -12,7 +12,7 @@ import structlog
 from starlette.applications import Starlette
 
 from compiler.compiler import Compiler
-from compiler.jobs.worker import Observe, work
+from compiler.jobs.worker import Observe, work, worker_name
 from compiler.metrics import Metrics
 from compiler.planner import Planner, SectionWriter
 from db.database import Database
@@ -92,18 +92,27 @@ def named(name: str, setting: str) -> Any:
 
 @asynccontextmanager
 async def compiling(settings: Settings, database: Database, observe: Observe) -> AsyncIterator[None]:
-    """Run jobs in the background, if that is wanted. Without a compiler the service serves all the same."""
+    """Run jobs and send webhooks in the background, if that is wanted. Without a compiler the service serves too."""
     if not settings.worker:
         yield
         return
-    try:
-        compiler = compiler_of(settings)
-    except Unavailable as error:
-        log.warning("nothing is compiled here", reason=error.message)
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(in_background(send_webhooks(settings, database)))
+        try:
+            compiler = compiler_of(settings)
+        except Unavailable as error:
+            log.warning("nothing is compiled here", reason=error.message)
+        else:
+            await stack.enter_async_context(in_background(work(database, compiler, observe=observe)))
         yield
-        return
-    async with in_background(work(database, compiler, observe=observe)):
-        yield
+
+
+async def send_webhooks(settings: Settings, database: Database) -> None:
+    """Send webhooks until cancelled."""
+    from resolvers.webhooks.posting import WebhookClient
+    from resolvers.webhooks.sending import Sender
+
+    await Sender(database, WebhookClient(settings.webhook_networks), worker_name()).work()
 
 
 @asynccontextmanager
@@ -128,7 +137,8 @@ def worker_app(settings: Settings, *, dsn: str) -> Starlette:
 
     async def run_jobs() -> None:
         await open_when_ready(database)
-        await work(database, compiler, observe=watchers.job)
+        async with in_background(send_webhooks(settings, database)):
+            await work(database, compiler, observe=watchers.job)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -26,7 +26,7 @@ class OneTransaction(Database):
 
     stores_answers = True
 
-    def __init__(self, database: Database, begun: Callable[[Connection], Awaitable[None]]) -> None:
+    def __init__(self, database: Database, begun: Callable[[Connection], Awaitable[None]] | None = None) -> None:
         self.database, self.begun = database, begun
         self.pool, self.read_pool = database.pool, database.read_pool
         self.inside: Connection | None = None
@@ -87,7 +87,8 @@ class OneTransaction(Database):
             raise self.refused
         connection = await self.ending.enter_async_context(self.database.transaction())
         try:
-            await self.begun(connection)
+            if self.begun is not None:
+                await self.begun(connection)
         except Exception as error:
             self.refused = error
             await self.undo()

@@ -88,11 +88,17 @@ class LimitExceeded(CairnError):
 
 
 class Unavailable(CairnError):
-    """The call cannot be served now: the same call may work in `retry_after` seconds."""
+    """The call cannot be served now: the same call may work in `retry_after` seconds. `reason` is told where no retry
+    helps until an operator has done something."""
 
     code = "UNAVAILABLE"
     retry_after = 1
 
+    def __init__(self, message: str, reason: str | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
+
     @property
     def extensions(self) -> dict[str, Any]:
-        return {"code": self.code, "retryAfter": self.retry_after}
+        told = {"code": self.code, "retryAfter": self.retry_after}
+        return told | {"reason": self.reason} if self.reason else told

@@ -146,6 +146,22 @@ class WikiApiKeyState(Enum):
     REVOKED = strawberry.enum_value("revoked", description="Somebody ended it.")
 
 
+@strawberry.enum(description="How a webhook does.")
+class WebhookState(Enum):
+    ACTIVE = strawberry.enum_value("active", description="It takes what it is sent.")
+    FAILING = strawberry.enum_value("failing", description="It did not take what it was sent last.")
+    DISABLED = strawberry.enum_value(
+        "disabled", description="Nothing is queued for it: somebody ended it, or it failed for five days."
+    )
+
+
+@strawberry.enum(description="What became of a delivery: it waits or is tried again, has arrived, or is tried no more.")
+class WebhookDeliveryStatus(StrEnum):
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    DEAD = "dead"
+
+
 @strawberry.enum(description="What became of an attempt that the audit log knows.")
 class AuditOutcome(StrEnum):
     DONE = "done"

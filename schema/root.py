@@ -36,6 +36,7 @@ from .search.search_all import SearchAllQueries
 from .search.suggestions import SuggestionQueries, TagQueries
 from .sources import SourceQueries, WikiCitation
 from .subscriptions import Subscription
+from .webhooks import WebhookQueries
 
 
 @strawberry.type(description="Everything that can be read.")
@@ -68,6 +69,7 @@ class Query(
     JobQueries,
     NodeQueries,
     RateLimitQueries,
+    WebhookQueries,
     FederationQueries,
 ):
     pass

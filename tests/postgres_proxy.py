@@ -1,4 +1,4 @@
-"""A way to Postgres over TCP that counts round trips, takes its time, and loses a backend when it is told to."""
+"""A way to Postgres over TCP that counts round trips, and delays, holds or loses them when it is told to."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,13 +16,16 @@ class Proxy:
     """Each connection of a client leads to a connection of the server.
 
     A round trip is whatever a client sends until the server answers. `trips` counts those of all connections, and
-    `delay` is added to every packet of either direction, in seconds.
+    `delay` is added to every packet of either direction, in seconds. Packets pass while it is `flowing`, and wait
+    otherwise: neither end is told.
     """
 
     def __init__(self, dsn: str) -> None:
         self.upstream = urlsplit(dsn)
         self.admin_dsn = dsn
         self.delay = 0.0
+        self.flowing = asyncio.Event()
+        self.flowing.set()
         self.trips = 0
         self.lost = 0
         self.doomed: dict[int, Loss] = {}
@@ -127,6 +130,7 @@ class Link:
             while True:
                 due, data = await waiting.get()
                 await asyncio.sleep(due - clock.time())
+                await self.proxy.flowing.wait()
                 sink.write(data)
                 await sink.drain()
                 if not data:

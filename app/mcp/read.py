@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from content.claims import claims
+from content.sensitivity import USUAL
 from resolvers.errors import NotFound
 
 from .caller import Caller
@@ -41,6 +42,13 @@ class PageText(BaseModel):
     updated_at: str
     redirected_from: str | None = Field(description="The old slug by which it was found, if so.")
     aliases: list[str]
+    sensitivity: str
+    confidence: str = Field(description="By how many sources agree.")
+    stated_confidence: str | None = Field(description="What its author says.")
+    expires_at: str | None
+    owner_role: str | None
+    supersedes: list[str]
+    contradicts: list[str]
     sections: list[SectionLine]
     superseded: list[str] = Field(description="What it used to say: the five newest claims.")
     superseded_count: int
@@ -107,6 +115,13 @@ def full_page(page: dict[str, Any], offset: int, redirected_from: str | None) ->
         updated_at=page["updatedAt"],
         redirected_from=redirected_from,
         aliases=page["aliases"],
+        sensitivity=page["sensitivity"].lower(),
+        confidence=page["confidence"].lower(),
+        stated_confidence=page["statedConfidence"] and page["statedConfidence"].lower(),
+        expires_at=page["expiresAt"],
+        owner_role=page["ownerRole"],
+        supersedes=list(map(named, page["supersedes"])),
+        contradicts=list(map(named, page["contradicts"])),
         sections=sections_of(page),
         superseded=list(map(used_to_say, once["nodes"])),
         superseded_count=once["totalCount"],
@@ -169,6 +184,13 @@ def page_facts(page: PageText, most: int) -> str:
         "summary": page.summary,
         "tags": ", ".join(page.tags),
         "aliases": ", ".join(page.aliases),
+        "sensitivity": None if page.sensitivity == USUAL else page.sensitivity,
+        "confidence": page.confidence,
+        "stated confidence": page.stated_confidence,
+        "expires": page.expires_at,
+        "owner": page.owner_role,
+        "supersedes": ", ".join(page.supersedes),
+        "contradicts": ", ".join(page.contradicts),
         "sections": ", ".join(map(said_section, page.sections)),
         "parent": page.parent,
         "children": ", ".join(page.children),

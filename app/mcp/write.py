@@ -7,9 +7,11 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from content.limits import ALIASES_AT_ONCE, BODY, CLAIM, EDIT_SUMMARY, REF, SLUG, SUMMARY, TAGS, TITLE
+from content.sensitivity import LEVELS
 from resolvers.errors import BadInput
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
+from resolvers.model.page_fields import NAMES, OF_PAGES, ROLE_MAX
 from resolvers.model.pages import Saved
 from resolvers.pages.claims import Mode, SourceRef, supersede_claim
 from resolvers.pages.edits import append_to_page, edit_page
@@ -50,6 +52,7 @@ class Creating(Keyed):
         [], max_length=ALIASES_AT_ONCE.most, description="Other names by which it is to be found."
     )
     related: list[PageName] = Field([], max_length=50, description="Pages to link to under the heading Related.")
+    sensitivity: str | None = Field(None, description=f"One of {', '.join(LEVELS)}.")
     edit_summary: EditSummary = None
 
 
@@ -68,6 +71,7 @@ async def create(caller: Caller, given: Creating) -> Told:
         body=with_related(given.content, given.related),
         tags=given.tags,
         aliases=given.aliases,
+        fields={} if given.sensitivity is None else {"sensitivity": given.sensitivity},
         edit_summary=given.edit_summary,
     )
     saved = await caller.write(lambda database, scope: create_page(database, scope, draft, unless_called=True))
@@ -233,18 +237,26 @@ class Updating(Given):
     related: list[PageName] | None = Field(
         None, max_length=50, description="All pages that it is related to besides those that its text links to."
     )
+    sensitivity: str | None = Field(None, description=f"One of {', '.join(LEVELS)}: not more than you may read.")
+    stated_confidence: str | None = Field(None, description="low, medium or high; empty for none.")
+    expires_at: str | None = Field(None, max_length=40, description="A day like 2027-03-02; empty for none.")
+    owner_role: str | None = Field(None, max_length=ROLE_MAX, description="Who looks after it; empty for nobody.")
+    supersedes: list[PageName] | None = Field(None, max_length=50, description="All pages that it replaces.")
+    contradicts: list[PageName] | None = Field(None, max_length=50, description="All pages that it disagrees with.")
     expected_version: ExpectedVersion = None
     edit_summary: EditSummary = None
 
 
 async def update(caller: Caller, given: Updating) -> Told:
     changes = {name: getattr(given, name) for name in CHANGES if getattr(given, name) is not None}
-    if not changes:
-        raise BadInput(f"Give what is to change: {', '.join(CHANGES)}. The text is changed by wiki_edit.")
+    fields = {name: getattr(given, name) for name in NAMES if getattr(given, name) is not None}
+    if not changes and not fields:
+        raise BadInput(f"Give what is to change: {', '.join([*CHANGES, *NAMES])}. The text is changed by wiki_edit.")
     if "summary" in changes:
         changes["summary"] = changes["summary"] or None
     if "related" in changes:
         changes["related"] = list(map(resolver_name, changes["related"]))
+    fields |= {name: list(map(resolver_name, fields[name])) for name in OF_PAGES if name in fields}
     found = await find_page(caller, given.page)
     saved = await caller.write(
         lambda database, scope: update_page(
@@ -252,6 +264,7 @@ async def update(caller: Caller, given: Updating) -> Told:
             scope,
             UUID(found.id),
             **changes,
+            fields=fields,
             expected_version=given.expected_version,
             edit_summary=given.edit_summary,
         )
@@ -321,7 +334,7 @@ WIKI_APPEND = Tool(
 WIKI_UPDATE = Tool(
     "wiki_update",
     "Change what is known of a page",
-    "Change a page's title, summary, tags, aliases or related pages; what is left out stays.",
+    "Change a page's title, summary, tags, aliases, related pages or other fields; what is left out stays.",
     Updating,
     Written,
     update,

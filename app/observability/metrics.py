@@ -84,11 +84,19 @@ JOBS = Family("cairn_jobs", "gauge", "Compile jobs that are not finished", ("sta
 OLDEST_JOB = Family(
     "cairn_oldest_pending_job_seconds", "gauge", "How long the oldest job waits that could run", of_service=True
 )
+DELIVERIES = Family(
+    "cairn_webhook_deliveries", "gauge", "Deliveries of webhooks that wait or are dead", ("status",), of_service=True
+)
+OLDEST_DELIVERY = Family(
+    "cairn_oldest_webhook_delivery_seconds", "gauge", "How long the oldest delivery waits whose receiver does not fail",
+    of_service=True,
+)  # fmt: skip
 
 FAMILIES = (
     REQUESTS, REQUEST_SECONDS, IN_FLIGHT, OPERATIONS, OPERATION_SECONDS, PREPARING_SECONDS, SQL_SECONDS, WAIT_SECONDS,
     ERRORS, REFUSALS, BREAKER, CALLS, CALL_SECONDS, LOOKUPS, EVICTIONS, QUESTIONS, DOCUMENTS, CONNECTIONS, WAITING,
     LAG_SECONDS, SUBSCRIPTIONS, PROCESSES, CPU_SECONDS, MEMORY, ATTEMPTS, JOB_SECONDS, JOBS, OLDEST_JOB,
+    DELIVERIES, OLDEST_DELIVERY,
 )  # fmt: skip
 BY_NAME = {family.name: family for family in FAMILIES}
 

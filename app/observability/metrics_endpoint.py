@@ -21,6 +21,7 @@ from starlette.routing import BaseRoute, Route
 from db.database import Database
 from resolvers.embeddings.embedder import embedder_of
 from resolvers.jobs.queue import OpenJobs, count_open_jobs
+from resolvers.webhooks.webhooks import OpenDeliveries, count_open_deliveries
 from selection import Engine
 
 from ..http.errors import error_body
@@ -145,34 +146,37 @@ PATIENCE = 5.0
 
 
 class QueueLength:
-    """A cache of the last count of open jobs, and of when it was made."""
+    """A cache of the last count of open jobs and deliveries, and of when it was made."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.found: OpenJobs | None = None
+        self.found: tuple[OpenJobs, OpenDeliveries] | None = None
         self.asked = -LASTS
         self.turn = asyncio.Lock()
 
     async def series(self) -> list[Series]:
-        """Return the series of open jobs, but none while Postgres does not answer: the others are needed most then."""
+        """Return the series of jobs and deliveries; none while Postgres does not answer, when others are needed."""
         async with self.turn:
             if time.monotonic() - self.asked >= LASTS:
                 self.asked, self.found = time.monotonic(), await self.ask()
-        return list(job_series(self.found)) if self.found else []
+        return list(job_series(*self.found)) if self.found else []
 
-    async def ask(self) -> OpenJobs | None:
+    async def ask(self) -> tuple[OpenJobs, OpenDeliveries] | None:
         try:
             async with asyncio.timeout(PATIENCE):
-                return await count_open_jobs(self.database)
+                return await count_open_jobs(self.database), await count_open_deliveries(self.database)
         except Exception as error:
-            log.warning("the queue of jobs was not counted", error=type(error).__name__)
+            log.warning("jobs and deliveries were not counted", error=type(error).__name__)
             return None
 
 
-def job_series(found: OpenJobs) -> Iterator[Series]:
-    yield Series(metrics.JOBS, ("pending",), [found.pending])
-    yield Series(metrics.JOBS, ("running",), [found.running])
-    yield Series(metrics.OLDEST_JOB, (), [found.oldest])
+def job_series(jobs: OpenJobs, deliveries: OpenDeliveries) -> Iterator[Series]:
+    yield Series(metrics.JOBS, ("pending",), [jobs.pending])
+    yield Series(metrics.JOBS, ("running",), [jobs.running])
+    yield Series(metrics.OLDEST_JOB, (), [jobs.oldest])
+    yield Series(metrics.DELIVERIES, ("pending",), [deliveries.pending])
+    yield Series(metrics.DELIVERIES, ("dead",), [deliveries.dead])
+    yield Series(metrics.OLDEST_DELIVERY, (), [deliveries.oldest])
 
 
 class ServiceMetrics:

@@ -3,40 +3,50 @@
 import hmac
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from datetime import timedelta
 from hashlib import sha256
-from typing import Annotated, Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 import orjson
-from fastapi import APIRouter, Path, Query
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from content.limits import SLUG
-from content.names import is_slug
 from db.database import Database
-from db.scope import Actor, ActorKind, Role, Scope
+from db.scope import ActorKind, Role, Scope
 from resolvers.auth import api_keys, owners
 from resolvers.auth.credentials import Signing, bearer, issue_token
-from resolvers.errors import BadInput, IdempotencyKeyNotAllowed, Unauthenticated
+from resolvers.errors import BadInput, Unauthenticated
 from resolvers.rate_limits.buckets import Bucket, Lease, Rate, Share
 from resolvers.rate_limits.limiter import Account, Throttle
 from resolvers.tenants import tenants
 from resolvers.transactions.audit import CredentialLog, Event, audit_alone
 
 from ..http.limits import Admission, Bounds
-from ..http.request import Bodies, idempotency_key
+from ..http.request import Bodies
 from ..settings import Settings, signing_secret
-from . import admin_models
+from . import admin_models, admin_webhooks
+from .admin_paths import (
+    BY,
+    PATH,
+    AfterId,
+    AfterSlug,
+    OwnerName,
+    TenantName,
+    check_cursor,
+    check_no_idempotency_key,
+    created,
+    listed,
+    routes,
+    tenant_named,
+)
 from .application import Contracted, describe, refuse
-from .endpoint import Call, RestEndpoint, WikiRoute
+from .endpoint import RestEndpoint
 from .parameters import SENT, Caller, Limit, problems, reading
 from .responses import answer, answer_write
 
-PATH = "/api/admin"
 ABOUT = """
 For the operators of a service: customers (tenants), the owners of wikis in them, API keys and tokens. It is served only
 where `CAIRN_ADMIN_TOKEN` is set. Every error is a problem (RFC 9457). Lists go on with `cursor`, the `next` of what
@@ -44,11 +54,8 @@ came before. `Idempotency-Key` is refused: slugs are taken once, and answers tha
 """
 BEARER = {"type": "http", "scheme": "bearer", "description": "The operators' token: CAIRN_ADMIN_TOKEN."}
 NOBODY = UUID(int=0)
-BY = Actor(ActorKind.SERVICE, "operator")
 OPERATOR = Scope(NOBODY, NOBODY, Role.ADMIN, BY, ())
 """Who asks here, for limits alone: no tenant has this id, so this scope reads and writes nothing."""
-
-T = TypeVar("T")
 
 
 class OperatorToken:
@@ -82,12 +89,6 @@ def local(rate: Rate) -> Callable[[float, float], Any]:
         return Lease(bucket.take(wanted, owed, now), bucket.level(now))
 
     return ask
-
-
-class AdminRoute(WikiRoute):
-    """A path that needs the operators' token."""
-
-    base = PATH
 
 
 class AdminApplication(Contracted):
@@ -138,44 +139,13 @@ def paths() -> AdminApplication:
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     application.add_routes(routes)
+    application.add_routes(admin_webhooks.routes)
     return application
 
 
 def contract_text() -> str:
     """Return the OpenAPI document, as it is committed."""
     return json.dumps(paths().openapi(), indent=2, ensure_ascii=False)
-
-
-routes = APIRouter(route_class=AdminRoute, tags=["admin"])
-TenantName = Annotated[str, Path(max_length=SLUG.most, description="The tenant's slug or id.", examples=["acme"])]
-OwnerName = Annotated[str, Path(max_length=SLUG.most, description="The owner's slug or id.", examples=["ada"])]
-AfterSlug = Annotated[str | None, Query(max_length=SLUG.most, description="`next` of the items before.")]
-AfterId = Annotated[UUID | None, Query(description="`next` of the items before.")]
-
-
-def check_no_idempotency_key(call: Call) -> None:
-    """Refuse the header Idempotency-Key: one that did nothing would promise what is not kept."""
-    if idempotency_key(call.request.scope) is not None:
-        raise IdempotencyKeyNotAllowed(
-            "Nothing is stored for repetitions here. Send this without Idempotency-Key; if the answer is lost, list "
-            "what there is."
-        )
-
-
-def check_cursor(cursor: str | None) -> None:
-    """Refuse a cursor that is not a slug, as that of a list by slug is."""
-    if cursor is not None and not is_slug(cursor):
-        raise BadInput("This is no cursor of this list. Send the `next` of an answer as it is.", "cursor")
-
-
-def listed(items: Sequence[T], limit: int, shown: Callable[[T], dict[str, Any]], cursor: str) -> dict[str, Any]:
-    """Return one page of `items`, of which there is one more than `limit` if there is another page."""
-    page = [shown(item) for item in items[:limit]]
-    return {"items": page, "next": page[-1][cursor] if len(items) > limit else None}
-
-
-async def created(call: Call, shown: dict[str, Any]) -> Response:
-    return await answer_write(call, orjson.dumps(shown), 201)
 
 
 @routes.get("/tenants", operation_id="listTenants", response_model=admin_models.Tenants, responses=reading())
@@ -322,11 +292,6 @@ async def create_token(call: Caller, tenant: TenantName, given: admin_models.New
     await audit_alone(call.endpoint.database, tenant_id, BY, Event.TOKEN_CREATED, owner.id, **told)
     shown = {"tenant_id": str(tenant_id), "owner_id": str(owner.id), "role": given.role, "expires_in": given.ttl}
     return await created(call, {"token": token, **shown})
-
-
-async def tenant_named(call: Call, name: str) -> UUID:
-    """Return the id of the tenant in the path; raise NotFound if there is none."""
-    return (await tenants.find_tenant(call.endpoint.database, name)).id
 
 
 def tenant_shown(tenant: tenants.Tenant) -> dict[str, Any]:

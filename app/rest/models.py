@@ -4,25 +4,17 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, FailFast, Field, Tag, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from content.limits import (
-    ALIAS,
-    ALIASES_AT_ONCE,
     BODY,
     CONTENT,
     EDIT_SUMMARY,
     REF,
-    RELATED,
-    SLUG,
     SOURCE_TITLE,
-    SUMMARY,
-    TAG,
-    TAGS,
-    TITLE,
 )
 from resolvers.sources.retain import BATCH_MAX
-from schema.enums import WikiPageStatus, WikiPageType, WikiSourceKind
+from schema.enums import WikiConfidence, WikiPageStatus, WikiPageType, WikiSensitivity, WikiSourceKind
 
 VERSION_MAX = 2**31 - 1
 MEMBERS_MAX = 50  # of a body
@@ -95,55 +87,6 @@ class Links(Listed):
     items: list[Link]
 
 
-PageType = Annotated[WikiPageType, Field(strict=False)]
-Tags = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=TAG.most)]], FailFast(), Field(max_length=TAGS.most)
-]
-Related = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=SLUG.most + 20)]],
-    FailFast(),
-    Field(max_length=RELATED.most, description="Slugs of pages of this wiki, or TYPE/SLUG where types share one."),
-]
-
-
-class NewPage(RequestModel):
-    """A page to be made."""
-
-    title: Annotated[str, Field(min_length=1, max_length=TITLE.most, examples=["Harbour Coffee"])]
-    slug: Annotated[
-        str | None, Field(min_length=1, max_length=SLUG.most, description="Made from the title if left out.")
-    ] = None
-    type: PageType
-    content: Annotated[Text, Field(description="Markdown; `## ` headings make sections.")]
-    related: Related = Field([])
-    tags: Tags = Field([])
-    edit_summary: EditSummary = None
-
-
-class PageChanges(RequestModel):
-    """Changes to a page. What is left out stays as it is; a list is given whole, and an empty one takes all away."""
-
-    title: Annotated[
-        str,
-        Field(
-            default_factory=str,
-            min_length=1,
-            max_length=TITLE.most,
-            description="The old one stays an alias. Links that say it stay as they are: `/rename` rewrites them.",
-        ),
-    ]
-    summary: Annotated[str | None, Field(max_length=SUMMARY.most, description="One line; null for none.")] = None
-    tags: Tags = Field([])
-    aliases: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=ALIAS.most)]],
-        FailFast(),
-        Field(max_length=ALIASES_AT_ONCE.most, description="All names besides the title, which always names the page."),
-    ] = Field([])
-    related: Related = Field([])
-    edit_summary: EditSummary = None
-    expected_version: ExpectedVersion = None
-
-
 class PageName(ResponseModel):
     """A page in a list of names."""
 
@@ -189,22 +132,19 @@ class Page(PageItem):
     content: str
     aliases: list[str]
     related: list[str]
+    sensitivity: WikiSensitivity
+    confidence: WikiConfidence
+    stated_confidence: WikiConfidence | None
+    expires_at: datetime | None
+    owner_role: str | None
+    supersedes: list[PageName]
+    contradicts: list[PageName]
     links: list[Link]
     pages_to_rewrite: int
     created_by: str
     updated_by: str
     redirected_from: str | None
     merged_into: PageName | None
-
-
-class Pages(Listed):
-    items: list[PageItem]
-
-
-class Rebuild(ResponseModel):
-    """The job that builds a page again."""
-
-    job_id: UUID
 
 
 ONE, MANY = "one", "many"

@@ -4,20 +4,34 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Query
+from pydantic import FailFast, Field
 from starlette.responses import Response
 
+from content.limits import ALIAS, ALIASES_AT_ONCE, RELATED, SLUG, SUMMARY, TAG, TAGS, TITLE
 from db.database import Database
 from resolvers.errors import BadInput, Conflict, NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import locate_slug
+from resolvers.model.page_fields import NAMES, ROLE_MAX
 from resolvers.pages.lifecycle import archive_page, create_page, unarchive_page, update_page
 from resolvers.sources.compile_requests import rebuild_page
 from resolvers.transactions.transaction import NO_PAGE
-from schema.enums import WikiPageOrder, WikiPageStatus
+from schema.enums import WikiConfidence, WikiPageOrder, WikiPageStatus, WikiPageType, WikiSensitivity
 
 from . import responses
 from .endpoint import Call, WikiRoute
-from .models import VERSION_MAX, NewPage, Page, PageChanges, Pages, Rebuild
+from .models import (
+    VERSION_MAX,
+    EditSummary,
+    ExpectedVersion,
+    Listed,
+    Moment,
+    Page,
+    PageItem,
+    RequestModel,
+    ResponseModel,
+    Text,
+)
 from .operations import read, read_of_page, type_of, write
 from .parameters import (
     OF_PAGE,
@@ -41,6 +55,89 @@ from .responses import answer, answer_moved, answer_page, answer_write, answer_w
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 CHANGEABLE = {"title", "summary", "tags", "aliases", "related"}
 PUT_AWAY = problems(*OF_PAGE, 412)
+
+
+PageType = Annotated[WikiPageType, Field(strict=False)]
+PageTags = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=TAG.most)]], FailFast(), Field(max_length=TAGS.most)
+]
+Related = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=SLUG.most + 20)]],
+    FailFast(),
+    Field(max_length=RELATED.most, description="Slugs of pages of this wiki, or TYPE/SLUG where types share one."),
+]
+
+
+Sensitivity = Annotated[
+    WikiSensitivity | None, Field(strict=False, description="How few may read it: not more than you may.")
+]
+
+
+class PageFields(RequestModel):
+    """Fields of a page that frontmatter has, too."""
+
+    sensitivity: Sensitivity = None
+    stated_confidence: Annotated[
+        WikiConfidence | None, Field(strict=False, description="What you say of it; `confidence` in frontmatter.")
+    ] = None
+    expires_at: Annotated[Moment | None, Field(description="From when on it is out of date.")] = None
+    owner_role: Annotated[
+        str | None, Field(max_length=ROLE_MAX, description="Who looks after it; `owner` in frontmatter.")
+    ] = None
+    supersedes: Annotated[Related, Field(description="The pages that it replaces.")] = Field([])
+    contradicts: Annotated[Related, Field(description="The pages that it disagrees with.")] = Field([])
+
+    def fields(self) -> dict[str, Any]:
+        """Return what was given, by the names of the resolver."""
+        return self.model_dump(mode="json", include=self.model_fields_set & NAMES.keys())
+
+
+class NewPage(PageFields):
+    """A page to be made."""
+
+    title: Annotated[str, Field(min_length=1, max_length=TITLE.most, examples=["Harbour Coffee"])]
+    slug: Annotated[
+        str | None, Field(min_length=1, max_length=SLUG.most, description="Made from the title if left out.")
+    ] = None
+    type: PageType
+    content: Annotated[Text, Field(description="Markdown; `## ` headings make sections.")]
+    related: Related = Field([])
+    tags: PageTags = Field([])
+    edit_summary: EditSummary = None
+
+
+class PageChanges(PageFields):
+    """Changes to a page. What is left out stays as it is; a list is given whole, and an empty one takes all away."""
+
+    title: Annotated[
+        str,
+        Field(
+            default_factory=str,
+            min_length=1,
+            max_length=TITLE.most,
+            description="The old one stays an alias. Links that say it stay as they are: `/rename` rewrites them.",
+        ),
+    ]
+    summary: Annotated[str | None, Field(max_length=SUMMARY.most, description="One line; null for none.")] = None
+    tags: PageTags = Field([])
+    aliases: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=ALIAS.most)]],
+        FailFast(),
+        Field(max_length=ALIASES_AT_ONCE.most, description="All names besides the title, which always names the page."),
+    ] = Field([])
+    related: Related = Field([])
+    edit_summary: EditSummary = None
+    expected_version: ExpectedVersion = None
+
+
+class Pages(Listed):
+    items: list[PageItem]
+
+
+class Rebuild(ResponseModel):
+    """The job that builds a page again."""
+
+    job_id: UUID
 
 
 @routes.get("/pages", operation_id="listPages", response_model=Pages, responses=reading())
@@ -107,6 +204,7 @@ async def add_page(call: Caller, given: NewPage) -> Response:
         body=given.content,
         tags=given.tags,
         related=given.related,
+        fields=given.fields(),
         edit_summary=given.edit_summary,
     )
 
@@ -120,11 +218,12 @@ async def add_page(call: Caller, given: NewPage) -> Response:
 
 @routes.patch("/pages/{slug}", operation_id="updatePage", response_model=Page, responses=problems(*SENT, 404, 412))
 async def change_page(call: Caller, slug: Slug, given: PageChanges, type: Type = None) -> Response:
-    """Change the title, summary, tags, aliases or related pages of a page."""
+    """Change the title, summary, tags, aliases, related pages or other fields of a page; its text stays."""
     expected = Expected(call.request.scope, given.expected_version)
     changes = given.model_dump(include=given.model_fields_set & CHANGEABLE)
-    if not changes:
-        raise BadInput(f"Give at least one of {', '.join(sorted(CHANGEABLE))}.", "title")
+    fields = given.fields()
+    if not changes and not fields:
+        raise BadInput(f"Give at least one of {', '.join(sorted([*CHANGEABLE, *NAMES]))}.", "title")
 
     async def work(database: Database) -> Any:
         found = await locate_slug(database, call.wiki, slug, type)
@@ -135,6 +234,7 @@ async def change_page(call: Caller, slug: Slug, given: PageChanges, type: Type =
                 found.page_id,
                 expected_version=expected.version,
                 edit_summary=given.edit_summary,
+                fields=fields,
                 **changes,
             )
         except Conflict as error:

@@ -66,9 +66,12 @@ Row = dict[str, Any]
 
 def named(row: Row) -> Row:
     """The closed sets are in small letters here."""
-    return row | {
-        name: row[name].lower() for name in ("type", "suggested_type", "status", "kind", "author_type") if row.get(name)
-    }
+    return row | {name: row[name].lower() for name in CLOSED_SETS if row.get(name)}
+
+
+CLOSED_SETS = (
+    "type", "suggested_type", "status", "kind", "author_type", "sensitivity", "confidence", "stated_confidence",
+)  # fmt: skip
 
 
 def page(row: Row) -> Row:
@@ -80,6 +83,7 @@ def page(row: Row) -> Row:
     known = {name: value for name, value in state.items() if value is not None or name == "summary"}
     shown = named(row | known)
     shown["superseded"] = superseded
+    shown |= {name: list(map(named, row[name])) for name in ("supersedes", "contradicts")}
     shown["merged_into"] = row["merged_into"] and named(row["merged_into"])
     shown["related"] = [link["page"]["slug"] for link in linked if link["reasons"] != ["text"]]
     shown["links"] = [whole_link(link["page"]) for link in linked] + [broken_link(link) for link in broken]

@@ -1,8 +1,9 @@
 """Measures what other clients notice while one client attacks: python -m benchmarks.attack. On Linux only.
 
 A service on a Postgres of its own is attacked by one credential at a time, while a client of another tenant sends a
-cheap query every 20 ms. Its waits count from the moment at which it meant to ask. What holds the event loop is what the
-service's own watchdog logs. On a busy machine everything waits, so misses are repeated before they are believed.
+cheap query every 20 ms, or with --writes makes a page every 100 ms. Its waits count from the moment at which it meant
+to ask. What holds the event loop is what the service's own watchdog logs. On a busy machine everything waits, so misses
+are repeated before they are believed.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,8 +37,9 @@ from .attacks import ATTACKS, run
 from .wire import Target, answer_of, connected, post
 
 SECRET = "only for benchmarks on the loopback of one machine"
-EVERY = 0.02  # seconds between two queries of the other client
+EVERY, WRITES_EVERY = 0.02, 0.1  # seconds between two queries, or writes, of the other client
 CHEAP = orjson.dumps({"query": "{ viewer { role } recentWikiPages(limit: 1) { title } }"})
+CREATE = "mutation($i: CreateWikiPageInput!) { createWikiPage(input: $i) { page { id } userErrors { code } } }"
 NOTE = b'{"title": "A note", "body": "Of the other."}\n'
 HELD = 0.05  # seconds; longer holds of the loop are logged
 SETTLE = 3.0  # seconds for a service to come to rest
@@ -69,11 +72,27 @@ class Felt:
     misses: list[str] = field(default_factory=list)
 
 
+class Asked:
+    """What the other client sends, and how often: a cheap query again and again, or a new page each time."""
+
+    def __init__(self, writes: bool) -> None:
+        self.writes, self.every = writes, WRITES_EVERY if writes else EVERY
+        self.numbers = count()
+
+    def body(self) -> bytes:
+        if not self.writes:
+            return CHEAP
+        number = next(self.numbers)
+        page = {"type": "TOPIC", "title": f"Light {number}", "bodyMd": f"It weighs {number} g."}
+        return orjson.dumps({"query": CREATE, "variables": {"i": page}})
+
+
 @app.command(epilog=EXAMPLES)
 def main(
     only: Annotated[str, typer.Option(help=f"Some attacks, by commas: {', '.join(ATTACKS)}.")] = "",
     seconds: Annotated[float, typer.Option(min=1, max=600, help="How long each attack lasts.")] = 8,
     repeat: Annotated[int, typer.Option(min=0, help="How often an attack that misses a goal is tried again.")] = 1,
+    writes: Annotated[bool, typer.Option("--writes", help="The other client makes pages instead of reading.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON on standard output.")] = False,
 ) -> None:
     """Attack a service and measure what another client feels. Ends with 1 where a goal is missed."""
@@ -81,7 +100,7 @@ def main(
     if unknown := set(names) - set(ATTACKS):
         raise typer.BadParameter(f"There is no attack {', '.join(sorted(unknown))}. There are: {', '.join(ATTACKS)}.")
     with service() as (server, scopes, log):
-        found = uvloop.run(measured(server, scopes, log, names, seconds, repeat))
+        found = uvloop.run(measured(server, scopes, log, names, seconds, repeat, Asked(writes)))
     if as_json:
         sys.stdout.write(json.dumps([asdict(one) for one in found], indent=2) + "\n")
     else:
@@ -126,10 +145,16 @@ def target(server: Server, scope: Scope) -> Target:
 
 
 async def measured(
-    server: Server, scopes: list[Scope], log: Path, names: list[str], seconds: float, repeat: int
+    server: Server,
+    scopes: list[Scope],
+    log: Path,
+    names: list[str],
+    seconds: float,
+    repeat: int,
+    asked: Asked,
 ) -> list[Felt]:
     attacker, other = (target(server, scope) for scope in scopes)
-    await asyncio.wait_for(probed(other, 3), 60)
+    await asyncio.wait_for(probed(other, 3, asked), 60)
     found = []
     for place, name in enumerate(names, 1):
         if prepare := ATTACKS[name].prepare:
@@ -137,22 +162,24 @@ async def measured(
             await prepare(attacker, 0)
         for _ in range(repeat + 1):
             say.print(f"{place}/{len(names)} {name}: {ATTACKS[name].about}, {seconds:g} s", highlight=False)
-            one = await felt(server, attacker, other, log, name, seconds)
+            one = await felt(server, attacker, other, log, name, seconds, asked)
             if not one.misses:
                 break
         found.append(one)
     return found
 
 
-async def felt(server: Server, attacker: Target, other: Target, log: Path, name: str, seconds: float) -> Felt:
-    quiet = sorted(await probed(other, SETTLE))
+async def felt(
+    server: Server, attacker: Target, other: Target, log: Path, name: str, seconds: float, asked: Asked
+) -> Felt:
+    quiet = sorted(await probed(other, SETTLE, asked))
     before, read, spent = resident_mb([server.pid]), log.stat().st_size, cpu_seconds([server.pid])
     is_import = name == "slow-uploads"
     with multiprocessing.get_context("spawn").Pool(1) as pool:  # another interpreter: its work is not in these waits
         attacking = pool.apply_async(run, (name, attacker, seconds))
         await asyncio.sleep(1)  # for the other interpreter to start
         status = (await post(other, "/api/wiki/import", NOTE, "application/jsonl"))[0] if is_import else None
-        waits = await probed(other, seconds)
+        waits = await probed(other, seconds, asked)
         requests = await asyncio.to_thread(attacking.get, seconds + 60)
     await asyncio.sleep(SETTLE)
     holds = [one for one in records(log, read) if one.get("event") == "event loop held"]
@@ -176,19 +203,20 @@ async def felt(server: Server, attacker: Target, other: Target, log: Path, name:
     return one
 
 
-async def probed(other: Target, seconds: float) -> list[float]:
+async def probed(other: Target, seconds: float, asked: Asked) -> list[float]:
     """Milliseconds of each query, one after the other; who is kept waiting has waited since it should have asked."""
     waits: list[float] = []
     ends, due = time.perf_counter() + seconds, time.perf_counter()
     async with connected(other) as (reader, writer):
         while due < ends:
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            writer.write(other.head("/graphql", len(CHEAP)) + CHEAP)
-            status, body = await asyncio.wait_for(answer_of(reader), 60)
+            body = asked.body()
+            writer.write(other.head("/graphql", len(body)) + body)
+            status, answer = await asyncio.wait_for(answer_of(reader), 60)
             waits.append(1000 * (time.perf_counter() - due))
-            if status != 200 or b'"errors"' in body:
-                raise RuntimeError(f"The other client was answered {status}: {body[:300]!r}")
-            due += EVERY
+            if status != 200 or b'"errors"' in answer:
+                raise RuntimeError(f"The other client was answered {status}: {answer[:300]!r}")
+            due += asked.every
             if due < time.perf_counter() - 1:
                 due = time.perf_counter()  # a wait of seconds is one wait, and not hundreds
     return waits

@@ -30,6 +30,7 @@ from resolvers.transactions.audit import OPERATORS_LOG
 from resolvers.transactions.db_errors import REFUSED, refusal
 from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer
+from resolvers.webhooks.webhooks import prune_deliveries
 
 from ..authors import ModelRefused
 from ..compiler import Compiler
@@ -190,6 +191,7 @@ class Pruning:
             kept = self.kept | await retention.find_retention(database, tenant.id)
             await retention.prune(database, tenant.id, kept, now())
             await retention.prune_authorizations(database, tenant.id, now())
+            await prune_deliveries(database, tenant.id, now())
         await retention.prune(database, OPERATORS_LOG, {"audit": self.kept["audit"]}, now())
 
 

@@ -12,7 +12,8 @@ WITH placed AS (
 );
 
 -- name: close
--- The pages of a write in the order of changes, and its lines in the log; the write policy of the wiki comes back.
+-- The pages of a write in the order of changes, and its lines in the log; the write policy of the wiki comes back, and
+-- whether webhooks are told of what changes there.
 -- after: place_pages
 , logged AS (
     INSERT INTO activity (tenant_id, owner_id, id, at, actor_kind, actor_id, action, page_id, detail)
@@ -20,7 +21,12 @@ WITH placed AS (
            CAST(:actor_kind AS text), CAST(:actor_id AS text), line.action, line.page_id, line.detail
     FROM jsonb_to_recordset(CAST(:lines AS jsonb)) AS line (id uuid, action text, page_id uuid, detail jsonb)
 )
-SELECT o.write_policy FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
+SELECT o.write_policy, EXISTS (
+    SELECT FROM webhooks AS w
+    WHERE w.tenant_id = :tenant_id AND w.disabled_at IS NULL
+      AND (w.owner_ids = '{}' OR CAST(:owner_id AS uuid) = ANY(w.owner_ids))
+) AS has_webhooks
+FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: close_restating
 -- The same of a write that touched some pages, and changed how much of a hub others are: these are counted again.
@@ -63,7 +69,12 @@ SELECT o.write_policy FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id =
     WHERE page.tenant_id = :tenant_id AND page.owner_id = :owner_id AND page.id = stated.id
       AND (stated.is_touched OR page.hubness_score <> stated.score)
 )
-SELECT o.write_policy FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
+SELECT o.write_policy, EXISTS (
+    SELECT FROM webhooks AS w
+    WHERE w.tenant_id = :tenant_id AND w.disabled_at IS NULL
+      AND (w.owner_ids = '{}' OR CAST(:owner_id AS uuid) = ANY(w.owner_ids))
+) AS has_webhooks
+FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: advance_archived
 -- The pages that were archived at this moment changed after all others of their wiki.

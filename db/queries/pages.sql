@@ -153,6 +153,11 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND promoted_page_id = :pa
 -- The row, and by cascade everything that belongs to it.
 DELETE FROM pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
 
+-- name: keep_sensitivity
+-- How sensitive a page was that is about to be deleted, beside its last change.
+UPDATE page_positions SET deleted_sensitivity = CAST(:sensitivity AS text)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
+
 -- name: find_ancestor
 -- Whether walking up from one page comes past another.
 WITH RECURSIVE up AS (

@@ -105,7 +105,14 @@ SELECT t.* FROM old_slugs AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT 
 SELECT t.* FROM page_names AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages);
 
 -- name: page_positions
-SELECT t.* FROM page_positions AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages);
+-- A page that was deleted is hidden from those who could not read it.
+SELECT t.* FROM page_positions AS t
+WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages)
+  AND NOT EXISTS (
+      SELECT FROM ceilings AS c
+      WHERE c.owner_id = t.owner_id
+        AND array_position(ARRAY['public', 'internal', 'confidential', 'secret'], t.deleted_sensitivity) > c.ceiling
+  );
 
 -- name: renamings
 SELECT t.* FROM renamings AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages);
@@ -238,6 +245,10 @@ WHERE t.tenant_id = :tenant_id AND coalesce(t.page_id NOT IN (SELECT page_id FRO
           SELECT lower(t.arguments #>> '{draft,metadata,sensitivity}') AS level
           UNION ALL
           SELECT lower(t.arguments #>> '{metadata,sensitivity}')
+          UNION ALL
+          SELECT lower(t.arguments #>> '{draft,fields,sensitivity}')
+          UNION ALL
+          SELECT lower(t.arguments #>> '{fields,sensitivity}')
           UNION ALL
           SELECT marked.level[1]
           FROM regexp_matches(lower(concat_ws(' ', t.proposed_body, t.arguments)), '[{]sensitivity=([^}]*)[}]', 'g')

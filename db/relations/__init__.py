@@ -18,6 +18,7 @@ from . import (
     links,
     mentions,
     owners,
+    page_fields,
     pages,
     passages,
     programs,
@@ -29,10 +30,11 @@ from . import (
     share_links,
     sources,
     suggestions,
+    webhooks,
 )
 
 __all__ = [
     "api_keys", "audit", "claims", "context_pack", "contradictions", "decisions", "graph", "grounding", "hierarchy",
-    "jobs", "links", "mentions", "owners", "pages", "passages", "programs", "proposals", "revisions", "search",
-    "search_all", "sections", "share_links", "sources", "suggestions",
+    "jobs", "links", "mentions", "owners", "page_fields", "pages", "passages", "programs", "proposals", "revisions",
+    "search", "search_all", "sections", "share_links", "sources", "suggestions", "webhooks",
 ]  # fmt: skip

@@ -51,6 +51,7 @@ from ..tables import (
     sources,
     superseded_claims,
 )
+from .page_fields import named
 from .references import found, id_among, referred
 
 LAST = "\U0010ffff"
@@ -220,7 +221,11 @@ def supersedes(page: OuterRow) -> Select[Any]:
     former, merged, link = pages.alias(), merged_pages.alias(), links.alias()
     parts = select(merged.c.page_id).where(merged.c.into_page_id == page.c.id)
     said = select(link.c.to_page_id).where(link.c.from_page_id == page.c.id, link.c.reasons.contains([SUPERSEDES]))
-    return select(former).where(id_among(former, parts, said)).order_by(former.c.title, former.c.id)
+    return (
+        select(former)
+        .where(id_among(former, parts, said, *named(page, SUPERSEDES)))
+        .order_by(former.c.title, former.c.id)
+    )
 
 
 def superseded_by(page: OuterRow) -> Select[Any]:
@@ -335,13 +340,12 @@ job = referred(compile_jobs, "job_id")
 
 
 def happened(event: FromClause) -> Select[Any]:
-    """Select an event. One of a page is there while the caller may see the page, or when it is gone."""
+    """Select an event. One of a page is there while the caller may see the page, or its last change when it is gone."""
     if "page_id" not in event.c:
         return select(event)
-    page = pages.alias()
+    page, position = pages.alias(), page_positions.alias()
     is_seen = in_tenant(select(page.c.id).where(page.c.id == event.c.page_id)).exists()
-    return select(event).where(or_(event.c.page_id.is_(None), event.c.kind.in_(WITHOUT_ROW), is_seen))
-
-
-WITHOUT_ROW: tuple[ColumnElement[Any], ...] = (literal_column("'deleted'"), literal_column("'resync'"))
-"""The kinds of events that are told of pages that have no row any more."""
+    last = in_tenant(select(position.c.page_id).where(position.c.page_id == event.c.page_id)).exists()
+    is_gone = and_(event.c.kind == literal_column("'deleted'"), last)
+    is_resync = event.c.kind == literal_column("'resync'")
+    return select(event).where(or_(event.c.page_id.is_(None), is_resync, is_seen, is_gone))

@@ -47,6 +47,7 @@ from .search import (
 )
 from .sources import SOURCE_KINDS, attachments, blobs, mentions, sightings, source_originals, sources
 from .tenants import api_keys, audit_events, erasures, grants, installation, oauth_authorizations, owners, tenants
+from .webhooks import webhook_deliveries, webhook_queues, webhooks
 
 __all__ = [
     "PAGE_TYPES",
@@ -107,4 +108,7 @@ __all__ = [
     "tenants",
     "throttles",
     "tool_calls",
+    "webhook_deliveries",
+    "webhook_queues",
+    "webhooks",
 ]  # fmt: skip

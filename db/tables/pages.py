@@ -199,9 +199,10 @@ page_positions = scoped_table(
     identifier("page_id"),
     number("position"),
     timestamp("changed_at"),
+    words("deleted_sensitivity", nullable=True),
     key=("page_id",),
 )
-"""A page that was deleted keeps its row: that it is gone is its last change."""
+"""A page that was deleted keeps its row: that it is gone is its last change, told to those who could read it."""
 Index(
     "page_positions_order_ix", page_positions.c.tenant_id, page_positions.c.owner_id, page_positions.c.position,
     unique=True,

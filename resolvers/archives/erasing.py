@@ -40,6 +40,7 @@ REFERS_OTHERWISE = {
     "throttles": "tenant_id = $1 AND split_part(subject, ':', 2) = ANY(CAST($2 AS text[]))",
     "audit_events": "tenant_id = $1 AND EXISTS (SELECT FROM unnest(CAST($2 AS text[])) AS n "
     "WHERE n IN (actor_id, subject) OR strpos(detail::text, concat('\"', n, '\"')) > 0)",
+    "webhooks": "tenant_id = $1 AND owner_ids = ARRAY[CAST($2 AS uuid)]",
     "idempotency_keys": OF_TENANT,  # answers do not say whose wiki they show
 }
 """Tables whose rows are an owner's without `owner_id`, and how they are found."""
@@ -101,6 +102,8 @@ def owner_steps(tables: Iterable[Table], tenant_id: UUID, owner_id: UUID, names:
     steps.append(
         Step("api_keys", "tenant_id = $1 AND $2 = ANY(owner_ids[2:])", own, "owner_ids = array_remove(owner_ids, $2)")
     )
+    also = "tenant_id = $1 AND $2 = ANY(owner_ids) AND cardinality(owner_ids) > 1"  # without any it would be of all
+    steps.append(Step("webhooks", also, own, "owner_ids = array_remove(owner_ids, $2)"))
     for table in found:
         where = REFERS_OTHERWISE.get(table.name) or (OF_OWNER if "owner_id" in table.columns else None)
         if where is not None:

@@ -6,7 +6,6 @@ that scores stay comparable with those of other searches.
 
 import logging
 import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -14,7 +13,6 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import asyncpg
-import orjson
 
 from content.search.search_query import SearchQuery
 from content.search.words import words
@@ -22,6 +20,7 @@ from db.database import Database, Row
 from db.scope import Scope
 from db.sql import Statement, statements
 
+from ..search.cursor import cursor_after
 from ..search.request import MOST, Filter, SearchHit, SearchRequest, SearchResult
 from .embedder import embedder_of
 
@@ -151,11 +150,3 @@ def merged(found: SearchResult, near: Sequence[UUID], size: int) -> SearchResult
     )
     has_more = found.has_next_page or (bool(cursor) and len(order) > len(shown) and bool(by_words.keys() - set(shown)))
     return replace(found, hits=hits, has_next_page=has_more, total=max(found.total, len(hits)))
-
-
-def cursor_after(cursor: str, shown: Sequence[UUID]) -> str:
-    """Return the cursor of a search of pages behind these."""
-    from ..search.search import page_mark
-
-    *state, _ = orjson.loads(urlsafe_b64decode(cursor))
-    return urlsafe_b64encode(orjson.dumps([*state, "".join(map(page_mark, shown))])).decode()

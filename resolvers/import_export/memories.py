@@ -8,7 +8,7 @@ from content.limits import CONTENT
 from content.notes.memories import Memory, insight_of, memory_of
 from content.sensitivity import FIELD
 from content.templates import TEMPLATES
-from db.database import Connection, Database
+from db.database import Database
 from db.one_transaction import OneTransaction
 from db.scope import Scope
 from lib.threads import read_in_thread
@@ -96,7 +96,7 @@ async def write(database: Database, scope: Scope, name: str, text: str, found: M
     """Keep the file and write its page, together; false where both are there already."""
     headings = dict(TEMPLATES[found.type])
     sections = [SectionDraft(found.sections.get(slug, ""), slug, heading) for slug, heading in headings.items()]
-    async with OneTransaction(database, nothing) as whole:
+    async with OneTransaction(database) as whole:
         level = {FIELD: found.fields[FIELD]} if FIELD in found.fields else None
         kept = SourceDraft("document", f"memory/{name}", text, found.title, found.captured_at, level)
         source = await add_source(whole, scope, kept, trigger=TRIGGER)
@@ -119,7 +119,3 @@ async def write(database: Database, scope: Scope, name: str, text: str, found: M
             raise
         await whole.commit()
     return True
-
-
-async def nothing(connection: Connection) -> None:
-    """Do nothing at the beginning of the transaction."""

@@ -241,7 +241,8 @@ class Files:
         *folders, name = words(path)
         self.temp.put(
             PATHS["keep_file"],
-            page_id=page_id.bytes, address=address, path=path, name=name, folder=join_folders(folders), depth=len(folders),
+            page_id=page_id.bytes, address=address, path=path, name=name, folder=join_folders(folders),
+            depth=len(folders),
         )  # fmt: skip
 
     def of_page(self, page_id: UUID) -> str:

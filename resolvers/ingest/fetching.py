@@ -5,16 +5,15 @@ moment later leads nowhere else. Each redirect is looked at like an address that
 """
 
 import asyncio
-import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import NamedTuple
 from urllib.parse import urljoin
 
 import httpx
 
 from content.limits import ORIGINAL
+from lib.addresses import Address, AddressRefused, LookUp, is_public, looked_up, pinned
 
 from ..errors import BadInput
 
@@ -22,12 +21,6 @@ SECONDS = 15.0  # for all of it, redirects too
 REDIRECTS_MAX = 5
 HEADERS = {"User-Agent": "cairn", "Accept": "text/html, text/markdown, text/plain, application/pdf;q=0.9, */*;q=0.1",
            "Accept-Encoding": "identity"}  # fmt: skip
-TRANSLATED = ip_network("64:ff9b::/96")  # an IPv4 address in its last 32 bits
-UNICAST = ip_network("2000::/3")  # all that is given out of IPv6: local translation and other embeddings lie outside
-SPECIAL = [ip_network(one) for one in ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")]  # which old Pythons call global
-
-Address = IPv4Address | IPv6Address
-LookUp = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 class NotFetched(BadInput):
@@ -44,25 +37,6 @@ class Fetched(NamedTuple):
 
     data: bytes
     media_type: str | None
-
-
-async def looked_up(host: str, port: int) -> list[str]:
-    """Return the addresses that a name has now."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(one[4][0]) for one in found))
-
-
-def is_public(address: Address) -> bool:
-    """Return whether an address is one of the public internet, and so is every other that it stands for."""
-    if isinstance(address, IPv4Address):
-        return address.is_global and not address.is_multicast and not any(address in one for one in SPECIAL)
-    if address.ipv4_mapped is not None:
-        return is_public(address.ipv4_mapped)
-    if address in TRANSLATED:
-        return is_public(IPv4Address(int(address) & 0xFFFFFFFF))
-    if address.sixtofour is not None and not is_public(address.sixtofour):
-        return False
-    return address in UNICAST and address.is_global and not any(address in one for one in SPECIAL)
 
 
 class Fetcher:
@@ -124,16 +98,10 @@ class Fetcher:
 
     async def pinned(self, parts: httpx.URL) -> str:
         """Return the one machine to connect to. Raises NotFetched where the name means any that is not public."""
-        host, port = parts.raw_host.decode("ascii"), parts.port or {"http": 80, "https": 443}[parts.scheme]
         try:
-            found = [ip_address(one.partition("%")[0]) for one in await self.look_up(host, port)]
-        except (OSError, UnicodeError, ValueError):
-            found = []
-        if not found:
-            raise NotFetched("there is no such host")
-        if not all(map(self.is_allowed, found)):
-            raise NotFetched("its host is not on the public internet")
-        return str(found[0])
+            return await pinned(parts, self.look_up, self.is_allowed)
+        except AddressRefused as error:
+            raise NotFetched(error.reason) from None
 
 
 def redirected(url: str, location: str) -> str:

@@ -23,7 +23,7 @@ from content.notes.frontmatter import BadFrontmatter, split_any
 from content.rollups import first_sentence
 from content.sensitivity import FIELD
 from content.templates import TEMPLATES
-from db.database import Connection, Database
+from db.database import Database
 from db.one_transaction import OneTransaction
 from db.restricted import pooled
 from db.scope import Scope
@@ -103,7 +103,7 @@ async def ingest_source(database: Database, scope: Scope, draft: IngestDraft) ->
     if draft.data is None:
         draft = await fetched(database, draft)
     read = await reading(draft, draft.data or b"", category)
-    async with OneTransaction(database, nothing) as whole:
+    async with OneTransaction(database) as whole:
         saved = await add_source(whole, scope, read.draft, trigger=TRIGGER)
         kept = Ingested(saved.source_id, saved.version, saved.created, read.flags)
         done = await with_page(whole, scope, read, kept)
@@ -165,10 +165,6 @@ def checked_category(category: str | None) -> str:
     if not category:
         raise BadInput(f"Say which category the page belongs to: {', '.join(PAGE_TYPES)}.", "category")
     return validation.one_of(category, PAGE_TYPES, "category")
-
-
-async def nothing(connection: Connection) -> None:
-    """Do nothing at the beginning of the transaction."""
 
 
 # -- what the file says

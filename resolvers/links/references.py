@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from db.tables import PAGE_TYPES
 
 from ..errors import BadInput
 from ..model.lookup import SharedSlug, best_match, find_slugs
+from ..model.page_fields import OF_PAGES
 from ..transactions.writer import Writer
 
 PAGES = statements("pages")
@@ -97,7 +98,14 @@ async def replace_related(writer: Writer, page_id: UUID, names: Sequence[str]) -
     return is_linked or bool(gone)
 
 
-async def find_each(writer: Writer, page_id: UUID, names: Sequence[str]) -> list[UUID]:
+async def check_named(writer: Writer, page_id: UUID, fields: Mapping[str, Any]) -> None:
+    """Refuse fields of a page that name pages which the wiki does not have. Raises BadInput."""
+    for field in OF_PAGES:
+        if fields.get(field):
+            await find_each(writer, page_id, fields[field], field)
+
+
+async def find_each(writer: Writer, page_id: UUID, names: Sequence[str], field: str = REASON) -> list[UUID]:
     """The pages of these slugs. Raises BadInput for one that is nobody's, or the page's own."""
     parted = [parts(name) for name in names]
     rows = await find_slugs(writer, writer.scope, [slug for _, slug in parted])
@@ -106,9 +114,9 @@ async def find_each(writer: Writer, page_id: UUID, names: Sequence[str]) -> list
         try:
             other = best_match(rows, slug, type)
         except SharedSlug as error:
-            raise BadInput(f"{error.message} Write it as TYPE/SLUG here.", f"related.{n}") from None
+            raise BadInput(f"{error.message} Write it as TYPE/SLUG here.", f"{field}.{n}") from None
         if other is None or other.page_id == page_id:
-            raise BadInput(f'This wiki has no other page "{names[n][:100]}" to be related to.', f"related.{n}")
+            raise BadInput(f'This wiki has no other page "{names[n][:100]}".', f"{field}.{n}")
         found.append(other.page_id)
     return found
 

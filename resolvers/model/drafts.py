@@ -1,7 +1,7 @@
 """A page as a caller wants it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput
+from .page_fields import checked_fields
 
 STATUSES = ("active", "archived")
 ALIAS_SOURCES = ("compiler", "manual", "import")
@@ -50,6 +51,8 @@ class PageDraft:
     former_slugs: Sequence[str] = ()
     section_slugs: Sequence[str] = ()
     related: Sequence[str] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """Fields that frontmatter has, too, by their names in page_fields.py; they go into the metadata."""
     restored: bool = False
     """Whether it comes out of an export: then its parts may be as large as they ever could be stored."""
 
@@ -76,6 +79,7 @@ async def checked(draft: PageDraft) -> PageDraft:
         alias_source=validation.one_of(draft.alias_source, ALIAS_SOURCES, "aliasSource"),
         former_slugs=[validation.slug(slug) for slug in draft.former_slugs],
         related=tuple(dict.fromkeys(validation.check_count(draft.related, RELATED.most, "related"))),
+        fields=checked_fields(draft.fields),
     )
 
 

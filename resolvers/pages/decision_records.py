@@ -9,7 +9,7 @@ from uuid import UUID
 
 from content.limits import SUMMARY, TITLE
 from content.templates import TEMPLATES
-from db.database import Connection, Database
+from db.database import Database
 from db.ids import new_id
 from db.one_transaction import OneTransaction
 from db.scope import Scope
@@ -110,7 +110,7 @@ async def record_decision(database: Database, scope: Scope, draft: DecisionDraft
         raise NotFound("There is no such wiki, or none that you may see.")
     if draft.supersedes_id is None and LEVELS.index(asked.significance) < LEVELS.index(threshold):
         return await log_decision(database, scope, draft, asked, decision)
-    async with OneTransaction(database, nothing) as whole:
+    async with OneTransaction(database) as whole:
         saved = await create_page(whole, scope, page_of(asked, decision, consequences))
         if draft.supersedes_id is not None:
             await link_pages(whole, scope, saved.page_id, draft.supersedes_id, reason=SUPERSEDES)
@@ -206,7 +206,3 @@ def required_text(text: str, field: str) -> str:
     if not text:
         raise BadInput("Say it: a decision without this cannot be understood later.", field)
     return text
-
-
-async def nothing(connection: Connection) -> None:
-    """Do nothing at the beginning of the transaction."""

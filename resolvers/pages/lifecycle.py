@@ -1,6 +1,6 @@
 """Making pages, bringing them up to date, putting them away."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -15,11 +15,12 @@ from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput, CairnError
-from ..links.references import dependants, refresh_all_hubness, refresh_hubness, replace_related
+from ..links.references import check_named, dependants, refresh_all_hubness, refresh_hubness, replace_related
 from ..links.targets import forget_page, resolve, resolve_all
 from ..model import outline
 from ..model.drafts import PageDraft, checked
 from ..model.names import check_free, free_slug, title_slug
+from ..model.page_fields import checked_fields, with_fields
 from ..model.pages import Page, Saved
 from ..permissions import Action
 from ..proposals.operations import proposable
@@ -36,6 +37,7 @@ from .upsert import draft_text, drafted, store
 
 PAGES = statements("pages")
 SEARCH = statements("search_index")
+OPEN_LEVELS = ("public", "internal")  # which everybody reads who reads a wiki: no ceiling is below them
 
 
 class PageExists(CairnError):
@@ -91,13 +93,14 @@ async def update_page(
     metadata: Given[dict[str, Any] | None] = UNSET,
     aliases: Given[Sequence[str]] = UNSET,
     related: Given[Sequence[str]] = UNSET,
+    fields: Mapping[str, Any] | None = None,
     expected_version: int | None = None,
     edit_summary: str | None = None,
 ) -> Saved:
     """Change what is given. A new slug keeps the old one resolving; a new title keeps the old one as an alias.
 
     `aliases` are all names that the page has besides its title, `related` all pages that it is related to, whatever
-    its text says: those that are left out are taken from it.
+    its text says: those that are left out are taken from it. `fields` are those of page_fields.py; None takes one away.
     """
     changes: dict[str, Any] = {
         "title": title if title is UNSET else validation.title(title),
@@ -107,6 +110,7 @@ async def update_page(
         "metadata": metadata if metadata is UNSET else validation.metadata({} if metadata is None else metadata),
     }
     edit_summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    said = checked_fields(fields or {})
     if aliases is not UNSET:
         names = validation.check_count(aliases, ALIASES_AT_ONCE.most, "aliases")
         aliases = await read_in_thread(sum(map(len, names)), validation.aliases, names)
@@ -117,13 +121,16 @@ async def update_page(
         check_version(page, expected_version)
         check_type(page, type)
         after = replace(page, **{name: value for name, value in changes.items() if value is not UNSET})
+        if said:
+            await check_named(writer, page.id, said)
+            after = replace(after, metadata=with_fields(after.metadata, said))
         if text:
             after = replace(after, sections=outline.keep_identities(text.sections, page.sections))
         if after.slug != page.slug:
             await check_free(writer, page.type, after.slug, but=page)
         saved = await save(writer, page, after, text=text, edit_summary=edit_summary)
         renamed = aliases is not UNSET and await replace_aliases(writer, after, aliases)
-        if (after.slug, after.title) != (page.slug, page.title):
+        if (after.slug, after.title, level_of(after.metadata)) != (page.slug, page.title, level_of(page.metadata)):
             await keep_trajectory(writer, after, page.slug)
         relinked = related is not UNSET and await replace_related(writer, page.id, related)
         saved = replace(saved, changed=saved.changed or renamed or relinked)
@@ -200,7 +207,7 @@ async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
         await remove_page(writer, page)
         await keep_trajectory(writer, page)
-        is_told = level_of(page.metadata) in ("public", "internal")  # nothing else says who may read it any more
+        is_told = level_of(page.metadata) in OPEN_LEVELS  # nothing else says who may read it any more
         called = {"type": page.type, "slug": page.slug, "title": page.title} if is_told else {}
         await record(writer, "page.deleted", page.id, **called)
         return Saved(page.id, page.version)
@@ -215,6 +222,9 @@ async def remove_page(writer: Writer, page: Page) -> None:
         await writer.later(PAGES[release], page_id=page.id)
     names = await forget_page(writer, page.id)
     await forget_search(writer, page.id)
+    if (level := level_of(page.metadata)) not in OPEN_LEVELS:
+        await writer.run(PAGES["keep_sensitivity"], page_id=page.id, sensitivity=level)
     await writer.run(PAGES["delete_page"], page_id=page.id)
+    writer.removed[page.id] = page
     await resolve(writer, names)
     refresh_hubness(writer, counting)

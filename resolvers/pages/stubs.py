@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from content.templates import REQUIRED, TEMPLATES
-from db.database import Connection, Database
+from db.database import Database
 from db.one_transaction import OneTransaction
 from db.scope import Scope
 
@@ -29,7 +29,7 @@ async def write_stub(database: Database, scope: Scope, draft: PageDraft, source:
     """
     await check_required(draft)
     source_id = await locate_source(database, scope, source) if source else None
-    async with OneTransaction(database, nothing) as whole:
+    async with OneTransaction(database) as whole:
         saved = await create_page(whole, scope, draft, unless_called=True)
         if source_id:
             slug = await section_slug_of(whole, scope, saved, 0)
@@ -52,7 +52,7 @@ async def append_cited(
 ) -> Saved:
     """Append a paragraph to a page, in its last section if none is named, and cite the source there; or do nothing."""
     page_id, source_id = await locate(database, scope, address), await locate_source(database, scope, source)
-    async with OneTransaction(database, nothing) as whole:
+    async with OneTransaction(database) as whole:
         done = await append_to_page(
             whole,
             scope,
@@ -73,7 +73,7 @@ async def write_cited(
     database: Database, scope: Scope, draft: PageDraft, citations: Sequence[tuple[str, UUID]]
 ) -> Saved:
     """Make a page, or bring it up to date, and cite sources by the slugs of its sections; or do nothing."""
-    async with OneTransaction(database, nothing) as whole:
+    async with OneTransaction(database) as whole:
         saved = await upsert_page(whole, scope, draft, mark_compiled=True)
         for slug, source_id in citations:
             await cite_source(whole, scope, page_id=saved.page_id, section_slug=slug, source_id=source_id)
@@ -97,7 +97,3 @@ async def section_slug_of(database: Database, scope: Scope, saved: Saved, place:
     async with read_connection(database) as connection:
         page = (await find_pages(Writer(connection, scope), [saved.page_id]))[saved.page_id]
     return page.sections[place].slug
-
-
-async def nothing(connection: Connection) -> None:
-    """Do nothing at the beginning of the transaction."""

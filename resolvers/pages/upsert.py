@@ -12,11 +12,12 @@ from db.sql import statements
 from lib.threads import read_in_thread
 
 from ..errors import BadInput, Conflict
-from ..links.references import relate
+from ..links.references import check_named, relate
 from ..model import outline
 from ..model.drafts import PageDraft, SectionDraft, checked
 from ..model.names import find_slug, title_slug
 from ..model.outline import Outline
+from ..model.page_fields import with_fields
 from ..model.pages import Page, Saved
 from ..proposals.operations import proposable
 from ..search.index import count_words
@@ -31,6 +32,7 @@ async def store(
     writer: Writer, before: Page | None, after: Page, draft: PageDraft, action: str, text: PageText | None
 ) -> Saved:
     """Store the page with all that the draft says of it."""
+    await check_named(writer, after.id, draft.fields)
     saved = await save(
         writer,
         before,
@@ -58,7 +60,7 @@ def drafted(draft: PageDraft, slug: str, sections: Outline) -> Page:
         summary=draft.summary,
         sections=sections,
         tags=tuple(draft.tags or ()),
-        metadata=draft.metadata or {},
+        metadata=with_fields(draft.metadata, draft.fields),
         status=draft.status or "active",
     )
 
@@ -71,7 +73,7 @@ def brought_up(page: Page, draft: PageDraft, sections: Outline) -> Page:
         summary=page.summary if draft.summary is None else draft.summary,
         sections=sections,
         tags=page.tags if draft.tags is None else tuple(draft.tags),
-        metadata=page.metadata if draft.metadata is None else draft.metadata,
+        metadata=with_fields(page.metadata if draft.metadata is None else draft.metadata, draft.fields),
         status=draft.status or page.status,
     )
 

@@ -1,18 +1,12 @@
 """Search: from the text of a question to the pages that answer it."""
 
-import binascii
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
-from math import isfinite
 from typing import Any
 from uuid import UUID
-from zlib import crc32
-
-import orjson
 
 from content.search.search_query import SearchQuery, without_exclusions
 from content.search.words import ANALYSERS
@@ -23,6 +17,7 @@ from ..auth.owners import find_owner
 from ..embeddings.fusion import with_meaning
 from ..errors import BadInput, NotFound
 from ..permissions import Action, authorise
+from .cursor import make_cursor, page_mark, read_cursor
 from .interpretation import ReadQuery, read
 from .query_cache import Memory, Understood, memory_of
 from .ranking_query import RANKING, SHORT_QUESTION, Meaning, RankedQuery, meaning, question
@@ -283,64 +278,3 @@ def beside(row: Row) -> Sequence[UUID]:
 def explanation(asked: RankedQuery, row: Row) -> dict[str, Any]:
     """Return what each part of the score was."""
     return {"parts": {part: row[part] for part in PARTS if part in row}, "terms": asked.terms}
-
-
-LONGEST = 20_000  # characters
-MARK = 8  # hexadecimal digits of an id, all of them random: few hundred pages are told apart
-
-
-@dataclass(frozen=True, slots=True)
-class SearchCursor:
-    """A position behind the page with this score. `found` and `pages` are the statistics of the first question.
-
-    `shown` are the marks of all pages so far, where words were asked for: a list is in an order of its own.
-    """
-
-    score: float
-    page_id: UUID
-    pages: int
-    mean_length: float
-    found: dict[str, int]
-    is_wide: bool
-    shown: tuple[str, ...]
-
-
-def page_mark(page_id: UUID) -> str:
-    return page_id.hex[-MARK:]
-
-
-def make_cursor(
-    question: str, reading: ReadQuery, score: float, page_id: UUID, shown: Sequence[str] = (), *, is_wide: bool = False
-) -> str:
-    """`question` is all that was asked, filters included; `is_wide` when its words were not looked for together."""
-    asked = crc32(question.encode(errors="surrogatepass"))
-    statistics = reading.pages, float(reading.mean_length), reading.found
-    state = [asked, float(score), page_id.hex, *statistics, is_wide, "".join(shown)]
-    return urlsafe_b64encode(orjson.dumps(state)).decode()
-
-
-def read_cursor(question: str, text: str) -> SearchCursor:
-    """Return the place of a cursor. Raises BadInput for what is no cursor of this question."""
-    try:
-        if len(text) > LONGEST:
-            raise ValueError
-        state = orjson.loads(urlsafe_b64decode(text.encode("ascii")))
-        asked, score, page_id, pages, length, found, is_wide, shown = state
-        if type(shown) is not str or not (type(score) is type(length) is float and isfinite(score)):
-            raise ValueError
-        if not 1 <= length < 2**31:
-            raise ValueError
-        if not (is_count(pages) and pages > 0 and all(map(is_count, found.values()))):
-            raise ValueError
-        marks = tuple(shown[at : at + MARK] for at in range(0, len(shown), MARK))
-        behind = SearchCursor(score, UUID(page_id), pages, length, found, is_wide is True, marks)
-    except (ValueError, TypeError, AttributeError, binascii.Error) as error:
-        raise BadInput("This is not a cursor of a search.", "after") from error
-    if asked != crc32(question.encode(errors="surrogatepass")):
-        raise BadInput("This cursor belongs to another search: ask the same question with the same filters.", "after")
-    return behind
-
-
-def is_count(value: object) -> bool:
-    """Return whether it is a number of things: JSON's true is no number here."""
-    return type(value) is int and 0 <= value < 2**31

@@ -15,10 +15,11 @@ from db.scope import Scope
 
 from ..embeddings.fusion import is_meant, near_passages, with_meaning
 from ..errors import BadInput, NotFound
+from .cursor import MARK, page_mark
 from .query_cache import memory_of
 from .ranking_query import Meaning, RankedQuery, meaning, weigh
 from .request import DEEPEST, DEFAULT, MOST, Filter, SearchHit, SearchRequest, SearchResult
-from .search import MARK, page_mark, search_wiki
+from .search import search_wiki
 from .snippets import snippets_of, with_snippets
 from .source_search import PassageHit, SourceFilter, SourceSearchRequest, SourceSearchResult, filters, search_passages
 from .spaces import Space, find_spaces

@@ -25,9 +25,10 @@ REFUSED = (
     Exhausted,
     AnswerTooLarge,
 )
+READ_ONLY = "25006"
 BUSY = ("08", "40", "53", "55", "57", "58")  # connection, rollback, resources, locks, an operator or time-out, files
 CAUSES = {
-    "25006": "read_only",
+    READ_ONLY: "read_only",
     "53100": "disk_full",
     "53300": "connections",
     "57014": "timeout",
@@ -78,7 +79,9 @@ def refusal(error: Exception) -> CairnError | None:
         return NotFound(f"Something that this refers to is gone{rule(error)}. Read it again, then retry.")
     if state in RULE or state.startswith(VALUE):
         return BadInput(f"The database cannot hold this value{rule(error)}.")
-    if state.startswith(BUSY) or state in ("25006", ABORTED):
+    if state == READ_ONLY:
+        return Unavailable("The database takes no writes: it is a standby, or was set to read only.", "read_only")
+    if state.startswith(BUSY) or state == ABORTED:
         return Unavailable("The database cannot do this now. Try again in a moment.")
     return None
 

@@ -28,6 +28,7 @@ from ..permissions import BEYOND, Action, authorise, check_sees, is_at_home
 from ..proposals.gate import Held, ReviewRequired, pass_gate
 from ..subscriptions.changes import ChangeKind, announce
 from .db_errors import translated_db_errors
+from .outbox import queue_deliveries
 from .writer import LogLine, Writer
 
 PATIENCE = 10.0  # seconds
@@ -120,7 +121,7 @@ async def finish(writer: Writer, action: Action) -> None:
     page_ids = [page_id for page_id in found if page_id is not None]
     is_restating = bool(writer.touched or writer.counted)
     if writer.lines or page_ids or is_restating:
-        policy = await writer.value(
+        closed = await writer.one(
             CLOSING["close_restating" if is_restating else "close"],
             lines=[line_to_dict(line) for line in writer.lines],
             actor_kind=writer.scope.actor.kind.value,
@@ -130,8 +131,11 @@ async def finish(writer: Writer, action: Action) -> None:
             counted_ids=writer.counted,
         )
         await check_sees(writer, writer.scope, {line.page_id for line in writer.lines if line.page_id}, BEYOND)
+        assert closed is not None, "the wiki is locked, so it is there"
         if action is not Action.ADMINISTER:
-            await pass_gate(writer, policy)
+            await pass_gate(writer, closed["write_policy"])
+        if closed["has_webhooks"]:
+            await queue_deliveries(writer)
     announce(writer, writer.changes.all())
 
 

@@ -60,6 +60,8 @@ class Writer(Connection):
         self.lines: list[LogLine] = []
         self.states: dict[UUID, tuple[Page | None, Page]] = {}
         """Pages as they were before, if they were there, and as they are to be."""
+        self.removed: dict[UUID, Page] = {}
+        """Pages that are removed for good, as they were."""
         self.touched: set[UUID] = set()
         """Pages of which something changed that is not their content."""
         self.counted: set[UUID] = set()

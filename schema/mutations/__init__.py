@@ -17,6 +17,7 @@ from .sections import SectionMutations
 from .share_links import ShareLinkMutations
 from .sources import SourceMutations
 from .upkeep import UpkeepMutations
+from .webhooks import WebhookMutations
 
 
 @strawberry.type(description="Everything that can be changed. Each mutation is done whole, or not at all.")
@@ -42,6 +43,7 @@ class Mutation(
     WikiSettingMutations,
     OnboardingMutations,
     ProgramMutations,
+    WebhookMutations,
 ):
     pass
 

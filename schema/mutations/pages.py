@@ -1,5 +1,7 @@
 """Pages: creating, updating, placing and archiving."""
 
+from datetime import datetime
+from enum import Enum
 from typing import Any, cast
 
 import strawberry
@@ -7,10 +9,11 @@ from strawberry.scalars import JSON
 
 from resolvers.errors import BadInput
 from resolvers.model.drafts import PageDraft, SectionDraft
+from resolvers.model.page_fields import NAMES
 from resolvers.model.pages import Saved
 from resolvers.pages import hierarchy, lifecycle, upsert
 
-from ..enums import WikiPageStatus, WikiPageType
+from ..enums import WikiConfidence, WikiPageStatus, WikiPageType, WikiSensitivity
 from .payloads import WikiDeletionPayload, WikiPagePayload, WikiScopePayload, page_payload, user_error
 from .scoping import InWiki, Request, cleared, id_of, optional_id, required, scope_in
 
@@ -37,7 +40,27 @@ class CreateWikiPageInput(InWiki):
     tags: list[str] | None = strawberry.field(default=None, description="Soft hints.")
     parent_id: strawberry.ID | None = strawberry.field(default=None, description="The page above it.")
     metadata: JSON | None = strawberry.field(default=None, description="An object that is kept as it is.")
+    sensitivity: WikiSensitivity | None = strawberry.field(
+        default=None, description="How few may read it: not more than you may. In the metadata, like those that follow."
+    )
+    stated_confidence: WikiConfidence | None = strawberry.field(default=None, description="What you say of it.")
+    expires_at: datetime | None = strawberry.field(default=None, description="From when on it is out of date.")
+    owner_role: str | None = strawberry.field(default=None, description="The role that looks after it.")
+    supersedes: list[str] | None = strawberry.field(
+        default=None, description="The pages that it replaces: slugs, or type/slug where types share one."
+    )
+    contradicts: list[str] | None = strawberry.field(
+        default=None, description="The pages that it disagrees with, named in the same way."
+    )
+    related: list[str] | None = strawberry.field(
+        default=None, description="Pages to refer to, whatever the text says, named in the same way."
+    )
     edit_summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
+
+    def fields(self) -> dict[str, Any]:
+        """Return the given fields, by the names of the resolver."""
+        given = {name: getattr(self, name) for name in NAMES}
+        return {name: plain(value) for name, value in given.items() if value is not None}
 
     def draft(self, **more: Any) -> PageDraft:
         return PageDraft(
@@ -51,6 +74,8 @@ class CreateWikiPageInput(InWiki):
             tags=self.tags,
             parent_id=optional_id(self.parent_id),
             metadata=cast(Any, self.metadata),
+            fields=self.fields(),
+            related=self.related or (),
             edit_summary=self.edit_summary,
             **more,
         )
@@ -75,6 +100,21 @@ class UpdateWikiPageInput:
     body_md: strawberry.Maybe[str | None] = strawberry.field(description="The whole new text.")
     tags: strawberry.Maybe[list[str] | None] = strawberry.field(description="All tags anew; null for none.")
     metadata: strawberry.Maybe[JSON | None] = strawberry.field(description="All metadata anew; null for none.")
+    sensitivity: strawberry.Maybe[WikiSensitivity | None] = strawberry.field(
+        description="How few may read it: not more than you may. In the metadata, like those that follow."
+    )
+    stated_confidence: strawberry.Maybe[WikiConfidence | None] = strawberry.field(description="What you say of it.")
+    expires_at: strawberry.Maybe[datetime | None] = strawberry.field(description="From when on it is out of date.")
+    owner_role: strawberry.Maybe[str | None] = strawberry.field(description="The role that looks after it.")
+    supersedes: strawberry.Maybe[list[str] | None] = strawberry.field(
+        description="All pages that it replaces: slugs, or type/slug where types share one."
+    )
+    contradicts: strawberry.Maybe[list[str] | None] = strawberry.field(
+        description="All pages that it disagrees with, named in the same way."
+    )
+    related: strawberry.Maybe[list[str] | None] = strawberry.field(
+        description="All pages that it is related to besides those that its text links to, named in the same way."
+    )
     expected_version: int | None = strawberry.field(default=None, description="Refuse if it has another version.")
     edit_summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
 
@@ -104,7 +144,14 @@ def changes(input: UpdateWikiPageInput) -> dict[str, Any]:
         "body": required(input.body_md, "bodyMd"),
         "tags": cleared(input.tags, []),
         "metadata": cleared(input.metadata, {}),
+        "related": cleared(input.related, []),
+        "fields": {name: plain(given.value) for name in NAMES if (given := getattr(input, name)) is not None},
     }
+
+
+def plain(value: Any) -> Any:
+    """Return the value of a member of an enum, and any other one as it is."""
+    return value.value if isinstance(value, Enum) else value
 
 
 @strawberry.type

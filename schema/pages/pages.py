@@ -23,6 +23,7 @@ from ..enums import (
     WikiPageOrder,
     WikiPageStatus,
     WikiPageType,
+    WikiSensitivity,
 )
 from ..fields import Connection, Node, OlderOwner, OwnerName, column, computed, expression, relation, source
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from .revisions import WikiRevision
     from .sections import WikiGrounding, WikiPromotion, WikiSection
 
-hierarchy, pages = relations.hierarchy, relations.pages
+hierarchy, page_fields, pages = relations.hierarchy, relations.page_fields, relations.pages
 RENDERING = 20  # rows that a text as HTML weighs
 KEPT_MAX = 5_000  # characters of a text, and bytes of its links, up to which its HTML is kept
 KEPT = 512  # texts
@@ -76,7 +77,7 @@ class WikiPage(Node):
     type: WikiPageType = column("What it is about; it never changes.")
     slug: str = column("Its name in URLs, unique with the type in its wiki.")
     title: str = column("Its name for people.")
-    summary: str | None = column("One line that says what it is.")
+    summary: str | None = column("One line that says what it is: `summary` or `description` in frontmatter.")
     body_md: str = column("The whole text as markdown: the rendering of its sections.")
     status: WikiPageStatus = column("Active, or archived.")
     tags: list[str] = column("Soft hints, never structure.")
@@ -95,13 +96,36 @@ class WikiPage(Node):
     )
     supersedes: list["WikiPage"] = relation(
         pages.supersedes,
-        "The pages that it replaced: those that were merged into it, and those to which it has a link with the reason "
-        "`supersedes`, as a decision has to the one that it reverses.",
+        "The pages that it replaced: those that were merged into it, that its field `supersedes` names, and those to "
+        "which it has a link with the reason `supersedes`, as a decision has to the one that it reverses.",
         limit=20,
         per_row=2,
     )
     superseded_by: list["WikiPage"] = relation(
-        pages.superseded_by, "The pages that replaced it, in the same ways.", limit=20, per_row=2
+        pages.superseded_by, "The pages into which it was merged, or that link to it so.", limit=20, per_row=2
+    )
+    contradicts: list["WikiPage"] = relation(
+        page_fields.contradicts, "The pages that it says it disagrees with, by title.", limit=20, per_row=2
+    )
+    related: list["WikiPage"] = relation(
+        page_fields.related,
+        "The active pages that it is related to, by title: whatever its text says, it has a reference to them.",
+        limit=20,
+        per_row=2,
+    )
+    sensitivity: WikiSensitivity = expression(
+        page_fields.sensitivity, "How few may read it: INTERNAL where it does not say, SECRET where it says no level."
+    )
+    stated_confidence: WikiConfidence | None = expression(
+        page_fields.stated_confidence,
+        "What its author says of it: of two pages that contradict each other the newer one holds, unless the older one "
+        "is HIGH here. What its sources say is `confidence`.",
+    )
+    expires_at: datetime | None = expression(
+        page_fields.expires_at, "From when on lint tells that it has expired; it stays readable."
+    )
+    owner_role: str | None = expression(
+        page_fields.owner_role, "The role that looks after it, such as `architect`: `owner` in frontmatter."
     )
     pages_to_rewrite: int = expression(
         pages.pages_to_rewrite,

@@ -41,7 +41,7 @@ async def sample_service(told: Callable[[str], None]) -> AsyncIterator[dict[str,
             await migrate(dsn)
             told("Loading the sample wikis")
             environment = await filled(dsn, data_dir)
-            async with serving(dsn, data_dir, **QUIET) as service:
+            async with serving(dsn, data_dir, oauth="own", **QUIET) as service:
                 yield environment | {"CAIRN_URL": f"{service.url}/graphql"}
 
 

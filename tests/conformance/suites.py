@@ -111,6 +111,11 @@ SUITES = {
         ("@modelcontextprotocol/inspector", "@modelcontextprotocol/conformance"),
         agents,
     ),
+    "mcp-clients": Suite(
+        "The MCP clients for TypeScript, let in by OAuth",
+        ("@modelcontextprotocol/client", "@modelcontextprotocol/sdk"),
+        script("clients/mcp.mjs"),
+    ),
     "reader": Suite("The reader for everybody, and signing in to it", ("axe-core", "oidc-provider"), read),
     "rest": Suite("schemathesis on REST", ("python schemathesis",), fuzz_rest),  # it writes as well
     "fuzz": Suite("schemathesis", ("python schemathesis",), fuzz),  # last: it writes whatever it can

@@ -16,9 +16,10 @@ every_read = pytest.mark.parametrize("key", KEYS, ids=lambda key: "-".join(map(s
 
 def test_every_field_of_query_has_a_case() -> None:
     assert GRAPHQL.query_type is not None
-    # No SQL, what agents called, events and programs (nothing here), a whole wiki on purpose, and what "blast radius"
-    # asks from its source.
-    apart = {"_service", "auditEvents", "wikiConnectedPrograms", "wikiHotIndex", "wikiLint", "wikiSourceBlastRadius"}
+    # No SQL, what agents called, events, programs and webhooks (nothing here), a whole wiki on purpose, and what "blast
+    # radius" asks from its source.
+    apart = {"_service", "auditEvents", "wikiConnectedPrograms", "wikiHotIndex", "wikiLint", "wikiSourceBlastRadius",
+             "webhooks", "webhookDeliveries"}  # fmt: skip
     assert {case.root for case in CASES.values()} == set(GRAPHQL.query_type.fields) - apart
 
 

@@ -65,6 +65,8 @@ def stored(type_name: str, field_name: str) -> bool:
     """Arrays that are kept on one row, bounded where they are written or found."""
     return (type_name, field_name) in {
         ("Query", "_entities"),  # as long as what was represented
+        ("Webhook", "kinds"),  # nine
+        ("Webhook", "types"),
         ("WikiApiKey", "networks"),  # 50 at most
         ("WikiApiKey", "scopes"),  # three
         ("WikiDecisionQuestion", "options"),  # 20 at most

@@ -231,6 +231,7 @@ ASKS = {
     "withdrawWikiProposal", "decideWikiProposals", "shareWikiPage", "withdrawWikiShareLink",
     "muteWikiLintFinding", "unmuteWikiLintFinding", "reportWikiLint", "transferWikiPage",
     "askWikiDecision", "recordWikiDecision",
+    "createWebhook", "updateWebhook", "deleteWebhook", "rotateWebhookSecret", "redeliverWebhook",
 }  # fmt: skip
 """Writes for admins, of one size only, and proposals, which are the writes that are counted here. The transfer to
 another wiki has a test of its own."""

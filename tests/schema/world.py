@@ -51,7 +51,25 @@ def make_world(pages_per_wiki: int = 40, seed: int = 7) -> Tables:
         for name in OWNERS:
             if name != WITHOUT_PAGES:
                 maker.fill(tenant_id(tenant), owner_id(tenant, name), pages_per_wiki)
+    add_page_fields(tables["pages"])
     return tables
+
+
+def add_page_fields(pages: list[Row]) -> None:
+    """Let some pages say what frontmatter does; the seeded draws stay as they are."""
+    said: list[Row] = [
+        {"owner": "architect", "confidence": "high", "expires_at": "2026-05-01"},
+        {"sensitivity": "public", "confidence": "sure", "expires_at": "2026-05-01T10:00:00+02:00", "owner": ""},
+        {"expires_at": "next spring", "confidence": None, "supersedes": [], "contradicts": 7},
+    ]
+    for n, page in enumerate(pages):
+        if n % 2:
+            before = pages[n - 1 - n % 5]
+            names = {
+                "supersedes": before["slug"],
+                "contradicts": [f"{before['type']}/{pages[n - 3]['slug']}", page["slug"]],
+            }
+            page["metadata"] = page["metadata"] | said[n % len(said)] | (names if n % 3 else {})
 
 
 def add_tenant(tables: Tables, tenant: int, maker: WikiMaker) -> None:

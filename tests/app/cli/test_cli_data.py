@@ -2,11 +2,16 @@
 
 import asyncio
 from pathlib import Path
+from uuid import UUID
 
 import orjson
 import pytest
 
+from db.database import Database
 from db.migrate import migrate
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.auth.credentials import Signing
+from resolvers.auth.oauth import AuthorizationRequest, Client, authorize, find_by_code, redeem_code
 from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
 
 __all__ = ["acme", "cairn"]
@@ -95,6 +100,36 @@ def test_keys_are_rotated_and_the_log_says_so(acme: Cairn) -> None:
     assert orjson.loads(acme("audit", "--tenant", "acme", "--refused", "--json").out) == []
     refused = acme("keys", "rotate", str(issued["id"]), "--tenant", "acme", "--overlap", "100d", "--json")
     assert refused.error["code"] == "BAD_USER_INPUT"
+
+
+def test_a_program_that_was_let_in_is_listed_until_it_is_disconnected(acme: Cairn, dsn: str) -> None:
+    (mara, team) = orjson.loads(acme("owners", "list", "--tenant", "acme", "--json").out)
+    assert (mara["slug"], team["slug"]) == ("mara", "team")
+
+    async def let_in() -> None:
+        owner_id, client = UUID(mara["id"]), Client("a program", "Kettle watcher")
+        scope = Scope(UUID(mara["tenantId"]), owner_id, Role.MEMBER, Actor(ActorKind.USER, "mara"), (owner_id,))
+        address = "http://127.0.0.1:3030/callback"
+        request = AuthorizationRequest(client, ("wiki:read",), "http://127.0.0.1/mcp", address, True, "challenge")
+        database = Database(dsn, size=1)
+        await database.open()
+        try:
+            found = await find_by_code(database, await authorize(database, scope, request, "Mara"))
+            assert found is not None
+            assert await redeem_code(database, Signing("a secret that signs tokens, and is long", None, None), found)
+        finally:
+            await database.close()
+
+    asyncio.run(let_in())
+    (program,) = orjson.loads(acme("programs", "list", *MARA, "--json").out)
+    assert (program["name"], program["role"]) == ("Kettle watcher", "reader")
+    assert "Kettle watcher" in acme("programs", "list", *MARA).out
+    assert orjson.loads(acme("programs", "list", "--tenant", "acme", "--owner", "team", "--json").out) == []
+    elsewhere = acme("programs", "disconnect", program["id"], "--tenant", "acme", "--owner", "team", "--json")
+    assert (elsewhere.code, elsewhere.error["code"]) == (1, "NOT_FOUND")
+    assert done(acme, "programs", "disconnect", program["id"], *MARA) == {"id": program["id"], "disconnected": True}
+    assert orjson.loads(acme("programs", "list", *MARA, "--json").out) == []
+    assert acme("programs", "disconnect", program["id"], *MARA, "--json").error["code"] == "NOT_FOUND"
 
 
 def test_an_address_that_nobody_answers_is_named_without_its_password(acme: Cairn, tmp_path: Path) -> None:

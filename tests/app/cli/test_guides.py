@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -17,11 +18,14 @@ import pytest
 from graphql import OperationDefinitionNode, OperationType, parse
 
 from app.cli.commands.demo_wikis import load_sample
+from db.ids import new_id
 from db.scope import Role
 from resolvers.auth.api_keys import create_api_key
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.sources.sources import cite_source
+from resolvers.webhooks.posting import headers_of
+from resolvers.webhooks.webhooks import new_secret
 from schema.root import GRAPHQL
 from selection import Limits
 from selection.execute.operation import parsed
@@ -218,3 +222,27 @@ async def test_a_body_becomes_markdown_that_every_renderer_knows(
     shown = orjson.loads(ran.stdout)
     assert shown["body"].strip() == READ.strip()
     assert [note["ref"] for note in shown["notes"]] == ["day 1", "later"]
+
+
+def test_the_programs_that_verify_webhooks_do(tmp_path: Path) -> None:
+    secret, body = new_secret(), b'{"type": "page.created"}'
+    headers = headers_of(new_id(), datetime.now(UTC), body, [new_secret(), secret])
+    stale = headers_of(new_id(), datetime.now(UTC) - timedelta(hours=1), body, [secret])
+    cases = [
+        (secret, headers, body),
+        (new_secret(), headers, body),
+        (secret, headers, body + b" "),
+        (secret, stale, body),
+    ]
+    (python,) = blocks("py")
+    known: dict[str, Any] = {}
+    exec(compile(python.text, "webhooks.md", "exec"), known)
+    assert [known["is_genuine"](*case) for case in cases] == [True, False, False, False]
+    (program,) = (block.text for block in blocks("ts") if block.guide == "webhooks.md")
+    if not shutil.which("node"):
+        pytest.skip("no node here")
+    given = orjson.dumps([(one, shown, text.decode()) for one, shown, text in cases]).decode()
+    plain = re.sub(r": (?:string|boolean|Record<string, string>)(?=[,) {])", "", program)
+    (tmp_path / "verify.mjs").write_text(f"{plain}\nconsole.log({given}.map((one) => isGenuine(...one)).join());")
+    ran = subprocess.run(["node", "verify.mjs"], cwd=tmp_path, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("true,false,false,false\n", "")

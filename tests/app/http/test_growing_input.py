@@ -1,5 +1,5 @@
-"""No string argument of any way in takes longer than it grows: GraphQL and its older contract, REST and that of
-operators, MCP, and the forms of the reader.
+"""No string argument of any way in takes longer than it grows: GraphQL and its older contract, subscriptions too, REST
+and that of operators, MCP, and the forms of the reader. A command can keep nobody waiting but the one who types it.
 
 Arguments are found in the contracts themselves, so a new one is tried without being named here. Each gets texts that
 are hard for naive readers, short and eight times as long; time is that of the process, and says so more than once. Here
@@ -161,33 +161,52 @@ def with_text(
 
 
 def graphql_places(schema: GraphQLSchema) -> dict[str, tuple[str, Callable[[str], dict[str, Any]]]]:
-    """`Query.wikiPages.filter.tags` → the document, and its variables with a text there."""
-    tried = set[str]()
+    """`query wikiPages.filter.tags` → the document, and its variables with a text there."""
+    tried = set[tuple[str, str]]()
     found: dict[str, tuple[str, Callable[[str], dict[str, Any]]]] = {}
-    for root in filter(None, (schema.query_type, schema.mutation_type)):
-        for name, field in root.fields.items():
+    kinds = {"query": schema.query_type, "mutation": schema.mutation_type, "subscription": schema.subscription_type}
+    for kind, root in kinds.items():
+        for name, field in root.fields.items() if root else ():
             needed = {key: one for key, one in field.args.items() if is_required_argument(one)}
             for key, argument in field.args.items():
                 given = needed | {key: argument}
-                document = written(root is schema.mutation_type, name, given, get_named_type(field.type))
+                document = written(kind, name, given, get_named_type(field.type))
                 others = {key: minimal(one.type) for key, one in needed.items()}
                 for path, make in with_text(argument.type):
                     last = f"{key}{path}".rpartition(".")[2]
-                    if last in SCOPE and f"{root.name}.{last}" in tried:
+                    if last in SCOPE and (kind, last) in tried:
                         continue
-                    tried.add(f"{root.name}.{last}")
-                    found[f"{root.name}.{name}.{key}{path}"] = (
+                    tried.add((kind, last))
+                    found[f"{kind} {name}.{key}{path}"] = (
                         document,
                         lambda text, key=key, make=make, others=others: others | {key: make(text)},
                     )
     return found
 
 
-def written(is_mutation: bool, name: str, given: dict[str, GraphQLArgument | GraphQLInputField], result: Any) -> str:
+def written(kind: str, name: str, given: dict[str, GraphQLArgument | GraphQLInputField], result: Any) -> str:
     declared = ", ".join(f"${key}: {one.type}" for key, one in given.items())
     passed = ", ".join(f"{key}: ${key}" for key in given)
     selection = " { __typename }" if is_composite_type(result) else ""
-    return f"{'mutation' if is_mutation else 'query'} ({declared}) {{ {name}({passed}){selection} }}"
+    return f"{kind} ({declared}) {{ {name}({passed}){selection} }}"
+
+
+def errors_of(answer: httpx.Response) -> list[Any]:
+    """Return the errors of an answer, or of the events of a stream, which ends with the first that is one."""
+    bodies = [answer.content]
+    if answer.headers["content-type"].startswith("text/event-stream"):
+        bodies = re.findall(rb"^data: (.+)$", answer.content, re.MULTILINE)
+    return [error for body in bodies for error in orjson.loads(body).get("errors", ())]
+
+
+def test_places_of_every_kind_of_operation_are_found() -> None:
+    found = graphql_places(make_engine().schema)
+    wanted = {
+        "query wikiPages.filter.tags",
+        "mutation createWikiPage.input.title",
+        "subscription wikiPageChanged.pageId",
+    }
+    assert wanted <= found.keys()
 
 
 CONTRACTS = {"/graphql": lambda: make_engine().schema, "/graphql/v0": lambda: v0.GRAPHQL}
@@ -205,9 +224,11 @@ async def test_no_argument_of_graphql_takes_longer_than_it_grows(
 
         async def ask(text: str, document: str = document, variables: Any = variables) -> None:
             body = {"query": document, "variables": variables(text)}
-            answer = (await service.http.post(path, headers=headers, json=body)).json()
-            codes = {error["extensions"]["code"] for error in answer.get("errors", ())}
-            assert not any("INTERNAL" in code for code in codes), (document, answer)
+            accept = {"accept": "text/event-stream"} if document.startswith("subscription") else {}
+            answer = await service.http.post(path, headers=headers | accept, json=body)
+            codes = {error["extensions"]["code"] for error in errors_of(answer)}
+            assert not any("INTERNAL" in code for code in codes), (document, answer.text)
+            assert codes or not accept, "a subscription to what there is none of ends with an error"
 
         if (times := await grows_like_the_text(ask, TEXTS[kind])) > TOO_MUCH:
             slow[place] = times

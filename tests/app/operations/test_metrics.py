@@ -19,6 +19,7 @@ from app.observability.metrics_endpoint import exposition
 from app.settings import Settings
 from db.scope import Actor, ActorKind, Role, Scope
 from observability.trace import RequestTrace
+from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
 
@@ -103,6 +104,25 @@ async def test_the_queue_of_jobs_is_counted_over_all_tenants(counting: Service, 
     assert (found["cairn_jobs", "pending"], found["cairn_jobs", "running"]) == (2, 1)
     assert 3600 <= found["cairn_oldest_pending_job_seconds",] < 7200
     assert "failed" not in {labels[-1] for labels in found}
+
+
+async def test_deliveries_of_webhooks_are_counted_over_all_tenants(counting: Service, wiki: Wiki) -> None:
+    """One whose receiver fails is not what an operator has to look after."""
+    tenant_id = wiki.scope.tenant_id
+    well, failing = [
+        (await create_webhook(wiki.database, tenant_id, WebhookDraft("https://app.example.org/"))).id for _ in range(2)
+    ]
+    await wiki.look.execute("UPDATE webhooks SET failing_since = now() WHERE id = $1", failing)
+    waiting = """INSERT INTO webhook_deliveries
+                     (tenant_id, owner_id, id, webhook_id, position, kind, happened_at, status, finished_at)
+                 VALUES ($1, $2, gen_random_uuid(), $3, $4, 'updated', now() - make_interval(hours => $5), $6,
+                         CASE WHEN $6 <> 'pending' THEN now() END)"""
+    given = [(well, 1, 1, "pending"), (failing, 1, 9, "pending"), (well, 2, 3, "delivered"), (well, 3, 3, "dead")]
+    for one in given:
+        await wiki.look.execute(waiting, tenant_id, wiki.scope.owner_id, *one)
+    found = await counted(counting)
+    assert (found["cairn_webhook_deliveries", "pending"], found["cairn_webhook_deliveries", "dead"]) == (2, 1)
+    assert 3600 <= found["cairn_oldest_webhook_delivery_seconds",] < 7200
 
 
 async def test_metrics_are_told_without_postgres(

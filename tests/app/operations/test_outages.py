@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from tests.app.command_line import COMMAND, ROOT, environment
 from tests.app.operations.test_metrics import counted
 from tests.app.service import Service, serving
 from tests.conftest import new_folder
+from tests.postgres_proxy import Proxy
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 MAKE = """mutation($title: String!) {
@@ -137,44 +138,73 @@ async def test_a_full_disk_is_told_everywhere_and_comes_back(
     assert "No space left on device" in server.log.read_text()
 
 
-async def test_a_server_that_hangs_is_answered_fast_after_the_first_waits(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("db.breaker.EVERY", 0.2)
     monkeypatch.setattr("db.breaker.PATIENCE", 0.5)
+
+
+async def refuse_and_heal(service: Service, token: str, hang: Callable[[], None], go_on: Callable[[], None]) -> None:
+    """Let what is behind the service hang: requests are refused, fast after the first ones, until it goes on."""
+    assert (await service.post(READ, token)).status_code == 200
+    hang()
+    try:
+        asked = [(READ, {}), (MAKE, {"title": "Ash"}), (MAKE, {"title": "Elm"})] * 8
+        first = await asyncio.gather(*(service.post(text, token, values) for text, values in asked))
+        assert {(answer.status_code, answer.headers.get("retry-after")) for answer in first} == {(503, "1")}
+        began = time.perf_counter()
+        later = [await service.post(READ, token) for _ in range(20)]
+        took = time.perf_counter() - began
+        found = await counted(service)
+        assert await reason(service) == "timeout"
+    finally:
+        go_on()
+    assert {answer.status_code for answer in later} == {503}
+    assert took < 20, "each of them alone would have waited for five seconds"
+    assert found["cairn_database_unresponsive",] == 1
+    assert found["cairn_database_refusals_total", "timeout"] >= 20
+    async with asyncio.timeout(10):
+        while (await service.post(READ, token)).status_code != 200:
+            await asyncio.sleep(0.1)
+    assert await reason(service) is None
+
+
+async def test_a_server_that_hangs_is_answered_fast_after_the_first_waits(
+    folder: Path, tmp_path: Path, impatient: None
+) -> None:
     server = EmbeddedServer(folder)
     dsn = await asyncio.to_thread(server.start)
     postmaster = int(server.postmaster()[0])
+    stopped: list[int] = []
+
+    def hang() -> None:
+        family = subprocess.run(["pgrep", "-P", str(postmaster)], capture_output=True, text=True).stdout.split()
+        for pid in (postmaster, *map(int, family)):
+            os.kill(pid, signal.SIGSTOP)
+            stopped.append(pid)
+
+    def go_on() -> None:
+        while stopped:
+            os.kill(stopped.pop(), signal.SIGCONT)
+
     try:
         await migrate(dsn)
         wiki = await open_wiki(dsn)
         async with serving(dsn, tmp_path, metrics="local", pool_size=2) as service:
             token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
-            assert (await service.post(READ, token)).status_code == 200
-            family = subprocess.run(["pgrep", "-P", str(postmaster)], capture_output=True, text=True).stdout.split()
-            stopped = [postmaster, *map(int, family)]
-            for pid in stopped:
-                os.kill(pid, signal.SIGSTOP)
-            try:
-                asked = [(READ, {}), (MAKE, {"title": "Ash"}), (MAKE, {"title": "Elm"})] * 8
-                first = await asyncio.gather(*(service.post(text, token, values) for text, values in asked))
-                assert {(answer.status_code, answer.headers.get("retry-after")) for answer in first} == {(503, "1")}
-                began = time.perf_counter()
-                later = [await service.post(READ, token) for _ in range(20)]
-                took = time.perf_counter() - began
-                found = await counted(service)
-                assert await reason(service) == "timeout"
-            finally:
-                for pid in stopped:
-                    os.kill(pid, signal.SIGCONT)
-            assert {answer.status_code for answer in later} == {503}
-            assert took < 20, "each of them alone would have waited for five seconds"
-            assert found["cairn_database_unresponsive",] == 1
-            assert found["cairn_database_refusals_total", "timeout"] >= 20
-            async with asyncio.timeout(10):
-                while (await service.post(READ, token)).status_code != 200:
-                    await asyncio.sleep(0.1)
-            assert await reason(service) is None
+            await refuse_and_heal(service, token, hang, go_on)
         await close_wiki(wiki)
     finally:
         await asyncio.to_thread(server.stop)
+
+
+async def test_a_network_that_holds_packets_back_is_answered_fast_after_the_first_waits(
+    dsn: str, tmp_path: Path, wiki: Wiki, impatient: None
+) -> None:
+    """Connections stay open and new ones are accepted, but nothing comes through."""
+    async with (
+        Proxy(dsn).open() as proxy,
+        serving(proxy.dsn, tmp_path, metrics="local", pool_size=2) as service,
+    ):
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        await refuse_and_heal(service, token, proxy.flowing.clear, proxy.flowing.set)

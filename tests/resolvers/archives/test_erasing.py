@@ -31,6 +31,7 @@ from resolvers.errors import NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.sources.sources import SourceDraft, add_source
+from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
 from tests.resolvers.archives.furnished import furnish, furnish_tenant
 from tests.resolvers.archives.test_backups import count
 from tests.wiki import Wiki, check, close_wiki, open_wiki
@@ -121,6 +122,23 @@ async def test_nothing_of_an_erased_owner_is_left_in_any_wiki(wiki: Wiki, dsn: s
     assert row["owner_ids"] == [team.scope.owner_id]
     await check(team)
     await create_page(team.database, team.scope, PageDraft("topic", "After", body="After [[Boat]]."))
+
+
+async def test_webhooks_are_told_nothing_of_an_erased_owner_and_not_more_of_others(wiki: Wiki, dsn: str) -> None:
+    tenant_id, team = wiki.scope.tenant_id, await wiki.neighbour()
+    person, others = wiki.scope.owner_id, team.scope.owner_id
+    wanted: list[list[UUID]] = [[person], [person, others], [others], []]
+    for owner_ids in wanted:
+        await create_webhook(wiki.database, tenant_id, WebhookDraft("https://app.example.org/", owner_ids))
+    await furnish(wiki, 2)
+    await create_page(team.database, team.scope, PageDraft("topic", "Boat"))
+    assert {"webhooks", "webhook_queues", "webhook_deliveries"} <= {*await holding(dsn, str(person))}
+    counted = await erase_owner(dsn, str(tenant_id), str(person), BY, dry_run=True)
+    assert counted == await erase_owner(dsn, str(tenant_id), str(person), BY, dry_run=False)
+    assert await holding(dsn, str(person)) == {"erasures": 1}
+    rows = await wiki.look.fetch("SELECT owner_ids FROM webhooks ORDER BY id")
+    assert [row["owner_ids"] for row in rows] == [[others], [others], []]
+    assert [row["slug"] for row in await team.rows("webhook_deliveries")] == ["boat"] * 3
 
 
 async def test_a_killed_erasure_has_erased_nothing(wiki: Wiki, dsn: str) -> None:

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 import pytest
 
+from lib.addresses import is_public, looked_up
 from resolvers.errors import BadInput
-from resolvers.ingest.fetching import Fetcher, NotFetched, is_public, looked_up
+from resolvers.ingest.fetching import Fetcher, NotFetched
 from resolvers.ingest.ingest import IngestDraft, ingest_source, let_fetch
 from resolvers.sources.blobs import read_original
 from tests.wiki import Wiki

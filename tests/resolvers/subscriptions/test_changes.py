@@ -147,7 +147,8 @@ OF_PROPOSALS = {
 """What is proposed, shared or asked changes no page; what is accepted is announced by the operation that it is."""
 OF_NO_WIKI = {
     "updateWikiSettings", "createWikiOwner", "createApiKey", "rotateApiKey", "revokeApiKey", "grantWikiAccess",
-    "revokeWikiAccess", "disconnectWikiProgram",
+    "revokeWikiAccess", "disconnectWikiProgram", "createWebhook", "updateWebhook", "deleteWebhook",
+    "rotateWebhookSecret", "redeliverWebhook",
 }  # fmt: skip
 """What onboards a customer changes no page, so that nobody follows it."""
 MADE = {

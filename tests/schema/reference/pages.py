@@ -1,11 +1,14 @@
 """What hangs on a page, its aliases, revisions and links."""
 
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
 from content.edits.differences import Delta, restored
 from content.markdown.html import html
 from content.markdown.plain import excerpt
+from content.sensitivity import level_of
+from content.values import parse_time
 from tests.schema.reference.lists import Paged, limited
 from tests.schema.reference.owners import author_name
 from tests.schema.reference.rows import Row, Rows
@@ -50,12 +53,47 @@ class Pages:
     def supersedes(self, page: Row, limit: int | None) -> list[Row]:
         ids = {row["page_id"] for row in self.rows.where("merged_pages", into_page_id=page["id"])}
         ids |= {row["to_page_id"] for row in self.rows.where("links", from_page_id=page["id"]) if supersedes(row)}
+        ids |= self.named(page, "supersedes")
         return limited(self.rows.sorted(filter(None, map(self.rows.page, ids)), *TITLES), limit, 20)
 
     def superseded_by(self, page: Row, limit: int | None) -> list[Row]:
         ids = {row["into_page_id"] for row in self.rows.where("merged_pages", page_id=page["id"])}
         ids |= {row["from_page_id"] for row in self.rows.where("links", to_page_id=page["id"]) if supersedes(row)}
         return limited(self.rows.sorted(filter(None, map(self.rows.page, ids)), *TITLES), limit, 20)
+
+    def contradicts(self, page: Row, limit: int | None) -> list[Row]:
+        found = filter(None, map(self.rows.page, self.named(page, "contradicts")))
+        return limited(self.rows.sorted(found, *TITLES), limit, 20)
+
+    def named(self, page: Row, field: str) -> set[Any]:
+        """The pages that a field of the metadata names by a slug that they have or had."""
+        said = page["metadata"].get(field)
+        found: set[Any] = set()
+        for name in [said] if isinstance(said, str) else said or []:
+            type, _, slug = name.rpartition("/")
+            for table, key in (("pages", "id"), ("old_slugs", "page_id")):
+                rows = self.rows.where(table, slug=slug, owner_id=page["owner_id"])
+                found |= {row[key] for row in rows if type in ("", row["type"])}
+        return found
+
+    def related(self, page: Row, limit: int | None) -> list[Row]:
+        links = [row for row in self.rows.where("links", from_page_id=page["id"]) if row["kind"] == "reference"]
+        found = self.rows.active_pages({row["to_page_id"] for row in links if row["reasons"] != ["text"]})
+        return limited(self.rows.sorted(found, *TITLES), limit, 20)
+
+    def sensitivity(self, page: Row) -> str:
+        return level_of(page["metadata"])
+
+    def stated_confidence(self, page: Row) -> str | None:
+        said = page["metadata"].get("confidence")
+        return said if said in ("low", "medium", "high") else None
+
+    def owner_role(self, page: Row) -> str | None:
+        return page["metadata"].get("owner") or None
+
+    def expires_at(self, page: Row) -> datetime | None:
+        said = page["metadata"].get("expires_at")
+        return parse_time(said) if isinstance(said, str) else None
 
     def redirected_from(self, page: Row) -> str | None:
         return page.get("redirected_from")

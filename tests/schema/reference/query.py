@@ -267,6 +267,16 @@ class Query:
         _, paging = parted(given)
         return Paged(self.rows, [], "-id").part(**paging)
 
+    def webhooks(self, _: Any, **paging: Any) -> Row:
+        if self.rows.scope.role != "admin":
+            raise GraphQLError("This needs a credential with the role admin.")
+        return Paged(self.rows, [], "id").part(**paging)
+
+    def webhook_deliveries(self, _: Any, webhook_id: str, status: str | None = None, **paging: Any) -> Row:
+        if self.rows.scope.role != "admin":
+            raise GraphQLError("This needs a credential with the role admin.")
+        return Paged(self.rows, [], "-id").part(**paging)
+
     def wiki_connected_programs(self, _: Any, **given: Any) -> Row:
         where, paging = parted(given)
         self.inside("pages", where)

@@ -1,5 +1,5 @@
 -- query Read
--- cost: 199
+-- cost: 209
 -- statements: 1
 -- parameters:
 --   $1  scope.tenant_id
@@ -14,19 +14,21 @@
 --   $10  "open"
 --   $11  3
 --   $12  50
---   $13  200
---   $14  50
---   $15  20
---   $16  ["reference"]
+--   $13  10
+--   $14  10
+--   $15  200
+--   $16  50
 --   $17  20
---   $18  20
---   $19  10
---   $20  10
---   $21  $name
---   $22  $ownerId
+--   $18  ["reference"]
+--   $19  20
+--   $20  20
+--   $21  10
+--   $22  10
 --   $23  $name
---   $24  $name
---   $25  1
+--   $24  $ownerId
+--   $25  $name
+--   $26  $name
+--   $27  1
 -- plan:
 --   Subquery Scan on whole
 --     ->  Result
@@ -46,21 +48,21 @@
 --                                                                   ->  Index Scan using pages_scope_uq on pages pages_2
 --                               SubPlan 1
 --                                 ->  Index Scan using pages_pk on pages pages_1
---           InitPlan 27
+--           InitPlan 37
 --             ->  Aggregate
 --                   ->  Limit
---                         InitPlan 26
+--                         InitPlan 36
 --                           ->  Seq Scan on grants grants_2
 --                         ->  Result
 --                               ->  Sort
 --                                     ->  Result
---                                           ->  Subquery Scan on anon_23
+--                                           ->  Subquery Scan on anon_29
 --                                                 ->  Unique
 --                                                       ->  Sort
 --                                                             ->  Nested Loop
 --                                                                   ->  Index Scan using page_names_owner_ix on page_names page_names_2
---                                                                   ->  Index Scan using pages_scope_uq on pages pages_9
---                               SubPlan 25
+--                                                                   ->  Index Scan using pages_scope_uq on pages pages_13
+--                               SubPlan 35
 --                                 ->  Index Scan using pages_pk on pages pages_3
 --                                       SubPlan 5
 --                                         ->  Aggregate
@@ -79,73 +81,121 @@
 --                                                     ->  Index Only Scan using aliases_alias_uq on aliases aliases_1
 --                                       SubPlan 8
 --                                         ->  Aggregate
+--                                               ->  Sort
+--                                                     ->  Nested Loop
+--                                                           ->  Index Only Scan using section_sources_page_ix on section_sources section_sources_1
+--                                                           ->  Index Scan using sources_pk on sources sources_1
+--                                       SubPlan 9
+--                                         ->  Aggregate
+--                                               ->  Sort
+--                                                     ->  Nested Loop
+--                                                           ->  Index Only Scan using section_sources_page_ix on section_sources section_sources_1_1
+--                                                           ->  Index Scan using sources_pk on sources sources_1_1
+--                                       SubPlan 10
+--                                         ->  Index Scan using sections_position_ix on sections sections_1
+--                                       SubPlan 12
+--                                         ->  Index Scan using contradictions_page_ix on contradictions contradictions_2
+--                                       SubPlan 15
+--                                         ->  Aggregate
 --                                               ->  Limit
---                                                     ->  Index Scan using sections_position_ix on sections sections_1
---                                       SubPlan 11
+--                                                     InitPlan 14
+--                                                       ->  Append
+--                                                             ->  Seq Scan on merged_pages merged_pages_1
+--                                                             ->  Index Scan using links_pair_uq on links links_1
+--                                                             ->  Hash Join
+--                                                                   ->  Function Scan on jsonb_path_query anon_12
+--                                                                   ->  Hash
+--                                                                         ->  Index Scan using pages_scope_uq on pages pages_5
+--                                                             ->  Hash Join
+--                                                                   ->  Function Scan on jsonb_path_query anon_12_1
+--                                                                   ->  Hash
+--                                                                         ->  Index Scan using old_slugs_pk on old_slugs old_slugs_1
+--                                                     ->  Sort
+--                                                           ->  Index Scan using pages_pk on pages pages_4
+--                                       SubPlan 17
+--                                         ->  Aggregate
+--                                               ->  Limit
+--                                                     InitPlan 16
+--                                                       ->  Append
+--                                                             ->  Hash Join
+--                                                                   ->  Function Scan on jsonb_path_query anon_15
+--                                                                   ->  Hash
+--                                                                         ->  Index Scan using pages_scope_uq on pages pages_7
+--                                                             ->  Hash Join
+--                                                                   ->  Function Scan on jsonb_path_query anon_15_1
+--                                                                   ->  Hash
+--                                                                         ->  Index Scan using old_slugs_pk on old_slugs old_slugs_2
+--                                                     ->  Sort
+--                                                           ->  Index Scan using pages_pk on pages pages_6
+--                                       SubPlan 18
+--                                         ->  Aggregate
+--                                               ->  Limit
+--                                                     ->  Index Scan using sections_position_ix on sections sections_2
+--                                       SubPlan 21
 --                                         ->  Aggregate
 --                                               ->  Limit
 --                                                     ->  Result
 --                                                           ->  Sort
---                                                                 ->  Index Scan using section_sources_page_ix on section_sources section_sources_1
---                                                           SubPlan 9
---                                                             ->  Index Scan using sections_pk on sections sections_2
---                                                           SubPlan 10
---                                                             ->  Index Scan using sources_pk on sources sources_1
---                                       SubPlan 12
---                                         ->  Index Scan using pages_pk on pages pages_4
---                                       SubPlan 13
+--                                                                 ->  Index Scan using section_sources_page_ix on section_sources section_sources_2
+--                                                           SubPlan 19
+--                                                             ->  Index Scan using sections_pk on sections sections_3
+--                                                           SubPlan 20
+--                                                             ->  Index Scan using sources_pk on sources sources_2
+--                                       SubPlan 22
+--                                         ->  Index Scan using pages_pk on pages pages_8
+--                                       SubPlan 23
 --                                         ->  Aggregate
 --                                               ->  Limit
 --                                                     ->  Sort
---                                                           ->  Index Scan using pages_parent_ix on pages pages_5
---                                       SubPlan 16
+--                                                           ->  Index Scan using pages_parent_ix on pages pages_9
+--                                       SubPlan 26
 --                                         ->  Aggregate
---                                               InitPlan 14
+--                                               InitPlan 24
 --                                                 ->  Aggregate
 --                                                       ->  Nested Loop
---                                                             ->  Index Only Scan using links_pair_uq on links links_1
---                                                             ->  Index Scan using pages_pk on pages pages_6
+--                                                             ->  Index Only Scan using links_pair_uq on links links_2
+--                                                             ->  Index Scan using pages_pk on pages pages_10
 --                                               ->  Limit
 --                                                     ->  Result
 --                                                           ->  Sort
 --                                                                 ->  Nested Loop
---                                                                       ->  Index Scan using links_pair_uq on links links_1_1
---                                                                       ->  Index Scan using pages_pk on pages pages_6_1
---                                                           SubPlan 15
---                                                             ->  Index Scan using pages_pk on pages pages_7
---                                       SubPlan 18
+--                                                                       ->  Index Scan using links_pair_uq on links links_2_1
+--                                                                       ->  Index Scan using pages_pk on pages pages_10_1
+--                                                           SubPlan 25
+--                                                             ->  Index Scan using pages_pk on pages pages_11
+--                                       SubPlan 28
 --                                         ->  Aggregate
---                                               InitPlan 17
+--                                               InitPlan 27
 --                                                 ->  Aggregate
 --                                                       ->  Index Scan using link_targets_pk on link_targets link_targets_1
 --                                               ->  Limit
 --                                                     ->  Index Scan using link_targets_pk on link_targets link_targets_1_1
---                                       SubPlan 22
+--                                       SubPlan 32
 --                                         ->  Aggregate
---                                               InitPlan 20
+--                                               InitPlan 30
 --                                                 ->  Aggregate
---                                                       InitPlan 19
---                                                         ->  Index Only Scan using links_to_ix on links links_3
---                                                       ->  Index Scan using pages_pk on pages pages_8
+--                                                       InitPlan 29
+--                                                         ->  Index Only Scan using links_to_ix on links links_4
+--                                                       ->  Index Scan using pages_pk on pages pages_12
 --                                               ->  Limit
---                                                     InitPlan 21
---                                                       ->  Index Only Scan using links_to_ix on links links_3_1
+--                                                     InitPlan 31
+--                                                       ->  Index Only Scan using links_to_ix on links links_4_1
 --                                                     ->  Sort
---                                                           ->  Index Scan using pages_pk on pages pages_8_1
---                                       SubPlan 24
+--                                                           ->  Index Scan using pages_pk on pages pages_12_1
+--                                       SubPlan 34
 --                                         ->  Aggregate
---                                               InitPlan 23
+--                                               InitPlan 33
 --                                                 ->  Aggregate
 --                                                       ->  Nested Loop
 --                                                             ->  HashAggregate
---                                                                   ->  Index Only Scan using section_sources_page_ix on section_sources section_sources_2
---                                                             ->  Index Only Scan using sources_pk on sources sources_2
+--                                                                   ->  Index Only Scan using section_sources_page_ix on section_sources section_sources_3
+--                                                             ->  Index Only Scan using sources_pk on sources sources_3
 --                                               ->  Limit
 --                                                     ->  Sort
 --                                                           ->  Nested Loop
 --                                                                 ->  HashAggregate
---                                                                       ->  Index Only Scan Backward using section_sources_page_ix on section_sources section_sources_2_1
---                                                                 ->  Index Scan using sources_pk on sources sources_2_1
+--                                                                       ->  Index Only Scan Backward using section_sources_page_ix on section_sources section_sources_3_1
+--                                                                 ->  Index Scan using sources_pk on sources sources_3_1
 
 SELECT
   CASE WHEN (pg_column_size(whole.answer) <= 10000000) THEN whole.answer END AS answer,
@@ -288,97 +338,328 @@ FROM (
                     LIMIT $12::INTEGER
                   ) AS anon_9
                 ),
-                'sections': (
+                'sensitivity': coalesce(
+                  to_json(
+                    upper(CASE
+                      WHEN (lower(coalesce(pages_3.metadata ->> 'sensitivity', '')) = '') THEN 'internal'
+                      WHEN (
+                        lower(coalesce(pages_3.metadata ->> 'sensitivity', '')) = ANY (
+                          ARRAY['public', 'internal', 'confidential', 'secret']
+                        )
+                      ) THEN lower(coalesce(pages_3.metadata ->> 'sensitivity', ''))
+                      ELSE 'secret'
+                    END)
+                  ),
+                  CAST(concat('null in a non-null field') AS JSON)
+                ),
+                'confidence': coalesce(
+                  to_json(
+                    upper(CASE
+                      WHEN (
+                        (
+                          SELECT least(
+                            count(distinct((sources_1.kind, sources_1.ref))), count(distinct(sources_1.checksum))
+                          ) AS least_1
+                          FROM sources AS sources_1
+                          JOIN section_sources AS section_sources_1 ON section_sources_1.source_id = sources_1.id
+                          WHERE section_sources_1.page_id = pages_3.id
+                            AND sources_1.tenant_id = $1::UUID
+                            AND section_sources_1.tenant_id = $1::UUID
+                        ) <= 1
+                      ) THEN CAST('low' AS TEXT)
+                      WHEN (
+                        (
+                          SELECT least(
+                            count(distinct((sources_1.kind, sources_1.ref))), count(distinct(sources_1.checksum))
+                          ) AS least_1
+                          FROM sources AS sources_1
+                          JOIN section_sources AS section_sources_1 ON section_sources_1.source_id = sources_1.id
+                          WHERE section_sources_1.page_id = pages_3.id
+                            AND sources_1.tenant_id = $1::UUID
+                            AND section_sources_1.tenant_id = $1::UUID
+                        ) < 3
+                          OR (
+                            EXISTS (
+                              SELECT sections_1.id
+                              FROM sections AS sections_1
+                              WHERE sections_1.page_id = pages_3.id
+                                AND array_position(
+                                  sections_1.supported_at, CAST(NULL AS TIMESTAMP WITH TIME ZONE)
+                                ) IS NOT NULL
+                                AND sections_1.tenant_id = $1::UUID
+                            )
+                          )
+                          OR (
+                            EXISTS (
+                              SELECT contradictions_2.id
+                              FROM contradictions AS contradictions_2
+                              WHERE contradictions_2.page_id = pages_3.id
+                                AND contradictions_2.status = 'open'
+                                AND contradictions_2.tenant_id = $1::UUID
+                            )
+                          )
+                      ) THEN CAST('medium' AS TEXT)
+                      ELSE CAST('high' AS TEXT)
+                    END)
+                  ),
+                  CAST(concat('null in a non-null field') AS JSON)
+                ),
+                'statedConfidence': upper(CASE
+                  WHEN (
+                    lower(pages_3.metadata ->> 'confidence') = ANY (ARRAY['low', 'medium', 'high'])
+                  ) THEN lower(pages_3.metadata ->> 'confidence')
+                END),
+                'expiresAt': to_char(
+                  timezone(
+                    'UTC',
+                    CASE
+                      WHEN (
+                        coalesce(
+                          pages_3.metadata ->> 'expires',
+                          pages_3.metadata ->> 'expires_at',
+                          pages_3.metadata ->> 'valid_until'
+                        ) ~ '^\d{4}-\d{2}-\d{2}'
+                          AND pg_input_is_valid(
+                            concat(
+                              coalesce(
+                                pages_3.metadata ->> 'expires',
+                                pages_3.metadata ->> 'expires_at',
+                                pages_3.metadata ->> 'valid_until'
+                              ),
+                              CASE
+                                WHEN (
+                                  length(
+                                    coalesce(
+                                      pages_3.metadata ->> 'expires',
+                                      pages_3.metadata ->> 'expires_at',
+                                      pages_3.metadata ->> 'valid_until'
+                                    )
+                                  ) = 10
+                                ) THEN ' 00:00+00'
+                              END
+                            ),
+                            'timestamp with time zone'
+                          )
+                      ) THEN CAST(
+                        concat(
+                          coalesce(
+                            pages_3.metadata ->> 'expires',
+                            pages_3.metadata ->> 'expires_at',
+                            pages_3.metadata ->> 'valid_until'
+                          ),
+                          CASE
+                            WHEN (
+                              length(
+                                coalesce(
+                                  pages_3.metadata ->> 'expires',
+                                  pages_3.metadata ->> 'expires_at',
+                                  pages_3.metadata ->> 'valid_until'
+                                )
+                              ) = 10
+                            ) THEN ' 00:00+00'
+                          END
+                        ) AS TIMESTAMP WITH TIME ZONE
+                      )
+                    END
+                  ),
+                  'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+                ),
+                'ownerRole': nullif(pages_3.metadata ->> 'owner', ''),
+                'supersedes': (
                   SELECT coalesce(json_agg(anon_10.item), CAST('[]' AS JSON)) AS coalesce_4
                   FROM (
-                    SELECT JSON_OBJECT('sectionSlug': sections_1.section_slug) AS item
-                    FROM sections AS sections_1
-                    WHERE sections_1.page_id = pages_3.id AND sections_1.tenant_id = $1::UUID
-                    ORDER BY sections_1.position, sections_1.id
+                    SELECT JSON_OBJECT('type': upper(pages_4.type), 'slug': pages_4.slug) AS item
+                    FROM pages AS pages_4
+                    WHERE pages_4.id = ANY (
+                      array((
+                        SELECT merged_pages_1.page_id
+                        FROM merged_pages AS merged_pages_1
+                        WHERE merged_pages_1.into_page_id = pages_3.id AND merged_pages_1.tenant_id = $1::UUID
+                        UNION ALL
+                        SELECT links_1.to_page_id
+                        FROM links AS links_1
+                        WHERE links_1.from_page_id = pages_3.id
+                          AND (links_1.reasons @> ARRAY['supersedes'])
+                          AND links_1.tenant_id = $1::UUID
+                        UNION ALL
+                        SELECT pages_5.id
+                        FROM pages AS pages_5
+                        JOIN (
+                          SELECT
+                            regexp_replace(
+                              anon_12.value #>> '{}', '^(\[\[)?([a-z]+/)?|(\.md)?(\]\])?$', '', 'g'
+                            ) AS slug,
+                            SUBSTRING(anon_12.value #>> '{}' FROM '^(?:\[\[)?([a-z]+)/') AS type
+                          FROM jsonb_path_query(
+                            pages_3.metadata, CAST('$.supersedes[*] ? (@.type() == "string")' AS jsonpath)
+                          ) AS anon_12(value)
+                        ) AS anon_11 ON true
+                        WHERE pages_5.owner_id = pages_3.owner_id
+                          AND pages_5.slug = anon_11.slug
+                          AND coalesce(pages_5.type = anon_11.type, true)
+                          AND pages_5.tenant_id = $1::UUID
+                        UNION ALL
+                        SELECT old_slugs_1.page_id
+                        FROM old_slugs AS old_slugs_1
+                        JOIN (
+                          SELECT
+                            regexp_replace(
+                              anon_12.value #>> '{}', '^(\[\[)?([a-z]+/)?|(\.md)?(\]\])?$', '', 'g'
+                            ) AS slug,
+                            SUBSTRING(anon_12.value #>> '{}' FROM '^(?:\[\[)?([a-z]+)/') AS type
+                          FROM jsonb_path_query(
+                            pages_3.metadata, CAST('$.supersedes[*] ? (@.type() == "string")' AS jsonpath)
+                          ) AS anon_12(value)
+                        ) AS anon_11 ON true
+                        WHERE old_slugs_1.owner_id = pages_3.owner_id
+                          AND old_slugs_1.slug = anon_11.slug
+                          AND coalesce(old_slugs_1.type = anon_11.type, true)
+                          AND old_slugs_1.tenant_id = $1::UUID
+                      ))
+                    )
+                      AND pages_4.tenant_id = $1::UUID
+                    ORDER BY pages_4.title, pages_4.id
                     LIMIT $13::INTEGER
                   ) AS anon_10
                 ),
+                'contradicts': (
+                  SELECT coalesce(json_agg(anon_13.item), CAST('[]' AS JSON)) AS coalesce_5
+                  FROM (
+                    SELECT JSON_OBJECT('type': upper(pages_6.type), 'slug': pages_6.slug) AS item
+                    FROM pages AS pages_6
+                    WHERE pages_6.id = ANY (
+                      array((
+                        SELECT pages_7.id
+                        FROM pages AS pages_7
+                        JOIN (
+                          SELECT
+                            regexp_replace(
+                              anon_15.value #>> '{}', '^(\[\[)?([a-z]+/)?|(\.md)?(\]\])?$', '', 'g'
+                            ) AS slug,
+                            SUBSTRING(anon_15.value #>> '{}' FROM '^(?:\[\[)?([a-z]+)/') AS type
+                          FROM jsonb_path_query(
+                            pages_3.metadata, CAST('$.contradicts[*] ? (@.type() == "string")' AS jsonpath)
+                          ) AS anon_15(value)
+                        ) AS anon_14 ON true
+                        WHERE pages_7.owner_id = pages_3.owner_id
+                          AND pages_7.slug = anon_14.slug
+                          AND coalesce(pages_7.type = anon_14.type, true)
+                          AND pages_7.tenant_id = $1::UUID
+                        UNION ALL
+                        SELECT old_slugs_2.page_id
+                        FROM old_slugs AS old_slugs_2
+                        JOIN (
+                          SELECT
+                            regexp_replace(
+                              anon_15.value #>> '{}', '^(\[\[)?([a-z]+/)?|(\.md)?(\]\])?$', '', 'g'
+                            ) AS slug,
+                            SUBSTRING(anon_15.value #>> '{}' FROM '^(?:\[\[)?([a-z]+)/') AS type
+                          FROM jsonb_path_query(
+                            pages_3.metadata, CAST('$.contradicts[*] ? (@.type() == "string")' AS jsonpath)
+                          ) AS anon_15(value)
+                        ) AS anon_14 ON true
+                        WHERE old_slugs_2.owner_id = pages_3.owner_id
+                          AND old_slugs_2.slug = anon_14.slug
+                          AND coalesce(old_slugs_2.type = anon_14.type, true)
+                          AND old_slugs_2.tenant_id = $1::UUID
+                      ))
+                    )
+                      AND pages_6.tenant_id = $1::UUID
+                    ORDER BY pages_6.title, pages_6.id
+                    LIMIT $14::INTEGER
+                  ) AS anon_13
+                ),
+                'sections': (
+                  SELECT coalesce(json_agg(anon_16.item), CAST('[]' AS JSON)) AS coalesce_6
+                  FROM (
+                    SELECT JSON_OBJECT('sectionSlug': sections_2.section_slug) AS item
+                    FROM sections AS sections_2
+                    WHERE sections_2.page_id = pages_3.id AND sections_2.tenant_id = $1::UUID
+                    ORDER BY sections_2.position, sections_2.id
+                    LIMIT $15::INTEGER
+                  ) AS anon_16
+                ),
                 'citations': (
-                  SELECT JSON_OBJECT('nodes': coalesce(json_agg(anon_12.item_nodes), CAST('[]' AS JSON))) AS anon_11
+                  SELECT JSON_OBJECT('nodes': coalesce(json_agg(anon_18.item_nodes), CAST('[]' AS JSON))) AS anon_17
                   FROM (
                     SELECT JSON_OBJECT(
                       'section': coalesce(
                         to_json((
-                          SELECT JSON_OBJECT('sectionSlug': sections_2.section_slug) AS item
-                          FROM sections AS sections_2
-                          WHERE sections_2.id = section_sources_1.section_id AND sections_2.tenant_id = $1::UUID
+                          SELECT JSON_OBJECT('sectionSlug': sections_3.section_slug) AS item
+                          FROM sections AS sections_3
+                          WHERE sections_3.id = section_sources_2.section_id AND sections_3.tenant_id = $1::UUID
                         )),
                         CAST(concat('null in a non-null field') AS JSON)
                       ),
                       'source': coalesce(
                         to_json((
-                          SELECT JSON_OBJECT('kind': upper(sources_1.kind), 'ref': sources_1.ref) AS item
-                          FROM sources AS sources_1
-                          WHERE sources_1.id = section_sources_1.source_id AND sources_1.tenant_id = $1::UUID
+                          SELECT JSON_OBJECT('kind': upper(sources_2.kind), 'ref': sources_2.ref) AS item
+                          FROM sources AS sources_2
+                          WHERE sources_2.id = section_sources_2.source_id AND sources_2.tenant_id = $1::UUID
                         )),
                         CAST(concat('null in a non-null field') AS JSON)
                       )
                     ) AS item_nodes
-                    FROM section_sources AS section_sources_1
-                    WHERE section_sources_1.page_id = pages_3.id AND section_sources_1.tenant_id = $1::UUID
-                    ORDER BY section_sources_1.created_at DESC, section_sources_1.id DESC
-                    LIMIT $14::INTEGER
-                  ) AS anon_12
+                    FROM section_sources AS section_sources_2
+                    WHERE section_sources_2.page_id = pages_3.id AND section_sources_2.tenant_id = $1::UUID
+                    ORDER BY section_sources_2.created_at DESC, section_sources_2.id DESC
+                    LIMIT $16::INTEGER
+                  ) AS anon_18
                 ),
                 'parent': (
-                  SELECT JSON_OBJECT('type': upper(pages_4.type), 'slug': pages_4.slug) AS item
-                  FROM pages AS pages_4
-                  WHERE pages_4.id = pages_3.parent_page_id
-                    AND pages_4.status = 'active'
-                    AND pages_4.tenant_id = $1::UUID
+                  SELECT JSON_OBJECT('type': upper(pages_8.type), 'slug': pages_8.slug) AS item
+                  FROM pages AS pages_8
+                  WHERE pages_8.id = pages_3.parent_page_id
+                    AND pages_8.status = 'active'
+                    AND pages_8.tenant_id = $1::UUID
                 ),
                 'children': (
-                  SELECT coalesce(json_agg(anon_13.item), CAST('[]' AS JSON)) AS coalesce_5
+                  SELECT coalesce(json_agg(anon_19.item), CAST('[]' AS JSON)) AS coalesce_7
                   FROM (
-                    SELECT JSON_OBJECT('type': upper(pages_5.type), 'slug': pages_5.slug) AS item
-                    FROM pages AS pages_5
-                    WHERE pages_5.parent_page_id = pages_3.id
-                      AND pages_5.status = 'active'
-                      AND pages_5.tenant_id = $1::UUID
-                    ORDER BY pages_5.title, pages_5.id
-                    LIMIT $15::INTEGER
-                  ) AS anon_13
+                    SELECT JSON_OBJECT('type': upper(pages_9.type), 'slug': pages_9.slug) AS item
+                    FROM pages AS pages_9
+                    WHERE pages_9.parent_page_id = pages_3.id
+                      AND pages_9.status = 'active'
+                      AND pages_9.tenant_id = $1::UUID
+                    ORDER BY pages_9.title, pages_9.id
+                    LIMIT $17::INTEGER
+                  ) AS anon_19
                 ),
                 'links': (
                   SELECT JSON_OBJECT(
                     'totalCount': (
                       SELECT count(*) AS count_2
-                      FROM links AS links_1
-                      JOIN pages AS pages_6 ON pages_6.id = links_1.to_page_id
-                      WHERE links_1.from_page_id = pages_3.id
-                        AND pages_6.status = 'active'
-                        AND links_1.kind = ANY ($16::TEXT[])
-                        AND links_1.tenant_id = $1::UUID
-                        AND pages_6.tenant_id = $1::UUID
+                      FROM links AS links_2
+                      JOIN pages AS pages_10 ON pages_10.id = links_2.to_page_id
+                      WHERE links_2.from_page_id = pages_3.id
+                        AND pages_10.status = 'active'
+                        AND links_2.kind = ANY ($18::TEXT[])
+                        AND links_2.tenant_id = $1::UUID
+                        AND pages_10.tenant_id = $1::UUID
                     ),
-                    'nodes': coalesce(json_agg(anon_15.item_nodes), CAST('[]' AS JSON))
-                  ) AS anon_14
+                    'nodes': coalesce(json_agg(anon_21.item_nodes), CAST('[]' AS JSON))
+                  ) AS anon_20
                   FROM (
                     SELECT JSON_OBJECT(
                       'toPage': coalesce(
                         to_json((
-                          SELECT JSON_OBJECT('type': upper(pages_7.type), 'slug': pages_7.slug) AS item
-                          FROM pages AS pages_7
-                          WHERE pages_7.id = links_1.to_page_id AND pages_7.tenant_id = $1::UUID
+                          SELECT JSON_OBJECT('type': upper(pages_11.type), 'slug': pages_11.slug) AS item
+                          FROM pages AS pages_11
+                          WHERE pages_11.id = links_2.to_page_id AND pages_11.tenant_id = $1::UUID
                         )),
                         CAST(concat('null in a non-null field') AS JSON)
                       )
                     ) AS item_nodes
-                    FROM links AS links_1
-                    JOIN pages AS pages_6 ON pages_6.id = links_1.to_page_id
-                    WHERE links_1.from_page_id = pages_3.id
-                      AND pages_6.status = 'active'
-                      AND links_1.kind = ANY ($16::TEXT[])
-                      AND links_1.tenant_id = $1::UUID
-                      AND pages_6.tenant_id = $1::UUID
-                    ORDER BY links_1.id ASC
-                    LIMIT $17::INTEGER
-                  ) AS anon_15
+                    FROM links AS links_2
+                    JOIN pages AS pages_10 ON pages_10.id = links_2.to_page_id
+                    WHERE links_2.from_page_id = pages_3.id
+                      AND pages_10.status = 'active'
+                      AND links_2.kind = ANY ($18::TEXT[])
+                      AND links_2.tenant_id = $1::UUID
+                      AND pages_10.tenant_id = $1::UUID
+                    ORDER BY links_2.id ASC
+                    LIMIT $19::INTEGER
+                  ) AS anon_21
                 ),
                 'brokenLinks': (
                   SELECT JSON_OBJECT(
@@ -390,8 +671,8 @@ FROM (
                         AND link_targets_1.space IS NULL
                         AND link_targets_1.tenant_id = $1::UUID
                     ),
-                    'nodes': coalesce(json_agg(anon_17.item_nodes), CAST('[]' AS JSON))
-                  ) AS anon_16
+                    'nodes': coalesce(json_agg(anon_23.item_nodes), CAST('[]' AS JSON))
+                  ) AS anon_22
                   FROM (
                     SELECT JSON_OBJECT('target': link_targets_1.target) AS item_nodes
                     FROM link_targets AS link_targets_1
@@ -400,8 +681,8 @@ FROM (
                       AND link_targets_1.space IS NULL
                       AND link_targets_1.tenant_id = $1::UUID
                     ORDER BY link_targets_1.target ASC
-                    LIMIT $18::INTEGER
-                  ) AS anon_17
+                    LIMIT $20::INTEGER
+                  ) AS anon_23
                 ),
                 'backlinks': (
                   SELECT JSON_OBJECT(
@@ -409,167 +690,167 @@ FROM (
                       SELECT count(*) AS count_4
                       FROM (
                         SELECT
-                          pages_8.tenant_id AS tenant_id,
-                          pages_8.owner_id AS owner_id,
-                          pages_8.id AS id,
-                          pages_8.type AS type,
-                          pages_8.slug AS slug,
-                          pages_8.title AS title,
-                          pages_8.summary AS summary,
-                          pages_8.body_md AS body_md,
-                          pages_8.status AS status,
-                          pages_8.tags AS tags,
-                          pages_8.parent_page_id AS parent_page_id,
-                          pages_8.hubness_score AS hubness_score,
-                          pages_8.version AS version,
-                          pages_8.metadata AS metadata,
-                          pages_8.last_compiled_at AS last_compiled_at,
-                          pages_8.created_at AS created_at,
-                          pages_8.updated_at AS updated_at,
+                          pages_12.tenant_id AS tenant_id,
+                          pages_12.owner_id AS owner_id,
+                          pages_12.id AS id,
+                          pages_12.type AS type,
+                          pages_12.slug AS slug,
+                          pages_12.title AS title,
+                          pages_12.summary AS summary,
+                          pages_12.body_md AS body_md,
+                          pages_12.status AS status,
+                          pages_12.tags AS tags,
+                          pages_12.parent_page_id AS parent_page_id,
+                          pages_12.hubness_score AS hubness_score,
+                          pages_12.version AS version,
+                          pages_12.metadata AS metadata,
+                          pages_12.last_compiled_at AS last_compiled_at,
+                          pages_12.created_at AS created_at,
+                          pages_12.updated_at AS updated_at,
                           (
-                            SELECT array_agg(links_2.kind ORDER BY links_2.kind) AS array_agg_1
-                            FROM links AS links_2
-                            WHERE links_2.from_page_id = pages_8.id
-                              AND links_2.to_page_id = pages_3.id
-                              AND links_2.tenant_id = $1::UUID
-                          ) AS kinds
-                        FROM pages AS pages_8
-                        WHERE pages_8.id = ANY (
-                          array((
-                            SELECT links_3.from_page_id
+                            SELECT array_agg(links_3.kind ORDER BY links_3.kind) AS array_agg_1
                             FROM links AS links_3
-                            WHERE links_3.to_page_id = pages_3.id AND links_3.tenant_id = $1::UUID
+                            WHERE links_3.from_page_id = pages_12.id
+                              AND links_3.to_page_id = pages_3.id
+                              AND links_3.tenant_id = $1::UUID
+                          ) AS kinds
+                        FROM pages AS pages_12
+                        WHERE pages_12.id = ANY (
+                          array((
+                            SELECT links_4.from_page_id
+                            FROM links AS links_4
+                            WHERE links_4.to_page_id = pages_3.id AND links_4.tenant_id = $1::UUID
                           ))
                         )
-                          AND pages_8.status = 'active'
-                          AND pages_8.tenant_id = $1::UUID
-                      ) AS anon_19
+                          AND pages_12.status = 'active'
+                          AND pages_12.tenant_id = $1::UUID
+                      ) AS anon_25
                     ),
-                    'nodes': coalesce(json_agg(anon_20.item_nodes), CAST('[]' AS JSON))
-                  ) AS anon_18
+                    'nodes': coalesce(json_agg(anon_26.item_nodes), CAST('[]' AS JSON))
+                  ) AS anon_24
                   FROM (
-                    SELECT JSON_OBJECT('type': upper(anon_19.type), 'slug': anon_19.slug) AS item_nodes
+                    SELECT JSON_OBJECT('type': upper(anon_25.type), 'slug': anon_25.slug) AS item_nodes
                     FROM (
                       SELECT
-                        pages_8.tenant_id AS tenant_id,
-                        pages_8.owner_id AS owner_id,
-                        pages_8.id AS id,
-                        pages_8.type AS type,
-                        pages_8.slug AS slug,
-                        pages_8.title AS title,
-                        pages_8.summary AS summary,
-                        pages_8.body_md AS body_md,
-                        pages_8.status AS status,
-                        pages_8.tags AS tags,
-                        pages_8.parent_page_id AS parent_page_id,
-                        pages_8.hubness_score AS hubness_score,
-                        pages_8.version AS version,
-                        pages_8.metadata AS metadata,
-                        pages_8.last_compiled_at AS last_compiled_at,
-                        pages_8.created_at AS created_at,
-                        pages_8.updated_at AS updated_at,
+                        pages_12.tenant_id AS tenant_id,
+                        pages_12.owner_id AS owner_id,
+                        pages_12.id AS id,
+                        pages_12.type AS type,
+                        pages_12.slug AS slug,
+                        pages_12.title AS title,
+                        pages_12.summary AS summary,
+                        pages_12.body_md AS body_md,
+                        pages_12.status AS status,
+                        pages_12.tags AS tags,
+                        pages_12.parent_page_id AS parent_page_id,
+                        pages_12.hubness_score AS hubness_score,
+                        pages_12.version AS version,
+                        pages_12.metadata AS metadata,
+                        pages_12.last_compiled_at AS last_compiled_at,
+                        pages_12.created_at AS created_at,
+                        pages_12.updated_at AS updated_at,
                         (
-                          SELECT array_agg(links_2.kind ORDER BY links_2.kind) AS array_agg_1
-                          FROM links AS links_2
-                          WHERE links_2.from_page_id = pages_8.id
-                            AND links_2.to_page_id = pages_3.id
-                            AND links_2.tenant_id = $1::UUID
-                        ) AS kinds
-                      FROM pages AS pages_8
-                      WHERE pages_8.id = ANY (
-                        array((
-                          SELECT links_3.from_page_id
+                          SELECT array_agg(links_3.kind ORDER BY links_3.kind) AS array_agg_1
                           FROM links AS links_3
-                          WHERE links_3.to_page_id = pages_3.id AND links_3.tenant_id = $1::UUID
+                          WHERE links_3.from_page_id = pages_12.id
+                            AND links_3.to_page_id = pages_3.id
+                            AND links_3.tenant_id = $1::UUID
+                        ) AS kinds
+                      FROM pages AS pages_12
+                      WHERE pages_12.id = ANY (
+                        array((
+                          SELECT links_4.from_page_id
+                          FROM links AS links_4
+                          WHERE links_4.to_page_id = pages_3.id AND links_4.tenant_id = $1::UUID
                         ))
                       )
-                        AND pages_8.status = 'active'
-                        AND pages_8.tenant_id = $1::UUID
-                    ) AS anon_19
-                    ORDER BY anon_19.hubness_score DESC, anon_19.id DESC
-                    LIMIT $19::INTEGER
-                  ) AS anon_20
+                        AND pages_12.status = 'active'
+                        AND pages_12.tenant_id = $1::UUID
+                    ) AS anon_25
+                    ORDER BY anon_25.hubness_score DESC, anon_25.id DESC
+                    LIMIT $21::INTEGER
+                  ) AS anon_26
                 ),
                 'sources': (
                   SELECT JSON_OBJECT(
                     'totalCount': (
                       SELECT count(*) AS count_5
-                      FROM sources AS sources_2
-                      WHERE sources_2.id IN (
-                        SELECT section_sources_2.source_id
-                        FROM section_sources AS section_sources_2
-                        WHERE section_sources_2.page_id = pages_3.id AND section_sources_2.tenant_id = $1::UUID
+                      FROM sources AS sources_3
+                      WHERE sources_3.id IN (
+                        SELECT section_sources_3.source_id
+                        FROM section_sources AS section_sources_3
+                        WHERE section_sources_3.page_id = pages_3.id AND section_sources_3.tenant_id = $1::UUID
                       )
-                        AND sources_2.tenant_id = $1::UUID
+                        AND sources_3.tenant_id = $1::UUID
                     ),
-                    'nodes': coalesce(json_agg(anon_22.item_nodes), CAST('[]' AS JSON))
-                  ) AS anon_21
+                    'nodes': coalesce(json_agg(anon_28.item_nodes), CAST('[]' AS JSON))
+                  ) AS anon_27
                   FROM (
-                    SELECT JSON_OBJECT('kind': upper(sources_2.kind), 'ref': sources_2.ref) AS item_nodes
-                    FROM sources AS sources_2
-                    WHERE sources_2.id IN (
-                      SELECT section_sources_2.source_id
-                      FROM section_sources AS section_sources_2
-                      WHERE section_sources_2.page_id = pages_3.id AND section_sources_2.tenant_id = $1::UUID
+                    SELECT JSON_OBJECT('kind': upper(sources_3.kind), 'ref': sources_3.ref) AS item_nodes
+                    FROM sources AS sources_3
+                    WHERE sources_3.id IN (
+                      SELECT section_sources_3.source_id
+                      FROM section_sources AS section_sources_3
+                      WHERE section_sources_3.page_id = pages_3.id AND section_sources_3.tenant_id = $1::UUID
                     )
-                      AND sources_2.tenant_id = $1::UUID
-                    ORDER BY sources_2.captured_at DESC, sources_2.id DESC
-                    LIMIT $20::INTEGER
-                  ) AS anon_22
+                      AND sources_3.tenant_id = $1::UUID
+                    ORDER BY sources_3.captured_at DESC, sources_3.id DESC
+                    LIMIT $22::INTEGER
+                  ) AS anon_28
                 )
               ) AS item
               FROM pages AS pages_3
-              WHERE pages_3.id = anon_23.page_id AND pages_3.tenant_id = $1::UUID
+              WHERE pages_3.id = anon_29.page_id AND pages_3.tenant_id = $1::UUID
             )),
             CAST(concat('null in a non-null field') AS JSON)
           )
         ) AS item
         FROM (
-          SELECT DISTINCT ON (pages_9.id)
-            pages_9.id AS page_id,
-            pages_9.owner_id AS owner_id,
-            pages_9.status AS status,
-            CASE WHEN (pages_9.slug = $21::VARCHAR) THEN 'slug' ELSE page_names_2.kind END AS kind,
+          SELECT DISTINCT ON (pages_13.id)
+            pages_13.id AS page_id,
+            pages_13.owner_id AS owner_id,
+            pages_13.status AS status,
+            CASE WHEN (pages_13.slug = $23::VARCHAR) THEN 'slug' ELSE page_names_2.kind END AS kind,
             CASE
-              CASE WHEN (pages_9.slug = $21::VARCHAR) THEN 'slug' ELSE page_names_2.kind END
+              CASE WHEN (pages_13.slug = $23::VARCHAR) THEN 'slug' ELSE page_names_2.kind END
               WHEN 'slug' THEN 1
               WHEN 'old_slug' THEN 2
               WHEN 'title' THEN 3
               WHEN 'alias' THEN 4
             END AS rank
           FROM page_names AS page_names_2
-          JOIN pages AS pages_9 ON pages_9.id = page_names_2.page_id
-          WHERE page_names_2.owner_id = $22::UUID
-            AND pages_9.owner_id = $22::UUID
-            AND (page_names_2.name = $23::VARCHAR OR page_names_2.name = $24::VARCHAR)
+          JOIN pages AS pages_13 ON pages_13.id = page_names_2.page_id
+          WHERE page_names_2.owner_id = $24::UUID
+            AND pages_13.owner_id = $24::UUID
+            AND (page_names_2.name = $25::VARCHAR OR page_names_2.name = $26::VARCHAR)
             AND page_names_2.tenant_id = $1::UUID
-            AND pages_9.tenant_id = $1::UUID
+            AND pages_13.tenant_id = $1::UUID
           ORDER BY
-            pages_9.id,
+            pages_13.id,
             CASE
-              CASE WHEN (pages_9.slug = $21::VARCHAR) THEN 'slug' ELSE page_names_2.kind END
+              CASE WHEN (pages_13.slug = $23::VARCHAR) THEN 'slug' ELSE page_names_2.kind END
               WHEN 'slug' THEN 1
               WHEN 'old_slug' THEN 2
               WHEN 'title' THEN 3
               WHEN 'alias' THEN 4
             END
-        ) AS anon_23
-        WHERE anon_23.owner_id = $22::UUID
+        ) AS anon_29
+        WHERE anon_29.owner_id = $24::UUID
           AND (
             $6::BOOLEAN
-              OR $22::UUID = ANY ($7::UUID[])
+              OR $24::UUID = ANY ($7::UUID[])
               OR (
                 EXISTS (
-                  SELECT 1 AS anon_24
+                  SELECT 1 AS anon_30
                   FROM grants AS grants_2
                   WHERE grants_2.grantee_id = ANY ($7::UUID[])
-                    AND grants_2.owner_id = $22::UUID
+                    AND grants_2.owner_id = $24::UUID
                     AND grants_2.tenant_id = $1::UUID
                 )
               )
           )
-        ORDER BY anon_23.status != 'active', anon_23.rank, anon_23.page_id
-        LIMIT $25::INTEGER
+        ORDER BY anon_29.status != 'active', anon_29.rank, anon_29.page_id
+        LIMIT $27::INTEGER
       ) AS anon_4
     )
   ) AS answer

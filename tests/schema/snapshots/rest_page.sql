@@ -1,5 +1,5 @@
 -- query RestPage
--- cost: 212
+-- cost: 232
 -- statements: 1
 -- parameters:
 --   $1  scope.tenant_id
@@ -10,18 +10,20 @@
 --   $6  5
 --   $7  1
 --   $8  1
---   $9  $type
---   $10  $slug
---   $11  scope.owner_id
+--   $9  20
+--   $10  20
+--   $11  $type
+--   $12  $slug
+--   $13  scope.owner_id
 -- plan:
 --   Subquery Scan on whole
 --     ->  Result
---           InitPlan 12
---             ->  Index Scan using pages_scope_uq on pages pages_4
---                   InitPlan 10
---                     ->  Index Scan using pages_slug_ix on pages pages_5
---                   InitPlan 11
---                     ->  Index Scan using old_slugs_pk on old_slugs old_slugs_1
+--           InitPlan 22
+--             ->  Index Scan using pages_scope_uq on pages pages_8
+--                   InitPlan 20
+--                     ->  Index Scan using pages_slug_ix on pages pages_9
+--                   InitPlan 21
+--                     ->  Index Scan using old_slugs_pk on old_slugs old_slugs_3
 --                   SubPlan 1
 --                     ->  Aggregate
 --                           ->  Limit
@@ -55,6 +57,54 @@
 --                           ->  Seq Scan on merged_pages merged_pages_1
 --                           ->  Index Scan using pages_pk on pages pages_3
 --                   SubPlan 9
+--                     ->  Aggregate
+--                           ->  Sort
+--                                 ->  Nested Loop
+--                                       ->  Index Only Scan using section_sources_page_ix on section_sources section_sources_1
+--                                       ->  Index Scan using sources_pk on sources sources_1
+--                   SubPlan 10
+--                     ->  Aggregate
+--                           ->  Sort
+--                                 ->  Nested Loop
+--                                       ->  Index Only Scan using section_sources_page_ix on section_sources section_sources_1_1
+--                                       ->  Index Scan using sources_pk on sources sources_1_1
+--                   SubPlan 11
+--                     ->  Index Scan using sections_position_ix on sections sections_1
+--                   SubPlan 13
+--                     ->  Index Scan using contradictions_page_ix on contradictions contradictions_1
+--                   SubPlan 16
+--                     ->  Aggregate
+--                           ->  Limit
+--                                 InitPlan 15
+--                                   ->  Append
+--                                         ->  Seq Scan on merged_pages merged_pages_2
+--                                         ->  Index Scan using links_pair_uq on links links_2
+--                                         ->  Hash Join
+--                                               ->  Function Scan on jsonb_path_query anon_13
+--                                               ->  Hash
+--                                                     ->  Index Scan using pages_scope_uq on pages pages_5
+--                                         ->  Hash Join
+--                                               ->  Function Scan on jsonb_path_query anon_13_1
+--                                               ->  Hash
+--                                                     ->  Index Scan using old_slugs_pk on old_slugs old_slugs_1
+--                                 ->  Sort
+--                                       ->  Index Scan using pages_pk on pages pages_4
+--                   SubPlan 18
+--                     ->  Aggregate
+--                           ->  Limit
+--                                 InitPlan 17
+--                                   ->  Append
+--                                         ->  Hash Join
+--                                               ->  Function Scan on jsonb_path_query anon_16
+--                                               ->  Hash
+--                                                     ->  Index Scan using pages_scope_uq on pages pages_7
+--                                         ->  Hash Join
+--                                               ->  Function Scan on jsonb_path_query anon_16_1
+--                                               ->  Hash
+--                                                     ->  Index Scan using old_slugs_pk on old_slugs old_slugs_2
+--                                 ->  Sort
+--                                       ->  Index Scan using pages_pk on pages pages_6
+--                   SubPlan 19
 --                     ->  Aggregate
 --                           ->  Seq Scan on renamings renamings_1
 
@@ -169,9 +219,226 @@ FROM (
             AND pages_3.tenant_id = $1::UUID
             AND merged_pages_1.tenant_id = $1::UUID
         ),
+        'sensitivity': coalesce(
+          to_json(
+            upper(CASE
+              WHEN (lower(coalesce(anon_1.metadata ->> 'sensitivity', '')) = '') THEN 'internal'
+              WHEN (
+                lower(coalesce(anon_1.metadata ->> 'sensitivity', '')) = ANY (
+                  ARRAY['public', 'internal', 'confidential', 'secret']
+                )
+              ) THEN lower(coalesce(anon_1.metadata ->> 'sensitivity', ''))
+              ELSE 'secret'
+            END)
+          ),
+          CAST(concat('null in a non-null field') AS JSON)
+        ),
+        'confidence': coalesce(
+          to_json(
+            upper(CASE
+              WHEN (
+                (
+                  SELECT least(
+                    count(distinct((sources_1.kind, sources_1.ref))), count(distinct(sources_1.checksum))
+                  ) AS least_1
+                  FROM sources AS sources_1
+                  JOIN section_sources AS section_sources_1 ON section_sources_1.source_id = sources_1.id
+                  WHERE section_sources_1.page_id = anon_1.id
+                    AND sources_1.tenant_id = $1::UUID
+                    AND section_sources_1.tenant_id = $1::UUID
+                ) <= 1
+              ) THEN CAST('low' AS TEXT)
+              WHEN (
+                (
+                  SELECT least(
+                    count(distinct((sources_1.kind, sources_1.ref))), count(distinct(sources_1.checksum))
+                  ) AS least_1
+                  FROM sources AS sources_1
+                  JOIN section_sources AS section_sources_1 ON section_sources_1.source_id = sources_1.id
+                  WHERE section_sources_1.page_id = anon_1.id
+                    AND sources_1.tenant_id = $1::UUID
+                    AND section_sources_1.tenant_id = $1::UUID
+                ) < 3
+                  OR (
+                    EXISTS (
+                      SELECT sections_1.id
+                      FROM sections AS sections_1
+                      WHERE sections_1.page_id = anon_1.id
+                        AND array_position(sections_1.supported_at, CAST(NULL AS TIMESTAMP WITH TIME ZONE)) IS NOT NULL
+                        AND sections_1.tenant_id = $1::UUID
+                    )
+                  )
+                  OR (
+                    EXISTS (
+                      SELECT contradictions_1.id
+                      FROM contradictions AS contradictions_1
+                      WHERE contradictions_1.page_id = anon_1.id
+                        AND contradictions_1.status = 'open'
+                        AND contradictions_1.tenant_id = $1::UUID
+                    )
+                  )
+              ) THEN CAST('medium' AS TEXT)
+              ELSE CAST('high' AS TEXT)
+            END)
+          ),
+          CAST(concat('null in a non-null field') AS JSON)
+        ),
+        'stated_confidence': upper(CASE
+          WHEN (
+            lower(anon_1.metadata ->> 'confidence') = ANY (ARRAY['low', 'medium', 'high'])
+          ) THEN lower(anon_1.metadata ->> 'confidence')
+        END),
+        'expires_at': to_char(
+          timezone(
+            'UTC',
+            CASE
+              WHEN (
+                coalesce(
+                  anon_1.metadata ->> 'expires', anon_1.metadata ->> 'expires_at', anon_1.metadata ->> 'valid_until'
+                ) ~ '^\d{4}-\d{2}-\d{2}'
+                  AND pg_input_is_valid(
+                    concat(
+                      coalesce(
+                        anon_1.metadata ->> 'expires',
+                        anon_1.metadata ->> 'expires_at',
+                        anon_1.metadata ->> 'valid_until'
+                      ),
+                      CASE
+                        WHEN (
+                          length(
+                            coalesce(
+                              anon_1.metadata ->> 'expires',
+                              anon_1.metadata ->> 'expires_at',
+                              anon_1.metadata ->> 'valid_until'
+                            )
+                          ) = 10
+                        ) THEN ' 00:00+00'
+                      END
+                    ),
+                    'timestamp with time zone'
+                  )
+              ) THEN CAST(
+                concat(
+                  coalesce(
+                    anon_1.metadata ->> 'expires', anon_1.metadata ->> 'expires_at', anon_1.metadata ->> 'valid_until'
+                  ),
+                  CASE
+                    WHEN (
+                      length(
+                        coalesce(
+                          anon_1.metadata ->> 'expires',
+                          anon_1.metadata ->> 'expires_at',
+                          anon_1.metadata ->> 'valid_until'
+                        )
+                      ) = 10
+                    ) THEN ' 00:00+00'
+                  END
+                ) AS TIMESTAMP WITH TIME ZONE
+              )
+            END
+          ),
+          'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+        ),
+        'owner_role': nullif(anon_1.metadata ->> 'owner', ''),
+        'supersedes': (
+          SELECT coalesce(json_agg(anon_11.item), CAST('[]' AS JSON)) AS coalesce_2
+          FROM (
+            SELECT JSON_OBJECT('slug': pages_4.slug, 'title': pages_4.title, 'type': upper(pages_4.type)) AS item
+            FROM pages AS pages_4
+            WHERE pages_4.id = ANY (
+              array((
+                SELECT merged_pages_2.page_id
+                FROM merged_pages AS merged_pages_2
+                WHERE merged_pages_2.into_page_id = anon_1.id AND merged_pages_2.tenant_id = $1::UUID
+                UNION ALL
+                SELECT links_2.to_page_id
+                FROM links AS links_2
+                WHERE links_2.from_page_id = anon_1.id
+                  AND (links_2.reasons @> ARRAY['supersedes'])
+                  AND links_2.tenant_id = $1::UUID
+                UNION ALL
+                SELECT pages_5.id
+                FROM pages AS pages_5
+                JOIN (
+                  SELECT
+                    regexp_replace(anon_13.value #>> '{}', '^(\[\[)?([a-z]+/)?|(\.md)?(\]\])?$', '', 'g') AS slug,
+                    SUBSTRING(anon_13.value #>> '{}' FROM '^(?:\[\[)?([a-z]+)/') AS type
+                  FROM jsonb_path_query(
+                    anon_1.metadata, CAST('$.supersedes[*] ? (@.type() == "string")' AS jsonpath)
+                  ) AS anon_13(value)
+                ) AS anon_12 ON true
+                WHERE pages_5.owner_id = anon_1.owner_id
+                  AND pages_5.slug = anon_12.slug
+                  AND coalesce(pages_5.type = anon_12.type, true)
+                  AND pages_5.tenant_id = $1::UUID
+                UNION ALL
+                SELECT old_slugs_1.page_id
+                FROM old_slugs AS old_slugs_1
+                JOIN (
+                  SELECT
+                    regexp_replace(anon_13.value #>> '{}', '^(\[\[)?([a-z]+/)?|(\.md)?(\]\])?$', '', 'g') AS slug,
+                    SUBSTRING(anon_13.value #>> '{}' FROM '^(?:\[\[)?([a-z]+)/') AS type
+                  FROM jsonb_path_query(
+                    anon_1.metadata, CAST('$.supersedes[*] ? (@.type() == "string")' AS jsonpath)
+                  ) AS anon_13(value)
+                ) AS anon_12 ON true
+                WHERE old_slugs_1.owner_id = anon_1.owner_id
+                  AND old_slugs_1.slug = anon_12.slug
+                  AND coalesce(old_slugs_1.type = anon_12.type, true)
+                  AND old_slugs_1.tenant_id = $1::UUID
+              ))
+            )
+              AND pages_4.tenant_id = $1::UUID
+            ORDER BY pages_4.title, pages_4.id
+            LIMIT $9::INTEGER
+          ) AS anon_11
+        ),
+        'contradicts': (
+          SELECT coalesce(json_agg(anon_14.item), CAST('[]' AS JSON)) AS coalesce_3
+          FROM (
+            SELECT JSON_OBJECT('slug': pages_6.slug, 'title': pages_6.title, 'type': upper(pages_6.type)) AS item
+            FROM pages AS pages_6
+            WHERE pages_6.id = ANY (
+              array((
+                SELECT pages_7.id
+                FROM pages AS pages_7
+                JOIN (
+                  SELECT
+                    regexp_replace(anon_16.value #>> '{}', '^(\[\[)?([a-z]+/)?|(\.md)?(\]\])?$', '', 'g') AS slug,
+                    SUBSTRING(anon_16.value #>> '{}' FROM '^(?:\[\[)?([a-z]+)/') AS type
+                  FROM jsonb_path_query(
+                    anon_1.metadata, CAST('$.contradicts[*] ? (@.type() == "string")' AS jsonpath)
+                  ) AS anon_16(value)
+                ) AS anon_15 ON true
+                WHERE pages_7.owner_id = anon_1.owner_id
+                  AND pages_7.slug = anon_15.slug
+                  AND coalesce(pages_7.type = anon_15.type, true)
+                  AND pages_7.tenant_id = $1::UUID
+                UNION ALL
+                SELECT old_slugs_2.page_id
+                FROM old_slugs AS old_slugs_2
+                JOIN (
+                  SELECT
+                    regexp_replace(anon_16.value #>> '{}', '^(\[\[)?([a-z]+/)?|(\.md)?(\]\])?$', '', 'g') AS slug,
+                    SUBSTRING(anon_16.value #>> '{}' FROM '^(?:\[\[)?([a-z]+)/') AS type
+                  FROM jsonb_path_query(
+                    anon_1.metadata, CAST('$.contradicts[*] ? (@.type() == "string")' AS jsonpath)
+                  ) AS anon_16(value)
+                ) AS anon_15 ON true
+                WHERE old_slugs_2.owner_id = anon_1.owner_id
+                  AND old_slugs_2.slug = anon_15.slug
+                  AND coalesce(old_slugs_2.type = anon_15.type, true)
+                  AND old_slugs_2.tenant_id = $1::UUID
+              ))
+            )
+              AND pages_6.tenant_id = $1::UUID
+            ORDER BY pages_6.title, pages_6.id
+            LIMIT $10::INTEGER
+          ) AS anon_14
+        ),
         'pages_to_rewrite': coalesce(
           to_json((
-            SELECT coalesce(CAST(sum(renamings_1.remaining) AS INTEGER), 0) AS coalesce_2
+            SELECT coalesce(CAST(sum(renamings_1.remaining) AS INTEGER), 0) AS coalesce_4
             FROM renamings AS renamings_1
             WHERE renamings_1.page_id = anon_1.id AND renamings_1.tenant_id = $1::UUID
           )),
@@ -183,49 +450,49 @@ FROM (
       ) AS item
       FROM (
         SELECT
-          pages_4.tenant_id AS tenant_id,
-          pages_4.owner_id AS owner_id,
-          pages_4.id AS id,
-          pages_4.type AS type,
-          pages_4.slug AS slug,
-          pages_4.title AS title,
-          pages_4.summary AS summary,
-          pages_4.body_md AS body_md,
-          pages_4.status AS status,
-          pages_4.tags AS tags,
-          pages_4.parent_page_id AS parent_page_id,
-          pages_4.hubness_score AS hubness_score,
-          pages_4.version AS version,
-          pages_4.metadata AS metadata,
-          pages_4.last_compiled_at AS last_compiled_at,
-          pages_4.created_at AS created_at,
-          pages_4.updated_at AS updated_at,
+          pages_8.tenant_id AS tenant_id,
+          pages_8.owner_id AS owner_id,
+          pages_8.id AS id,
+          pages_8.type AS type,
+          pages_8.slug AS slug,
+          pages_8.title AS title,
+          pages_8.summary AS summary,
+          pages_8.body_md AS body_md,
+          pages_8.status AS status,
+          pages_8.tags AS tags,
+          pages_8.parent_page_id AS parent_page_id,
+          pages_8.hubness_score AS hubness_score,
+          pages_8.version AS version,
+          pages_8.metadata AS metadata,
+          pages_8.last_compiled_at AS last_compiled_at,
+          pages_8.created_at AS created_at,
+          pages_8.updated_at AS updated_at,
           CASE
-            WHEN (pages_4.type = $9::VARCHAR AND pages_4.slug = $10::VARCHAR) THEN NULL ELSE CAST($10::VARCHAR AS TEXT)
+            WHEN (pages_8.type = $11::VARCHAR AND pages_8.slug = $12::VARCHAR) THEN NULL ELSE CAST($12::VARCHAR AS TEXT)
           END AS redirected_from
-        FROM pages AS pages_4
-        WHERE pages_4.id = coalesce(
+        FROM pages AS pages_8
+        WHERE pages_8.id = coalesce(
           (
-            SELECT pages_5.id
-            FROM pages AS pages_5
-            WHERE pages_5.owner_id = $11::UUID
-              AND pages_5.type = $9::VARCHAR
-              AND pages_5.slug = $10::VARCHAR
-              AND pages_5.status = 'active'
-              AND pages_5.tenant_id = $1::UUID
+            SELECT pages_9.id
+            FROM pages AS pages_9
+            WHERE pages_9.owner_id = $13::UUID
+              AND pages_9.type = $11::VARCHAR
+              AND pages_9.slug = $12::VARCHAR
+              AND pages_9.status = 'active'
+              AND pages_9.tenant_id = $1::UUID
           ),
           (
-            SELECT old_slugs_1.page_id
-            FROM old_slugs AS old_slugs_1
-            WHERE old_slugs_1.owner_id = $11::UUID
-              AND old_slugs_1.type = $9::VARCHAR
-              AND old_slugs_1.slug = $10::VARCHAR
-              AND old_slugs_1.tenant_id = $1::UUID
+            SELECT old_slugs_3.page_id
+            FROM old_slugs AS old_slugs_3
+            WHERE old_slugs_3.owner_id = $13::UUID
+              AND old_slugs_3.type = $11::VARCHAR
+              AND old_slugs_3.slug = $12::VARCHAR
+              AND old_slugs_3.tenant_id = $1::UUID
           )
         )
-          AND pages_4.tenant_id = $1::UUID
+          AND pages_8.tenant_id = $1::UUID
       ) AS anon_1
-      WHERE anon_1.status = 'active' AND anon_1.owner_id = $11::UUID
+      WHERE anon_1.status = 'active' AND anon_1.owner_id = $13::UUID
     )
   ) AS answer
   LIMIT ALL

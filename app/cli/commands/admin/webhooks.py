@@ -1,0 +1,300 @@
+"""`cairn webhooks`: where changes of a tenant are sent, and what became of them."""
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+import typer
+
+from ...options import AsJson, Tenant, duration, read_settings
+from ...output import print_status, say, show, table
+
+if TYPE_CHECKING:
+    from db.database import Database
+    from resolvers.webhooks.webhooks import Delivery, IssuedSecret, Webhook
+
+app = typer.Typer(help="Webhooks: changes that are sent to other services.", no_args_is_help=True)
+
+
+class Status(StrEnum):
+    """The states of a delivery, repeated here because the module of webhooks brings the whole of db with it."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    DEAD = "dead"
+
+
+class Ceiling(StrEnum):
+    """The levels of sensitivity."""
+
+    PUBLIC = "public"
+    INTERNAL = "internal"
+    CONFIDENTIAL = "confidential"
+    SECRET = "secret"  # noqa: S105  a level
+
+
+WebhookId = Annotated[UUID, typer.Argument(metavar="ID", help="The id that `cairn webhooks list` shows.")]
+Owners = Annotated[
+    list[str] | None, typer.Option("--owner", metavar="SLUG", help="Only of this wiki. May be repeated.")
+]
+Kinds = Annotated[
+    list[str] | None, typer.Option("--kind", metavar="KIND", help="Only this kind, like created. May be repeated.")
+]
+Types = Annotated[
+    list[str] | None, typer.Option("--type", metavar="TYPE", help="Only pages of this type. May be repeated.")
+]
+
+
+def add_to(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="webhooks", epilog="Example: cairn webhooks create --help")
+
+
+@app.command("create", epilog="Example: cairn webhooks create https://app.example.org/hooks --tenant acme")
+def create(
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where changes are sent to.")],
+    tenant: Tenant,
+    owner: Owners = None,
+    kind: Kinds = None,
+    type: Types = None,
+    ceiling: Annotated[
+        Ceiling, typer.Option("--ceiling", help="Nothing of pages that are more sensitive.")
+    ] = Ceiling.INTERNAL,
+    as_json: AsJson = False,
+) -> None:
+    """Make a webhook and print the secret that it is signed with, this once."""
+    from resolvers.auth.owners import find_owners
+    from resolvers.tenants.tenants import find_tenant
+    from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
+
+    from ...session import session
+
+    async def work(database: "Database") -> "IssuedSecret":
+        tenant_id = (await find_tenant(database, tenant)).id
+        named = [found.id for found in await find_owners(database, tenant_id, owner)] if owner else []
+        draft = WebhookDraft(url, named, kind or (), type or (), ceiling.value)
+        return await create_webhook(database, tenant_id, draft)
+
+    issued = session(work)
+    if as_json:
+        show({"id": issued.id, "secret": issued.secret})
+    else:
+        say(issued.secret)
+        print_status(
+            f"Keep it: nobody can show it again. Try it with: cairn webhooks test {issued.id} --tenant {tenant}"
+        )
+
+
+@app.command("list", epilog="Example: cairn webhooks list --tenant acme --json")
+def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
+    """List the webhooks of a tenant, the oldest first. No secret is shown."""
+    from resolvers.tenants.tenants import find_tenant
+    from resolvers.webhooks.webhooks import list_webhooks
+
+    from ...session import session
+
+    async def work(database: "Database") -> "list[Webhook]":
+        return await list_webhooks(database, (await find_tenant(database, tenant)).id)
+
+    found = session(work)
+    if as_json:
+        show([shown(one) for one in found])
+    else:
+        rows = [
+            (one.url, one.state, *(" ".join(some) or "all" for some in (one.owners, one.kinds, one.types)),
+             one.ceiling, one.id)
+            for one in found
+        ]  # fmt: skip
+        table(["url", "state", "owners", "kinds", "types", "ceiling", "id"], rows)
+
+
+@app.command("update", epilog="Example: cairn webhooks update 0199f0c2-… --tenant acme --enable")
+def update(
+    webhook_id: WebhookId,
+    tenant: Tenant,
+    url: Annotated[str | None, typer.Option(metavar="URL", help="Where changes are sent to.")] = None,
+    enable: Annotated[
+        bool | None, typer.Option("--enable/--disable", help="Begin again, or queue nothing more.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change the address of a webhook, disable it, or enable it again."""
+    from resolvers.errors import BadInput
+    from resolvers.tenants.tenants import find_tenant
+    from resolvers.webhooks.webhooks import WebhookChanges, update_webhook
+
+    from ...session import session
+
+    if url is None and enable is None:
+        raise BadInput("Give --url, --enable or --disable.", "url")
+
+    async def work(database: "Database") -> "Webhook":
+        tenant_id = (await find_tenant(database, tenant)).id
+        return await update_webhook(database, tenant_id, webhook_id, WebhookChanges(url, enabled=enable))
+
+    found = session(work)
+    if as_json:
+        show(shown(found))
+    else:
+        say(f"{found.url} is {found.state}.")
+
+
+@app.command("delete", epilog="Example: cairn webhooks delete 0199f0c2-… --tenant acme")
+def delete(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> None:
+    """Delete a webhook, and all that waits for it."""
+    from resolvers.tenants.tenants import find_tenant
+    from resolvers.webhooks.webhooks import delete_webhook
+
+    from ...session import session
+
+    async def work(database: "Database") -> None:
+        await delete_webhook(database, (await find_tenant(database, tenant)).id, webhook_id)
+
+    session(work)
+    if as_json:
+        show({"id": webhook_id, "deleted": True})
+    else:
+        say(f"The webhook {webhook_id} is told nothing any more.")
+
+
+@app.command("rotate", epilog="Example: cairn webhooks rotate 0199f0c2-… --tenant acme --overlap 2d")
+def rotate(
+    webhook_id: WebhookId,
+    tenant: Tenant,
+    overlap: Annotated[
+        int, typer.Option(parser=duration, metavar="TIME", help="For how long deliveries are signed with both.")
+    ] = "24h",  # type: ignore[assignment]  # a default is parsed like what is typed
+    as_json: AsJson = False,
+) -> None:
+    """Give a webhook another secret and print it, this once. The one that it has now signs as well for a while."""
+    from resolvers.tenants.tenants import find_tenant
+    from resolvers.webhooks.webhooks import rotate_webhook_secret
+
+    from ...session import session
+
+    async def work(database: "Database") -> "IssuedSecret":
+        tenant_id = (await find_tenant(database, tenant)).id
+        return await rotate_webhook_secret(database, tenant_id, webhook_id, timedelta(seconds=overlap))
+
+    issued = session(work)
+    if as_json:
+        show({"id": issued.id, "secret": issued.secret, "formerUntil": issued.former_until})
+    else:
+        say(issued.secret)
+        print_status(f"The former secret signs as well until {issued.former_until:%Y-%m-%d %H:%M} UTC.")
+
+
+@app.command("deliveries", epilog="Example: cairn webhooks deliveries 0199f0c2-… --tenant acme --status dead")
+def deliveries(
+    webhook_id: WebhookId,
+    tenant: Tenant,
+    status: Annotated[Status | None, typer.Option("--status", help="Only those with this status.")] = None,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=10_000, help="So many of the newest.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List the deliveries of a webhook, the newest first, with why the last attempt failed."""
+    from resolvers.tenants.tenants import find_tenant
+    from resolvers.webhooks.webhooks import DeliveryStatus, list_deliveries
+
+    from ...session import session
+
+    async def work(database: "Database") -> "list[Delivery]":
+        tenant_id, chosen = (await find_tenant(database, tenant)).id, DeliveryStatus(status) if status else None
+        return await list_deliveries(database, tenant_id, webhook_id, status=chosen, limit=limit)
+
+    found = session(work)
+    if as_json:
+        show([delivery_shown(one) for one in found])
+    else:
+        rows = [
+            (f"{one.happened_at:%Y-%m-%d %H:%M:%S}", one.owner, one.kind, one.slug or "", one.status.value,
+             str(one.attempts), one.error or "", one.id)
+            for one in found
+        ]  # fmt: skip
+        table(["happened", "owner", "kind", "page", "status", "attempts", "error", "id"], rows)
+
+
+@app.command("redeliver", epilog="Example: cairn webhooks redeliver 0199f0c2-… --tenant acme")
+def redeliver(
+    webhook_id: WebhookId,
+    tenant: Tenant,
+    delivery: Annotated[
+        UUID | None, typer.Option("--delivery", metavar="ID", help="This one, even if it has arrived.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Send again what is dead, 10,000 deliveries at most, or one delivery. They keep their ids."""
+    from resolvers.tenants.tenants import find_tenant
+    from resolvers.webhooks.webhooks import redeliver as send_again
+
+    from ...session import session
+
+    async def work(database: "Database") -> int:
+        return await send_again(database, (await find_tenant(database, tenant)).id, webhook_id, delivery)
+
+    number = session(work)
+    if as_json:
+        show({"id": webhook_id, "redelivered": number})
+    else:
+        say(f"{number:,} {'delivery is' if number == 1 else 'deliveries are'} sent again.")
+
+
+@app.command("test", epilog="Example: cairn webhooks test 0199f0c2-… --tenant acme")
+def try_out(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> None:
+    """Send a signed `webhook.test` from this machine now, and say what was answered."""
+    from resolvers.errors import Unavailable
+    from resolvers.tenants.tenants import find_tenant
+    from resolvers.webhooks.posting import NotSent, WebhookClient
+    from resolvers.webhooks.sending import send_test
+
+    from ...session import session
+
+    client = WebhookClient(read_settings().webhook_networks)
+
+    async def work(database: "Database") -> int:
+        return await send_test(database, (await find_tenant(database, tenant)).id, webhook_id, client)
+
+    try:
+        status = session(work)
+    except NotSent as error:
+        raise Unavailable(f"It was not delivered: {error.reason}.") from None
+    if as_json:
+        show({"id": webhook_id, "responseStatus": status})
+    else:
+        say(f"The receiver answered {status}.")
+
+
+def shown(one: "Webhook") -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "url": one.url,
+        "state": one.state,
+        "owners": one.owners,
+        "kinds": one.kinds,
+        "types": one.types,
+        "ceiling": one.ceiling,
+        "createdAt": one.created_at,
+        "failingSince": one.failing_since,
+        "disabledAt": one.disabled_at,
+        "disabledReason": one.disabled_reason,
+        "formerUntil": one.former_until,
+    }
+
+
+def delivery_shown(one: "Delivery") -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "owner": one.owner,
+        "kind": one.kind,
+        "pageId": one.page_id,
+        "pageType": one.page_type,
+        "slug": one.slug,
+        "version": one.version,
+        "happenedAt": one.happened_at,
+        "status": one.status,
+        "attempts": one.attempts,
+        "attemptedAt": one.attempted_at,
+        "finishedAt": one.finished_at,
+        "responseStatus": one.response_status,
+        "error": one.error,
+    }

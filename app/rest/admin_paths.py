@@ -1,0 +1,66 @@
+"""Parts of every path at /api/admin: its route, names in it, lists and answers."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, TypeVar
+from uuid import UUID
+
+import orjson
+from fastapi import APIRouter, Path, Query
+from starlette.responses import Response
+
+from content.limits import SLUG
+from content.names import is_slug
+from db.scope import Actor, ActorKind
+from resolvers.errors import BadInput, IdempotencyKeyNotAllowed
+from resolvers.tenants import tenants
+
+from ..http.request import idempotency_key
+from .endpoint import Call, WikiRoute
+from .responses import answer_write
+
+PATH = "/api/admin"
+BY = Actor(ActorKind.SERVICE, "operator")
+T = TypeVar("T")
+
+
+class AdminRoute(WikiRoute):
+    """A path that needs the operators' token."""
+
+    base = PATH
+
+
+routes = APIRouter(route_class=AdminRoute, tags=["admin"])
+TenantName = Annotated[str, Path(max_length=SLUG.most, description="The tenant's slug or id.", examples=["acme"])]
+OwnerName = Annotated[str, Path(max_length=SLUG.most, description="The owner's slug or id.", examples=["ada"])]
+AfterSlug = Annotated[str | None, Query(max_length=SLUG.most, description="`next` of the items before.")]
+AfterId = Annotated[UUID | None, Query(description="`next` of the items before.")]
+
+
+def check_no_idempotency_key(call: Call) -> None:
+    """Refuse the header Idempotency-Key: one that did nothing would promise what is not kept."""
+    if idempotency_key(call.request.scope) is not None:
+        raise IdempotencyKeyNotAllowed(
+            "Nothing is stored for repetitions here. Send this without Idempotency-Key; if the answer is lost, list "
+            "what there is."
+        )
+
+
+def check_cursor(cursor: str | None) -> None:
+    """Refuse a cursor that is not a slug, as that of a list by slug is."""
+    if cursor is not None and not is_slug(cursor):
+        raise BadInput("This is no cursor of this list. Send the `next` of an answer as it is.", "cursor")
+
+
+def listed(items: Sequence[T], limit: int, shown: Callable[[T], dict[str, Any]], cursor: str) -> dict[str, Any]:
+    """Return one page of `items`, of which there is one more than `limit` if there is another page."""
+    page = [shown(item) for item in items[:limit]]
+    return {"items": page, "next": page[-1][cursor] if len(items) > limit else None}
+
+
+async def created(call: Call, shown: dict[str, Any]) -> Response:
+    return await answer_write(call, orjson.dumps(shown), 201)
+
+
+async def tenant_named(call: Call, name: str) -> UUID:
+    """Return the id of the tenant in the path; raise NotFound if there is none."""
+    return (await tenants.find_tenant(call.endpoint.database, name)).id

@@ -1,0 +1,256 @@
+"""Webhooks at /api/admin: where changes of a tenant are sent, and what became of them."""
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+import orjson
+from fastapi import APIRouter, Query
+from pydantic import Field
+from starlette.responses import Response
+
+from content.limits import SLUG
+from resolvers.auth import owners
+from resolvers.webhooks import webhooks
+from resolvers.webhooks.webhooks import OVERLAP, OVERLAP_MAX, OWNERS_MAX, URL_MAX, DeliveryStatus
+from schema.enums import WebhookDeliveryStatus, WikiPageType, WikiSensitivity
+
+from .admin_paths import BY, AdminRoute, AfterId, TenantName, check_no_idempotency_key, created, listed, tenant_named
+from .endpoint import Call
+from .models import Listed, RequestModel, ResponseModel
+from .parameters import SENT, Caller, Limit, problems, reading
+from .responses import answer, answer_write
+
+routes = APIRouter(route_class=AdminRoute, tags=["webhooks"])
+OwnerNames = list[Annotated[str, Field(min_length=1, max_length=SLUG.most)]]
+Kind = Literal["evidence", "updated", "moved", "renamed", "archived", "restored", "created", "deleted", "resync"]
+Kinds = Annotated[list[Kind], Field(max_length=20)]
+PageTypes = list[Annotated[WikiPageType, Field(strict=False)]]
+Ceiling = Annotated[WikiSensitivity, Field(strict=False, description="It is told nothing of more sensitive pages.")]
+
+
+class NewWebhook(RequestModel):
+    """A webhook. Without owners, kinds or types it is told of all of them."""
+
+    url: Annotated[str, Field(min_length=1, max_length=URL_MAX, examples=["https://app.example.org/hooks/cairn"])]
+    owners: Annotated[
+        OwnerNames | None, Field(max_length=OWNERS_MAX, description="Only of these wikis, by slug or id.")
+    ] = None
+    kinds: Kinds | None = None
+    types: Annotated[PageTypes | None, Field(max_length=20, description="Only of pages of these types.")] = None
+    ceiling: Ceiling = WikiSensitivity.INTERNAL
+
+
+class WebhookUpdate(RequestModel):
+    """Changes of a webhook. What is left out stays as it is, and an empty list is for all."""
+
+    url: Annotated[str | None, Field(min_length=1, max_length=URL_MAX)] = None
+    owners: Annotated[OwnerNames | None, Field(max_length=OWNERS_MAX)] = None
+    kinds: Kinds | None = None
+    types: Annotated[PageTypes | None, Field(max_length=20)] = None
+    ceiling: Ceiling | None = None
+    enabled: Annotated[bool | None, Field(description="False to queue nothing more for it, true to begin again.")] = (
+        None
+    )
+
+
+class SecretRotation(RequestModel):
+    """Another secret for a webhook."""
+
+    overlap_seconds: Annotated[
+        int,
+        Field(ge=0, le=int(OVERLAP_MAX.total_seconds()), description="For how long deliveries are signed with both."),
+    ] = int(OVERLAP.total_seconds())
+
+
+class Redelivery(RequestModel):
+    """Deliveries that are sent again."""
+
+    delivery_id: Annotated[
+        UUID | None, Field(strict=False, description="This one, even if it has arrived; else all that are dead.")
+    ] = None
+
+
+class Webhook(ResponseModel):
+    """A webhook without its secret. `owners` are slugs."""
+
+    id: UUID
+    url: str
+    owners: list[str]
+    kinds: list[Kind]
+    types: list[WikiPageType]
+    ceiling: WikiSensitivity
+    state: Literal["active", "failing", "disabled"]
+    created_at: datetime
+    failing_since: datetime | None
+    disabled_at: datetime | None
+    disabled_reason: str | None
+    former_until: Annotated[datetime | None, Field(description="Until when the former secret signs as well.")]
+
+
+class Webhooks(Listed):
+    """Webhooks of a tenant, the oldest first."""
+
+    items: list[Webhook]
+
+
+class IssuedWebhook(ResponseModel):
+    """The secret of a webhook, which is shown this once; the former one signs as well until `former_until`."""
+
+    id: UUID
+    secret: str
+    former_until: datetime | None
+
+
+class Delivery(ResponseModel):
+    """A change that is sent to a webhook, or was. `id` is the header webhook-id of each attempt; `owner` is a slug."""
+
+    id: UUID
+    owner: str
+    kind: Kind
+    page_id: UUID | None
+    page_type: WikiPageType | None
+    slug: str | None
+    version: int | None
+    happened_at: datetime
+    status: WebhookDeliveryStatus
+    attempts: int
+    attempted_at: datetime | None
+    finished_at: datetime | None
+    response_status: int | None
+    error: str | None
+
+
+class Deliveries(Listed):
+    """Deliveries of a webhook, the newest first."""
+
+    items: list[Delivery]
+
+
+class Redelivered(ResponseModel):
+    """The number of deliveries that are sent again."""
+
+    redelivered: int
+
+
+@routes.get("/tenants/{tenant}/webhooks", operation_id="listWebhooks", response_model=Webhooks, responses=reading(404))
+async def list_webhooks(call: Caller, tenant: TenantName, limit: Limit = 50, cursor: AfterId = None) -> Response:
+    """List the webhooks of a tenant, the oldest first, without their secrets."""
+    tenant_id = await tenant_named(call, tenant)
+    found = await webhooks.list_webhooks(call.endpoint.database, tenant_id, after=cursor, limit=limit + 1)
+    return await answer(call, listed(found, limit, webhook_shown, "id"))
+
+
+@routes.post(
+    "/tenants/{tenant}/webhooks",
+    operation_id="createWebhook",
+    status_code=201,
+    response_model=IssuedWebhook,
+    responses=problems(*SENT, 404),
+)
+async def create_webhook(call: Caller, tenant: TenantName, given: NewWebhook) -> Response:
+    """Make a webhook and show its secret, this once. If the answer is lost, rotate the secret."""
+    check_no_idempotency_key(call)
+    tenant_id = await tenant_named(call, tenant)
+    draft = webhooks.WebhookDraft(
+        given.url,
+        await owner_ids(call, tenant_id, given.owners or []),
+        given.kinds or (),
+        given.types or (),
+        given.ceiling,
+    )
+    issued = await webhooks.create_webhook(call.endpoint.database, tenant_id, draft, by=BY)
+    return await created(call, issued_shown(issued))
+
+
+@routes.patch(
+    "/tenants/{tenant}/webhooks/{id}",
+    operation_id="updateWebhook",
+    response_model=Webhook,
+    responses=problems(*SENT, 404),
+)
+async def update_webhook(call: Caller, tenant: TenantName, id: UUID, given: WebhookUpdate) -> Response:
+    """Change a webhook, for what is written from now on; what waits goes to a new address, too."""
+    check_no_idempotency_key(call)
+    tenant_id = await tenant_named(call, tenant)
+    named = None if given.owners is None else await owner_ids(call, tenant_id, given.owners)
+    changes = webhooks.WebhookChanges(given.url, named, given.kinds, given.types, given.ceiling, given.enabled)
+    found = await webhooks.update_webhook(call.endpoint.database, tenant_id, id, changes, by=BY)
+    return await answer_write(call, orjson.dumps(webhook_shown(found)), 200)
+
+
+@routes.delete(
+    "/tenants/{tenant}/webhooks/{id}", operation_id="deleteWebhook", status_code=204, responses=problems(404)
+)
+async def delete_webhook(call: Caller, tenant: TenantName, id: UUID) -> Response:
+    """Delete a webhook, and all that waits for it."""
+    await webhooks.delete_webhook(call.endpoint.database, await tenant_named(call, tenant), id, by=BY)
+    return Response(status_code=204, headers={"Cache-Control": "no-store"})
+
+
+@routes.post(
+    "/tenants/{tenant}/webhooks/{id}/rotate",
+    operation_id="rotateWebhookSecret",
+    response_model=IssuedWebhook,
+    responses=problems(*SENT, 404),
+)
+async def rotate_secret(call: Caller, tenant: TenantName, id: UUID, given: SecretRotation) -> Response:
+    """Give a webhook another secret and show it, this once."""
+    check_no_idempotency_key(call)
+    tenant_id, overlap = await tenant_named(call, tenant), timedelta(seconds=given.overlap_seconds)
+    issued = await webhooks.rotate_webhook_secret(call.endpoint.database, tenant_id, id, overlap, by=BY)
+    return await answer_write(call, orjson.dumps(issued_shown(issued)), 200)
+
+
+@routes.get(
+    "/tenants/{tenant}/webhooks/{id}/deliveries",
+    operation_id="listWebhookDeliveries",
+    response_model=Deliveries,
+    responses=reading(404),
+)
+async def list_deliveries(
+    call: Caller,
+    tenant: TenantName,
+    id: UUID,
+    status: Annotated[WebhookDeliveryStatus | None, Query(description="Only those with this status.")] = None,
+    limit: Limit = 50,
+    cursor: AfterId = None,
+) -> Response:
+    """List the deliveries of a webhook, the newest first."""
+    tenant_id, chosen = await tenant_named(call, tenant), None if status is None else DeliveryStatus(status.value)
+    found = await webhooks.list_deliveries(
+        call.endpoint.database, tenant_id, id, status=chosen, before=cursor, limit=limit + 1
+    )
+    return await answer(call, listed(found, limit, delivery_shown, "id"))
+
+
+@routes.post(
+    "/tenants/{tenant}/webhooks/{id}/redeliver",
+    operation_id="redeliverWebhook",
+    response_model=Redelivered,
+    responses=problems(*SENT, 404),
+)
+async def redeliver(call: Caller, tenant: TenantName, id: UUID, given: Redelivery) -> Response:
+    """Send a delivery again, or all that are dead, 10,000 at most. They keep their ids."""
+    check_no_idempotency_key(call)
+    tenant_id = await tenant_named(call, tenant)
+    number = await webhooks.redeliver(call.endpoint.database, tenant_id, id, given.delivery_id, by=BY)
+    return await answer_write(call, orjson.dumps({"redelivered": number}), 200)
+
+
+async def owner_ids(call: Call, tenant_id: UUID, names: list[str]) -> list[UUID]:
+    """Return the ids of owners by their names. Raises NotFound."""
+    return [owner.id for owner in await owners.find_owners(call.endpoint.database, tenant_id, names)] if names else []
+
+
+def webhook_shown(webhook: webhooks.Webhook) -> dict[str, Any]:
+    return asdict(webhook) | {"id": str(webhook.id), "state": webhook.state}
+
+
+def delivery_shown(delivery: webhooks.Delivery) -> dict[str, Any]:
+    return asdict(delivery) | {"id": str(delivery.id), "page_id": delivery.page_id and str(delivery.page_id)}
+
+
+def issued_shown(issued: webhooks.IssuedSecret) -> dict[str, Any]:
+    return asdict(issued) | {"id": str(issued.id)}

@@ -1,0 +1,202 @@
+"""Kill a service that sends webhooks and a receiver of them again and again, and count what is lost."""
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import asyncpg
+import httpx
+import typer
+import uvloop
+
+from db.database import Database
+from db.embedded import EmbeddedServer
+from db.migrate import migrate
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.auth.credentials import mint
+from resolvers.auth.owners import OwnerKind, create_owner
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from resolvers.tenants.tenants import create_tenant
+from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
+
+from ..graphql.servers import SECRET, UNTHROTTLED
+from ..processes import free_port, wait_for
+from .receiver import heard as taken_by
+
+UPDATE = """mutation ($input: UpdateWikiPageInput!) {
+  updateWikiPage(input: $input) { page { version } userErrors { message } }
+}"""
+HELD = "SELECT count(*) FROM webhook_queues WHERE split_part(claimed_by, ':', 2) = $1 AND due_at > now()"
+WAITING = "SELECT count(*) FROM webhook_deliveries WHERE status = 'pending'"
+QUEUED = "SELECT id, owner_id, page_id, version, position, status FROM webhook_deliveries ORDER BY owner_id, position"
+DRAINED = 900.0  # seconds that may pass after the last kill
+
+
+class Killed:
+    """A process that is started again whenever it was killed."""
+
+    def __init__(self, command: Sequence[str], port: int, log: Path, settings: dict[str, str]) -> None:
+        self.command, self.port, self.log, self.settings = command, port, log, settings
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with self.log.open("ab") as said:
+            environment = {**os.environ, **self.settings}
+            self.process = subprocess.Popen(
+                self.command, env=environment, stdout=said, stderr=said, start_new_session=True
+            )
+        wait_for(self.port, self.process, self.log)
+
+    def kill(self) -> int:
+        """End it and what it has started with SIGKILL; return which process it was."""
+        assert self.process is not None
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        return self.process.pid
+
+
+class Written:
+    """What the service has acknowledged: versions of pages."""
+
+    def __init__(self) -> None:
+        self.versions: set[tuple[str, int]] = set()
+        self.is_over = False
+
+    async def write(self, url: str, tokens: dict[str, str], chance: random.Random) -> None:
+        """Update pages, one after the other, until that is over. What is not acknowledged is not counted."""
+        number = 0
+        async with httpx.AsyncClient(base_url=url, timeout=20, trust_env=False) as client:
+            while not self.is_over:
+                page_id, number = chance.choice([*tokens]), number + 1
+                sent = {"query": UPDATE, "variables": {"input": {"pageId": page_id, "summary": f"{chance.random()}"}}}
+                try:
+                    headers = {"authorization": f"Bearer {tokens[page_id]}"}
+                    answer = (await client.post("/graphql", headers=headers, json=sent)).json()
+                    payload = answer["data"]["updateWikiPage"]
+                    if payload and payload["page"]:
+                        self.versions.add((page_id, payload["page"]["version"]))
+                except (httpx.HTTPError, ValueError, TypeError, KeyError):
+                    await asyncio.sleep(0.1)
+
+
+async def furnished(dsn: str, url: str, wikis: int) -> tuple[dict[str, str], str]:
+    """Make the wikis with a page each, and a webhook; return a token for each page, and the secret."""
+    database, tokens = Database(dsn, size=4), dict[str, str]()
+    await database.open()
+    try:
+        tenant_id = (await create_tenant(database, "acme", "Acme")).id
+        issued = await create_webhook(database, tenant_id, WebhookDraft(url))
+        for number in range(wikis):
+            owner_id = (await create_owner(database, tenant_id, OwnerKind.USER, f"o-{number}", "Owner")).id
+            scope = Scope(tenant_id, owner_id, Role.ADMIN, Actor(ActorKind.USER, "mara"), (owner_id,))
+            page_id = (await create_page(database, scope, PageDraft("topic", "Kiln"))).page_id
+            tokens[str(page_id)] = mint(SECRET, tenant_id=tenant_id, owner_id=owner_id, role=Role.MEMBER, ttl=86_400)
+        return tokens, issued.secret
+    finally:
+        await database.close()
+
+
+async def killing(
+    service: Killed, receiver: Killed, kills: int, look: asyncpg.Connection, chance: random.Random
+) -> int:
+    """Kill one of the two at random moments; return how many kills left queues in the hands of a dead sender."""
+    at_work = 0
+    for number in range(kills):
+        await asyncio.sleep(0.1 + 5 * chance.random())  # long enough for a sender to begin again after an outage
+        struck = (service, receiver)[number % 2]
+        pid = await asyncio.to_thread(struck.kill)
+        at_work += struck is service and await look.fetchval(HELD, str(pid)) > 0
+        await asyncio.to_thread(struck.start)
+        if (number + 1) % 20 == 0:
+            print(f"{number + 1} kills, {await look.fetchval(WAITING):,} deliveries wait", flush=True)
+    return at_work
+
+
+async def run(dsn: str, folder: Path, kills: int, wikis: int, writers: int, seed: int) -> bool:
+    chance, ports, heard = random.Random(seed), (free_port(), free_port()), folder / "heard"
+    tokens, secret = await furnished(dsn, f"http://127.0.0.1:{ports[1]}/hooks", wikis)
+    settings = {
+        "CAIRN_DATABASE_URL": dsn, "CAIRN_DATA_DIR": str(folder / "cairn"), "CAIRN_JWT_SECRET": SECRET,
+        "CAIRN_PORT": str(ports[0]), "CAIRN_WORKER": "true", "CAIRN_WEBHOOK_NETWORKS": "127.0.0.1",
+        "CAIRN_LOG_LEVEL": "warning", **UNTHROTTLED,
+    }  # fmt: skip
+    cairn = [sys.executable, "-c", "from app.cli import main; main()", "serve"]
+    taking = [sys.executable, "-m", "benchmarks.webhooks.receiver", str(ports[1]), str(heard), secret]
+    service = Killed(cairn, ports[0], folder / "service.log", settings)
+    receiver = Killed(taking, ports[1], folder / "receiver.log", {})
+    look, written = await asyncpg.connect(dsn), Written()
+    try:
+        await asyncio.gather(asyncio.to_thread(service.start), asyncio.to_thread(receiver.start))
+        began = time.monotonic()
+        url = f"http://127.0.0.1:{ports[0]}"
+        writing = [asyncio.create_task(written.write(url, tokens, random.Random(seed + n))) for n in range(writers)]
+        at_work = await killing(service, receiver, kills, look, chance)
+        written.is_over = True
+        await asyncio.gather(*writing)
+        over = time.monotonic()
+        while await look.fetchval(WAITING) and time.monotonic() - over < DRAINED:
+            await asyncio.sleep(0.5)
+        drained = time.monotonic() - over
+        rows = await look.fetch(QUEUED)
+    finally:
+        for process in (service, receiver):
+            with suppress(ProcessLookupError, AssertionError):
+                process.kill()
+        await look.close()
+    print(f"{kills} kills in {over - began:.0f} s, {at_work} of them of a service that was sending")
+    return compared(rows, taken_by(heard), written, drained)
+
+
+def compared(rows: Sequence[Any], heard: Sequence[dict[str, Any]], written: Written, drained: float) -> bool:
+    """Print what was lost, repeated or out of order; return whether nothing was lost and nothing out of order."""
+    queued = {(str(row["page_id"]), row["version"]) for row in rows}
+    arrived = {one["id"] for one in heard}
+    lost = sum(str(row["id"]) not in arrived for row in rows)
+    unqueued = len(written.versions - queued)
+    disordered = sum(out_of_order(rows, heard))
+    print(
+        f"acknowledged {len(written.versions):,}, queued {len(rows):,}, arrived {len(arrived):,}, "
+        f"lost {lost + unqueued}, out of order {disordered}, sent again {len(heard) - len(arrived):,}, "
+        f"all there {drained:.0f} s after the last kill"
+    )
+    return bool(written.versions) and lost + unqueued + disordered == 0
+
+
+def out_of_order(rows: Sequence[Any], heard: Sequence[dict[str, Any]]) -> Iterator[bool]:
+    """Yield for each first arrival whether something of its wiki that follows it had arrived before."""
+    places = {str(row["id"]): (row["owner_id"], row["position"]) for row in rows}
+    furthest: dict[Any, int] = {}
+    for id in dict.fromkeys(one["id"] for one in heard):
+        owner_id, position = places[id]
+        yield position < furthest.get(owner_id, 0)
+        furthest[owner_id] = max(position, furthest.get(owner_id, 0))
+
+
+def main(
+    kills: Annotated[int, typer.Option(min=2, help="Of the service and of the receiver, in turn.")] = 200,
+    wikis: Annotated[int, typer.Option(min=1, help="Wikis that are written in.")] = 100,
+    writers: Annotated[int, typer.Option(min=1, help="Clients that write at once.")] = 4,
+    seed: Annotated[int, typer.Option(help="The same number, the same moments.")] = 1,
+) -> None:
+    """Kill with SIGKILL a service that is written to and sends webhooks, and their receiver; nothing may be lost."""
+    with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        with EmbeddedServer(folder / "data", durable=False) as dsn:
+            uvloop.run(migrate(dsn))
+            if not uvloop.run(run(dsn, folder, kills, wikis, writers, seed)):
+                raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    typer.run(main)

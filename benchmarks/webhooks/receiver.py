@@ -1,0 +1,59 @@
+"""A receiver of webhooks that is made to be killed: what it has taken is on disk before it answers.
+
+`python -m benchmarks.webhooks.receiver PORT FILE SECRET` adds a line of JSON to the file for each delivery.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import sys
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+
+def signature(secret: str, id: str, timestamp: str, body: bytes) -> str:
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    return base64.b64encode(hmac.new(key, f"{id}.{timestamp}.".encode() + body, hashlib.sha256).digest()).decode()
+
+
+def heard(place: Path) -> list[dict[str, Any]]:
+    """Return what was taken. A line that a kill has cut short was not answered, and is left out."""
+    found = []
+    for line in place.read_text(errors="replace").splitlines():
+        with suppress(json.JSONDecodeError):
+            found.append(json.loads(line))
+    return found
+
+
+def serve(port: int, place: Path, secret: str) -> None:
+    file = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    class Receiver(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            id, given = self.headers["webhook-id"], self.headers["webhook-signature"]
+            wanted = signature(secret, id, self.headers["webhook-timestamp"], body)
+            if f"v1,{wanted}" in given.split(" "):
+                line = "\n" + json.dumps({"id": id, **json.loads(body)["data"]}) + "\n"
+                os.write(file, line.encode())
+                os.fsync(file)
+                self.send_response(204)
+            else:
+                self.send_response(401)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    ThreadingHTTPServer(("127.0.0.1", port), Receiver).serve_forever()
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])

@@ -1,0 +1,128 @@
+-- name: add_webhook
+-- A new webhook, unless the tenant has as many as it may have.
+INSERT INTO webhooks (tenant_id, id, url, secret, owner_ids, kinds, types, ceiling)
+SELECT CAST(:tenant_id AS uuid), CAST(:id AS uuid), CAST(:url AS text), CAST(:secret AS text),
+       CAST(:owner_ids AS uuid[]), CAST(:kinds AS text[]), CAST(:types AS text[]), CAST(:ceiling AS text)
+WHERE (SELECT count(*) FROM webhooks AS w WHERE w.tenant_id = CAST(:tenant_id AS uuid)) < CAST(:most AS integer);
+
+-- name: list_webhooks
+-- The webhooks of a tenant, or one of them, the oldest first, with the slugs of the wikis that each is told of and the
+-- number of deliveries that wait or are dead. Those after an id, and so many at most, where these are given.
+SELECT
+    w.id, w.url, w.kinds, w.types, w.ceiling, w.created_at, w.former_until, w.failing_since, w.disabled_at,
+    w.disabled_reason,
+    ARRAY(
+        SELECT o.slug FROM owners AS o
+        WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND o.id = ANY(w.owner_ids)
+        ORDER BY o.slug
+    ) AS owners
+FROM webhooks AS w
+WHERE w.tenant_id = CAST(:tenant_id AS uuid)
+    AND (CAST(:id AS uuid) IS NULL OR w.id = CAST(:id AS uuid))
+    AND w.id > coalesce(CAST(:after AS uuid), CAST('00000000-0000-0000-0000-000000000000' AS uuid))
+ORDER BY w.id
+LIMIT CAST(:most AS integer);
+
+-- name: lock_webhook
+-- A webhook as it is stored, which nobody else changes or deletes before this transaction ends.
+SELECT id, url, owner_ids, kinds, types, ceiling, disabled_at FROM webhooks
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid)
+FOR NO KEY UPDATE;
+
+-- name: update_webhook
+-- Changes a webhook. One that is enabled again has not failed.
+UPDATE webhooks
+SET url = CAST(:url AS text), owner_ids = CAST(:owner_ids AS uuid[]), kinds = CAST(:kinds AS text[]),
+    types = CAST(:types AS text[]), ceiling = CAST(:ceiling AS text), disabled_at = CAST(:disabled_at AS timestamptz),
+    disabled_reason = CASE WHEN disabled_at IS NOT NULL AND CAST(:disabled_at AS timestamptz) IS NOT NULL
+        THEN disabled_reason END,
+    failing_since = CASE WHEN disabled_at IS NULL THEN failing_since END
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid);
+
+-- name: rotate_secret
+-- Gives a webhook another secret; deliveries are signed with the former one, too, until a moment.
+UPDATE webhooks
+SET former_secret = secret, former_until = CAST(:former_until AS timestamptz), secret = CAST(:secret AS text)
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid);
+
+-- name: disable
+-- Nothing more is queued for a webhook, for a reason.
+UPDATE webhooks SET disabled_at = statement_timestamp(), disabled_reason = CAST(:reason AS text)
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid) AND disabled_at IS NULL;
+
+-- name: delete_deliveries
+-- Some deliveries of a webhook go.
+DELETE FROM webhook_deliveries
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id IN (
+    SELECT d.id FROM webhook_deliveries AS d
+    WHERE d.tenant_id = CAST(:tenant_id AS uuid) AND d.webhook_id = CAST(:id AS uuid)
+    ORDER BY d.id DESC
+    LIMIT CAST(:size AS integer)
+);
+
+-- name: delete_webhook
+-- A webhook goes, and its queues with it.
+DELETE FROM webhooks WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid);
+
+-- name: list_deliveries
+-- The newest deliveries of a webhook, or of those with one status, before an id where that is given.
+SELECT d.id, o.slug AS owner, d.kind, d.page_id, d.page_type, d.slug, d.version, d.happened_at, d.status, d.attempts,
+       d.attempted_at, d.finished_at, d.response_status, d.error
+FROM webhook_deliveries AS d
+JOIN owners AS o ON o.tenant_id = CAST(:tenant_id AS uuid) AND o.id = d.owner_id
+WHERE d.tenant_id = CAST(:tenant_id AS uuid) AND d.webhook_id = CAST(:webhook_id AS uuid)
+    AND (CAST(:status AS text) IS NULL OR d.status = CAST(:status AS text))
+    AND (CAST(:before AS uuid) IS NULL OR d.id < CAST(:before AS uuid))
+ORDER BY d.id DESC
+LIMIT CAST(:most AS integer);
+
+-- name: redeliver
+-- Deliveries that are dead, or the one that is named whatever became of it, are to be sent again.
+UPDATE webhook_deliveries
+SET status = 'pending', finished_at = NULL, attempts = 0, error = NULL,
+    retry_until = statement_timestamp() + CAST(:retried_for AS interval)
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id IN (
+    SELECT d.id FROM webhook_deliveries AS d
+    WHERE d.tenant_id = CAST(:tenant_id AS uuid) AND d.webhook_id = CAST(:webhook_id AS uuid)
+        AND CASE WHEN CAST(:id AS uuid) IS NULL THEN d.status = 'dead' ELSE d.id = CAST(:id AS uuid) END
+    ORDER BY d.id
+    LIMIT CAST(:most AS integer)
+);
+
+-- name: rest_queues
+-- The queues of a webhook that was disabled are not looked at.
+UPDATE webhook_queues SET due_at = NULL, claimed_by = NULL
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND webhook_id = CAST(:webhook_id AS uuid) AND due_at IS NOT NULL;
+
+-- name: wake_queues
+-- The queues of a webhook in which something waits are looked at again now, but for those that a sender has.
+UPDATE webhook_queues AS q SET due_at = statement_timestamp()
+WHERE q.tenant_id = CAST(:tenant_id AS uuid) AND q.webhook_id = CAST(:webhook_id AS uuid) AND q.claimed_by IS NULL
+    AND EXISTS (
+        SELECT FROM webhook_deliveries AS d
+        WHERE d.tenant_id = CAST(:tenant_id AS uuid) AND d.webhook_id = CAST(:webhook_id AS uuid)
+            AND d.owner_id = q.owner_id AND d.status = 'pending'
+    );
+
+-- name: prune_deliveries
+-- The oldest deliveries of a tenant that were over before a moment go, those that are dead later.
+DELETE FROM webhook_deliveries
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id IN (
+    SELECT d.id FROM webhook_deliveries AS d
+    WHERE d.tenant_id = CAST(:tenant_id AS uuid) AND (
+        (d.status = 'delivered' AND d.finished_at < CAST(:delivered_before AS timestamptz))
+        OR (d.status = 'dead' AND d.finished_at < CAST(:dead_before AS timestamptz))
+    )
+    ORDER BY d.finished_at
+    LIMIT CAST(:size AS integer)
+);
+
+-- name: count_deliveries
+-- The deliveries of one tenant that wait or are dead, and for how many seconds the oldest waits whose receiver is well.
+SELECT count(*) FILTER (WHERE d.status = 'pending') AS pending,
+       count(*) FILTER (WHERE d.status = 'dead') AS dead,
+       max(extract(epoch FROM statement_timestamp() - d.happened_at))
+           FILTER (WHERE d.status = 'pending' AND w.failing_since IS NULL AND w.disabled_at IS NULL) AS oldest
+FROM webhook_deliveries AS d
+JOIN webhooks AS w ON w.tenant_id = CAST(:tenant_id AS uuid) AND w.id = d.webhook_id
+WHERE d.tenant_id = CAST(:tenant_id AS uuid) AND d.status IN ('pending', 'dead');

@@ -1,0 +1,46 @@
+"""Webhooks and their deliveries as admins see them: everything but the secrets."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, any_, case, func, select
+
+from selection.declare.mapping import OuterRow
+
+from ..tables import owners, webhook_deliveries, webhooks
+from .references import found, referred
+
+by_ids = found(webhooks)
+owner = referred(owners, "owner_id")
+
+
+def listed() -> Select[Any]:
+    """Select the webhooks, the oldest first: ids grow with time."""
+    webhook = webhooks.alias()
+    return select(webhook).order_by(webhook.c.id)
+
+
+def owners_of(webhook: OuterRow) -> Select[Any]:
+    """Select the owners of whose wikis a webhook is told, by slug."""
+    one = owners.alias()
+    return select(one).where(one.c.id == any_(webhook.c.owner_ids)).order_by(one.c.slug, one.c.id)
+
+
+def state(webhook: OuterRow) -> ColumnElement[Any]:
+    """Return the state of a webhook, which is the same as resolvers.webhooks.webhooks.Webhook.state."""
+    return case(
+        (webhook.c.disabled_at.is_not(None), "disabled"),
+        (webhook.c.failing_since.is_not(None), "failing"),
+        else_="active",
+    )
+
+
+def former_until(webhook: OuterRow) -> ColumnElement[Any]:
+    """Return until when deliveries are signed with the secret before the last rotation, if they are now."""
+    return case((webhook.c.former_until > func.now(), webhook.c.former_until), else_=None)
+
+
+def deliveries(webhook_id: Any, status: Any = None) -> Select[Any]:
+    """Select the deliveries of a webhook, the newest first."""
+    delivery = webhook_deliveries.alias()
+    query = select(delivery).where(delivery.c.webhook_id == webhook_id).order_by(delivery.c.id.desc())
+    return query if status is None else query.where(delivery.c.status == status)

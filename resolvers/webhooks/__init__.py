@@ -1,0 +1,1 @@
+"""Webhooks: changes that are sent to the services of a tenant."""

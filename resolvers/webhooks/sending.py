@@ -1,0 +1,257 @@
+"""The sender of webhooks: any number of processes send what is queued, each queue by one of them at a time.
+
+A queue holds what one webhook is told of one wiki. Whoever claims it sends in order, and goes on only when something
+has arrived or is dead. A claim ends by itself, so what a killed sender had is sent again, with the same id: at least
+once. Nothing is locked while a receiver is waited for.
+"""
+
+import asyncio
+import logging
+import random
+import time
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from db.database import Database, Row
+from db.ids import new_id
+from db.sql import statements
+
+from ..errors import NotFound
+from ..tenants.tenants import list_tenants
+from ..transactions.audit import MACHINE, Event, audit
+from ..transactions.transaction import read_connection, transaction
+from .posting import SECONDS, NotSent, Post, WebhookClient, body_of, headers_of
+from .webhooks import NO_WEBHOOK, host_of
+
+SENDING, WEBHOOKS = statements("webhook_sending"), statements("webhooks")
+LEASE = 60.0  # seconds that a queue is one sender's
+SLOTS = 16  # queues at once in a process
+SLOTS_OF_ONE = 4  # of them, of one webhook: one that does not answer leaves the others to the rest
+COOLING = 2.0  # seconds in which a process begins no other queue of a webhook that has failed
+BATCH = 20
+IDLE = 1.0  # seconds before the next look, when there was nothing to do
+TROUBLE = 5.0  # seconds before the next look, when Postgres did not answer
+PAUSE, PAUSE_FACTOR, PAUSE_MOST = 5.0, 3.0, 6 * 3600.0  # seconds between attempts
+HASTENED = timedelta(minutes=1)  # to the next attempt at the latest, when a receiver takes something again
+DISABLED_AFTER = timedelta(days=5)
+GONE = 410
+BURIED_AT_ONCE = 1_000  # rows
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A queue that this sender has until its lease is over. `token` stands for this claim: no other has it."""
+
+    tenant_id: UUID
+    owner_id: UUID
+    webhook_id: UUID
+    token: str
+    ends: float
+
+    @property
+    def own(self) -> dict[str, Any]:
+        return {"tenant_id": self.tenant_id, "owner_id": self.owner_id, "webhook_id": self.webhook_id}
+
+
+def pause_after(attempts: int) -> timedelta:
+    """Return how long to wait after so many attempts: longer each time, and never the same for all."""
+    seconds = min(PAUSE * PAUSE_FACTOR ** min(attempts - 1, 20), PAUSE_MOST)
+    return timedelta(seconds=seconds * random.uniform(0.8, 1.2))
+
+
+class Sender:
+    """Sends what is queued in a database, for as long as `work` runs."""
+
+    def __init__(
+        self, database: Database, client: WebhookClient, name: str, *, lease: float = LEASE, idle: float = IDLE
+    ) -> None:
+        self.database, self.client, self.name = database, client, name
+        self.lease, self.idle = lease, idle
+        self.running: dict[asyncio.Task[None], UUID] = {}
+        """The queues at work, each with the id of its webhook."""
+        self.cooling: dict[UUID, float] = {}
+        """Until when no queue of a webhook is begun: one short outage must not give each of a thousand a pause."""
+
+    async def work(self) -> None:
+        """Send until cancelled. Queues at work are left to others then."""
+        try:
+            while True:
+                pause = self.idle
+                try:
+                    await self.start_due()
+                except Exception as error:
+                    log.warning("No webhook could be sent: %s", str(error) or type(error).__name__)
+                    pause = TROUBLE
+                if self.running:
+                    await asyncio.wait(self.running, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+                else:
+                    await asyncio.sleep(pause)
+        finally:
+            for task in self.running:
+                task.cancel()
+            await asyncio.gather(*self.running, return_exceptions=True)
+
+    async def start_due(self) -> None:
+        """Begin with the queues that are due, as many as there are slots for."""
+        if len(self.running) >= SLOTS:
+            return
+        for tenant_id in await self.due():
+            while len(self.running) < SLOTS and (claim := await self.claim(tenant_id)):
+                task = asyncio.create_task(self.send(claim))
+                self.running[task] = claim.webhook_id
+                task.add_done_callback(self.running.pop)
+
+    async def due(self) -> list[UUID]:
+        """Return the tenants that have a queue that is due, the one that has waited longest first."""
+        wanted = [{"tenant_id": tenant.id} for tenant in await list_tenants(self.database)]
+        async with read_connection(self.database) as connection:
+            rows = await connection.all_of_each(SENDING["find_due"], wanted)
+        return [row["tenant_id"] for row in sorted(rows, key=lambda row: row["due_at"])]
+
+    async def claim(self, tenant_id: UUID) -> Claim | None:
+        """Take a queue of the tenant; none where none is due that somebody else has not."""
+        at_work, now = [*self.running.values()], time.monotonic()
+        self.cooling = {id: until for id, until in self.cooling.items() if until > now}
+        busy = [*self.cooling, *(id for id in {*at_work} if at_work.count(id) >= SLOTS_OF_ONE)]
+        token, ends = f"{self.name}:{new_id()}", time.monotonic() + self.lease
+        async with transaction(self.database) as connection:
+            row = await connection.one(
+                SENDING["claim_queue"],
+                tenant_id=tenant_id,
+                busy=busy,
+                claimed_by=token,
+                lease=timedelta(seconds=self.lease),
+            )
+        return Claim(**row, token=token, ends=ends) if row else None
+
+    async def send(self, claim: Claim) -> None:
+        """Send what is in a queue, and leave it to others. A claim that cannot be left ends by itself."""
+        pause = timedelta()
+        try:
+            pause = await self.drain(claim)
+        except Exception as error:
+            log.warning("The webhook %s was not sent: %s", claim.webhook_id, str(error) or type(error).__name__)
+            pause = timedelta(seconds=TROUBLE)
+        finally:
+            with suppress(Exception):
+                await asyncio.shield(self.release(claim, pause))
+
+    async def drain(self, claim: Claim) -> timedelta:
+        """Send until nothing waits, something fails, or the time is over; return when the queue is due again."""
+        last = claim.ends - min(SECONDS + 5, self.lease / 2)  # what is begun before is stored in time
+        async with AsyncExitStack() as stack:
+            posts = Connections(stack, self.client)
+            while time.monotonic() < last:
+                async with read_connection(self.database) as connection:
+                    target = await connection.one(
+                        SENDING["find_target"], tenant_id=claim.tenant_id, webhook_id=claim.webhook_id
+                    )
+                    rows = await connection.all(SENDING["find_pending"], **claim.own, most=BATCH)
+                if target is None or target["disabled_at"] is not None or not rows:
+                    return timedelta()
+                for row in rows:
+                    if time.monotonic() >= last:
+                        break
+                    try:
+                        status = await self.attempt(posts, target, row)
+                    except NotSent as error:
+                        if (pause := await self.fail(claim, target, row, error)) is not None:
+                            return pause
+                    else:
+                        await self.deliver(claim, target, row, status)
+        return timedelta()
+
+    async def attempt(self, posts: "Connections", target: Row, row: Row) -> int:
+        """Send a delivery once, and return the status of the answer. Raises NotSent."""
+        post, body = await posts.to(target["url"]), body_of(target["tenant"], row)
+        return await post(headers_of(row["id"], target["now"], body, target["secrets"]), body)
+
+    async def deliver(self, claim: Claim, target: Row, row: Row, status: int) -> None:
+        """Store that a delivery has arrived."""
+        async with transaction(self.database) as connection:
+            if target["failing_since"] is not None and await connection.run(SENDING["note_success"], **named(claim)):
+                await connection.run(SENDING["hasten_queues"], **named(claim), pause=HASTENED)
+            await connection.run(
+                SENDING["mark_delivered"], tenant_id=claim.tenant_id, id=row["id"], response_status=status
+            )
+
+    async def fail(self, claim: Claim, target: Row, row: Row, error: NotSent) -> timedelta | None:
+        """Store that an attempt has failed; return when the next is due, or None where the delivery is dead."""
+        self.cooling[claim.webhook_id] = time.monotonic() + COOLING
+        failing_since = target["failing_since"]
+        is_hopeless = error.status == GONE or (
+            failing_since is not None and target["now"] - failing_since >= DISABLED_AFTER
+        )
+        async with transaction(self.database) as connection:
+            await connection.run(SENDING["note_failure"], **named(claim))
+            found = await connection.one(
+                SENDING["mark_failed"], tenant_id=claim.tenant_id, id=row["id"],
+                response_status=error.status, error=error.reason,
+            )  # fmt: skip
+        log.info("A webhook was not delivered: %s", error.reason, extra={"webhook": str(claim.webhook_id)})
+        if is_hopeless:
+            await self.disable(claim, target, error.reason)
+            return timedelta()
+        if found is None or found["status"] == "dead":
+            return None
+        return pause_after(found["attempts"])
+
+    async def disable(self, claim: Claim, target: Row, reason: str) -> None:
+        """Disable a webhook that is gone, or has failed for long. What waits for it is dead, and can be redelivered."""
+        async with transaction(self.database) as connection:
+            told = f"It was disabled because {reason}."
+            own = {"tenant_id": claim.tenant_id, "id": claim.webhook_id}
+            if await connection.run(WEBHOOKS["disable"], **own, reason=told):
+                await connection.run(WEBHOOKS["rest_queues"], **named(claim))
+                await audit(
+                    connection, claim.tenant_id, MACHINE, Event.WEBHOOK_DISABLED, claim.webhook_id,
+                    host=host_of(target["url"]), reason=reason,
+                )  # fmt: skip
+        while True:
+            async with transaction(self.database) as connection:
+                if not await connection.run(SENDING["bury"], **named(claim), error=told, size=BURIED_AT_ONCE):
+                    return
+
+    async def release(self, claim: Claim, pause: timedelta) -> None:
+        """Leave a queue to others. What was queued since it was read last is seen here: see `lock_queue`."""
+        given = {**claim.own, "claimed_by": claim.token}
+        async with transaction(self.database) as connection:
+            if await connection.one(SENDING["lock_queue"], **given) is not None:
+                await connection.run(SENDING["release_queue"], **given, pause=pause)
+
+
+class Connections:
+    """The connection to a webhook while its queue is sent; another one when its address changes meanwhile."""
+
+    def __init__(self, stack: AsyncExitStack, client: WebhookClient) -> None:
+        self.stack, self.client = stack, client
+        self.open: dict[str, Post] = {}
+
+    async def to(self, url: str) -> Post:
+        """Return what posts to an address. Raises NotSent."""
+        if url not in self.open:
+            opening: AbstractAsyncContextManager[Post] = self.client.to(url)
+            self.open[url] = await self.stack.enter_async_context(opening)
+        return self.open[url]
+
+
+def named(claim: Claim) -> dict[str, Any]:
+    return {"tenant_id": claim.tenant_id, "webhook_id": claim.webhook_id}
+
+
+async def send_test(database: Database, tenant_id: UUID, webhook_id: UUID, client: WebhookClient) -> int:
+    """Send a delivery of the type webhook.test now, and return the status of the answer. Raises NotSent, NotFound."""
+    async with read_connection(database) as connection:
+        target = await connection.one(SENDING["find_target"], tenant_id=tenant_id, webhook_id=webhook_id)
+    if target is None:
+        raise NotFound(NO_WEBHOOK)
+    body = orjson.dumps({"type": "webhook.test", "timestamp": target["now"], "data": {"tenant": target["tenant"]}})
+    async with client.to(target["url"]) as post:
+        return await post(headers_of(new_id(), target["now"], body, target["secrets"]), body)

@@ -1,0 +1,348 @@
+"""Webhooks of a tenant, for its admins: made, changed, deleted, and what became of what they were sent."""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from secrets import token_bytes
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from content.sensitivity import LEVELS, USUAL
+from db.database import Connection, Database
+from db.ids import new_id
+from db.scope import Actor
+from db.sql import statements
+from db.tables import PAGE_TYPES
+
+from .. import validation
+from ..auth.owners import hold_owners
+from ..errors import BadInput, IdempotencyKeyNotAllowed, NotFound
+from ..subscriptions.changes import ChangeKind
+from ..tenants.tenants import list_tenants
+from ..transactions.audit import MACHINE, Event, audit
+from ..transactions.outbox import RETRIED_FOR
+from ..transactions.transaction import transaction
+
+WEBHOOKS = statements("webhooks")
+WEBHOOKS_MAX = 20  # of one tenant: each write looks at all of them
+OWNERS_MAX = 100
+URL_MAX = 2_000
+SECRET_BYTES, SECRET_PREFIX = 32, "whsec_"
+OVERLAP, OVERLAP_MAX = timedelta(hours=24), timedelta(days=90)
+REDELIVERED_MAX = 10_000
+AT_ONCE = 1_000  # rows
+NO_WEBHOOK = "There is no such webhook."
+
+
+class DeliveryStatus(StrEnum):
+    """The state of a delivery. One that is dead is not tried again by itself."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    DEAD = "dead"
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookDraft:
+    """A webhook as it is to be. Without owners, kinds or types it is told of all of them."""
+
+    url: str
+    owner_ids: Sequence[UUID] = ()
+    kinds: Sequence[str] = ()
+    types: Sequence[str] = ()
+    ceiling: str = USUAL
+
+    def checked(self) -> "WebhookDraft":
+        """Return the same, each value once. Raises BadInput."""
+        return WebhookDraft(
+            checked_url(self.url),
+            list(dict.fromkeys(validation.check_count(self.owner_ids, OWNERS_MAX, "owners"))),
+            [validation.one_of(kind, ChangeKind, "kinds") for kind in dict.fromkeys(self.kinds)],
+            [validation.one_of(type, PAGE_TYPES, "types") for type in dict.fromkeys(self.types)],
+            validation.one_of(self.ceiling, LEVELS, "ceiling"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookChanges:
+    """Changes of a webhook; None leaves something as it is, and an empty list is for all."""
+
+    url: str | None = None
+    owner_ids: Sequence[UUID] | None = None
+    kinds: Sequence[str] | None = None
+    types: Sequence[str] | None = None
+    ceiling: str | None = None
+    enabled: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedSecret:
+    """The secret of a webhook as it is handed out, this once. `former_until` ends the one before, if any."""
+
+    id: UUID
+    secret: str = field(repr=False)
+    former_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A webhook without its secret. `owners` are slugs."""
+
+    id: UUID
+    url: str
+    owners: Sequence[str]
+    kinds: Sequence[str]
+    types: Sequence[str]
+    ceiling: str
+    created_at: datetime
+    former_until: datetime | None
+    failing_since: datetime | None
+    disabled_at: datetime | None
+    disabled_reason: str | None
+
+    @property
+    def state(self) -> str:
+        """Return the state of the webhook: active, failing or disabled."""
+        if self.disabled_at is not None:
+            return "disabled"
+        return "active" if self.failing_since is None else "failing"
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A delivery as it stands. `owner` is a slug."""
+
+    id: UUID
+    owner: str
+    kind: str
+    page_id: UUID | None
+    page_type: str | None
+    slug: str | None
+    version: int | None
+    happened_at: datetime
+    status: DeliveryStatus
+    attempts: int
+    attempted_at: datetime | None
+    finished_at: datetime | None
+    response_status: int | None
+    error: str | None
+
+
+def checked_url(text: str) -> str:
+    """Return an address that a webhook may have; where it leads is looked at in sending. Raises BadInput."""
+    url = validation.line(text, "url", URL_MAX)
+    try:
+        parts = urlsplit(url)
+        is_known = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        is_known = False
+    if not is_known or " " in url or not url.isascii():
+        raise BadInput("This is no address. Write it as https://app.example.org/hooks/cairn", "url")
+    if parts.username is not None or parts.password is not None:
+        raise BadInput("An address may hold no name and no password. The signature says who sends.", "url")
+    if parts.fragment:
+        raise BadInput("An address of a webhook has no part after #.", "url")
+    return url
+
+
+def new_secret() -> str:
+    return SECRET_PREFIX + b64encode(token_bytes(SECRET_BYTES)).decode()
+
+
+def check_is_not_stored(database: Database) -> None:
+    if database.stores_answers:
+        raise IdempotencyKeyNotAllowed(
+            "An answer that shows the secret of a webhook is not stored, so it cannot be repeated. Send this without "
+            "Idempotency-Key; if the answer is lost, rotate the secret."
+        )
+
+
+async def create_webhook(
+    database: Database, tenant_id: UUID, draft: WebhookDraft, *, by: Actor = MACHINE
+) -> IssuedSecret:
+    """Make a webhook: it is told of what is written from now on."""
+    check_is_not_stored(database)
+    draft, issued = draft.checked(), IssuedSecret(new_id(), new_secret())
+    async with transaction(database) as connection:
+        await hold_owners(connection, tenant_id, draft.owner_ids)
+        made = await connection.run(
+            WEBHOOKS["add_webhook"], tenant_id=tenant_id, id=issued.id, secret=issued.secret, most=WEBHOOKS_MAX,
+            **values_of(draft),
+        )  # fmt: skip
+        if not made:
+            raise BadInput(f"A tenant has {WEBHOOKS_MAX} webhooks at most. Delete one that nobody needs.", "url")
+        await audit(connection, tenant_id, by, Event.WEBHOOK_CREATED, issued.id, host=host_of(draft.url))
+    return issued
+
+
+async def update_webhook(
+    database: Database, tenant_id: UUID, webhook_id: UUID, changes: WebhookChanges, *, by: Actor = MACHINE
+) -> Webhook:
+    """Change a webhook, for what is written from now on; what waits goes to the new address.
+
+    While it is disabled nothing is queued for it, and what waits is kept.
+    """
+    async with transaction(database) as connection:
+        row = await lock_webhook(connection, tenant_id, webhook_id)
+        stored = WebhookDraft(row["url"], row["owner_ids"], row["kinds"], row["types"], row["ceiling"])
+        given = {
+            name: value
+            for name in ("url", "owner_ids", "kinds", "types", "ceiling")
+            if (value := getattr(changes, name)) is not None
+        }
+        draft = replace(stored, **given).checked()
+        await hold_owners(connection, tenant_id, draft.owner_ids)
+        disabled_at = row["disabled_at"]
+        if changes.enabled is not None:
+            disabled_at = None if changes.enabled else disabled_at or datetime.now(UTC)
+        own = {"tenant_id": tenant_id, "id": webhook_id}
+        await connection.run(WEBHOOKS["update_webhook"], **own, **values_of(draft), disabled_at=disabled_at)
+        about_queues = "wake_queues" if disabled_at is None else "rest_queues"
+        await connection.run(WEBHOOKS[about_queues], tenant_id=tenant_id, webhook_id=webhook_id)
+        told = {"host": host_of(draft.url) if changes.url else None, "enabled": changes.enabled}
+        await audit(connection, tenant_id, by, Event.WEBHOOK_UPDATED, webhook_id, fields=sorted(given) or None, **told)
+    return await find_webhook(database, tenant_id, webhook_id)
+
+
+async def rotate_webhook_secret(
+    database: Database, tenant_id: UUID, webhook_id: UUID, overlap: timedelta = OVERLAP, *, by: Actor = MACHINE
+) -> IssuedSecret:
+    """Give a webhook another secret; for the overlap deliveries have a signature by each of the two."""
+    check_is_not_stored(database)
+    if not timedelta() <= overlap <= OVERLAP_MAX:
+        raise BadInput(f"The former secret may be used for {OVERLAP_MAX.days} days at most.", "overlapSeconds")
+    issued = IssuedSecret(webhook_id, new_secret(), datetime.now(UTC) + overlap)
+    own = {"tenant_id": tenant_id, "id": webhook_id}
+    async with transaction(database) as connection:
+        given = {"secret": issued.secret, "former_until": issued.former_until}
+        if not await connection.run(WEBHOOKS["rotate_secret"], **own, **given):
+            raise NotFound(NO_WEBHOOK)
+        await audit(connection, tenant_id, by, Event.WEBHOOK_ROTATED, webhook_id, formerUntil=issued.former_until)
+    return issued
+
+
+async def delete_webhook(database: Database, tenant_id: UUID, webhook_id: UUID, *, by: Actor = MACHINE) -> None:
+    """Delete a webhook with all that waits for it. A killed deletion leaves it disabled; deleting it again goes on."""
+    own = {"tenant_id": tenant_id, "id": webhook_id}
+    async with transaction(database) as connection:
+        await lock_webhook(connection, tenant_id, webhook_id)
+        await connection.run(WEBHOOKS["disable"], **own, reason="It is being deleted.")
+    while True:
+        async with transaction(database) as connection:
+            if not await connection.run(WEBHOOKS["delete_deliveries"], **own, size=AT_ONCE):
+                break
+    async with transaction(database) as connection:
+        if await connection.run(WEBHOOKS["delete_webhook"], **own):
+            await audit(connection, tenant_id, by, Event.WEBHOOK_DELETED, webhook_id)
+
+
+async def list_webhooks(
+    database: Database, tenant_id: UUID, *, after: UUID | None = None, limit: int | None = None, id: UUID | None = None
+) -> list[Webhook]:
+    """Return the webhooks of a tenant, the oldest first; a page of them follows the id `after`."""
+    async with database.connection() as connection:
+        rows = await connection.all(WEBHOOKS["list_webhooks"], tenant_id=tenant_id, id=id, after=after, most=limit)
+    return [Webhook(**dict(row)) for row in rows]
+
+
+async def find_webhook(database: Database, tenant_id: UUID, webhook_id: UUID) -> Webhook:
+    """Return a webhook. Raises NotFound."""
+    found = await list_webhooks(database, tenant_id, id=webhook_id)
+    if not found:
+        raise NotFound(NO_WEBHOOK)
+    return found[0]
+
+
+async def list_deliveries(
+    database: Database,
+    tenant_id: UUID,
+    webhook_id: UUID,
+    *,
+    status: DeliveryStatus | None = None,
+    before: UUID | None = None,
+    limit: int = 50,
+) -> list[Delivery]:
+    """Return the newest deliveries of a webhook, or of those with one status; a page of them is `before` an id."""
+    await find_webhook(database, tenant_id, webhook_id)
+    own = {"tenant_id": tenant_id, "webhook_id": webhook_id}
+    async with database.connection() as connection:
+        rows = await connection.all(WEBHOOKS["list_deliveries"], **own, status=status, before=before, most=limit)
+    return [Delivery(**dict(row) | {"status": DeliveryStatus(row["status"])}) for row in rows]
+
+
+async def redeliver(
+    database: Database, tenant_id: UUID, webhook_id: UUID, delivery_id: UUID | None = None, *, by: Actor = MACHINE
+) -> int:
+    """Send one delivery again, or all that are dead, 10,000 at most; return how many that are.
+
+    They keep their ids, and are tried for three days again. Order holds among them, not with what was sent since.
+    """
+    own = {"tenant_id": tenant_id, "webhook_id": webhook_id}
+    async with transaction(database) as connection:
+        row = await lock_webhook(connection, tenant_id, webhook_id)
+        if row["disabled_at"] is not None:
+            raise BadInput("This webhook is disabled. Enable it first.", "id")
+        number = await connection.run(
+            WEBHOOKS["redeliver"], **own, id=delivery_id, most=REDELIVERED_MAX, retried_for=RETRIED_FOR
+        )
+        if delivery_id is not None and not number:
+            raise NotFound("There is no such delivery of this webhook.")
+        if number:
+            await connection.run(WEBHOOKS["wake_queues"], **own)
+            await audit(connection, tenant_id, by, Event.WEBHOOK_REDELIVERED, webhook_id, deliveries=number)
+    return number
+
+
+async def prune_deliveries(database: Database, tenant_id: UUID, now: datetime) -> int:
+    """Take away what was delivered a week ago, and what has been dead for 30 days."""
+    gone = 0
+    before = {"delivered_before": now - timedelta(days=7), "dead_before": now - timedelta(days=30)}
+    while True:
+        async with transaction(database) as connection:
+            rows = await connection.run(WEBHOOKS["prune_deliveries"], tenant_id=tenant_id, size=AT_ONCE, **before)
+        gone += rows
+        if rows < AT_ONCE:
+            return gone
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDeliveries:
+    """Counts over all tenants. `oldest` is how long the oldest waits whose receiver is well, in seconds."""
+
+    pending: int
+    dead: int
+    oldest: float
+
+
+async def count_open_deliveries(database: Database) -> OpenDeliveries:
+    """Count what waits and what is dead: one small statement a tenant, all in one round trip."""
+    wanted = [{"tenant_id": tenant.id} for tenant in await list_tenants(database)]
+    async with database.connection() as connection:
+        rows = await connection.all_of_each(WEBHOOKS["count_deliveries"], wanted)
+    pending, dead = (sum(row[name] for row in rows) for name in ("pending", "dead"))
+    return OpenDeliveries(pending, dead, float(max((row["oldest"] or 0 for row in rows), default=0)))
+
+
+async def lock_webhook(connection: Connection, tenant_id: UUID, webhook_id: UUID) -> Any:
+    row = await connection.one(WEBHOOKS["lock_webhook"], tenant_id=tenant_id, id=webhook_id)
+    if row is None:
+        raise NotFound(NO_WEBHOOK)
+    return row
+
+
+def values_of(draft: WebhookDraft) -> dict[str, Any]:
+    return {
+        "url": draft.url,
+        "owner_ids": list(draft.owner_ids),
+        "kinds": list(draft.kinds),
+        "types": list(draft.types),
+        "ceiling": draft.ceiling,
+    }
+
+
+def host_of(url: str) -> str:
+    """Return the host of an address, for the log: the rest may be a secret."""
+    return urlsplit(url).netloc

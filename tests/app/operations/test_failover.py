@@ -1,0 +1,137 @@
+"""A standby takes over: a service that knows both servers goes on, one that knows the standby alone says what it is."""
+
+import asyncio
+import itertools
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import asyncpg
+import pytest
+
+from db.embedded import EmbeddedServer, programs, server_account
+from db.migrate import migrate
+from tests.app.service import Service, serving
+from tests.conftest import execute, new_folder
+from tests.wiki import close_wiki, open_wiki
+
+MAKE = """mutation($title: String!) {
+  createWikiPage(input: {type: TOPIC, title: $title, bodyMd: "x"}) { page { title } userErrors { message } }
+}"""
+READ = "{ wikiPages(first: 100) { nodes { title } } }"
+
+
+class Pair(NamedTuple):
+    """Two servers, of which the second follows the first. A COMMIT waits until both have it."""
+
+    first: EmbeddedServer
+    second: EmbeddedServer
+
+    def sockets(self) -> list[str]:
+        return [server.postmaster()[4] for server in self]
+
+    def dsn(self, *sockets: str) -> str:
+        """Return the DSN of these servers, of which that one is used which takes writes, or of the only one."""
+        wanted = "&target_session_attrs=read-write" if len(sockets) > 1 else ""
+        return f"postgresql://postgres@/cairn?host={','.join(sockets)}{wanted}"
+
+    def promote(self) -> None:
+        """Let the second server take over."""
+        account = server_account(self.second.data_dir, (programs(),), lambda _: None)
+        self.second.run(account, "pg_ctl", "promote", "--wait", "--silent")
+
+
+@pytest.fixture
+def pair() -> Iterator[Pair]:
+    folder = Path(new_folder())
+    folder.chmod(0o755)
+    servers = Pair(EmbeddedServer(folder / "first"), EmbeddedServer(folder / "second"))
+    for server in servers:
+        server.data_dir.mkdir()
+    first, second = servers
+    first.launch()
+    try:
+        socket = first.postmaster()[4]
+        asyncio.run(migrate(servers.dsn(socket)))
+        account = server_account(second.data_dir, (programs(),), lambda _: None)
+        copied = ("--host", socket, "--username=postgres", "--pgdata", str(second.cluster), "--checkpoint=fast")
+        second.run(account, "pg_basebackup", *copied, "--write-recovery-conf")
+        second.launch()
+        execute(servers.dsn(socket), "ALTER SYSTEM SET synchronous_standby_names = '*'")
+        execute(servers.dsn(socket), "SELECT pg_reload_conf()")
+        yield servers
+    finally:
+        for server in servers:
+            if server.postmaster():
+                server.halt()
+        shutil.rmtree(folder)
+
+
+async def test_a_service_that_knows_both_servers_loses_nothing_that_it_has_acknowledged(
+    pair: Pair, tmp_path: Path
+) -> None:
+    both = pair.sockets()
+    wiki = await open_wiki(pair.dsn(both[0]))
+    await close_wiki(wiki)
+    acknowledged: list[str] = []
+    statuses: set[int] = set()
+
+    async def write(service: Service, token: str, client: int) -> None:
+        for number in itertools.count():
+            title = f"Page {number} of {client}"
+            answer = await service.post(MAKE, token, {"title": title})
+            statuses.add(answer.status_code)
+            if answer.status_code == 200 and answer.json()["data"]["createWikiPage"]["page"]:
+                acknowledged.append(title)
+            else:
+                await asyncio.sleep(0.1)
+
+    async def more(count: int) -> None:
+        before = len(acknowledged)
+        async with asyncio.timeout(60):
+            while len(acknowledged) < before + count:
+                await asyncio.sleep(0.05)
+
+    async with serving(pair.dsn(*both), tmp_path) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        clients = [asyncio.create_task(write(service, token, client)) for client in range(4)]
+        await more(20)
+        os.kill(int(pair.first.postmaster()[0]), signal.SIGQUIT)
+        await asyncio.to_thread(pair.promote)
+        await more(20)
+        for client in clients:
+            client.cancel()
+        await asyncio.gather(*clients, return_exceptions=True)
+    assert statuses == {200, 503}
+    connection = await asyncpg.connect(pair.dsn(both[1]))
+    stored = {row["title"] for row in await connection.fetch("SELECT title FROM pages")}
+    await connection.close()
+    assert set(acknowledged) <= stored
+
+
+async def test_a_service_of_a_standby_serves_reads_and_says_that_it_takes_no_writes(pair: Pair, tmp_path: Path) -> None:
+    first, second = pair.sockets()
+    wiki = await open_wiki(pair.dsn(first))
+    await close_wiki(wiki)
+    async with serving(pair.dsn(second), tmp_path) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        assert (await service.post(READ, token)).json()["data"] == {"wikiPages": {"nodes": []}}
+        ready = await service.http.get("/readyz")
+        assert (ready.status_code, ready.json()["reason"]) == (503, "read_only")
+        refused = await service.post(MAKE, token, {"title": "Ash"})
+        (error,) = refused.json()["errors"]
+        assert (refused.status_code, error["extensions"]["reason"]) == (503, "read_only")
+        assert "it is a standby" in error["message"]
+        headers = {"authorization": f"Bearer {token}"}
+        page = {"type": "topic", "title": "Ash", "content": "x"}
+        problem = (await service.http.post("/api/wiki/pages", headers=headers, json=page)).json()
+        assert (problem["status"], problem["code"], problem["reason"]) == (503, "UNAVAILABLE", "read_only")
+        await asyncio.to_thread(pair.promote)
+        async with asyncio.timeout(30):
+            while (await service.post(MAKE, token, {"title": "Ash"})).status_code != 200:
+                await asyncio.sleep(0.1)
+            while (await service.http.get("/readyz")).status_code != 200:
+                await asyncio.sleep(0.1)

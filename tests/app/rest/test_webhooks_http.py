@@ -1,0 +1,181 @@
+"""Webhooks over GraphQL and /api/admin: for admins, without a leaked secret, and sent by a service that works."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from db.scope import Role
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from tests.app.rest.test_admin_http import TOKEN, Operator
+from tests.app.service import Service, serving
+from tests.resolvers.webhooks.receiver import receiving
+from tests.wiki import Wiki
+
+ERRORS = "userErrors { code field }"
+SHOWN = "id url owners { slug } kinds types ceiling state createdAt failingSince disabledAt disabledReason formerUntil"
+CREATE = f"""mutation($input: CreateWebhookInput!) {{ createWebhook(input: $input) {{
+    secret webhook {{ {SHOWN} }} {ERRORS} }} }}"""
+UPDATE = f"""mutation($input: UpdateWebhookInput!) {{ updateWebhook(input: $input) {{
+    secret webhook {{ {SHOWN} }} {ERRORS} }} }}"""
+ROTATE = f"""mutation($input: RotateWebhookSecretInput!) {{ rotateWebhookSecret(input: $input) {{
+    secret webhook {{ id formerUntil }} {ERRORS} }} }}"""
+DELETE = f"mutation($input: DeleteWebhookInput!) {{ deleteWebhook(input: $input) {{ deletedId {ERRORS} }} }}"
+REDELIVER = f"mutation($input: RedeliverWebhookInput!) {{ redeliverWebhook(input: $input) {{ redelivered {ERRORS} }} }}"
+LIST = f"{{ webhooks(first: 10) {{ totalCount nodes {{ {SHOWN} }} }} }}"
+DELIVERIES = """query($id: ID!, $status: WebhookDeliveryStatus) {
+    webhookDeliveries(webhookId: $id, status: $status, first: 10) { totalCount nodes {
+        id owner { slug } kind pageId pageType slug version happenedAt status attempts attemptedAt finishedAt
+        responseStatus error } } }"""
+URL = "https://app.example.org/hooks"
+
+
+@pytest.fixture
+async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
+    async with serving(dsn, tmp_path, admin_token=TOKEN, worker=True, webhook_networks="127.0.0.0/8") as service:
+        yield service
+
+
+async def do(service: Service, token: str, document: str, **given: Any) -> dict[str, Any]:
+    answer = await service.ask(document, token, input=given)
+    assert "errors" not in answer, answer
+    (payload,) = answer["data"].values()
+    assert payload.pop("userErrors") == []
+    return dict(payload)
+
+
+async def delivered(service: Service, token: str, webhook_id: str, number: int) -> list[dict[str, Any]]:
+    async with asyncio.timeout(60):
+        while True:
+            answer = await service.ask(DELIVERIES, token, id=webhook_id, status="DELIVERED")
+            if answer["data"]["webhookDeliveries"]["totalCount"] == number:
+                return list(answer["data"]["webhookDeliveries"]["nodes"])
+            await asyncio.sleep(0.1)
+
+
+async def test_an_admin_makes_a_webhook_which_a_serving_worker_serves(service: Service, token: str, wiki: Wiki) -> None:
+    with receiving() as receiver:
+        made = await do(service, token, CREATE, url=receiver.url, kinds=["created"], types=["topic"])
+        receiver.secret = made["secret"]
+        webhook = made["webhook"]
+        assert (webhook["url"], webhook["kinds"], webhook["types"]) == (receiver.url, ["created"], ["topic"])
+        assert (webhook["ceiling"], webhook["state"], webhook["owners"]) == ("INTERNAL", "ACTIVE", [])
+        page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))).page_id
+        await create_page(wiki.database, wiki.scope, PageDraft("entity", "Mara"))
+        (delivery,) = await delivered(service, token, webhook["id"], 1)
+        assert (delivery["kind"], delivery["pageType"], delivery["slug"]) == ("CREATED", "TOPIC", "austin")
+        assert (delivery["pageId"], delivery["attempts"], delivery["responseStatus"]) == (str(page_id), 1, 204)
+        assert [(one["id"], one["is_signed"]) for one in receiver.heard] == [(delivery["id"], True)]
+        again = await do(service, token, REDELIVER, id=webhook["id"], deliveryId=delivery["id"])
+        assert again == {"redelivered": 1}
+        await delivered(service, token, webhook["id"], 1)
+        async with asyncio.timeout(60):
+            while len(receiver.heard) < 2:
+                await asyncio.sleep(0.05)
+        assert receiver.heard[1]["id"] == delivery["id"]
+    listed = (await service.ask(LIST, token))["data"]["webhooks"]
+    assert listed == {"totalCount": 1, "nodes": [webhook]}
+    assert made["secret"] not in str(listed)
+
+
+async def test_a_webhook_is_changed_rotated_and_deleted(service: Service, token: str, wiki: Wiki) -> None:
+    slug = await wiki.look.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id)
+    made = await do(service, token, CREATE, url=URL, owners=[slug], ceiling="SECRET")
+    id = made["webhook"]["id"]
+    assert made["webhook"]["owners"] == [{"slug": slug}]
+    changed = (await do(service, token, UPDATE, id=id, owners=[], enabled=False))["webhook"]
+    assert (changed["owners"], changed["state"], changed["ceiling"]) == ([], "DISABLED", "SECRET")
+    answer = await service.ask(REDELIVER, token, input={"id": id})
+    assert answer["data"]["redeliverWebhook"]["userErrors"] == [{"code": "BAD_USER_INPUT", "field": ["id"]}]
+    changed = (await do(service, token, UPDATE, id=id, enabled=True, url=URL + "/2"))["webhook"]
+    assert (changed["state"], changed["url"]) == ("ACTIVE", URL + "/2")
+    rotated = await do(service, token, ROTATE, id=id, overlapSeconds=60)
+    assert rotated["secret"] not in (None, made["secret"])
+    assert rotated["webhook"]["formerUntil"] is not None
+    assert await do(service, token, DELETE, id=id) == {"deletedId": id}
+    assert (await service.ask(LIST, token))["data"]["webhooks"]["nodes"] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"url": "file:///etc/passwd"}, "url"),
+        ({"url": URL, "kinds": ["sold"]}, "kinds"),
+        ({"url": URL, "types": ["car"]}, "types"),
+        ({"url": URL, "owners": ["o"] * 101}, "owners"),
+    ],
+)
+async def test_what_is_wrong_names_its_field(service: Service, token: str, given: dict[str, Any], field: str) -> None:
+    (payload,) = (await service.ask(CREATE, token, input=given))["data"].values()
+    assert payload["userErrors"] == [{"code": "BAD_USER_INPUT", "field": [field]}]
+    assert payload["secret"] is payload["webhook"] is None
+
+
+@pytest.mark.parametrize("role", [Role.READER, Role.MEMBER, Role.SERVICE])
+async def test_webhooks_are_for_admins(service: Service, token: str, wiki: Wiki, role: Role) -> None:
+    id = (await do(service, token, CREATE, url=URL))["webhook"]["id"]
+    other = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, role)
+    asked = [
+        (CREATE, {"input": {"url": URL}}),
+        (UPDATE, {"input": {"id": id, "enabled": False}}),
+        (ROTATE, {"input": {"id": id}}),
+        (DELETE, {"input": {"id": id}}),
+        (REDELIVER, {"input": {"id": id}}),
+        (LIST, {}),
+        (DELIVERIES, {"id": id}),
+    ]
+    for document, given in asked:
+        answer = await service.ask(document, other, **given)
+        assert [error["extensions"]["code"] for error in answer["errors"]] == ["FORBIDDEN"]
+        assert not any((answer["data"] or {}).values())
+
+
+async def test_a_webhook_of_another_tenant_is_unknown(service: Service, token: str, wiki: Wiki) -> None:
+    operator = Operator(service)
+    await operator.make("/tenants", slug="beta")
+    theirs = (await operator.make("/tenants/beta/webhooks", url=URL))["id"]
+    for id in (theirs, str(uuid4())):
+        for document in (UPDATE, ROTATE, DELETE, REDELIVER):
+            answer = await service.ask(document, token, input={"id": id})
+            assert [error["extensions"]["code"] for error in answer["errors"]] == ["NOT_FOUND"]
+        assert (await service.ask(DELIVERIES, token, id=id))["data"]["webhookDeliveries"]["nodes"] == []
+    assert (await service.ask(LIST, token))["data"]["webhooks"]["nodes"] == []
+
+
+async def test_an_answer_with_a_secret_is_not_stored(service: Service, token: str) -> None:
+    headers = {"authorization": f"Bearer {token}", "idempotency-key": "once"}
+    sent = {"query": CREATE, "variables": {"input": {"url": URL}}}
+    answer = (await service.http.post("/graphql", headers=headers, json=sent)).json()
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["IDEMPOTENCY_KEY_NOT_ALLOWED"]
+    assert (await service.ask(LIST, token))["data"]["webhooks"]["nodes"] == []
+
+
+async def test_operators_administer_webhooks_over_rest(service: Service, wiki: Wiki) -> None:
+    operator, tenant = Operator(service), str(wiki.scope.tenant_id)
+    with receiving() as receiver:
+        owner = str(wiki.scope.owner_id)
+        issued = await operator.make(f"/tenants/{tenant}/webhooks", url=receiver.url, owners=[owner], types=["topic"])
+        receiver.secret = issued["secret"]
+        path = f"/tenants/{tenant}/webhooks/{issued['id']}"
+        (listed,) = (await operator.get(f"/tenants/{tenant}/webhooks"))["items"]
+        assert (listed["url"], listed["types"], listed["state"]) == (receiver.url, ["topic"], "active")
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
+        async with asyncio.timeout(60):
+            while not (await operator.get(f"{path}/deliveries?status=delivered"))["items"]:
+                await asyncio.sleep(0.1)
+        assert [one["is_signed"] for one in receiver.heard] == [True]
+        again = await operator.ask("POST", f"{path}/redeliver", json={})
+        assert again.json() == {"redelivered": 0}
+    rotated = await operator.ask("POST", f"{path}/rotate", json={"overlap_seconds": 0})
+    assert rotated.json()["secret"] != issued["secret"]
+    changed = await operator.ask("PATCH", path, json={"enabled": False, "kinds": ["created"]})
+    assert (changed.json()["state"], changed.json()["kinds"]) == ("disabled", ["created"])
+    assert (await operator.ask("POST", f"{path}/redeliver", json={})).status_code == 422
+    assert (await operator.ask("POST", f"/tenants/{tenant}/webhooks", json={"url": "nowhere"})).status_code == 422
+    assert (await operator.ask("DELETE", path)).status_code == 204
+    assert (await operator.ask("DELETE", path)).status_code == 404
+    assert (await operator.ask("GET", f"{path}/deliveries")).status_code == 404

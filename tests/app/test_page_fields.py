@@ -1,0 +1,183 @@
+"""Fields that a page has in frontmatter, too: written and read by GraphQL, REST, tools and files alike."""
+
+import io
+import zipfile
+from typing import Any
+
+import pytest
+
+from db.scope import Role
+from resolvers.auth.api_keys import create_api_key
+from resolvers.auth.owners import Grant, OwnerKind, create_owner, grant
+from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.claims import supersede_claim
+from resolvers.pages.lifecycle import create_page, update_page
+from tests.app.agents import agent
+from tests.app.rest_client import Rest
+from tests.app.service import Service
+from tests.wiki import Wiki
+
+READ = """query ($t: ID!, $slug: String!) { wikiPage(tenantId: $t, type: TOPIC, slug: $slug) { version
+    sensitivity statedConfidence expiresAt ownerRole supersedes { slug } contradicts { slug } related { slug } } }"""
+GIVEN = {
+    "sensitivity": "SECRET", "statedConfidence": "HIGH", "expiresAt": "2027-03-02T00:00:00Z", "ownerRole": "architect",
+    "supersedes": ["old"], "contradicts": ["topic/other"], "related": ["near"],
+}  # fmt: skip
+TOLD = {
+    "sensitivity": "SECRET", "statedConfidence": "HIGH", "expiresAt": "2027-03-02T00:00:00.000000Z",
+    "ownerRole": "architect", "supersedes": [{"slug": "old"}], "contradicts": [{"slug": "other"}],
+    "related": [{"slug": "near"}],
+}  # fmt: skip
+KEPT = {
+    "sensitivity": "secret", "confidence": "high", "expires_at": "2027-03-02", "owner": "architect",
+    "supersedes": ["old"], "contradicts": ["topic/other"],
+}  # fmt: skip
+NOTHING = {
+    "sensitivity": "INTERNAL", "statedConfidence": None, "expiresAt": None, "ownerRole": None, "supersedes": [],
+    "contradicts": [], "related": [],
+}  # fmt: skip
+
+
+@pytest.fixture
+async def rest(service: Service, token: str, wiki: Wiki) -> Rest:
+    for title in ("Old", "Other", "Near"):
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body="Words."))
+    return Rest(service.http, token)
+
+
+async def graphql(service: Service, token: str, query: str, **variables: Any) -> Any:
+    headers = {"authorization": f"Bearer {token}"}
+    answer = (
+        await service.http.post("/graphql", json={"query": query, "variables": variables}, headers=headers)
+    ).json()
+    assert "errors" not in answer, answer
+    return answer["data"]
+
+
+async def mutated(service: Service, token: str, mutation: str, **given: Any) -> dict[str, Any]:
+    kind = mutation[0].upper() + mutation[1:] + "Input"
+    text = (
+        f"mutation ($i: {kind}!) {{ done: {mutation}(input: $i) {{ page {{ id }} userErrors {{ field message }} }} }}"
+    )
+    done: dict[str, Any] = (await graphql(service, token, text, i=given))["done"]
+    return done
+
+
+async def test_graphql_writes_the_fields_and_reads_them(service: Service, token: str, rest: Rest, wiki: Wiki) -> None:
+    made = await mutated(service, token, "createWikiPage", type="TOPIC", title="Plan", bodyMd="A plan.", **GIVEN)
+    tenant = str(wiki.scope.tenant_id)
+    assert (await graphql(service, token, READ, t=tenant, slug="plan"))["wikiPage"] == {"version": 1, **TOLD}
+    assert (await wiki.row("pages", slug="plan"))["metadata"] == KEPT
+    cleared = {name: [] if isinstance(value, list) else None for name, value in GIVEN.items()}
+    await mutated(service, token, "updateWikiPage", pageId=made["page"]["id"], **cleared)
+    assert (await graphql(service, token, READ, t=tenant, slug="plan"))["wikiPage"] == {"version": 2, **NOTHING}
+    await mutated(service, token, "upsertWikiPage", type="TOPIC", title="Plan", ownerRole="copywriter")
+    await mutated(service, token, "updateWikiPage", pageId=made["page"]["id"], sensitivity="PUBLIC")
+    assert (await wiki.row("pages", slug="plan"))["metadata"] == {"owner": "copywriter", "sensitivity": "public"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("supersedes", ["nobody"]), ("contradicts", ["plan"]), ("related", ["nobody"]), ("ownerRole", "x" * 101)],
+)
+async def test_what_no_page_can_say_is_refused(
+    service: Service, token: str, rest: Rest, wiki: Wiki, field: str, value: Any
+) -> None:
+    made = await mutated(service, token, "createWikiPage", type="TOPIC", title="Plan")
+    done = await mutated(service, token, "updateWikiPage", pageId=made["page"]["id"], **{field: value})
+    assert done["page"] is None
+    assert done["userErrors"][0]["field"] == [field] + (["0"] if isinstance(value, list) else [])
+    assert (await wiki.row("pages", slug="plan"))["version"] == 1
+
+
+async def test_rest_writes_the_fields_and_reads_them(rest: Rest, wiki: Wiki) -> None:
+    given = {
+        "sensitivity": "confidential", "stated_confidence": "low", "expires_at": "2027-03-02T10:00:00Z",
+        "owner_role": "backend", "supersedes": ["old"],
+    }  # fmt: skip
+    made = await rest.page("Plan", **given)
+    names = {"slug": "old", "title": "Old", "type": "topic"}
+    told = given | {"expires_at": "2027-03-02T10:00:00.000000Z", "supersedes": [names]}
+    assert made | told == made
+    assert (made["confidence"], made["contradicts"]) == ("low", [])
+    changes = {"owner_role": None, "contradicts": ["other"], "supersedes": []}
+    changed = (await rest.ask("PATCH", "/pages/plan", json=changes)).json()
+    assert (changed["owner_role"], changed["supersedes"]) == (None, [])
+    assert [one["slug"] for one in changed["contradicts"]] == ["other"]
+    assert changed["sensitivity"] == "confidential", "what is left out stays"
+    refused = await rest.ask("PATCH", "/pages/plan", json={"supersedes": ["nobody"]})
+    assert (refused.status_code, refused.json()["field"]) == (422, "supersedes.0")
+
+
+async def test_tools_write_the_fields_and_read_them(service: Service, token: str, rest: Rest) -> None:
+    async with agent(service, token) as mara:
+        await mara.call("wiki_create", title="Plan", type="topic", content="A plan.", sensitivity="confidential")
+        given = {"expires_at": "2027-03-02", "owner_role": "architect", "contradicts": ["Topic/other"]}
+        await mara.call("wiki_update", page="plan", stated_confidence="high", supersedes=["[[old]]"], **given)
+        page, told = await mara.call("wiki_read", page="plan"), await mara.text("wiki_read", page="plan")
+        await mara.call("wiki_update", page="plan", owner_role="", expires_at="")
+        after = await mara.call("wiki_read", page="plan")
+        fault, _ = await mara.refused("wiki_update", page="plan", sensitivity="hush")
+    assert page["expires_at"] == "2027-03-02T00:00:00.000000Z"
+    assert page == page | {
+        "sensitivity": "confidential", "stated_confidence": "high", "owner_role": "architect",
+        "supersedes": ["topic/old"], "contradicts": ["topic/other"],
+    }  # fmt: skip
+    for line in ("sensitivity: confidential", "owner: architect", "contradicts: topic/other", "supersedes: topic/old"):
+        assert line in told
+    assert (after["owner_role"], after["expires_at"]) == (None, None)
+    assert fault["field"] == "sensitivity"
+
+
+async def test_files_say_the_fields_as_they_came_and_as_they_were_written(
+    service: Service, token: str, rest: Rest, wiki: Wiki
+) -> None:
+    text = (
+        "---\ntitle: Plan\ntype: topic\ndescription: What we do\nowner: architect\nconfidence: high\n"
+        "expires_at: 2027-03-02\nsensitivity: secret\nsupersedes: old\n"
+        "contradicts: [other]\nrelated: [near]\n---\nWe.\n"
+    )
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("topics/plan.md", text)
+    answer = await rest.ask("POST", "/import", content=packed.getvalue(), headers={"content-type": "application/zip"})
+    assert answer.status_code == 200, answer.text
+    tenant = str(wiki.scope.tenant_id)
+    assert (await graphql(service, token, READ, t=tenant, slug="plan"))["wikiPage"] == {"version": 1, **TOLD}
+    await create_page(
+        wiki.database, wiki.scope, PageDraft("topic", "Newer", fields={"owner_role": "qa", "contradicts": ["plan"]})
+    )
+    exported = await rest.get("/export.zip")
+    with zipfile.ZipFile(io.BytesIO(exported.content)) as archive:
+        files = {name.rpartition("/")[2]: archive.read(name).decode() for name in archive.namelist()}
+    assert "owner: qa" in files["newer.md"]
+    assert "contradicts:\n- plan\n" in files["newer.md"].replace("  - ", "- ")
+    for line in ("owner: architect", "confidence: high", "sensitivity: secret", "supersedes: old"):
+        assert line in files["plan.md"]
+
+
+async def test_nobody_marks_a_page_beyond_what_they_read(service: Service, wiki: Wiki, rest: Rest) -> None:
+    """A member by grant reads up to confidential: so far a page may be raised, and lowered again."""
+    tenant_id = wiki.scope.tenant_id
+    guest = await create_owner(wiki.database, tenant_id, OwnerKind.USER, "guest", "Guest")
+    await grant(wiki.database, tenant_id, owner_id=wiki.scope.owner_id, grantee_id=guest.id, role=Grant.MEMBER)
+    key = (await create_api_key(wiki.database, tenant_id, "guest", Role.MEMBER, [guest.id])).key
+    headers = {"authorization": f"Bearer {key}", "X-Cairn-Owner": str(wiki.scope.owner_id)}
+
+    async def marked(method: str, path: str, **given: Any) -> int:
+        return (await service.http.request(method, f"/api/wiki{path}", headers=headers, json=given)).status_code
+
+    assert await marked("PATCH", "/pages/near", sensitivity="secret") == 403
+    assert await marked("POST", "/pages", title="Mine", type="topic", content="x", sensitivity="secret") == 403
+    assert await marked("PATCH", "/pages/near", sensitivity="confidential") == 200
+    assert await marked("PATCH", "/pages/near", sensitivity="public") == 200
+    assert [row["slug"] for row in await wiki.rows("pages", "slug")] == ["near", "old", "other"]
+
+
+async def test_a_trajectory_becomes_as_sensitive_as_its_page(wiki: Wiki) -> None:
+    page = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Store", body="We use Ada."))
+    for fact, now in (("We use Ada.", "We use Bee."), ("We use Bee.", "We use Cee.")):
+        await supersede_claim(wiki.database, wiki.scope, PageAddress(page.page_id), fact=fact, replacement=now)
+    await update_page(wiki.database, wiki.scope, page.page_id, fields={"sensitivity": "secret"})
+    assert (await wiki.row("pages", slug="store-trajectory"))["metadata"]["sensitivity"] == "secret"

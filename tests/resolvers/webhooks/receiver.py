@@ -1,0 +1,99 @@
+"""A receiver of webhooks on this machine, which verifies deliveries as the specification of Standard Webhooks says."""
+
+import base64
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from typing import Any
+
+TOLERANCE = 300
+
+
+@dataclass
+class Receiver:
+    """What came, and what is to be answered: the next of `answers`, or 204 when there is none left."""
+
+    secret: str = ""
+    answers: list[int] = field(default_factory=list)
+    usual: int = 204
+    slow: float = 0.0
+    heard: list[dict[str, Any]] = field(default_factory=list)
+    attempts: list[tuple[str, bool]] = field(default_factory=list)
+    """The id of each request, and whether its signature was right."""
+    paths: list[str] = field(default_factory=list)
+    port: int = 0
+    lock: Lock = field(default_factory=Lock)
+    at_once: dict[str, int] = field(default_factory=dict)
+    most_at_once: int = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/hooks"
+
+    def bodies(self) -> list[dict[str, Any]]:
+        return [one["body"] for one in self.heard]
+
+    def told(self) -> list[tuple[str, str | None, int | None]]:
+        return [(body["type"], body["data"]["slug"], body["data"]["version"]) for body in self.bodies()]
+
+
+def is_signed(secret: str, headers: Any, body: bytes) -> bool:
+    """Verify a request by https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md"""
+    if abs(time.time() - int(headers["webhook-timestamp"])) > TOLERANCE:
+        return False
+    content = b".".join((headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body))
+    key = base64.b64decode(secret.split("_", 1)[1])
+    wanted = base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()
+    given = [one.partition(",") for one in headers["webhook-signature"].split(" ")]
+    return any(version == "v1" and hmac.compare_digest(value, wanted) for version, _, value in given)
+
+
+@contextmanager
+def receiving(port: int = 0, **given: Any) -> Iterator[Receiver]:
+    receiver = Receiver(**given)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            message = json.loads(body)
+            owner = message["data"].get("owner", "")
+            with receiver.lock:
+                receiver.at_once[owner] = receiver.at_once.get(owner, 0) + 1
+                receiver.most_at_once = max(receiver.most_at_once, receiver.at_once[owner])
+                status = receiver.answers.pop(0) if receiver.answers else receiver.usual
+                is_right = not receiver.secret or is_signed(receiver.secret, self.headers, body)
+                receiver.attempts.append((self.headers["webhook-id"], is_right))
+                receiver.paths.append(self.path)
+            time.sleep(receiver.slow)
+            with receiver.lock:
+                receiver.at_once[owner] -= 1
+                if 200 <= status < 300:
+                    receiver.heard.append({"id": self.headers["webhook-id"], "body": message, "is_signed": is_right})
+            self.send_response(status)
+            if status // 100 == 3:
+                self.send_header("Location", f"http://127.0.0.1:{receiver.port}/elsewhere")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    server.daemon_threads = True
+    receiver.port = server.server_address[1]
+    thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield receiver
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

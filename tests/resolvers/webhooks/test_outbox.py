@@ -1,0 +1,214 @@
+"""What writes queue for webhooks: in their own transaction, filtered, in the order of commits."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from db.database import Database
+from db.sql import statements
+from resolvers.auth.owners import OwnerKind, create_owner
+from resolvers.errors import BadInput, NotFound
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import archive_scope, create_page, delete_page, update_page
+from resolvers.subscriptions.changes import MOST, ChangeKind
+from resolvers.transactions.outbox import queue_deliveries
+from resolvers.transactions.transaction import writing
+from resolvers.webhooks import webhooks
+from resolvers.webhooks.webhooks import WebhookChanges, WebhookDraft, create_webhook, delete_webhook, update_webhook
+from tests.wiki import Wiki
+
+URL = "https://app.example.org/hooks"
+
+
+async def hook(wiki: Wiki, **given: Any) -> UUID:
+    return (await create_webhook(wiki.database, wiki.scope.tenant_id, WebhookDraft(URL, **given))).id
+
+
+async def create(wiki: Wiki, title: str, type: str = "topic", **given: Any) -> UUID:
+    return (await create_page(wiki.database, wiki.scope, PageDraft(type, title, **given))).page_id
+
+
+async def queued(wiki: Wiki, webhook_id: UUID) -> list[tuple[str, str | None, int | None]]:
+    """What is queued of the wiki, in the order in which it will be sent."""
+    rows = await wiki.rows("webhook_deliveries", "position", webhook_id=webhook_id)
+    assert [row["position"] for row in rows] == [*range(1, len(rows) + 1)]
+    return [(row["kind"], row["slug"], row["version"]) for row in rows]
+
+
+async def test_a_write_queues_what_it_changed(wiki: Wiki) -> None:
+    webhook_id = await hook(wiki)
+    page_id = await create(wiki, "Austin")
+    await update_page(wiki.database, wiki.scope, page_id, title="Austin, Texas")
+    await delete_page(wiki.database, wiki.scope, page_id)
+    assert await queued(wiki, webhook_id) == [
+        ("created", "austin", 1),
+        ("renamed", "austin", 2),
+        ("deleted", "austin", None),
+    ]
+    rows = await wiki.rows("webhook_deliveries")
+    assert [row["page_type"] for row in rows] == ["topic"] * 3
+    assert {row["page_id"] for row in rows} == {page_id}
+    queue = await wiki.row("webhook_queues")
+    assert queue["last_position"] == 3
+    assert queue["due_at"] is not None
+
+
+async def test_nothing_is_queued_of_what_is_not_committed(wiki: Wiki) -> None:
+    webhook_id = await hook(wiki)
+
+    async def fail() -> None:
+        async with writing(wiki.database, wiki.scope) as writer:
+            writer.changes.add(ChangeKind.UPDATED, None)
+            await queue_deliveries(writer)
+            assert await writer.value(statements("webhooks")["count_deliveries"]) == 1
+            raise BadInput("No.")
+
+    with pytest.raises(BadInput, match="No"):
+        await fail()
+    assert await queued(wiki, webhook_id) == []
+
+
+async def test_nothing_is_queued_where_no_webhook_is(wiki: Wiki) -> None:
+    await create(wiki, "Austin")
+    assert await wiki.rows("webhook_queues", "webhook_id") == []
+
+
+async def test_a_webhook_hears_of_the_kinds_and_types_that_it_wants(wiki: Wiki) -> None:
+    created, entities = await hook(wiki, kinds=["created"]), await hook(wiki, types=["entity"])
+    page_id = await create(wiki, "Austin")
+    await create(wiki, "Mara", "entity")
+    await update_page(wiki.database, wiki.scope, page_id, title="Austin, Texas")
+    await wiki.add_source()
+    assert [line[:2] for line in await queued(wiki, created)] == [("created", "austin"), ("created", "mara")]
+    assert [line[:2] for line in await queued(wiki, entities)] == [("created", "mara")]
+
+
+async def test_what_happens_to_the_whole_wiki_is_told_whatever_the_types(wiki: Wiki) -> None:
+    entities = await hook(wiki, types=["entity"])
+    await create(wiki, "Austin")
+    await archive_scope(wiki.database, wiki.scope)
+    assert await queued(wiki, entities) == [("archived", None, None)]
+
+
+async def test_a_webhook_hears_of_the_wikis_that_it_wants(wiki: Wiki) -> None:
+    other = await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "other", "Other")
+    mine, theirs = await hook(wiki, owner_ids=[wiki.scope.owner_id]), await hook(wiki, owner_ids=[other.id])
+    everything = await hook(wiki)
+    await create(wiki, "Austin")
+    there = replace(wiki, scope=wiki.scope.in_owner(other.id))
+    await create(there, "Boston")
+    assert len(await queued(wiki, mine)) == 1
+    assert await queued(wiki, theirs) == []
+    assert len(await queued(there, theirs)) == 1
+    assert await queued(there, mine) == []
+    assert len(await queued(wiki, everything)) == len(await queued(there, everything)) == 1
+
+
+@pytest.mark.parametrize(
+    ("level", "told"), [(None, 3), ("public", 3), ("confidential", 2), ("Secret", 1), ("nonsense", 1), ("", 3)]
+)
+async def test_a_page_above_the_ceiling_is_not_told(wiki: Wiki, level: str | None, told: int) -> None:
+    """Neither while it is there, nor when it goes."""
+    ids = [await hook(wiki, ceiling=ceiling) for ceiling in ("internal", "confidential", "secret")]
+    metadata = None if level is None else {"sensitivity": level}
+    page_id = await create(wiki, "Austin", metadata=metadata)
+    await delete_page(wiki.database, wiki.scope, page_id)
+    heard = [len(await queued(wiki, webhook_id)) for webhook_id in ids]
+    assert heard == [0] * (3 - told) + [2] * told
+
+
+async def test_more_changes_than_are_told_apart_are_one(wiki: Wiki) -> None:
+    webhook_id = await hook(wiki, kinds=["created"], types=["entity"])
+    async with writing(wiki.database, wiki.scope) as writer:
+        for number in range(MOST + 1):
+            writer.changes.add(ChangeKind.UPDATED, UUID(int=number))
+        await queue_deliveries(writer)
+        writer.changes.found.clear()  # there are no such pages
+    assert await queued(wiki, webhook_id) == [("resync", None, None)]
+
+
+async def test_a_disabled_webhook_hears_nothing_until_it_is_enabled(wiki: Wiki) -> None:
+    webhook_id, tenant_id = await hook(wiki), wiki.scope.tenant_id
+    await update_webhook(wiki.database, tenant_id, webhook_id, WebhookChanges(enabled=False))
+    await create(wiki, "Austin")
+    found = await update_webhook(wiki.database, tenant_id, webhook_id, WebhookChanges(enabled=True))
+    assert found.state == "active"
+    await create(wiki, "Boston")
+    assert [line[:2] for line in await queued(wiki, webhook_id)] == [("created", "boston")]
+
+
+async def test_order_is_that_of_commits_under_concurrent_writers(wiki: Wiki) -> None:
+    """Versions of each page ascend in the queue, as they do in the wiki, and no position is given twice."""
+    webhook_id = await hook(wiki)
+    pages = [await create(wiki, f"Page {number}") for number in range(3)]
+
+    async def write(database: Database, writer: int) -> None:
+        for turn in range(5):
+            page_id = pages[(writer + turn) % len(pages)]
+            await update_page(database, wiki.scope, page_id, summary=f"Writer {writer}, turn {turn}.")
+
+    other = Database(wiki.database.dsn, size=4)  # as another process: the two meet at the lock of the wiki alone
+    await other.open()
+    try:
+        await asyncio.gather(*(write((wiki.database, other)[number % 2], number) for number in range(6)))
+    finally:
+        await other.close()
+    rows = await wiki.rows("webhook_deliveries", "position", webhook_id=webhook_id)
+    assert [row["position"] for row in rows] == [*range(1, 3 + 6 * 5 + 1)]
+    for page_id in pages:
+        versions = [row["version"] for row in rows if row["page_id"] == page_id]
+        assert versions == [*range(1, len(versions) + 1)]
+
+
+async def test_a_webhook_may_be_deleted_while_others_write(wiki: Wiki) -> None:
+    """No write fails by it, and nothing of it stays."""
+    tenant_id = wiki.scope.tenant_id
+
+    async def write(number: int) -> None:
+        for turn in range(4):
+            await create(wiki, f"Page {number} {turn}")
+
+    async def make_and_delete() -> None:
+        for _ in range(6):
+            webhook_id = await hook(wiki)
+            await asyncio.sleep(0.02)
+            await delete_webhook(wiki.database, tenant_id, webhook_id)
+
+    await asyncio.gather(*map(write, range(4)), make_and_delete())
+    assert await wiki.rows("webhook_deliveries") == []
+    assert await wiki.rows("webhook_queues", "webhook_id") == []
+    with pytest.raises(NotFound):
+        await delete_webhook(wiki.database, tenant_id, UUID(int=1))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"url": "ftp://example.org"},
+        {"url": "https://"},
+        {"url": "https://user:secret@example.org/"},
+        {"url": "https://example.org/#part"},
+        {"url": "https://example.org:99999/"},
+        {"url": URL, "kinds": ["sold"]},
+        {"url": URL, "types": ["car"]},
+        {"url": URL, "ceiling": "low"},
+    ],
+)
+async def test_a_webhook_that_makes_no_sense_is_refused(wiki: Wiki, given: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        await create_webhook(wiki.database, wiki.scope.tenant_id, WebhookDraft(**given))
+
+
+async def test_a_tenant_has_so_many_webhooks_and_no_more(wiki: Wiki) -> None:
+    for _ in range(webhooks.WEBHOOKS_MAX):
+        await hook(wiki)
+    with pytest.raises(BadInput, match="20 webhooks"):
+        await hook(wiki)
+
+
+async def test_owners_of_another_tenant_are_unknown(wiki: Wiki) -> None:
+    with pytest.raises(NotFound):
+        await hook(wiki, owner_ids=[UUID(int=7)])
