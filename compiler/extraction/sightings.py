@@ -197,10 +197,10 @@ class Reading:
             marked = "\n".join(key for key, sighting in seen.items() if sighting.marks & {"work", "name", "quote"})
             people = [key for key, one in seen.items() if one.is_person and len(key) > 1 and SPACELESS.search(key)]
             for name, context, is_about in subjects(self):
-                is_part = SPACELESS.search(name) and (name in marked or any(name.startswith(one) for one in people))
-                longer = _holding_names(seen, normalised(name))
-                is_part = is_part or (longer and not self._alone(normalised(name), longer))
-                if name in seen or not is_part:
+                is_name = name in marked or any(name.startswith(one) for one in people)
+                holding = _holding_names(seen, normalised(name))
+                is_inside = bool(holding) and not self._alone(normalised(name), holding)
+                if name in seen or not (is_inside or (SPACELESS.search(name) and is_name)):
                     _see(seen, name, "subject" if is_about else "noun", context=context)
         titles = "\n".join(map(folded, self._titles))
         for key, sighting in seen.items() if titles else ():
