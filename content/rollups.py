@@ -9,7 +9,7 @@ SENTENCE_MAX = 160
 # A full stop ends a sentence where a space and no small letter follow; those of CJK and Indic scripts always do.
 SENTENCE_END = re.compile(r"[.!?…؟۔][\"'”’»)\]*_]*(?=\s+[^\sa-zа-яα-ω])|[。！？．｡।॥።។][」』”’）]*")
 ABBREVIATION = re.compile(
-    r"(?:^|[\s(\"'“‘])(?:[^\W\d_]|(?:[^\W\d_]\.)+[^\W\d_]|Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|No|vs|etc|approx|ca|cf|Inc|Ltd)\.$"
+    r"(?:^|[\s(\"“‘]|(?<!\w)')(?:[^\W\d_]|(?:[^\W\d_]\.)+[^\W\d_]|Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|No|vs|etc|approx|ca|cf|Inc|Ltd)\.$"
 )
 # A German ordinal before a month: `am 20. Februar`.
 ORDINAL = re.compile(r"\b\d{1,2}\.$")

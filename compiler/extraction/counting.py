@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from ..planner import HeldName
 from .decisions import decisions
 from .sightings import Reading, Sighting, first_name
-from .tallies import Tally, earned_type, full_name, suggestion, tally_of
+from .tallies import Tally, earned_type, full_name, suggestion, tally_of, whole_of
 from .text import SENTENCE_MAX, folded, normalised, padded
 from .variants import NUMBERED, KnownNames, city_names, introduced, other_number, other_spelling, short_forms
 
@@ -41,6 +41,12 @@ class Counts:
                     tally.add(sighting, reading.source, _companions(reading, key), is_decided=is_decided(reading, key))
                     tally.forms.update(name for city, name in city_names(reading) if city == key and "," in name)
                 counted |= versions
+        for key, tally in self.tallies.items():
+            whole = whole_of(key, tally)
+            tally.is_known_person = whole is not None and self._is_person(normalised(whole))
+
+    def _is_person(self, key: str) -> bool:
+        return key in self.tallies and self.tallies[key].is_person
 
     def verdict(self, key: str) -> str | None:
         """Return the type of the page that a name has earned; None as long as it is held."""

@@ -12,6 +12,7 @@ from datetime import date
 from functools import cached_property, lru_cache
 
 from content.names import normalise
+from content.normalization import fold
 from content.search.words import SPACELESS
 
 from ..planner import SourceText
@@ -29,6 +30,8 @@ SHORT = 25  # characters of an exclamation
 DEFINITION = 3.0  # the score from which on a sentence says what something is
 UNDEFINED = DEFINITION - 0.25  # at most, of one that does not
 NAME_FIRST = 6  # characters before a name with which a sentence begins
+BESIDE_MAX = 80  # characters before a name that may say what it is
+LISTED_MIN = 3  # names and commas of a sentence that only lists them
 HIGHLIGHT = 1.5
 TELLS = 1.0  # the score of a second line of one day
 NO_SENTENCE = 6.0  # less is said by a list of those who were there, or by a caption, than by anything else
@@ -36,6 +39,7 @@ CAPTION = re.compile(
     r"\W{0,3}\[[^\[\]]*\]?\W{0,3}$|\[(?:photo|image|picture|video|gif|sticker|foto|bild|图片|照片|写真)\b",
     re.IGNORECASE,
 )
+ONLY_TAGS = re.compile(r"(?:#\S+\s*)+")
 UNNAMED = -1.0  # of a sentence that only stands in a note about it
 ABOUT_TAGS = 4
 
@@ -45,6 +49,21 @@ COPULA = re.compile(
     r"der|die|das|il|my|our|his|her|their|mein|meine|unser|unsere|mon|ma|notre|nos|meu|minha|nosso|nossa|"
     r"mi|nuestro|nuestra|where|when)\b"
 )
+# What a sentence says a thing to be beside its name: `my lead is Oskar`, `her cat, Bishop.`, `a shop called Lantern`.
+OWNER = (
+    r"(?:my|our|his|her|their|the|an?|mein\w{0,2}|unser\w{0,3}|sein\w{0,2}|ihr\w{0,2}|d(?:er|ie|as|en|em)|ein\w{0,2}"
+    r"|mon|ma|notre|son|sa|le|la|une?|meu|minha|nosso|nossa|seu|sua|um|uma|mi|su|el|il|lo)"
+)
+SAID_BEFORE = re.compile(
+    rf"\b{OWNER} (?:[\w-]+ ){{0,2}}[\w-]+(?P<set_off>,)? (?(set_off)|(?:is|was|called|named|ist|war|heisst|namens|est"
+    r"|s'appelle|e|se chama|es|se llama) )$"
+)
+SAID_BEHIND = re.compile(
+    rf"^, (?:who|which|where|{OWNER} (?!(?:same|next|first|last|other) )[\w-]+(?: [\w-]+){{0,5}}[.,;)]|(?:der|die|das) "
+    r"\w+[^.]{0,80}(?:t|en)[.,])"
+)
+RELATED_BEFORE = re.compile(r"\b(?:my|our|his|her|their|mein\w{0,2}|unser\w{0,3}|sein\w{0,2}|ihr\w{0,2}) [\w-]{3,} $")
+SET_OFF = re.compile(r"^[.,;:)–—]|^ [–—-] |^$")
 COPULA_SPACELESS = re.compile(
     "^ ?(?:就?是(?!不|否|很|因|在|我们去)|为一|とは|は[^。]{2,60}(?:です|である|だ)|เป็น|คือ|은 |는 )"
 )
@@ -160,12 +179,14 @@ def definition(sentence: Sentence, names: Iterable[str]) -> float:
         if at < 0:
             continue
         rest = sentence.words[at + len(wanted) - (0 if spaceless else 1) :]
+        is_question = sentence.text.endswith(("?", "？"))
+        if not spaceless and not is_question and _is_set_beside(sentence.text, name):
+            return DEFINITION + (at < NAME_FIRST) + good
         if at == 0 and normalise(sentence.speaker) == name:
             defines = OF_ONESELF.match(rest)
         else:
             defines = (COPULA_SPACELESS if spaceless else COPULA).match(rest) or (spaceless and COPULA.match(rest))
         is_first = at < 6
-        is_question = sentence.text.endswith(("?", "？"))
         best = max(
             best,
             DEFINITION * bool(defines and is_first and not is_question)
@@ -176,6 +197,32 @@ def definition(sentence: Sentence, names: Iterable[str]) -> float:
     return best
 
 
+def _is_set_beside(text: str, name: str) -> bool:
+    """Return whether the sentence says beside the name what it is: `I fed her cat, Bishop.`"""
+    told = fold(text)
+    at = told.find(name)
+    if at < 0:
+        return False
+    behind = told[at + len(name) :]
+    said = told[max(0, at - BESIDE_MAX) : at]
+    before = SAID_BEFORE.search(said)
+    if RELATED_BEFORE.search(said) and SET_OFF.match(behind):
+        return True
+    return SAID_BEHIND.match(behind) is not None or (
+        before is not None and (before["set_off"] is None or SET_OFF.match(behind) is not None)
+    )
+
+
+def telling(sentence: Sentence, names: Iterable[str], language: str) -> float:
+    """Score how well a sentence leads a page: DEFINITION or more where it says what the thing is, else less."""
+    defines, tells = definition(sentence, names), score_sentence(sentence, names, language)
+    if GREETING.match(sentence.text):
+        return min(tells, 0.0)
+    if defines >= DEFINITION:
+        return defines
+    return min((defines + tells) / 2, UNDEFINED) if tells >= 0 else tells
+
+
 def score_sentence(sentence: Sentence, names: Iterable[str], language: str) -> float:
     """Score how much a sentence says: greetings, questions, cries and lists of those present are below zero."""
     text, words = sentence.text, sentence.words
@@ -184,6 +231,8 @@ def score_sentence(sentence: Sentence, names: Iterable[str], language: str) -> f
     else:
         stops = stops_of(language).union(*(name.split() for name in names))
         telling = sum(word not in stops for word in set(words.split()))
+        others = [word for word in text.split()[1:] if word[0].isupper()] if language != "de" else []
+        telling -= len(others) // 2
     speaker = normalised(sentence.speaker) if sentence.speaker else ""
     if speaker in names:
         placed = 1.0 if OF_THE_SPEAKER.search(words) else -1.0
@@ -198,7 +247,8 @@ def score_sentence(sentence: Sentence, names: Iterable[str], language: str) -> f
         + 0.5 * bool(SPECIFIC.search(text))
         - 2 * (text.endswith(("?", "？")) or (telling < TELLING_MAX and GREETING.match(text) is not None))
         - (text.endswith(("!", "！")) and len(text) < SHORT)
-        - NO_SENTENCE * (ATTENDING.match(text) is not None or CAPTION.match(text) is not None)
+        - (named >= LISTED_MIN <= text.count(", "))
+        - NO_SENTENCE * (any(form(text) for form in (ATTENDING.match, CAPTION.match, ONLY_TAGS.fullmatch)))
     )
 
 
@@ -210,25 +260,25 @@ def found_decision(reading: Reading, subject: Subject) -> Decision | None:
 def _overview(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     """Return the sentence that says best what it is, and the last other one that says how it is."""
     said = _quotable(naming(reading, subject.names))
-    scored = [
-        (definition(one, subject.names), score_sentence(one, subject.names, reading.language), one) for one in said
-    ]
+    scored = [(telling(one, subject.names, reading.language), one) for one in said]
     if not scored and subject.type == "topic":
-        scored = [(UNNAMED, 0.0, one) for one in _quotable(reading.sentences)[:1]]
+        scored = [(UNNAMED, one) for one in _quotable(reading.sentences)[:1]]
     if not scored:
         return ()
-    defines, tells, best = max(scored, key=lambda one: (one[0] >= DEFINITION, one[0] + one[1]))
-    lead = _line(reading, best, subject, defines if defines >= DEFINITION or defines < 0 else min(tells, UNDEFINED))
-    states = [one for _, tells, one in scored if one is not best and tells > 0 and _is_state(one, subject.names)]
+    score, best = max(scored, key=lambda one: one[0])
+    lead = _line(reading, best, subject, score)
+    states = [one for tells, one in scored if one is not best and tells > 0 and _is_state(one, subject.names)]
     states.sort(key=lambda one: one.day or date.min)
     now = [_line(reading, one, subject, UNDEFINED, is_now=True) for one in states[-1:]]
-    if defines < DEFINITION and _is_state(best, subject.names):
+    if score < DEFINITION and _is_state(best, subject.names):
         now.append(_line(reading, best, subject, UNDEFINED, is_now=True))
     return (lead, *now)
 
 
 def _is_state(sentence: Sentence, names: Iterable[str]) -> bool:
     """Return whether the sentence says how something is, rather than what happened."""
+    if GREETING.match(sentence.text):
+        return False
     for name in names:
         wanted = padded(name)
         at = sentence.words.find(wanted)
@@ -286,6 +336,8 @@ def _best(reading: Reading, said: Iterable[Sentence], subject: Subject, about: s
     of_day: Counter[date | None] = Counter()
     for score, _, one in sorted(scored, key=lambda one: one[:2], reverse=True):
         enough = score >= (TELLS if of_day[one.day] else 0)
+        if ONLY_TAGS.fullmatch(one.text):
+            break
         if of_day[one.day] < QUOTES_MAX and (enough or not lines) and one.words not in lines:
             lines[one.words] = _line(reading, one, subject, score, about)
             of_day[one.day] += 1

@@ -124,6 +124,15 @@ def _is_named_kind(name: str) -> bool:
     return is_named and KIND.search(kind.lower()) is not None and kind.lower() not in NO_ARTICLE
 
 
+def explained(name: str, is_sure: bool) -> str | None:
+    """Return the noun that the one before it explains: `Leihlokal` in `die Plattform Leihlokal`; it may be a name."""
+    kind, _, noun = name.partition(" ")
+    word = noun.lower()
+    if is_sure or not word.isalpha() or word in NO_ARTICLE or kind.lower() in NO_ARTICLE or ABSTRACT.search(word):
+        return None
+    return noun if noun[0].isupper() else None
+
+
 def is_particle(before: Sequence[str], particle: str, behind: Sequence[str]) -> bool:
     """Return whether a small word belongs to a name: `Ursula von der Leyen`, but not `Frau Huber von der Post`."""
     word = before[-1].lower()

@@ -23,6 +23,7 @@ def marks(line: str) -> Iterator[tuple[str, str]]:
     """Yield (kind, name as written) of a raw line."""
     if not OPENING.search(line):
         return
+    line = line.strip()  # of an outliner: markdown takes a line that is indented so far for code
     for target in find_links(line) if "[[" in line else ():
         if name := _page_name(line, target.start, target.end):
             yield "link", name

@@ -14,17 +14,7 @@ from content.templates import TEMPLATES
 from ..planner import LEADING, NewPage, PageUpdate, SectionProposal
 from . import metadata
 from .drafts import Draft
-from .evidence import (
-    DEFINITION,
-    EvidenceLine,
-    Subject,
-    definition,
-    entries,
-    found_decision,
-    is_tagged,
-    naming,
-    score_sentence,
-)
+from .evidence import DEFINITION, EvidenceLine, Subject, entries, found_decision, is_tagged, naming, telling
 from .language import language_of
 from .text import Sentence, folded, padded
 from .writer import RELATED, is_new, lead_of
@@ -50,13 +40,13 @@ def sentence_about(draft: Draft) -> str | None:
         if stands_alone(sentence, names)
     ]
     best, said = max(found, default=(NOTHING_SAID, None))
-    if best.definition < DEFINITION and (draft.card or said is None or _given(draft)):
+    if best.telling < DEFINITION and (draft.card or said is None or _given(draft)):
         return None
-    if said and best.definition < DEFINITION and draft.type == "topic":
+    if said and best.telling < DEFINITION and draft.type == "topic":
         said = max(
             (one for _, one in found if _opens(one.text, names)),
             key=lambda one: (len(one.text), one.text),
-            default=said if best.says_something and ENDED.search(said.text) else None,
+            default=said if best.telling >= 0 and ENDED.search(said.text) else None,
         )
     current = draft.card.summary if draft.card else None
     if said is None or (current and _rank(Sentence(current, folded(current)), names) >= best):
@@ -66,20 +56,18 @@ def sentence_about(draft: Draft) -> str | None:
 
 
 class Rank(NamedTuple):
-    """The rank of a sentence as a summary: one that is a greeting or a question comes last."""
+    """The rank of a sentence as a summary: one that is a greeting or a question is below zero."""
 
-    says_something: bool
-    definition: float
-    worth: float
+    telling: float
     text: str
 
 
-NOTHING_SAID = Rank(False, 0.0, 0.0, "")
+NOTHING_SAID = Rank(0.0, "")
 
 
 def _rank(sentence: Sentence, names: Set[str]) -> Rank:
-    tells = score_sentence(sentence, names, language_of(sentence.text, sentence.words.split()))
-    return Rank(tells >= 0, definition(sentence, names), tells, sentence.text)
+    language = language_of(sentence.text, sentence.words.split())
+    return Rank(telling(sentence, names, language), sentence.text)
 
 
 def describe_page(draft: Draft) -> str | None:

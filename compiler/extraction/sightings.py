@@ -1,7 +1,7 @@
 """Sightings of names in one source: decided by that source alone, so that neither order nor batches can matter."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,12 +12,12 @@ from content.search.words import SPACELESS
 from ..planner import SourceText
 from . import metadata
 from .capitals import FAMILIAR, HONORIFICS, IMPERATIVES, PARTICLES, PRESS, CapitalRun, runs
-from .german_nouns import has_inner_capitals
+from .german_nouns import explained, has_inner_capitals
 from .language import DATES, EVERYWHERE, KINDS, SAMPLE, STOPWORDS, language_of, word_set
 from .language import SPACELESS as SPACELESS_LANGUAGES
 from .marked import GAP, marks, without
 from .spaceless import found, without_politeness
-from .subjects import subjects
+from .subjects import GENERIC, subjects
 from .text import WORD, Sentence, TextLine, clean, folded, lines, normalised, padded, split
 
 NAMES_MAX = 300  # of one source
@@ -63,6 +63,8 @@ REGION = re.compile(r",\s")
 SMALL = re.compile(r"\b[a-zß-ÿ]{4}|[\u3040-\u9fff]")  # what a title holds in which capitals mean something
 SERIES = re.compile(r"^[^\W\d_]{2,20} ?[#№]?\d{1,5} ?[:.–—-] +")  # `ADR 12: `
 DOING = re.compile(r"^[A-Z]\w{2,}ing (?=[A-Z])")  # `Writing Linkfold`
+FIRM = re.compile(r"(?:Firma|Fa\.) (?=\S)")  # before the name of one
+WHERE = re.compile(r"(?:^|\s)(?:in|into|nach|aus|en|em|à)(?: the| der| dem)? $", re.IGNORECASE)
 ARTICLE = re.compile(r"^(?:the|an?|der|die|das|le|la|les|el|los|las|os?|il|lo) (?=\S)")
 
 
@@ -81,6 +83,8 @@ class Sighting:
     """How many of them only list it among many."""
     passed: int = 0
     """How many of them only say that somebody or something came from there, or goes there."""
+    where: int = 0
+    """How many of them say that something is in it, or goes there."""
     days: int = 1
     """The number of days whose entries in this source say it: a journal or a chat may be one file."""
 
@@ -125,6 +129,11 @@ class Reading:
         if not wanted:
             return ()
         return tuple(sentence for sentence in self.sentences if any(name in sentence.words for name in wanted))
+
+    def _alone(self, name: str, longer: Sequence[str]) -> tuple[Sentence, ...]:
+        """Return the sentences that say a name outside of these longer ones."""
+        wanted = padded(name)
+        return tuple(one for one in self._that_say([wanted]) if wanted in _without(one.words, longer))
 
     @cached_property
     def _text(self) -> str:
@@ -188,16 +197,20 @@ class Reading:
             marked = "\n".join(key for key, sighting in seen.items() if sighting.marks & {"work", "name", "quote"})
             people = [key for key, one in seen.items() if one.is_person and len(key) > 1 and SPACELESS.search(key)]
             for name, context, is_about in subjects(self):
-                is_part = SPACELESS.search(name) and (name in marked or any(name.startswith(one) for one in people))
-                if name in seen or not is_part:
+                is_name = name in marked or any(name.startswith(one) for one in people)
+                holding = _holding_names(seen, normalised(name))
+                is_inside = bool(holding) and not self._alone(normalised(name), holding)
+                if name in seen or not (is_inside or (SPACELESS.search(name) and is_name)):
                     _see(seen, name, "subject" if is_about else "noun", context=context)
         titles = "\n".join(map(folded, self._titles))
         for key, sighting in seen.items() if titles else ():
-            if padded(key) in titles and not sighting.marks <= {"title", "noun"}:
+            is_word = sighting.marks <= {"title", "noun"} or key in GENERIC.get(self.language, ())
+            if padded(key) in titles and not is_word:
                 sighting.marks.add("titled")
         if len({sentence.day for sentence in self.sentences}) > 1:
             for key, sighting in seen.items():
-                said = self._that_say([padded(key)])
+                longer = () if "part" in sighting.marks else _holding_names(seen, key)
+                said = self._alone(key, longer) if longer else self._that_say([padded(key)])
                 spoken = (one.day for one in self.sentences if one.speaker == sighting.name)
                 sighting.days = max(1, len({*(one.day for one in said), *spoken} - {None}))
         return seen
@@ -215,7 +228,9 @@ class Reading:
             _see(seen, speaker, "person", context=sentences[0], is_person=True)
         for kind, name in marks(line.raw):
             if len(name.split()) <= WORDS_MAX and LETTERS.search(name):
-                _see(seen, clean(name).strip(" :;,.-–—"), kind, context=_holding(sentences, name))
+                context = _holding(sentences, name)
+                is_person = kind == "link" and any(run.is_person and run.name == name for run in self._runs(context))
+                _see(seen, clean(name).strip(" :;,.-–—"), kind, context=context, is_person=is_person)
         if MARKED.search(line.raw):
             sentences = tuple(split(clean(without(line.raw))))
         attending = ATTENDING.match(line.raw)
@@ -248,12 +263,18 @@ class Reading:
             if (kind := self._kind(run))
         ]
         named = self._joined(sentence, named) if len(named) > 1 else named
+        if self.language == "de":
+            named += [
+                (name, "bare", False) for run in self._runs(sentence) if (name := explained(run.name, run.is_sure))
+            ]
         said = found(sentence, self.language)
         named += [(name, "name" if is_sure else "open", is_person) for name, is_person, is_sure in said]
         for name, kind, is_person in named:
             if sighting := _see(seen, name, kind, context=context, is_person=is_person):
                 sighting.said += 1
-                sighting.passed += PASSING.search(sentence.partition(name)[0][-40:]) is not None
+                before = sentence.partition(name)[0][-40:]
+                sighting.passed += PASSING.search(before) is not None
+                sighting.where += WHERE.search(before) is not None
                 sighting.listed += len(named) >= LISTED_MIN
 
     def _runs(self, text: str) -> Iterator[CapitalRun]:
@@ -322,6 +343,7 @@ def key_of(name: str, kind: str) -> str:
 def _attendees(listed: str) -> Iterator[str]:
     """Yield the names of a list of people: `Ines Carvalho, Tobias (remote) and Wen Li`."""
     for one in ATTENDEE_END.split(BRACKETS.sub("", clean(listed))):
+        one = one.rpartition(":")[2]  # `Gast: Frau Albers`
         words = one.strip(" .*_@").split()
         is_name = 0 < len(words) <= WORDS_MAX and all(word[0].isupper() or word in PARTICLES for word in words)
         if is_name or (len(words) == 1 and SPACELESS.search(one)):
@@ -346,6 +368,8 @@ def _see(
     seen: dict[str, Sighting], name: str, kind: str, *, key: str = "", context: str = "", is_person: bool = False
 ) -> Sighting | None:
     key = key or key_of(name, kind)
+    if kind in ("name", "first") and (firm := FIRM.match(name)):
+        name, key = name[firm.end() :], normalised(name[firm.end() :])
     if not key or key in DATES or key.isdigit() or (kind not in metadata.NAMED and key in EVERYWHERE):
         return None
     sighting = seen.setdefault(key, Sighting(key, name))
@@ -387,6 +411,22 @@ def _short_forms(seen: Mapping[str, Sighting]) -> list[tuple[str, Sighting]]:
         and first not in KINDS
         and (longer[0].key.partition(" ")[2] in FIRMS or (first in seen and "name" in seen[first].marks))
     ]
+
+
+def _holding_names(seen: Mapping[str, Sighting], name: str) -> list[str]:
+    """Return the names of several words that this one is a part of, as sentences hold them, the longest first."""
+    found = [
+        padded(key)
+        for key, one in seen.items()
+        if " " in key and key != name and f" {name} " in f" {key} " and (one.is_person or one.marks & NAMING)
+    ]
+    return sorted(found, key=len, reverse=True)
+
+
+def _without(words: str, names: Iterable[str]) -> str:
+    for name in names:
+        words = words.replace(name, GAP)
+    return words
 
 
 def _put_aside(sightings: Iterable[Sighting]) -> None:

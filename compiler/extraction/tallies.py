@@ -27,8 +27,10 @@ LOOSE = frozenset({"bold", "quote"})
 ABOUT = frozenset({"tag", "link", "subject"})
 # Marks that a source has as a whole.
 OF_SOURCE = frozenset({"tag", "city", "journal", "place", "project", "title", "titled", "link"})
+# Marks that words of the language have, too.
+WORDS = frozenset({"tag", "link", "title", "work", "bold", "quote"})
 # Marks that say more of a sighting, and are none themselves.
-NOT_SAID = frozenset({"about", "titled", "decided", "short"})
+NOT_SAID = frozenset({"about", "titled", "decided", "short", "where"})
 
 
 @dataclass(slots=True)
@@ -46,6 +48,8 @@ class Tally:
     people: int = 0
     tags: Counter[str] = field(default_factory=Counter)
     companions: Counter[str] = field(default_factory=Counter)
+    is_known_person: bool = False
+    """Whether the name that this is the first word of is a person's."""
 
     def add(
         self, sighting: Sighting, source: SourceText, companions: Iterable[str] = (), *, is_decided: bool = False
@@ -58,6 +62,8 @@ class Tally:
         self.marks.update({mark: 1 if mark in OF_SOURCE else times for mark in sighting.marks})
         if is_decided:
             self.marks["decided"] += 1
+        if sighting.where:
+            self.marks["where"] += 1
         if is_decided or not ABOUT.isdisjoint(sighting.marks):
             self.marks["about"] += times
         self.read += 1
@@ -99,7 +105,7 @@ class Tally:
 
         `with Obsidian Sync` says it once of a thing; of people one source in three says it at least.
         """
-        return 3 * self.people >= sum(self.forms.values()) > 0
+        return self.is_known_person or 3 * self.people >= sum(self.forms.values()) > 0
 
     def cluster(self, key: str) -> dict[str, Any]:
         """Return the tally as it is stored with the mention, and how far it is from a page."""
@@ -186,7 +192,7 @@ def _routes(key: str, tally: Tally, spared: int) -> dict[str, int]:
     Nouns of short notes count as soon as two sources are about the thing.
     """
     marks, has_words = tally.marks, " " in key
-    part = marks["part"] if full_name(key, tally) else 0
+    part = marks["part"] if (tally.is_person or marks["short"]) and full_name(key, tally) else 0
     loose = marks["first"] + marks["open"] + marks["inside"]
     names = marks["name"] + marks["bare"] + loose + marks["said"] + part + marks["aside"] // 3
     is_name = (
@@ -199,8 +205,10 @@ def _routes(key: str, tally: Tally, spared: int) -> dict[str, int]:
     )
     is_certain = marks["at"] >= 2 or marks["person"] or marks["project"]
     entity = SEEN_MIN if is_certain else names + spared if is_name else 0
-    about = marks["about"] + (marks["noun"] if marks["about"] >= ABOUT_MIN else 0)
-    topic = max(about, marks["tag"], marks["work"] + spared if marks["work"] else 0)
+    capitals = marks["open"] if all(form[:1].isupper() for form in tally.forms) else 0  # of German nouns
+    about = marks["about"] + (marks["noun"] + capitals if marks["about"] >= ABOUT_MIN else 0)
+    tagged = marks["tag"] + (spared if marks["tag"] and marks["titled"] else 0)
+    topic = max(about, tagged, marks["work"] + spared if marks["work"] else 0)
     said = sum(count for mark, count in marks.items() if mark not in NOT_SAID)
     if (
         marks["link"]
@@ -208,23 +216,37 @@ def _routes(key: str, tally: Tally, spared: int) -> dict[str, int]:
         or (marks["title"] and said > marks["title"])
     ):
         topic = SEEN_MIN
-    return {"entity": max(entity, topic), "topic": 0} if marks["name"] >= 2 else {"entity": entity, "topic": topic}
+    is_name_too = tally.is_person or marks["part"] or marks["name"] >= (2 if any(marks[mark] for mark in WORDS) else 1)
+    return {"entity": max(entity, topic), "topic": 0} if is_name_too else {"entity": entity, "topic": topic}
 
 
 def full_name(key: str, tally: Tally) -> str | None:
     """Return the one name of several words that this first name is part of; None if there is none, or several.
 
+    The first word of what is no person stands for the whole where it comes alone no more often than with the rest, and
+    is no place: `Larkspur` for `Larkspur Robotics`, but not `Berlin` for `Berlin Marathon`.
+    """
+    whole = whole_of(key, tally)
+    if whole is None or tally.is_person or tally.marks["short"]:
+        return whole
+    alone = sum(count for form, count in tally.forms.items() if normalise(form) == key)
+    joined = sum(count for form, count in tally.forms.items() if normalise(form) == normalise(whole))
+    return whole if 0 < alone <= joined and not tally.marks["where"] else None
+
+
+def whole_of(key: str, tally: Tally) -> str | None:
+    """Return the only name that begins with this word.
+
     One that is written three times as often as every other is the one: the others are what only stood beside it.
     """
-    is_part = tally.marks["part"] and (tally.is_person or tally.marks["short"])
-    fulls: dict[str, list[str]] = {}
-    for form in tally.forms if is_part else ():
+    wholes: dict[str, list[str]] = {}
+    for form in tally.forms if tally.marks["part"] else ():
         if (normal := normalise(form)) != key:
-            fulls.setdefault(normal, []).append(form)
-    counts = sorted((sum(tally.forms[form] for form in forms), full) for full, forms in fulls.items())
+            wholes.setdefault(normal, []).append(form)
+    counts = sorted((sum(tally.forms[form] for form in forms), whole) for whole, forms in wholes.items())
     if not counts or (len(counts) > 1 and counts[-1][0] < DOMINANT * counts[-2][0]):
         return None
-    return max(fulls[counts[-1][1]], key=lambda form: (tally.forms[form], form))
+    return max(wholes[counts[-1][1]], key=lambda form: (tally.forms[form], form))
 
 
 def suggestion(tally: Tally) -> str:

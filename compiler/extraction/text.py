@@ -40,17 +40,23 @@ NO_BRACKET = f"[^()\n{'()'.translate(HIDE)}]"
 LINK = re.compile(rf"!?\[([^\[\]\n]{{0,300}})\]\((?:{NO_BRACKET}|\({NO_BRACKET}{{0,200}}\)){{0,500}}\)")
 REFERENCE = re.compile(rf"(?<![\w\]!])\[([^\[\]\n]{{1,300}})\]\[[^\[\]\n{OWN}]{{0,60}}\](?!\()")
 CALLOUT = re.compile(r"\[![\w-]{1,20}\][+-]?")
-CHECKBOX = re.compile(r"^[ \t]*[-*+][ \t]+\[[ xX]\][ \t]+")
+# What stands before a task in markdown, and in outliners.
+CHECKBOX = re.compile(
+    r"^[ \t]*[-*+][ \t]+(?:\[[ xX]\]|(?:TODO|DOING|DONE|NOW|LATER|WAITING|CANCELL?ED)(?=[ \t]+\S))[ \t]+"
+)
 EMBED = re.compile(r"!\[\[[^\[\]\n]{0,300}\]\]|!\[[^\[\]\n]{0,300}\](?:\([^()\n]{0,500}\)|\[[^\[\]\n]{0,60}\])")
 COMMENT = re.compile(r"<!--[^<>]{0,500}-->|%%[^%\n]{0,500}%%")
 # Files, references, templates and switches of MediaWiki; shortcodes of Hugo, tags of Liquid, attributes of kramdown.
 MEDIA = re.compile(r"\[\[(?:File|Image|Media|Datei|Bild|Fichier|Archivo|Ficheiro|文件|ファイル):[^\n]{0,500}?\]\]")
 FOOTNOTE = re.compile(r"<ref[^<>\n]{0,200}/>|<ref[^<>\n]{0,200}>[^\n]{0,500}?</ref>")
-SWITCH = re.compile(r"__(?:NO|FORCE)?(?:TOC|INDEX|EDITSECTION|GALLERY)__")
+SWITCH = re.compile(
+    r"__(?:NO|FORCE)?(?:TOC|INDEX|EDITSECTION|GALLERY)__|\[?\[_?TOC_?\]\]?(?!\()|\{:?TOC\}", re.IGNORECASE
+)
 TEMPLATE = re.compile(r"\{\{[^{}\n]{0,500}\}\}|\{%[^{}\n]{0,500}%\}|\{[:#.][^{}\n]{1,200}\}")
 CUTS = ((CALLOUT, CUT), (CHECKBOX, "- "), (MEDIA, CUT), (EMBED, CUT), (COMMENT, CUT), (FOOTNOTE, CUT), (SWITCH, CUT),
         (TEMPLATE, CUT))  # fmt: skip
 WIKI_EMPHASIS = re.compile("'{2,5}")
+LEADING_TAGS = re.compile(r"^(?:#[^\W\d_][\w/-]{0,60}[ \t]+)+(?=\S)")
 INDENTED = re.compile(r"^[ \t]{0,8}[:;]{1,8}[ \t]+")
 
 
@@ -82,7 +88,7 @@ def visible_text(line: str) -> str:
     if "[" in line:
         line = REFERENCE.sub(r"\1", WIKI_LINK.sub(r"\1", line))
         line = LINK.sub(r"\1", LINK.sub(r"\1", line))  # twice: a link around an image
-    text = " ".join(EMPHASIS.sub("", line).split())
+    text = LEADING_TAGS.sub("", " ".join(EMPHASIS.sub("", line).split()))
     return text if text.isascii() else text.translate(SHOW)
 
 
@@ -132,7 +138,9 @@ CODE_OF_MDX = re.compile(
 )
 
 FENCE = re.compile(r"[ \t]{0,8}(```|~~~)")
-NO_PROSE = re.compile(r"[ \t]*(?:\||<[A-Za-z/!]|%%|\$\$|\[\^?[^\[\]\n]{1,80}\]:|:::|={3,}|-{3,}|!\[)")
+NO_PROSE = re.compile(
+    r"[ \t]*(?:\||<[A-Za-z/!]|%%|\$\$|\[\^?[^\[\]\n]{1,80}\]:|:::|={3,}|-{3,}|!\[|:[A-Z]{3,20}:[ \t]*$|CLOCK:[ \t])"
+)
 PROPERTY = re.compile(r"[ \t]*(?:[-*][ \t]+)?[\w-]{1,40}::(?:[ \t]|$)")  # of Logseq and Dataview
 HEADING = re.compile(
     r"[ \t]{0,3}(?:#{1,6}[ \t]+(?P<text>.*?)[ \t#]*$|(?P<marks>={1,6})(?P<wiki>[^=\n]+)(?P=marks)[ \t]*$)"
@@ -180,7 +188,7 @@ OWN_WORDS = re.compile(
     " (?:i|i'm|i've|i'd|i'll|im|my|me|we|we're|our|us|ich|mein|meine|meinen|meiner|mir|mich|wir|unser|unsere|je|j'|mon"
     "|ma|mes|nous|notre|yo|mi|mis|eu|meu|minha|nos|io|mio|mia) |我|私|僕|俺"
 )
-MARK = re.compile(r"[`*_\[\]<>~#\\{]|''")
+MARK = re.compile(r"[`*_\[\]<>~#\\{]|''|(?<=- )(?:TODO|DOING|DONE|NOW|LATER|WAITING|CANCEL)")
 END = re.compile(r"[.!?…؟۔]+[\"'”’»)\]]*(?=\s+[^\sa-zа-яα-ω])|[。！？।॥]+[」』”’）]*")
 WORD = re.compile(rf"{LETTER}+(?:['’\-]{LETTER}+)*")
 PLAIN_WORD = re.compile(r"[a-z0-9]+(?:['\-][a-z0-9]+)*")  # of a text in ASCII and small letters, as it is normalised

@@ -34,11 +34,38 @@ def said(text: str) -> list[str]:
         "status:: Accepted",
         "<!-- a\nlong comment -->",
         "== Heading ==",
+        "[[toc]]",
+        "[[_TOC_]]",
+        ":LOGBOOK:\n  CLOCK: [2024-03-22 Fri 10:00:00]--[2024-03-22 Fri 11:00:00] =>  01:00:00\n:END:",
         '![Our rack, 600px](rack.png "Caption: rack")',
     ],
 )
 def test_markup_is_no_sentence(markup: str) -> None:
     assert said(f"Before it.\n\n{markup}\n\nAfter it.") == ["Before it.", "After it."]
+
+
+def test_what_an_outliner_puts_before_a_task_or_a_tag_is_no_part_of_it() -> None:
+    outline = "- TODO ask Dana\n\t- LATER benchmark it\n- #decision we chose Martin\n- TODO"
+    assert said(outline) == ["ask Dana", "benchmark it", "we chose Martin", "TODO"]
+
+
+def test_links_of_an_indented_block_are_links() -> None:
+    reading = Reading(note(0, "- meeting\n\t- [[Dana Whitlock]] and\n\t\t- [[Project Heron]]"))
+    assert {key for key, one in reading.sightings.items() if "link" in one.marks} == {"dana whitlock", "project heron"}
+
+
+def test_a_block_of_nothing_but_tags_is_never_quoted() -> None:
+    days = ["- #standup\n\t- The tile server is fast.", "- #standup", "- #standup\n\t- Nobody came today."]
+    wiki = compiled([note(day, text) for day, text in enumerate(days)])
+    assert wiki.all
+    assert "“#" not in "".join(page.markdown() for page in wiki.all)
+
+
+def test_a_possessive_before_a_full_stop_is_no_initial() -> None:
+    assert said("I live above the ironmonger's. Greta lent me two chairs.") == [
+        "I live above the ironmonger's.",
+        "Greta lent me two chairs.",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Minutes: those present, the items of an agenda, and who did what."""
 
+from compiler.extraction.sightings import Reading
 from tests.compiler.extraction.stories import body, compiled, leading_names, note, page, story, titles
 
 KICKOFF = (
@@ -89,3 +90,9 @@ def test_german_towns_and_families_have_names() -> None:
     assert titles(compiled(story(*texts)), "entity") == ["Petersen"]
     texts = ["Heute mit Linsen gekocht.", "Eine Suppe mit Linsen für alle.", "Wir essen Brot mit Linsen."]
     assert not titles(compiled(story(*texts)))
+
+
+def test_a_guest_is_named_without_the_word_for_guests() -> None:
+    sightings = Reading(note(0, "Anwesend: Bodo Lenz, Gast: Frau Albers\n\n- Der Steg ist fertig.")).sightings
+    assert sightings["frau albers"].is_person
+    assert not any("gast" in key for key in sightings)

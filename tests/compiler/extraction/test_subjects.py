@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from compiler.extraction.sightings import Reading
 from compiler.extraction.subjects import subjects
-from tests.compiler.extraction.stories import compiled, note, story, titles
+from tests.compiler.extraction.stories import compiled, note, page, story, titles
 
 ENGLISH = [
     "# On the heat pump\n\nWe priced a heat pump. The neighbours hear nothing of the heat pump.",
@@ -113,3 +113,46 @@ def test_chinese_words_are_not_cut_where_grammar_only_seems_to_be() -> None:
     seen = Reading(note(0, text)).sightings
     assert {"会议室", "读书会", "图书馆"} <= set(seen)
     assert {"议室", "因为图书馆", "林晓雯带"}.isdisjoint(seen)
+
+
+def test_a_german_name_without_an_article_has_a_page_where_another_noun_explains_it_once() -> None:
+    made = titles(
+        compiled(
+            story(
+                "Die Ausleihe läuft jetzt über die Plattform Leihlokal.",
+                "Leihlokal meldet die ersten Fahrten.",
+                "Leihlokal führt eine Kaution ein.",
+                "Die Farbe Blau ist Geschmackssache.",
+            )
+        )
+    )
+    assert made == ["Leihlokal"]
+
+
+def test_a_german_noun_that_minutes_are_about_counts_where_it_begins_a_sentence_too() -> None:
+    made = titles(
+        compiled(
+            story(
+                "- Regatta: Die Boote sind fast alle gemeldet.\n- Die Regatta ist am Samstag.",
+                "- Regatta: Es waren zwei und sechzig Boote da.\n- Die Regatta war trocken.",
+                "- Regatta im Herbst?",
+            )
+        )
+    )
+    assert "Regatta" in made
+
+
+def test_a_tag_that_a_title_is_about_has_a_page_from_the_second_source_on() -> None:
+    first = note(0, "We moved everything over.", title="From Jekyll to Eleventy", tags=["eleventy"])
+    second = note(1, "It is most of the weight.", title="Less of it", tags=["eleventy"])
+    assert "Eleventy" in titles(compiled([first, second]))
+    generic = note(2, "搬完了。", title="我的博客", tags=["博客"]), note(3, "很快。", title="小结", tags=["博客"])
+    assert "博客" not in titles(compiled(generic))
+
+
+def test_somebody_whom_an_outline_links_is_an_entity() -> None:
+    wiki = compiled(
+        story("Kickoff with [[Dana Whitlock]].", "[[Dana Whitlock]] asked for it.", "See [[Dana Whitlock]] again.")
+    )
+    assert titles(wiki, "entity") == ["Dana Whitlock"]
+    assert "dana whitlocks" not in page(wiki, "Dana Whitlock").card.aliases

@@ -134,3 +134,86 @@ def test_who_is_seldom_seen_to_be_a_person_has_one_page(batch: int) -> None:
     for texts in ([*full, *first], [*first, *full]):
         (page,) = compiled(story(*texts), batch).all
         assert page.card.aliases == {"samira", "samira haddad"}
+
+
+LARKSPUR = [
+    "I begin at Larkspur Robotics on Monday.",
+    "Larkspur is smaller than I thought.",
+    "The firmware at Larkspur Robotics is new.",
+    "At Larkspur we froze the design.",
+    "A friend joined Larkspur Robotics today.",
+    "It is bought by somebody, says Larkspur Robotics.",
+    "They moved, and Larkspur did not like it.",
+]
+
+
+@pytest.mark.parametrize("batch", [1, 3, 50])
+def test_a_firm_and_the_first_word_of_its_name_share_a_page(batch: int) -> None:
+    made = pages(*LARKSPUR, batch=batch)
+    assert list(made) == ["Larkspur Robotics"]
+    assert "larkspur" in made["Larkspur Robotics"] or batch == 1
+
+
+def test_a_city_has_another_page_than_what_is_named_after_it() -> None:
+    made = pages(
+        "We ran the Lisbon Marathon.",
+        "The Lisbon Marathon was hot.",
+        "Nobody wins the Lisbon Marathon twice.",
+        "A week in Lisbon.",
+        "The hills of Lisbon are steep.",
+        "I like Lisbon best in spring.",
+    )
+    assert sorted(made) == ["Lisbon", "Lisbon Marathon"]
+
+
+def test_the_given_name_of_a_person_who_is_known_by_a_full_name_makes_no_second_page() -> None:
+    made = pages(
+        "They hired Noor Haddad to run testing.",
+        "Noor Haddad said the joint is weak.",
+        "I stay here because Noor Haddad asked me to.",
+        "Later Noor slipped away.",
+        "We all like Noor here.",
+        "The car of Noor is fast.",
+        "So Noor could not break it.",
+        "Even Noor is furious.",
+        "There is Noor again.",
+    )
+    assert list(made) == ["Noor Haddad"]
+    assert "noor" in made["Noor Haddad"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "title", "part"),
+    [
+        (
+            [
+                f"Anwesend: Thea Klüver, Rolf Lenz\n\n- Kasse: Thea Klüver berichtet {number}.\n- Thea Klüver zählt."
+                for number in ("kurz", "lang", "gar nicht")
+            ],
+            "Thea Klüver",
+            "Klüver",
+        ),
+        (
+            ["The wiring on Fennel Street is old. We fixed the lamps on Fennel Street."] * 2
+            + ["The awning on Fennel Street is torn. Nobody walks on Fennel Street now."],
+            "Fennel Street",
+            "Fennel",
+        ),
+    ],
+)
+def test_a_word_that_stands_only_in_a_longer_name_has_no_page_of_its_own(
+    texts: list[str], title: str, part: str
+) -> None:
+    made = pages(*texts)
+    assert title in made
+    assert part not in made
+
+
+def test_a_firm_is_the_same_with_and_without_the_word() -> None:
+    made = pages(
+        "Die Firma Brandauer hat ein Angebot geschickt.",
+        "Wir waren heute bei Brandauer.",
+        "Ein Brief von Brandauer kam.",
+        "Der Chef der Firma Brandauer grüßt.",
+    )
+    assert list(made) == ["Brandauer"]

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -225,3 +226,36 @@ def test_a_caption_is_quoted_only_where_nothing_else_is_said() -> None:
 def test_a_speaker_is_first_what_he_says_of_himself() -> None:
     chat = "Uchi: My sister said that Berlin suits Nora.\nTom: Oh.\nUchi: I sell bread on Saturdays.\nTom: Ok"
     assert "I sell bread" in written([note(0, chat)], "overview").splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "best", "others"),
+    [
+        ("Bishop", "I fed her cat, Bishop.", ["Greta, Bishop, Noor on the phone, Oskar there, bread in the oven."]),
+        ("Oskar", "My lead is Oskar, who builds violins.", ["Oskar came to the office on Friday and asked for glue."]),
+        ("Pilar", "The owner, Pilar, remembers what we ordered.", ["Pilar sold the whole of the old café to him."]),
+        ("Teo", "Pilar sold it to her cousin Teo.", ["Teo supplied eleven coffee sacks for the paths of the garden."]),
+        ("Lantern", "They run a bookshop called Lantern.", ["Lantern sold out of forty crime novels in two hours."]),
+        ("Merle", "Unsere Nachbarin ist Merle.", ["Merle kam am Freitag mit drei Körben voller Birnen vorbei."]),
+    ],
+)  # fmt: skip
+def test_a_page_begins_with_what_a_sentence_says_its_subject_to_be(name: str, best: str, others: list[str]) -> None:
+    wiki = compiled(story(*others, best, f"We saw {name} again.", f"I wrote to {name} today."))
+    made = page(wiki, name)
+    assert made.card.summary == best
+    assert f"“{best}”" in made.sections["overview"].body.splitlines()[0]
+
+
+def test_a_greeting_does_not_lead_the_page_of_whom_it_greets() -> None:
+    chat = "\n".join(
+        f"[0{day}/03/2024, 08:14:02] {speaker}: {text}"
+        for day, speaker, text in (
+            (1, "Theo", "Hey Annika, that is the best news this month"),
+            (2, "Annika", "We call the shop Lantern now, it has a sign already"),
+            (3, "Theo", "The wiring is done"),
+            (4, "Annika", "I ordered forty books for the opening day"),
+        )
+    )
+    overview = body(compiled(story(chat)), "Annika", "overview")
+    assert overview
+    assert "Hey Annika" not in overview
