@@ -59,6 +59,15 @@ def test_every_alert_leads_to_a_runbook() -> None:
     assert {*anchors(page)} - led == {"runbooks", "data-was-lost-or-deleted"}
 
 
+def test_every_runbook_is_rehearsed_by_a_test_that_exists() -> None:
+    _, *runbooks = re.split(r"^## ", (ROOT / "deploy" / "runbooks.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for runbook in runbooks:
+        _, _, rehearsed = runbook.partition("Rehearsed by ")
+        assert (tests := re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", rehearsed)), runbook
+        for path, name in tests:
+            assert re.search(rf"^(async )?def {name}\(", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), name
+
+
 def test_promtool_accepts_the_rules_and_they_fire_when_they_should() -> None:
     tool = shutil.which("promtool")
     if tool is None:

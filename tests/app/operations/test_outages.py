@@ -208,3 +208,20 @@ async def test_a_network_that_holds_packets_back_is_answered_fast_after_the_firs
     ):
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         await refuse_and_heal(service, token, proxy.flowing.clear, proxy.flowing.set)
+
+
+async def test_a_wiki_that_another_session_holds_is_told_as_unavailable_until_it_is_let_go(
+    dsn: str, tmp_path: Path, wiki: Wiki
+) -> None:
+    holder = await asyncpg.connect(dsn)
+    async with serving(dsn, tmp_path, statement_timeout=0.5) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        async with holder.transaction():
+            await holder.execute("SELECT FROM owners WHERE id = $1 FOR UPDATE", wiki.scope.owner_id)
+            assert (await service.post(READ, token)).status_code == 200, "who reads waits for nobody"
+            answer = await service.post(MAKE, token, {"title": "Ash"})
+            assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+        answer = await service.post(MAKE, token, {"title": "Ash"})
+        assert answer.json()["data"]["createWikiPage"]["page"] == {"title": "Ash"}
+    await holder.close()
+    assert [page["title"] for page in await wiki.rows("pages")] == ["Ash"]
