@@ -63,7 +63,8 @@ def test_every_runbook_is_rehearsed_by_a_test_that_exists() -> None:
     _, *runbooks = re.split(r"^## ", (ROOT / "deploy" / "runbooks.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     for runbook in runbooks:
         _, _, rehearsed = runbook.partition("Rehearsed by ")
-        assert (tests := re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", rehearsed)), runbook
+        tests = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", rehearsed)
+        assert tests, runbook
         for path, name in tests:
             assert re.search(rf"^(async )?def {name}\(", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), name
 
