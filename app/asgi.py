@@ -42,8 +42,8 @@ from .oauth.routes import authorization_server, oauth_routes, resource_of
 from .observability.event_loop_watchdog import watched
 from .observability.logging import RequestLog, configure
 from .observability.observers import Watchers
-from .rest.admin import admin_application
-from .rest.admin_paths import PATH as ADMIN
+from .rest.admin.application import admin_application
+from .rest.admin.paths import PATH as ADMIN
 from .rest.application import Below, rest_application
 from .rest.endpoint import PATH as REST
 from .settings import Settings, signing_secret

@@ -22,7 +22,11 @@ from ..http.health import Readiness
 from ..http.limits import Bounds
 from ..http.request import Bodies
 from ..settings import Settings
-from . import (
+from .endpoint import PATH, RestEndpoint
+from .models import Problem
+from .problems import problem_of
+from .reference import POLICY, reference
+from .routes import (
     changes,
     claims,
     decisions,
@@ -38,10 +42,6 @@ from . import (
     search,
     sources,
 )
-from .endpoint import PATH, RestEndpoint
-from .models import Problem
-from .problems import problem_of
-from .reference import POLICY, reference
 
 PARTS = (
     pages, edits, claims, decisions, proposals, history, search, sources, overview, lint, changes, imports, exports,

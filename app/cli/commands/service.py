@@ -207,7 +207,7 @@ def schema(
         say(contract_text())
         return
     if admin:
-        from ...rest.admin import contract_text as admin_contract_text
+        from ...rest.admin.application import contract_text as admin_contract_text
 
         say(admin_contract_text())
         return

@@ -37,7 +37,7 @@ from graphql import (
 from hypothesis import settings
 
 from app.mcp.catalogue import TOOLS
-from app.rest import admin
+from app.rest.admin import application as admin
 from app.rest.endpoint import PATH
 from app.web.routes import READING, WRITING
 from resolvers.model.drafts import PageDraft

@@ -15,9 +15,10 @@ import httpx
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from app.rest import admin_models, admin_webhooks
-from app.rest.admin import paths
-from app.rest.admin_paths import PATH
+from app.rest.admin import models as admin_models
+from app.rest.admin import webhooks as admin_webhooks
+from app.rest.admin.application import paths
+from app.rest.admin.paths import PATH
 from app.rest.models import Problem
 from app.settings import Settings
 from db.scope import Role

@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from app.rest import imports
+from app.rest.routes import imports
 from content.notes.note_texts import to_markdown
 from content.notes.notes import Note
 from db.scope import Role

@@ -12,7 +12,7 @@ from resolvers.auth.owners import ENGLISH
 from resolvers.proposals.gate import RULES_MAX, Policy, PolicyRule, WriterRole
 from schema.enums import WikiOwnerKind, WikiPageType, WikiRole, WikiWriterRole
 
-from .models import Listed, Moment, RequestModel, ResponseModel
+from ..models import Listed, Moment, RequestModel, ResponseModel
 
 TTL_MAX = 86_400  # seconds
 NewSlug = Annotated[str, Field(min_length=1, max_length=SLUG.most, examples=["acme"])]

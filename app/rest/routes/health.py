@@ -6,10 +6,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ..http.health import NotReady, Readiness
-from .models import ResponseModel
-from .parameters import problems
-from .problems import problem
+from ...http.health import NotReady, Readiness
+from ..models import ResponseModel
+from ..parameters import problems
+from ..problems import problem
 
 
 class Health(ResponseModel):

@@ -11,8 +11,8 @@ from starlette.responses import Response, StreamingResponse
 from resolvers.import_export.files import export_zip
 from resolvers.transactions.audit import Event, audit_alone
 
-from .endpoint import MovingRoute
-from .parameters import Caller, problems
+from ..endpoint import MovingRoute
+from ..parameters import Caller, problems
 
 routes = APIRouter(route_class=MovingRoute, tags=["export"])
 IN_MEMORY = 4_000_000  # bytes; more goes to the disk

@@ -18,9 +18,9 @@ from resolvers.sources.compile_requests import rebuild_page
 from resolvers.transactions.transaction import NO_PAGE
 from schema.enums import WikiConfidence, WikiPageOrder, WikiPageStatus, WikiPageType, WikiSensitivity
 
-from . import responses
-from .endpoint import Call, WikiRoute
-from .models import (
+from .. import responses
+from ..endpoint import Call, WikiRoute
+from ..models import (
     VERSION_MAX,
     EditSummary,
     ExpectedVersion,
@@ -32,8 +32,8 @@ from .models import (
     ResponseModel,
     Text,
 )
-from .operations import read, read_of_page, type_of, write
-from .parameters import (
+from ..operations import read, read_of_page, type_of, write
+from ..parameters import (
     OF_PAGE,
     SENT,
     Archived,
@@ -50,7 +50,7 @@ from .parameters import (
     problems,
     reading,
 )
-from .responses import answer, answer_moved, answer_page, answer_write, answer_written_page
+from ..responses import answer, answer_moved, answer_page, answer_write, answer_written_page
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 CHANGEABLE = {"title", "summary", "tags", "aliases", "related"}

@@ -22,16 +22,16 @@ from resolvers.sources.retain import retain_source, retain_sources
 from resolvers.sources.sources import NO_SOURCE, SourceDraft, SourceForgotten, forget_source
 from schema.enums import WikiPageType, WikiSourceKind
 
-from ..http.request import header, parse_in_thread
-from . import responses
-from .endpoint import Call, MovingRoute, WikiRoute
+from ...http.request import header, parse_in_thread
+from .. import responses
+from ..endpoint import Call, MovingRoute, WikiRoute
+from ..models import Forgotten, NewSource, NewSources, PassageHits, ResponseModel, Retention, Source, Sources
+from ..operations import read, write
+from ..parameters import SENT, Caller, Cursor, Limit, problems, reading
+from ..problems import problem
+from ..responses import answer, answer_write
 from .imports import bounded
-from .models import Forgotten, NewSource, NewSources, PassageHits, ResponseModel, Retention, Source, Sources
-from .operations import read, write
 from .pages import capitals
-from .parameters import SENT, Caller, Cursor, Limit, problems, reading
-from .problems import problem
-from .responses import answer, answer_write
 
 routes = APIRouter(route_class=WikiRoute, tags=["sources"])
 moving = APIRouter(route_class=MovingRoute, tags=["sources"])

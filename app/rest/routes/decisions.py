@@ -22,12 +22,12 @@ from resolvers.pages.decision_records import (
 from resolvers.proposals.gate import Significance
 from schema.enums import WikiDecisionStatus
 
-from . import responses
-from .endpoint import WikiRoute
-from .models import Listed, PageName, RequestModel, ResponseModel
-from .operations import read, write
-from .parameters import SENT, Caller, Cursor, Limit, problems, reading
-from .responses import Row, answer, answer_write
+from .. import responses
+from ..endpoint import WikiRoute
+from ..models import Listed, PageName, RequestModel, ResponseModel
+from ..operations import read, write
+from ..parameters import SENT, Caller, Cursor, Limit, problems, reading
+from ..responses import Row, answer, answer_write
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 Part = Annotated[str, Field(min_length=1, max_length=PART_MAX)]

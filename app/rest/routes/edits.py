@@ -20,23 +20,13 @@ from resolvers.pages.transferring import transfer_page
 from resolvers.proposals.gate import ReviewRequired
 from resolvers.validation import UNSET
 
-from . import responses
-from .endpoint import WikiRoute
-from .models import (
-    VERSION_MAX,
-    EditSummary,
-    ExpectedVersion,
-    Links,
-    Moment,
-    Page,
-    RequestModel,
-    SourceKind,
-    Text,
-)
-from .operations import read_of_page, type_of, write
+from .. import responses
+from ..endpoint import WikiRoute
+from ..models import VERSION_MAX, EditSummary, ExpectedVersion, Links, Moment, Page, RequestModel, SourceKind, Text
+from ..operations import read_of_page, type_of, write
+from ..parameters import OF_PAGE, SENT, Archived, Caller, Cursor, Expected, Limit, Slug, Type, problems, reading
+from ..responses import Row, answer, answer_written_page
 from .pages import page_now
-from .parameters import OF_PAGE, SENT, Archived, Caller, Cursor, Expected, Limit, Slug, Type, problems, reading
-from .responses import Row, answer, answer_written_page
 
 
 class Edit(RequestModel):

@@ -13,12 +13,12 @@ from db.database import Database
 from resolvers.pages.contradictions import Resolution, resolve_contradiction
 from schema.enums import WikiContradictionStatus
 
-from . import responses
-from .endpoint import Call, WikiRoute
-from .models import Listed, PageName, RequestModel, ResponseModel, SourceKind
-from .operations import read, write
-from .parameters import SENT, Caller, Cursor, Limit, problems, reading
-from .responses import Row, answer, answer_write
+from .. import responses
+from ..endpoint import Call, WikiRoute
+from ..models import Listed, PageName, RequestModel, ResponseModel, SourceKind
+from ..operations import read, write
+from ..parameters import SENT, Caller, Cursor, Limit, problems, reading
+from ..responses import Row, answer, answer_write
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 Decided = Literal["keep_newer", "keep_older", "both_hold"]

@@ -14,9 +14,9 @@ from db.scope import Actor, ActorKind
 from resolvers.errors import BadInput, IdempotencyKeyNotAllowed
 from resolvers.tenants import tenants
 
-from ..http.request import idempotency_key
-from .endpoint import Call, WikiRoute
-from .responses import answer_write
+from ...http.request import idempotency_key
+from ..endpoint import Call, WikiRoute
+from ..responses import answer_write
 
 PATH = "/api/admin"
 BY = Actor(ActorKind.SERVICE, "operator")

@@ -16,11 +16,11 @@ from resolvers.webhooks import webhooks
 from resolvers.webhooks.webhooks import OVERLAP, OVERLAP_MAX, OWNERS_MAX, URL_MAX, DeliveryStatus
 from schema.enums import WebhookDeliveryStatus, WikiPageType, WikiSensitivity
 
-from .admin_paths import BY, AdminRoute, AfterId, TenantName, check_no_idempotency_key, created, listed, tenant_named
-from .endpoint import Call
-from .models import Listed, RequestModel, ResponseModel
-from .parameters import SENT, Caller, Limit, problems, reading
-from .responses import answer, answer_write
+from ..endpoint import Call
+from ..models import Listed, RequestModel, ResponseModel
+from ..parameters import SENT, Caller, Limit, problems, reading
+from ..responses import answer, answer_write
+from .paths import BY, AdminRoute, AfterId, TenantName, check_no_idempotency_key, created, listed, tenant_named
 
 routes = APIRouter(route_class=AdminRoute, tags=["webhooks"])
 OwnerNames = list[Annotated[str, Field(min_length=1, max_length=SLUG.most)]]

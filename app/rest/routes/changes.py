@@ -7,12 +7,12 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from . import responses
-from .endpoint import WikiRoute
-from .models import Listed, Moment, PageItem, ResponseModel
-from .operations import read
-from .parameters import Caller, Cursor, Limit, reading
-from .responses import answer
+from .. import responses
+from ..endpoint import WikiRoute
+from ..models import Listed, Moment, PageItem, ResponseModel
+from ..operations import read
+from ..parameters import Caller, Cursor, Limit, reading
+from ..responses import answer
 
 
 class Change(ResponseModel):

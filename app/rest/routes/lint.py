@@ -14,12 +14,12 @@ from resolvers.knowledge.lint_reports import mute_finding, report_lint, unmute_f
 from resolvers.model.lookup import locate_slug
 from schema.enums import WikiPageType
 
-from . import responses
-from .endpoint import Call, WikiRoute
-from .models import Listed, RequestModel, ResponseModel
-from .operations import read, write
-from .parameters import SENT, Caller, Cursor, Limit, problems, reading
-from .responses import Row, answer, answer_write
+from .. import responses
+from ..endpoint import Call, WikiRoute
+from ..models import Listed, RequestModel, ResponseModel
+from ..operations import read, write
+from ..parameters import SENT, Caller, Cursor, Limit, problems, reading
+from ..responses import Row, answer, answer_write
 
 routes = APIRouter(route_class=WikiRoute, tags=["lint"])
 CheckName = Annotated[str, Field(min_length=1, max_length=100, description="The check.")]

@@ -13,13 +13,13 @@ from resolvers.model.lookup import locate_slug
 from resolvers.pages.history import restore_state
 from resolvers.transactions.transaction import NO_PAGE
 
-from . import responses
-from .endpoint import WikiRoute
-from .models import VERSION_MAX, ExpectedVersion, Listed, Page, RequestModel, ResponseModel
-from .operations import read, read_of_page, type_of, write
+from .. import responses
+from ..endpoint import WikiRoute
+from ..models import VERSION_MAX, ExpectedVersion, Listed, Page, RequestModel, ResponseModel
+from ..operations import read, read_of_page, type_of, write
+from ..parameters import OF_PAGE, SENT, Archived, Caller, Cursor, Expected, Limit, Slug, Type, problems, reading
+from ..responses import answer, answer_written_page
 from .pages import page_now
-from .parameters import OF_PAGE, SENT, Archived, Caller, Cursor, Expected, Limit, Slug, Type, problems, reading
-from .responses import answer, answer_written_page
 
 Version = Annotated[int, Field(ge=1, le=VERSION_MAX)]
 

@@ -24,11 +24,16 @@ from resolvers.rate_limits.limiter import Account, Throttle
 from resolvers.tenants import tenants
 from resolvers.transactions.audit import CredentialLog, Event, audit_alone
 
-from ..http.limits import Admission, Bounds
-from ..http.request import Bodies
-from ..settings import Settings, signing_secret
-from . import admin_models, admin_webhooks
-from .admin_paths import (
+from ...http.limits import Admission, Bounds
+from ...http.request import Bodies
+from ...settings import Settings, signing_secret
+from ..application import Contracted, describe, refuse
+from ..endpoint import RestEndpoint
+from ..parameters import SENT, Caller, Limit, problems, reading
+from ..responses import answer, answer_write
+from . import models as admin_models
+from . import webhooks as admin_webhooks
+from .paths import (
     BY,
     PATH,
     AfterId,
@@ -42,10 +47,6 @@ from .admin_paths import (
     routes,
     tenant_named,
 )
-from .application import Contracted, describe, refuse
-from .endpoint import RestEndpoint
-from .parameters import SENT, Caller, Limit, problems, reading
-from .responses import answer, answer_write
 
 ABOUT = """
 For the operators of a service: customers (tenants), the owners of wikis in them, API keys and tokens. It is served only

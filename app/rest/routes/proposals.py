@@ -22,12 +22,12 @@ from resolvers.proposals.gate import EVIDENCE_MAX, Significance
 from resolvers.validation import UNSET
 from schema.enums import WikiPageType, WikiProposalStatus
 
-from . import responses
-from .endpoint import Call, WikiRoute
-from .models import VERSION_MAX, Listed, Moment, PageName, RequestModel, ResponseModel, Text
-from .operations import read, write
-from .parameters import SENT, Caller, Cursor, Limit, problems, reading
-from .responses import Row, answer, answer_write
+from .. import responses
+from ..endpoint import Call, WikiRoute
+from ..models import VERSION_MAX, Listed, Moment, PageName, RequestModel, ResponseModel, Text
+from ..operations import read, write
+from ..parameters import SENT, Caller, Cursor, Limit, problems, reading
+from ..responses import Row, answer, answer_write
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 State = Literal["open", "accepted", "declined", "withdrawn", "expired"]

@@ -19,11 +19,11 @@ from resolvers.import_export.formats import Format
 from resolvers.import_export.importing import ImportProblem, ImportResult, import_path
 from resolvers.transactions.transaction import check_may_write
 
-from ..http.request import Refused, check_coding, header, too_large
-from .endpoint import MovingRoute
-from .models import ResponseModel
-from .parameters import SENT, Caller, problems
-from .responses import answer_write
+from ...http.request import Refused, check_coding, header, too_large
+from ..endpoint import MovingRoute
+from ..models import ResponseModel
+from ..parameters import SENT, Caller, problems
+from ..responses import answer_write
 
 
 class ImportFault(ResponseModel):

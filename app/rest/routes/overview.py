@@ -14,13 +14,13 @@ from resolvers.knowledge import diary as diaries
 from resolvers.knowledge.overview import DEFAULT, MOST
 from schema.enums import WikiDiaryTopic, WikiPageType
 
-from ..http.responses import delivered
-from .endpoint import Call, WikiRoute
-from .models import ResponseModel
-from .operations import read
+from ...http.responses import delivered
+from ..endpoint import Call, WikiRoute
+from ..models import ResponseModel
+from ..operations import read
+from ..parameters import Caller, Cursor, Types, reading
+from ..responses import Row, answer, named
 from .pages import capitals
-from .parameters import Caller, Cursor, Types, reading
-from .responses import Row, answer, named
 
 routes = APIRouter(route_class=WikiRoute, tags=["overview"])
 MARKDOWN = "text/markdown"

@@ -11,13 +11,13 @@ from resolvers.errors import BadInput
 from resolvers.search.context_pack import BUDGET, BUDGET_MAX
 from schema.enums import WikiSearchKind
 
-from . import responses
-from .endpoint import WikiRoute
-from .models import ContextPack, Listed, PageItem, ResponseModel, Snippet, SourceName
-from .operations import read
+from .. import responses
+from ..endpoint import WikiRoute
+from ..models import ContextPack, Listed, PageItem, ResponseModel, Snippet, SourceName
+from ..operations import read
+from ..parameters import Caller, Cursor, Tags, Types, UpdatedSince, reading
+from ..responses import answer
 from .pages import capitals
-from .parameters import Caller, Cursor, Tags, Types, UpdatedSince, reading
-from .responses import answer
 
 
 class SectionName(ResponseModel):

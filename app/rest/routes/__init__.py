@@ -1,0 +1,1 @@
+"""The paths of /api/wiki, a module for each thing of a wiki."""
