@@ -5,33 +5,24 @@ Inner selects go through `in_tenant`, and every table is aliased.
 """
 
 from . import (
-    api_keys,
-    audit,
-    claims,
     context_pack,
-    contradictions,
-    decisions,
     graph,
-    grounding,
     hierarchy,
     jobs,
     links,
     mentions,
-    owners,
     page_fields,
     pages,
     passages,
-    programs,
-    proposals,
     revisions,
     search,
     search_all,
     sections,
-    share_links,
     sources,
     suggestions,
-    webhooks,
 )
+from .access import api_keys, audit, owners, programs, share_links, webhooks
+from .review import claims, contradictions, decisions, grounding, proposals
 
 __all__ = [
     "api_keys", "audit", "claims", "context_pack", "contradictions", "decisions", "graph", "grounding", "hierarchy",

@@ -26,7 +26,7 @@ from selection import in_tenant
 from selection.declare.mapping import OuterRow
 
 from ..tables import pages, revisions
-from . import owners
+from .access import owners
 from .kept import kept_rows
 from .references import referred
 from .search import owner_of_page

@@ -36,7 +36,7 @@ FAULTS = [
     Fault("db/access.py", "any_(OWNERS), grant.c.owner_id == owner)", "any_(OWNERS))"),
     Fault("db/access.py", "if scope.role is not Role.ADMIN:", "if scope.role is Role.READER:"),
     Fault("db/access.py", "if tenant_id is not None and identifier", "if False and identifier"),
-    Fault("db/relations/owners.py", '(ROLE == "reader", "reader")', '(ROLE == "nobody", "reader")'),
+    Fault("db/relations/access/owners.py", '(ROLE == "reader", "reader")', '(ROLE == "nobody", "reader")'),
     Fault("resolvers/permissions.py", "if relation is None or not allowed", "if relation is None and not allowed"),
     Fault("schema/mutations/scoping.py", ".scope, wiki.tenant_id, ", ".scope, None, "),
     # what is related

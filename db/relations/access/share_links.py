@@ -6,10 +6,10 @@ from sqlalchemy import ColumnElement, FromClause, Select, case, func, select
 
 from selection.declare.mapping import OuterRow
 
-from ..tables import pages, share_links
+from ...tables import pages, share_links
+from ..references import referred
+from ..review.proposals import may_write
 from . import owners
-from .proposals import may_write
-from .references import referred
 
 page = referred(pages, "page_id")
 

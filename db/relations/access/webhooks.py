@@ -6,8 +6,8 @@ from sqlalchemy import ColumnElement, Select, any_, case, func, select
 
 from selection.declare.mapping import OuterRow
 
-from ..tables import owners, webhook_deliveries, webhooks
-from .references import found, referred
+from ...tables import owners, webhook_deliveries, webhooks
+from ..references import found, referred
 
 by_ids = found(webhooks)
 owner = referred(owners, "owner_id")

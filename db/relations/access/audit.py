@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Select, func, or_, select
 
-from ..tables import audit_events
+from ...tables import audit_events
 
 
 def listed(action: Any = None, outcome: Any = None, actor_id: Any = None, since: Any = None) -> Select[Any]:

@@ -24,7 +24,7 @@ from sqlalchemy import (
 from selection import in_tenant
 from selection.declare.mapping import OuterRow
 
-from ..tables import contradictions, section_sources, sections, sources
+from ...tables import contradictions, section_sources, sections, sources
 
 MANY, ONE = literal(3, Integer), literal(1, Integer)
 

@@ -7,10 +7,10 @@ from sqlalchemy import ColumnElement, Select, Text, Uuid, any_, case, cast, func
 from selection import in_tenant, scope_value
 from selection.declare.mapping import OuterRow
 
-from ..access import OWNERS, SPANS_TENANT, readable
-from ..tables import api_keys, grants, owners, tenants
-from .kept import kept_rows
-from .references import found, referred
+from ...access import OWNERS, SPANS_TENANT, readable
+from ...tables import api_keys, grants, owners, tenants
+from ..kept import kept_rows
+from ..references import found, referred
 
 by_ids = found(owners)
 same = referred(owners, "id")

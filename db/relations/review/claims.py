@@ -7,8 +7,8 @@ from sqlalchemy import Integer, Select, func, literal, select
 from selection import in_tenant
 from selection.declare.mapping import OuterRow
 
-from ..tables import pages, sources, superseded_claims
-from .references import found, referred
+from ...tables import pages, sources, superseded_claims
+from ..references import found, referred
 
 TRAJECTORY_LEAST = literal(2, Integer)
 

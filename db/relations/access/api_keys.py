@@ -6,8 +6,8 @@ from sqlalchemy import ColumnElement, Select, any_, case, func, select
 
 from selection.declare.mapping import OuterRow
 
-from ..tables import api_keys, owners
-from .references import found
+from ...tables import api_keys, owners
+from ..references import found
 
 by_ids = found(api_keys)
 

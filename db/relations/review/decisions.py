@@ -6,9 +6,9 @@ from sqlalchemy import ColumnElement, Select, select
 
 from selection.declare.mapping import OuterRow
 
-from ..tables import decision_questions, pages
-from . import owners
-from .references import found, referred
+from ...tables import decision_questions, pages
+from ..access import owners
+from ..references import found, referred
 
 by_ids = found(decision_questions)
 page = referred(pages, "page_id")

@@ -7,11 +7,11 @@ from sqlalchemy import ColumnElement, FromClause, Select, any_, case, literal, o
 from selection import in_tenant
 from selection.declare.mapping import OuterRow
 
-from ..access import OWNERS, SPANS_TENANT
-from ..tables import grants, pages, proposals, revisions
-from . import owners
-from .references import referred
-from .revisions import body
+from ...access import OWNERS, SPANS_TENANT
+from ...tables import grants, pages, proposals, revisions
+from ..access import owners
+from ..references import referred
+from ..revisions import body
 
 page = referred(pages, "page_id")
 of_event = referred(proposals, "proposal_id")

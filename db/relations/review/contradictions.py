@@ -6,8 +6,8 @@ from sqlalchemy import ColumnElement, FromClause, Integer, Select, Text, and_, c
 
 from selection.declare.mapping import OuterRow
 
-from ..tables import contradictions, pages, sources
-from .references import found, referred
+from ...tables import contradictions, pages, sources
+from ..references import found, referred
 
 HIGH = literal(3, Integer)
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from sqlalchemy import Select, any_, func, or_, select
 
-from ..access import OWNERS
-from ..tables import oauth_authorizations
+from ...access import OWNERS
+from ...tables import oauth_authorizations
 from .owners import ROLE
 
 

@@ -1,0 +1,1 @@
+"""Relations of who may do what: owners, keys, programs, share links, webhooks, and the audit log."""
