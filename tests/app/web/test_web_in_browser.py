@@ -83,6 +83,10 @@ async def reader(dsn: str, tmp_path: Path, wiki: Wiki, owner: str) -> AsyncItera
 def opened(browser: Tab, url: str) -> None:
     """Open an address and wait until it is there with its scripts."""
     browser.open(url)
+    arrived(browser, url)
+
+
+def arrived(browser: Tab, url: str) -> None:
     browser.wait_for(f"location.href === {json.dumps(url)} && document.readyState === 'complete' && !!window.cairn")
 
 
@@ -111,7 +115,7 @@ async def test_somebody_searches_as_they_type_and_opens_a_page_by_keyboard(reade
             )
             assert "Barton Springs" in browser.run(f"{chosen}.textContent")
             pressed(browser, "Enter")
-            browser.wait_for(f"location.href === {json.dumps(reader.path(slug='barton-springs'))}")
+            arrived(browser, reader.path(slug="barton-springs"))
             typed(browser, ".find input", "poool")
             pressed(browser, "Enter")
             browser.wait_for("location.pathname.startsWith('/search/')")
