@@ -251,6 +251,23 @@ def test_writes_and_locks_see_every_row() -> None:
     assert read.sql.endswith(")\nSELECT id FROM pages WHERE tenant_id = $2 AND id = $1")
 
 
+async def test_sections_that_list_no_pages_are_not_held_against_all_that_are_hidden(wiki: Wiki) -> None:
+    """In a large wiki that would be every section against every secret page."""
+    guest = await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "guest", "Guest")
+    await grant(
+        wiki.database, wiki.scope.tenant_id, owner_id=wiki.scope.owner_id, grantee_id=guest.id, role=Grant.MEMBER
+    )
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Hidden", fields={"sensitivity": SECRET}))
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Plain", body="## A\n\nWords."))
+    read = rewritten("SELECT s.aggregation FROM sections AS s WHERE s.tenant_id = $1")
+    given = {"owners": [guest.id], "is_reader": False}
+    values = [wiki.scope.tenant_id, *(given[name] for name in read.parameters)]
+    lines = [row[0] for row in await wiki.look.fetch(f"EXPLAIN (ANALYZE, TIMING OFF) {read.sql}", *values)]
+    held = [lines[n - 1] for n, line in enumerate(lines) if "strpos((t.aggregation)" in line and "Filter: (strpos" in line]
+    assert held, "\n".join(lines)
+    assert all("never executed" in line for line in held), "\n".join(lines)
+
+
 FEED = "{ wikiChanges(first: 50) { nodes { pageId state } } }"
 
 
