@@ -67,7 +67,7 @@ class NewQuestion(RequestModel):
     significance: Weight = Significance.MEDIUM
 
 
-class Withdrawal(RequestModel):
+class QuestionWithdrawal(RequestModel):
     """Why a question is not to be decided any more."""
 
     reason: Annotated[str | None, Field(max_length=REASON.most)] = None
@@ -139,7 +139,7 @@ async def ask(call: Caller, given: NewQuestion) -> Response:
     response_model=Asked,
     responses=problems(*SENT, 404),
 )
-async def withdraw(call: Caller, id: UUID, given: Withdrawal) -> Response:
+async def withdraw(call: Caller, id: UUID, given: QuestionWithdrawal) -> Response:
     """Let a question end without a decision."""
 
     async def work(database: Database) -> Any:
