@@ -263,7 +263,7 @@ async def test_sections_that_list_no_pages_are_not_held_against_all_that_are_hid
     given = {"owners": [guest.id], "is_reader": False}
     values = [wiki.scope.tenant_id, *(given[name] for name in read.parameters)]
     lines = [row[0] for row in await wiki.look.fetch(f"EXPLAIN (ANALYZE, TIMING OFF) {read.sql}", *values)]
-    held = [lines[n - 1] for n, line in enumerate(lines) if "strpos((t.aggregation)" in line and "Filter: (strpos" in line]
+    held = [lines[n - 1] for n, line in enumerate(lines) if "Filter: (strpos((t.aggregation)" in line]
     assert held, "\n".join(lines)
     assert all("never executed" in line for line in held), "\n".join(lines)
 
