@@ -68,7 +68,7 @@ class NewQuestion(RequestModel):
 
 
 class QuestionWithdrawal(RequestModel):
-    """Why a question is not to be decided any more."""
+    """A question is not to be decided any more; the reason is for those who wonder later."""
 
     reason: Annotated[str | None, Field(max_length=REASON.most)] = None
 

@@ -108,7 +108,7 @@ class NewPage(PageFields):
 
 
 class NewStub(RequestModel):
-    """What was just learnt of a subject that has no page, and the source that says so."""
+    """A stub: a page of a subject that was just learnt of, and the source that says so."""
 
     title: Annotated[str, Field(min_length=1, max_length=TITLE.most, examples=["Small batches"])]
     type: PageType

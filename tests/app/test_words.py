@@ -13,7 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 from app.http.errors import MESSAGES, argument_problem
 from app.mcp.catalogue import TOOLS
 from app.mcp.errors import bad_arguments
-from app.rest.models import NewPage, NewSources
+from app.rest.models import NewSources
+from app.rest.pages import NewPage
 from app.settings import Settings
 from schema.errors import in_json_words
 from schema.root import make_engine
