@@ -274,6 +274,7 @@ class WikiWritePolicy(Enum):
 class WikiDecisionStatus(StrEnum):
     OPEN = "open"
     DECIDED = "decided"
+    WITHDRAWN = "withdrawn"
 
 
 @strawberry.enum(description="How sensitive a page, a section or a source is, from the least to the most.")

@@ -16,6 +16,7 @@ from resolvers.pages.decision_records import (
     RecordedDecision,
     ask_decision,
     record_decision,
+    withdraw_question,
 )
 from resolvers.proposals.gate import Significance
 
@@ -33,6 +34,7 @@ class Deciding(Given):
     decision: str | None = Field(
         None, max_length=PART_MAX, description="What was decided. Without it the question is asked, and waits."
     )
+    withdraw: bool = Field(False, description="Let question_id end without a decision; why may say the reason.")
     consequences: str = Field("", max_length=PART_MAX, description="What follows.")
     significance: str = Field("medium", description=f"One of {', '.join(Significance)}; below the wiki's: only logged.")
     supersedes: PageName | None = Field(None, description="The decision that this one replaces.")
@@ -55,7 +57,11 @@ async def decide(caller: Caller, given: Deciding) -> Told:
     if given.question is not None:
         asked = QuestionDraft(given.question, given.why or "", tuple(given.options), given.significance)
     page_id, question_id = None, given.question_id and as_id(given.question_id)
-    if given.decision is None:
+    if given.withdraw:
+        gone = question_id = withdrawn_id(given)
+        await caller.write(lambda database, scope: withdraw_question(database, scope, gone, given.why))
+        said = f"The question {gone} was withdrawn."
+    elif given.decision is None:
         if asked is None and given.question_id is not None:
             raise BadInput("Say what was decided.", "decision")
         if asked is not None:
@@ -78,6 +84,12 @@ async def decide(caller: Caller, given: Deciding) -> Told:
     )
     waiting = "\n".join(f"- {one.id}: {one.question}" for one in data.open)
     return Told(data, paragraphs(said, waiting and f"Questions that wait:\n{waiting}") or "No question waits.")
+
+
+def withdrawn_id(given: Deciding) -> UUID:
+    if given.question_id is None or given.decision is not None:
+        raise BadInput("Give the question_id of what is withdrawn, and no decision.", "question_id")
+    return as_id(given.question_id)
 
 
 def as_id(text: str) -> UUID:

@@ -1,4 +1,4 @@
-"""wiki_remember keeps a source, and says which section rests on it. wiki_ingest keeps a file, and makes its page."""
+"""wiki_remember keeps a source, wiki_stub makes a page of one, and wiki_ingest keeps a file and makes its page."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -7,19 +7,21 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from content.limits import ADDRESS, CONTENT, REF, SLUG, SOURCE_TITLE
+from content.limits import ADDRESS, BODY, CONTENT, REF, SLUG, SOURCE_TITLE, TITLE
 from db.database import Database
 from db.scope import Scope
 from db.tables import PAGE_TYPES, SOURCE_KINDS
 from resolvers.errors import NotFound
 from resolvers.ingest.ingest import IngestDraft, file_of, ingest_source
+from resolvers.pages.stubs import stub_draft, write_stub
 from resolvers.sources.retain import retain_source
 from resolvers.sources.sources import Citation, SavedSource, SourceDraft, cite_source
 
 from .caller import Caller
 from .output_limit import fenced, paragraphs
-from .pages import PageLookup, PageName, find_page
-from .tool import Given, Told, Tool
+from .pages import PageLookup, PageName, PageType, find_page, page_type
+from .tool import Given, Keyed, Told, Tool
+from .write import EditSummary, Written, written
 
 SECTIONS_SHOWN = 50
 
@@ -112,6 +114,47 @@ WIKI_REMEMBER = Tool(
     Remembered,
     remember,
     writes=True,
+)
+
+
+class Stubbing(Keyed):
+    type: PageType
+    title: str = Field(max_length=TITLE.most, description="Its name for people.")
+    text: str = Field("", max_length=BODY.most, description="Markdown, for the first section of its type.")
+    why: str = Field("", max_length=BODY.most, description="The section Why; a concept needs it.")
+    how_to_apply: str = Field("", max_length=BODY.most, description="The section How to apply; a concept needs it.")
+    source: str | None = Field(
+        None,
+        max_length=REF.most + 20,
+        description="The source that says so: its id from wiki_remember, or kind/ref.",
+    )
+    edit_summary: EditSummary = None
+
+
+async def stub(caller: Caller, given: Stubbing) -> Told:
+    draft = stub_draft(
+        page_type(given.type).lower(),
+        given.title,
+        given.text,
+        why=given.why,
+        how_to_apply=given.how_to_apply,
+        edit_summary=given.edit_summary,
+    )
+    saved = await caller.write(lambda database, scope: write_stub(database, scope, draft, given.source))
+    data = await written(caller, saved)
+    return Told(data, f"Made {data.page}, version {data.version}.")
+
+
+WIKI_STUB = Tool(
+    "wiki_stub",
+    "Make a stub",
+    "Write down something durable as it is observed: a page with the sections of its type, which rests on one source. "
+    "Refused where a page of the type has that title or alias: append to it.",
+    Stubbing,
+    Written,
+    stub,
+    writes=True,
+    repeats=False,
 )
 
 

@@ -33,3 +33,10 @@ UPDATE decision_questions SET
     decided_at = CAST(:now AS timestamptz)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 'open'
 RETURNING id;
+
+-- name: withdraw
+-- The question waits no longer, and nothing was decided; nothing comes back when it did not wait.
+UPDATE decision_questions SET
+    status = 'withdrawn', reason = CAST(:reason AS text), decided_at = CAST(:now AS timestamptz)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 'open'
+RETURNING id;

@@ -213,6 +213,24 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
   )
 ORDER BY p.title, p.id;
 
+-- name: concept_reasons
+-- Pages without a section that their type requires of stubs.
+SELECT p.id, p.type, p.slug, p.title,
+       string_agg(replace(needed.slug, '_', ' '), ', ' ORDER BY needed.place) AS detail,
+       (array_agg(needed.slug ORDER BY needed.place))[1] AS target
+FROM unnest(CAST(:required AS text[])) WITH ORDINALITY AS given (name, place)
+CROSS JOIN LATERAL (
+    VALUES (split_part(given.name, '/', 1), split_part(given.name, '/', 2), given.place)
+) AS needed (type, slug, place)
+JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active' AND p.type = needed.type
+WHERE NOT EXISTS (
+    SELECT FROM sections AS s
+    WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = p.id
+      AND s.section_slug = needed.slug AND s.body_md <> ''
+)
+GROUP BY p.tenant_id, p.id, p.type, p.slug, p.title
+ORDER BY p.title, p.id;
+
 -- name: stray_places
 -- Pages whose category, or the folder that they were imported from, says another type than they have.
 WITH kinds AS MATERIALIZED (

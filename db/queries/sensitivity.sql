@@ -88,7 +88,7 @@ WHERE p.tenant_id = :tenant_id AND p.id NOT IN (SELECT id FROM hidden_pages);
 SELECT
     t.tenant_id, t.owner_id, t.id, t.page_id, t.section_slug, t.heading, t.body_md, t.position, t.last_source_at,
     t.promoted_page_id, t.created_at, t.updated_at, t.supported_at,
-    CASE WHEN NOT EXISTS (
+    CASE WHEN t.aggregation IS NOT NULL AND NOT EXISTS (
         SELECT FROM hidden_pages AS h WHERE strpos(CAST(t.aggregation AS text), CAST(h.id AS text)) > 0
     ) THEN t.aggregation END AS aggregation
 FROM sections AS t

@@ -381,13 +381,14 @@ decision_questions = scoped_table(
     words("why"),
     listed("options"),
     *one_of("decision_questions", "significance", "low", "medium", "high"),
-    *one_of("decision_questions", "status", "open", "decided"),
+    *one_of("decision_questions", "status", "open", "decided", "withdrawn"),
     words("decision", nullable=True),
     identifier("page_id", nullable=True),
     *one_of("decision_questions", "author_kind", "agent", "user", "compiler", "service"),
     words("author_id"),
     timestamp("created_at"),
     timestamp("decided_at", nullable=True),
+    words("reason", nullable=True),
     refers("decision_questions", "page_id", "pages"),
 )
 Index(

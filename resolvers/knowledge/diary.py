@@ -51,6 +51,7 @@ TOPICS: Mapping[str, Mapping[str, str]] = {
         "decision.recorded": "Recorded the decision {page}",
         "decision.logged": "Logged a decision",
         "decision.asked": "Asked for a decision",
+        "decision.withdrawn": "Withdrew a question",
     },
     "forgotten": {
         "source.forgotten": "Forgot a source",

@@ -8,6 +8,7 @@ from functools import lru_cache
 from uuid import UUID
 
 from content.claims.correction_forms import RENAMED
+from content.templates import REQUIRED
 from db.database import Database, Row
 from db.scope import Scope
 from db.sql import Statement, numbered, texts
@@ -59,6 +60,8 @@ CHECKS = (
           "cairn append {page} TEXT --section decision"),
     Check("decision_options", "warning", "Decisions that do not say which options were considered.",
           "cairn append {page} TEXT --section options_considered"),
+    Check("concept_reasons", "info", "Concepts that do not say why they hold, or how to apply them.",
+          "cairn append {page} TEXT --section {target}"),
     Check("contradictions", "warning", "Claims that cannot both hold: cairn wiki resolve decides which does.",
           "cairn wiki resolve {words} REASON"),
     Check("contradicting_pages", "warning", "Pages that say they contradict another page.",
@@ -148,6 +151,7 @@ async def run_checks(reader: Writer, checks: Collection[Check], most: int) -> li
         spans=reader.scope.spans_tenant,
         forms=list(RENAMED),
         types=list(PAGE_TYPES),
+        required=[f"{type}/{slug}" for type, slugs in REQUIRED.items() for slug in slugs],
     )
     found: dict[str, list[Row]] = {}
     for row in rows:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, time
 from typing import Any
 
 from content.limits import RELATED, SLUG
-from content.sensitivity import LEVELS
+from content.sensitivity import FIELD, LEVELS
 
 from .. import validation
 from ..errors import BadInput
@@ -59,6 +59,18 @@ def day_or_moment(value: datetime | str) -> str:
 def names_of_pages(value: Sequence[str], field: str) -> list[str]:
     few = validation.check_count(value, RELATED.most, field)
     return list(dict.fromkeys(validation.line(one, f"{field}.{n}", SLUG.most + 20) for n, one in enumerate(few)))
+
+
+def replaced(before: Mapping[str, Any] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the metadata that comes in the place of another.
+
+    Without a word of sensitivity it says that of before: a page is not opened to more readers by whoever does not think
+    of it. None, or an empty text, takes it away.
+    """
+    before, given = before or {}, given or {}
+    if FIELD not in given:
+        return {**given, **({FIELD: before[FIELD]} if FIELD in before else {})}
+    return {name: value for name, value in given.items() if name != FIELD or value not in (None, "")}
 
 
 def with_fields(metadata: Mapping[str, Any] | None, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from content.limits import SUMMARY, TITLE
+from content.limits import REASON, SUMMARY, TITLE
 from content.templates import TEMPLATES
 from db.database import Database
 from db.ids import new_id
@@ -68,7 +68,7 @@ class RecordedDecision:
 
 
 async def ask_decision(database: Database, scope: Scope, draft: QuestionDraft) -> UUID:
-    """Ask a question, which is listed until it is decided. Raises BadInput."""
+    """Ask a question, which is listed until it is decided or withdrawn. Raises BadInput."""
     asked = checked(draft)
     async with writing(database, scope) as writer:
         if await writer.value(DECISIONS["count_open"]) >= OPEN_MAX:
@@ -138,10 +138,22 @@ async def close_question(
     """Write what was decided of a question. Raises BadInput when it was decided before."""
     async with writing_row(database, scope, DECISIONS["find_owner"], question_id, NO_QUESTION) as writer:
         if not await writer.value(DECISIONS["decide"], id=question_id, decision=decision, page_id=page_id):
-            raise BadInput("This was decided already. Record a decision that supersedes the first.", "questionId")
+            raise BadInput(
+                "This was decided already, or withdrawn. Record a decision that supersedes the first, or ask again.",
+                "questionId",
+            )
         said = {} if page_id else {"decision": decision[: SUMMARY.most]}
         await record(writer, "decision.recorded" if page_id else "decision.logged", page_id,
                      questionId=str(question_id), **said)  # fmt: skip
+
+
+async def withdraw_question(database: Database, scope: Scope, question_id: UUID, reason: str | None = None) -> None:
+    """Let a question end without a decision, for those who may write in its wiki. Raises BadInput when it has ended."""
+    reason = validation.optional(reason, "reason", REASON.most)
+    async with writing_row(database, scope, DECISIONS["find_owner"], question_id, NO_QUESTION) as writer:
+        if not await writer.value(DECISIONS["withdraw"], id=question_id, reason=reason):
+            raise BadInput("This question does not wait any more: it was decided or withdrawn.", "questionId")
+        await record(writer, "decision.withdrawn", questionId=str(question_id), reason=reason)
 
 
 async def question_of(database: Database, scope: Scope, draft: DecisionDraft) -> QuestionDraft:

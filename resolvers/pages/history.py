@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from content.edits.differences import Difference, difference, unified_diff
+from content.sensitivity import stricter
 from db.database import Database
 from db.scope import Scope
 from db.sql import statements
@@ -62,7 +63,10 @@ async def restore_state(
     *,
     expected_version: int | None = None,
 ) -> Saved:
-    """A new version with the title, summary, text, tags and metadata of an earlier one; slug and names stay."""
+    """A new version with the title, summary, text, tags and metadata of an earlier one; slug and names stay.
+
+    So does the sensitivity, where it was lower then.
+    """
     if version not in VERSIONS:
         raise BadInput("Versions count from 1.", "version")
     async with writing_page(database, scope, page_id) as (writer, page):
@@ -74,7 +78,7 @@ async def restore_state(
             title=state.title,
             summary=state.summary,
             tags=state.tags,
-            metadata=page.metadata if state.metadata is None else state.metadata,
+            metadata=page.metadata if state.metadata is None else stricter(state.metadata, page.metadata),
             sections=outline.keep_identities(text.sections, page.sections),
         )
         saved = await save(writer, page, after, text=text, edit_summary=f"Restored to version {version}")

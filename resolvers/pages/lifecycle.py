@@ -20,7 +20,7 @@ from ..links.targets import forget_page, resolve, resolve_all
 from ..model import outline
 from ..model.drafts import PageDraft, checked
 from ..model.names import check_free, free_slug, title_slug
-from ..model.page_fields import checked_fields, with_fields
+from ..model.page_fields import checked_fields, replaced, with_fields
 from ..model.pages import Page, Saved
 from ..permissions import Action
 from ..proposals.operations import proposable
@@ -100,7 +100,8 @@ async def update_page(
     """Change what is given. A new slug keeps the old one resolving; a new title keeps the old one as an alias.
 
     `aliases` are all names that the page has besides its title, `related` all pages that it is related to, whatever
-    its text says: those that are left out are taken from it. `fields` are those of page_fields.py; None takes one away.
+    its text says: those that are left out are taken from it. Other metadata leaves the sensitivity, unless it says one;
+    null takes it away. `fields` are those of page_fields.py; None takes one away.
     """
     changes: dict[str, Any] = {
         "title": title if title is UNSET else validation.title(title),
@@ -121,6 +122,7 @@ async def update_page(
         check_version(page, expected_version)
         check_type(page, type)
         after = replace(page, **{name: value for name, value in changes.items() if value is not UNSET})
+        after = replace(after, metadata=page.metadata if metadata is UNSET else replaced(page.metadata, after.metadata))
         if said:
             await check_named(writer, page.id, said)
             after = replace(after, metadata=with_fields(after.metadata, said))

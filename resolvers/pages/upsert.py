@@ -17,7 +17,7 @@ from ..model import outline
 from ..model.drafts import PageDraft, SectionDraft, checked
 from ..model.names import find_slug, title_slug
 from ..model.outline import Outline
-from ..model.page_fields import with_fields
+from ..model.page_fields import replaced, with_fields
 from ..model.pages import Page, Saved
 from ..proposals.operations import proposable
 from ..search.index import count_words
@@ -66,14 +66,17 @@ def drafted(draft: PageDraft, slug: str, sections: Outline) -> Page:
 
 
 def brought_up(page: Page, draft: PageDraft, sections: Outline) -> Page:
-    """The page that there is, with what the draft gives."""
+    """The page that there is, with what the draft gives. A file says all of its metadata, also where it says none."""
+    known = page.metadata
+    if draft.metadata is not None:
+        known = dict(draft.metadata) if draft.restored else replaced(page.metadata, draft.metadata)
     return replace(
         page,
         title=draft.title,
         summary=page.summary if draft.summary is None else draft.summary,
         sections=sections,
         tags=page.tags if draft.tags is None else tuple(draft.tags),
-        metadata=with_fields(page.metadata if draft.metadata is None else draft.metadata, draft.fields),
+        metadata=with_fields(known, draft.fields),
         status=draft.status or page.status,
     )
 

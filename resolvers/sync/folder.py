@@ -15,10 +15,10 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from hashlib import sha256
 from posixpath import basename, dirname, splitext
 from time import time_ns
-from unicodedata import normalize
 
 from content.limits import ATTACHMENT
 from content.markdown.attachments import media_type
+from content.normalization import normalize
 
 from ..errors import BadInput, Conflict
 from ..import_export.formats import MARKDOWN

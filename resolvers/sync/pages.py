@@ -11,6 +11,7 @@ from content.edits.merging import merge_texts
 from content.markdown.sections import parse, render
 from content.names import NoSlug, normalise, slugify
 from content.notes.notes import Note, check_size
+from content.sensitivity import FIELD
 from db.database import Database, Row
 from db.restricted import restricted
 from db.scope import Scope
@@ -269,7 +270,7 @@ class Pages:
             summary=wanted.draft.summary,
             body=wanted.draft.body or "",
             tags=list(wanted.draft.tags or ()),
-            metadata=wanted.draft.metadata,
+            metadata={FIELD: None, **(wanted.draft.metadata or {})},  # a file that says none means none
             aliases=self.names(shown.row, wanted, before),
             expected_version=version,
             edit_summary=EDIT_SUMMARY,

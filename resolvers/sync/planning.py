@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from posixpath import basename
 from typing import NamedTuple
-from unicodedata import normalize
+
+from content.normalization import normalize
 
 
 class Action(StrEnum):

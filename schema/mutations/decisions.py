@@ -15,7 +15,7 @@ from ..fields import source
 from ..pages.decisions import WikiDecisionQuestion
 from ..pages.pages import WikiPage
 from .payloads import UserError, private_id, user_error
-from .scoping import InWiki, Request, optional_id, scope_in
+from .scoping import InWiki, Request, id_of, optional_id, scope_in
 
 
 @strawberry.input(description="A question that waits for a decision.")
@@ -63,7 +63,13 @@ class RecordWikiDecisionInput(InWiki):
         )
 
 
-@strawberry.type(description="A question after it was asked.")
+@strawberry.input(description="A question that is not to be decided any more.")
+class WithdrawWikiDecisionQuestionInput:
+    question_id: strawberry.ID = strawberry.field(description="The question.")
+    reason: str | None = strawberry.field(default=None, description="Why, for those who wonder later.")
+
+
+@strawberry.type(description="A question after it was asked, or withdrawn.")
 class WikiDecisionQuestionPayload:
     question_id: strawberry.Private[UUID | None] = None
     user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
@@ -90,11 +96,22 @@ class WikiDecisionPayload:
 
 @strawberry.type
 class DecisionMutations:
-    @strawberry.mutation(description="Ask a question, which is listed until it is decided.")
+    @strawberry.mutation(description="Ask a question, which is listed until it is decided or withdrawn.")
     async def ask_wiki_decision(self, info: Request, input: AskWikiDecisionInput) -> WikiDecisionQuestionPayload:
         scope = await scope_in(info, input)
         try:
             question_id = await decision_records.ask_decision(info.context.database, scope, input.asked())
+        except BadInput as error:
+            return WikiDecisionQuestionPayload(user_errors=[user_error(error)])
+        return WikiDecisionQuestionPayload(question_id=question_id)
+
+    @strawberry.mutation(description="Let a question end without a decision, for those who may write in its wiki.")
+    async def withdraw_wiki_decision_question(
+        self, info: Request, input: WithdrawWikiDecisionQuestionInput
+    ) -> WikiDecisionQuestionPayload:
+        question_id, context = id_of(input.question_id), info.context
+        try:
+            await decision_records.withdraw_question(context.database, context.scope, question_id, input.reason)
         except BadInput as error:
             return WikiDecisionQuestionPayload(user_errors=[user_error(error)])
         return WikiDecisionQuestionPayload(question_id=question_id)

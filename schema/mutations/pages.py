@@ -12,9 +12,10 @@ from resolvers.model.drafts import PageDraft, SectionDraft
 from resolvers.model.page_fields import NAMES
 from resolvers.model.pages import Saved
 from resolvers.pages import hierarchy, lifecycle, upsert
+from resolvers.pages.stubs import stub_draft, write_stub
 
 from ..enums import WikiConfidence, WikiPageStatus, WikiPageType, WikiSensitivity
-from .payloads import WikiDeletionPayload, WikiPagePayload, WikiScopePayload, page_payload, user_error
+from .payloads import UserError, WikiDeletionPayload, WikiPagePayload, WikiScopePayload, page_payload, user_error
 from .scoping import InWiki, Request, cleared, id_of, optional_id, required, scope_in
 
 
@@ -78,6 +79,31 @@ class CreateWikiPageInput(InWiki):
             related=self.related or (),
             edit_summary=self.edit_summary,
             **more,
+        )
+
+
+@strawberry.input(description="What was just learnt of a subject without a page, and the source that says so.")
+class CreateWikiStubInput(InWiki):
+    type: WikiPageType = strawberry.field(description="What it is about; it never changes.")
+    title: str = strawberry.field(description="Its name for people, 500 characters at most.")
+    text: str = strawberry.field(default="", description="Markdown, for the first section of its type.")
+    why: str | None = strawberry.field(default=None, description="The section Why; a concept needs it.")
+    how_to_apply: str | None = strawberry.field(
+        default=None, description="The section How to apply; a concept needs it."
+    )
+    source: str | None = strawberry.field(
+        default=None, description="The source that says so: kind/ref, such as daily_note/2026-03-02, or its id."
+    )
+    edit_summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
+
+    def draft(self) -> PageDraft:
+        return stub_draft(
+            self.type.value,
+            self.title,
+            self.text,
+            why=self.why,
+            how_to_apply=self.how_to_apply,
+            edit_summary=self.edit_summary,
         )
 
 
@@ -161,6 +187,20 @@ class PageMutations:
         return await page_payload(
             lifecycle.create_page(info.context.database, await scope_in(info, input), input.draft())
         )
+
+    @strawberry.mutation(
+        description="Make a page with the sections of its type that rests on one source; both or nothing. The code is "
+        "PAGE_EXISTS where a page of the type is called so already."
+    )
+    async def create_wiki_stub(self, info: Request, input: CreateWikiStubInput) -> WikiPagePayload:
+        async def saving() -> Saved:
+            return await write_stub(info.context.database, await scope_in(info, input), input.draft(), input.source)
+
+        try:
+            return await page_payload(saving())
+        except lifecycle.PageExists as error:
+            known = UserError(message=error.message, code=error.code, field=["title"])
+            return WikiPagePayload(user_errors=[known])
 
     @strawberry.mutation(description="Make a page, or bring the one of that type and slug up to date.")
     async def upsert_wiki_page(self, info: Request, input: UpsertWikiPageInput) -> WikiPagePayload:

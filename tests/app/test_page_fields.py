@@ -12,6 +12,7 @@ from resolvers.auth.owners import Grant, OwnerKind, create_owner, grant
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.claims import supersede_claim
+from resolvers.pages.history import restore_state
 from resolvers.pages.lifecycle import create_page, update_page
 from tests.app.agents import agent
 from tests.app.rest_client import Rest
@@ -181,3 +182,38 @@ async def test_a_trajectory_becomes_as_sensitive_as_its_page(wiki: Wiki) -> None
         await supersede_claim(wiki.database, wiki.scope, PageAddress(page.page_id), fact=fact, replacement=now)
     await update_page(wiki.database, wiki.scope, page.page_id, fields={"sensitivity": "secret"})
     assert (await wiki.row("pages", slug="store-trajectory"))["metadata"]["sensitivity"] == "secret"
+
+
+async def test_metadata_that_says_no_sensitivity_leaves_it_as_it_is(
+    service: Service, token: str, rest: Rest, wiki: Wiki
+) -> None:
+    """Whoever replaces the metadata of a page has not said that everybody may read it now."""
+    made = await mutated(service, token, "createWikiPage", type="TOPIC", title="Plan", sensitivity="SECRET")
+    own = {"pageId": made["page"]["id"]}
+
+    async def level() -> Any:
+        return (await wiki.row("pages", slug="plan"))["metadata"]
+
+    for metadata in ({"a": 1}, None, {}):
+        await mutated(service, token, "updateWikiPage", **own, metadata=metadata)
+        assert await level() == {**(metadata or {}), "sensitivity": "secret"}
+    await mutated(service, token, "upsertWikiPage", type="TOPIC", title="Plan", metadata={"a": 2})
+    assert await level() == {"a": 2, "sensitivity": "secret"}
+    await mutated(service, token, "updateWikiPage", **own, metadata={"sensitivity": "confidential"})
+    assert await level() == {"sensitivity": "confidential"}
+    await mutated(service, token, "updateWikiPage", **own, metadata={"sensitivity": None, "b": 1})
+    assert await level() == {"b": 1}, "it was said"
+    await mutated(service, token, "updateWikiPage", **own, metadata={}, sensitivity="SECRET")
+    await mutated(service, token, "updateWikiPage", **own, metadata={}, sensitivity=None)
+    assert await level() == {}
+
+
+async def test_an_earlier_version_comes_again_as_sensitive_as_the_page_is(wiki: Wiki) -> None:
+    page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Plan", metadata={"a": 1}))).page_id
+    await update_page(wiki.database, wiki.scope, page_id, fields={"sensitivity": "secret"}, title="Other")
+    await restore_state(wiki.database, wiki.scope, page_id, 1)
+    row = await wiki.row("pages")
+    assert (row["title"], row["metadata"]) == ("Plan", {"a": 1, "sensitivity": "secret"})
+    await update_page(wiki.database, wiki.scope, page_id, fields={"sensitivity": None})
+    await restore_state(wiki.database, wiki.scope, page_id, 2)
+    assert (await wiki.row("pages"))["metadata"]["sensitivity"] == "secret"

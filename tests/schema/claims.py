@@ -115,10 +115,11 @@ class ClaimMaker(Draws):
             )
 
     def questions(self, page: Row) -> None:
-        """Some wait for a decision; of others it has a page, or none."""
+        """Some wait for a decision, or were withdrawn; of others it has a page, or none."""
         if self.chance(0.6):
             return
         decision = self.maybe("latte", "mocha")
+        is_withdrawn = decision is None and self.chance(0.3)
         self.add(
             "decision_questions",
             id=self.id(),
@@ -126,8 +127,9 @@ class ClaimMaker(Draws):
             why=self.text(),
             options=self.rng.sample(NASTY[:4], self.rng.randrange(3)),
             significance=self.rng.choice(["low", "medium", "high"]),
-            status="decided" if decision else "open",
+            status="withdrawn" if is_withdrawn else "decided" if decision else "open",
             decision=decision,
+            reason=self.text() if is_withdrawn else None,
             page_id=page["id"] if decision and self.chance(0.5) else None,
             author_kind=self.rng.choice(["agent", "user", "compiler", "service"]),
             author_id=self.rng.choice(self.authors),

@@ -65,7 +65,7 @@ async def test_each_check_finds_what_it_is_for(wiki: Wiki) -> None:
         "broken_space_links": 0, "private_links": 0, "expired": 1, "duplicate_aliases": 2, "missing_sources": 4,
         "unknown_sources": 0, "wrong_metadata": 0, "unsaid_sensitivity": 0, "decision_shape": 1, "decision_options": 1,
         "contradictions": 0, "contradicting_pages": 0, "contradiction_loops": 0, "renamed_pages": 0, "similar_names": 0,
-        "stray_places": 0,
+        "stray_places": 0, "concept_reasons": 0,
         "missing_metadata": 0, "missing_pages": 1, "plain_names": 0, "unlinked_names": 0, "earned_names": 1,
         "orphans": 7, "stale": 1, "oversize": 1, "missing_summaries": 6, "slug_drift": 1,
     }  # fmt: skip

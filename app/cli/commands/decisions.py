@@ -26,6 +26,7 @@ class Significance(StrEnum):
 class Status(StrEnum):
     OPEN = "open"
     DECIDED = "decided"
+    WITHDRAWN = "withdrawn"
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -44,6 +45,9 @@ def decision(
     decided: Annotated[
         str | None, typer.Option("--decision", metavar="TEXT", help="What was decided; without it the question waits.")
     ] = None,
+    withdraw: Annotated[
+        bool, typer.Option("--withdraw", help="Let a question that waits end without a decision; --why may say why.")
+    ] = False,
     why: Annotated[str, typer.Option(metavar="TEXT", help="Why it matters.")] = "",
     options: Annotated[
         list[str] | None,
@@ -62,12 +66,23 @@ def decision(
     async def work(database: "Database") -> dict[str, Any]:
         from db.scope import Role
         from resolvers.model.lookup import locate_slug
-        from resolvers.pages.decision_records import DecisionDraft, QuestionDraft, ask_decision, record_decision
+        from resolvers.pages.decision_records import (
+            DecisionDraft,
+            QuestionDraft,
+            ask_decision,
+            record_decision,
+            withdraw_question,
+        )
         from resolvers.tenants.tenants import as_id
 
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
         known = as_id(question)
         asked = None if known else QuestionDraft(question, why, tuple(options or ()), significance.value)
+        if withdraw:
+            if known is None or decided is not None:
+                raise typer.BadParameter("give the id of the question, and no --decision", param_hint="--withdraw")
+            await withdraw_question(database, scope, known, why or None)
+            return {"questionId": str(known), "pageId": None}
         if decided is None:
             if asked is None:
                 raise typer.BadParameter("say what was decided", param_hint="--decision")
@@ -79,6 +94,8 @@ def decision(
     done = session(work)
     if as_json:
         show(done)
+    elif withdraw:
+        say(f"The question {done['questionId']} was withdrawn.")
     elif decided is None:
         say(f"The question {done['questionId']} waits for a decision.")
     else:
@@ -93,7 +110,7 @@ def questions(
     after: Beyond = None,
     as_json: AsJson = False,
 ) -> None:
-    """List questions that wait for a decision, or have one, the newest first."""
+    """List questions that wait for a decision, have one, or were withdrawn, the newest first."""
     given = {"status": status and status.value.upper(), "limit": limit, "after": after}
     found = ask_as("reader", "questions", "wikiDecisionQuestions", tenant, owner, given)
     if as_json:
@@ -103,6 +120,8 @@ def questions(
         say(f"{one['id']}  {one['status'].lower()}  {one['question']} ({one['significance'].lower()})")
         for option in one["options"]:
             say(f"    - {option}")
+        if one["reason"]:
+            say(f"    withdrawn: {one['reason']}")
         if one["decision"]:
             say(f"    decided: {one['decision']}{' in ' + named(one['page']) if one['page'] else ''}")
     if found["pageInfo"]["hasNextPage"]:

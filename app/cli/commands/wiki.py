@@ -86,23 +86,11 @@ def stub(
     text = text_or_stdin(text)
 
     async def work(database: "Database") -> dict[str, Any]:
-        from content.templates import TEMPLATES
         from db.scope import Role
-        from resolvers.model.drafts import PageDraft, SectionDraft
-        from resolvers.pages.stubs import write_stub
+        from resolvers.pages.stubs import stub_draft, write_stub
 
-        first, *others = TEMPLATES[type]
-        said = {"why": why, "how_to_apply": how}
-        if unknown := [slug for slug, part in said.items() if part and slug not in dict(others)]:
-            raise typer.BadParameter(
-                f"pages of the type {type} have no such section", param_hint=f"--{unknown[0].replace('_', '-')}"
-            )
-        sections = [
-            SectionDraft(text, *first),
-            *(SectionDraft(said.get(slug, ""), slug, head) for slug, head in others),
-        ]
+        draft = stub_draft(type, title, text, why=why, how_to_apply=how, edit_summary=summary)
         wiki = await find_wiki(database, tenant, owner)
-        draft = PageDraft(type, title, sections=sections, edit_summary=summary)
         saved = await write_stub(database, wiki.scope(Role.MEMBER), draft, source)
         page = (await read_stored(database, wiki, "created", {"id": str(saved.page_id)}))["node"]
         return {"page": named(page), "id": str(saved.page_id), "version": saved.version}

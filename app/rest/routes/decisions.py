@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from content.limits import SLUG, TITLE
+from content.limits import REASON, SLUG, TITLE
 from db.database import Database
 from resolvers.model.lookup import locate_slug
 from resolvers.pages.decision_records import (
@@ -18,6 +18,7 @@ from resolvers.pages.decision_records import (
     QuestionDraft,
     ask_decision,
     record_decision,
+    withdraw_question,
 )
 from resolvers.proposals.gate import Significance
 from schema.enums import WikiDecisionStatus
@@ -37,15 +38,16 @@ Status = Annotated[WikiDecisionStatus | None, Query(description="Of this status.
 
 
 class Question(ResponseModel):
-    """A question that waits for a decision, or that has one; one that was logged alone has no page."""
+    """A question that waits for a decision, has one, or was withdrawn; one that was logged alone has no page."""
 
     id: UUID
     question: str
     why: str
     options: list[str]
     significance: Literal["low", "medium", "high"]
-    status: Literal["open", "decided"]
+    status: Literal["open", "decided", "withdrawn"]
     decision: str | None
+    reason: Annotated[str | None, Field(description="Why it was withdrawn.")]
     page: PageName | None
     author: str
     created_at: datetime
@@ -65,6 +67,12 @@ class NewQuestion(RequestModel):
     significance: Weight = Significance.MEDIUM
 
 
+class QuestionWithdrawal(RequestModel):
+    """A question is not to be decided any more; the reason is for those who wonder later."""
+
+    reason: Annotated[str | None, Field(max_length=REASON.most)] = None
+
+
 class NewDecision(RequestModel):
     """A decision of a question that is given with it, or of one that was asked before."""
 
@@ -81,7 +89,7 @@ class NewDecision(RequestModel):
 
 
 class Asked(ResponseModel):
-    """A question that was asked."""
+    """A question that was asked, or withdrawn."""
 
     id: UUID
 
@@ -96,7 +104,7 @@ class Recorded(ResponseModel):
 
 @routes.get("/decisions/questions", operation_id="listQuestions", response_model=Questions, responses=reading())
 async def list_questions(call: Caller, status: Status = None, limit: Limit = 50, cursor: Cursor = None) -> Response:
-    """List questions that wait for a decision or have one, the newest first."""
+    """List questions that wait for a decision, have one, or were withdrawn, the newest first."""
     given: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
     found = (await read(call, "decisions", "RestQuestions", **given))["found"]
     return await answer(call, responses.listed(found, list(map(decision_row, found["nodes"]))))
@@ -123,6 +131,23 @@ async def ask(call: Caller, given: NewQuestion) -> Response:
 
     written = await write(call, work)
     return await answer_write(call, written.body, 201, written.headers)
+
+
+@routes.post(
+    "/decisions/questions/{id}/withdraw",
+    operation_id="withdrawQuestion",
+    response_model=Asked,
+    responses=problems(*SENT, 404),
+)
+async def withdraw(call: Caller, id: UUID, given: QuestionWithdrawal) -> Response:
+    """Let a question end without a decision."""
+
+    async def work(database: Database) -> Any:
+        await withdraw_question(database, call.wiki, id, given.reason)
+        return {"id": str(id)}
+
+    written = await write(call, work)
+    return await answer_write(call, written.body, 200, written.headers)
 
 
 @routes.post(

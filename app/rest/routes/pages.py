@@ -7,13 +7,14 @@ from fastapi import APIRouter, Query
 from pydantic import FailFast, Field
 from starlette.responses import Response
 
-from content.limits import ALIAS, ALIASES_AT_ONCE, RELATED, SLUG, SUMMARY, TAG, TAGS, TITLE
+from content.limits import ALIAS, ALIASES_AT_ONCE, REF, RELATED, SLUG, SUMMARY, TAG, TAGS, TITLE
 from db.database import Database
 from resolvers.errors import BadInput, Conflict, NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import locate_slug
 from resolvers.model.page_fields import NAMES, ROLE_MAX
 from resolvers.pages.lifecycle import archive_page, create_page, unarchive_page, update_page
+from resolvers.pages.stubs import stub_draft, write_stub
 from resolvers.sources.compile_requests import rebuild_page
 from resolvers.transactions.transaction import NO_PAGE
 from schema.enums import WikiConfidence, WikiPageOrder, WikiPageStatus, WikiPageType, WikiSensitivity
@@ -103,6 +104,21 @@ class NewPage(PageFields):
     content: Annotated[Text, Field(description="Markdown; `## ` headings make sections.")]
     related: Related = Field([])
     tags: PageTags = Field([])
+    edit_summary: EditSummary = None
+
+
+class NewStub(RequestModel):
+    """A stub: a page of a subject that was just learnt of, and the source that says so."""
+
+    title: Annotated[str, Field(min_length=1, max_length=TITLE.most, examples=["Small batches"])]
+    type: PageType
+    text: Annotated[Text, Field(description="Markdown, for the first section of its type.")] = ""
+    why: Annotated[Text, Field(description="The section Why; a concept needs it.")] = ""
+    how_to_apply: Annotated[Text, Field(description="The section How to apply; a concept needs it.")] = ""
+    source: Annotated[
+        str | None,
+        Field(max_length=REF.most + 20, description="KIND/REF or its id.", examples=["daily_note/2026-03-02"]),
+    ] = None
     edit_summary: EditSummary = None
 
 
@@ -210,6 +226,29 @@ async def add_page(call: Caller, given: NewPage) -> Response:
 
     async def work(database: Database) -> Any:
         saved = await create_page(database, call.wiki, draft)
+        return await page_now(call, database, saved.page_id)
+
+    written = await write(call, work)
+    return await answer_written_page(call, written.body, written.headers, is_new=True)
+
+
+@routes.post("/stubs", operation_id="createStub", status_code=201, response_model=Page, responses=problems(*SENT, 404))
+async def add_stub(call: Caller, given: NewStub) -> Response:
+    """Make a page with the sections of its type, which rests on one source; both or nothing.
+
+    Refused with PAGE_EXISTS where a page of the type is called so already.
+    """
+    draft = stub_draft(
+        given.type.value,
+        given.title,
+        given.text,
+        why=given.why,
+        how_to_apply=given.how_to_apply,
+        edit_summary=given.edit_summary,
+    )
+
+    async def work(database: Database) -> Any:
+        saved = await write_stub(database, call.wiki, draft, given.source)
         return await page_now(call, database, saved.page_id)
 
     written = await write(call, work)

@@ -1,5 +1,7 @@
 """REST and agents: questions are asked, listed and decided; what was decided is never edited."""
 
+from uuid import UUID
+
 from tests.app.agents import Agent
 from tests.app.rest_client import Rest
 from tests.app.service import Service
@@ -33,3 +35,27 @@ async def test_an_agent_asks_and_records(mara: Agent, wiki: Wiki) -> None:
     done = await mara.call("wiki_decide", question_id=asked["question_id"], decision="MySQL.")
     assert (done["open"], done["page_id"]) == ([], str((await wiki.row("pages"))["id"]))
     assert (await mara.call("wiki_decide"))["open"] == []
+
+
+async def test_a_question_is_withdrawn_over_rest(service: Service, token: str) -> None:
+    rest = Rest(service.http, token)
+    question_id = (await rest.post("/decisions/questions", ASKED)).json()["id"]
+    done = await rest.post(f"/decisions/questions/{question_id}/withdraw", {"reason": "Nobody writes."})
+    assert (done.status_code, done.json()) == (200, {"id": question_id})
+    (gone,) = (await rest.get("/decisions/questions?status=withdrawn")).json()["items"]
+    assert (gone["status"], gone["reason"], gone["decision"]) == ("withdrawn", "Nobody writes.", None)
+    again = await rest.post(f"/decisions/questions/{question_id}/withdraw", {})
+    assert (again.status_code, again.json()["field"]) == (422, "question_id")
+    assert (await rest.post(f"/decisions/questions/{UUID(int=1)}/withdraw", {})).status_code == 404
+    decided = await rest.post("/decisions", {"question_id": question_id, "decision": "MySQL."})
+    assert (decided.status_code, "withdrawn" in decided.text) == (422, True)
+
+
+async def test_an_agent_withdraws_a_question(mara: Agent, wiki: Wiki) -> None:
+    question_id = (await mara.call("wiki_decide", **ASKED))["question_id"]
+    await mara.refused("wiki_decide", withdraw=True)
+    await mara.refused("wiki_decide", withdraw=True, question_id=question_id, decision="MySQL.")
+    done = await mara.call("wiki_decide", withdraw=True, question_id=question_id, why="Nobody writes.")
+    assert (done["open"], done["page_id"]) == ([], None)
+    row = await wiki.row("decision_questions")
+    assert (row["status"], row["reason"]) == ("withdrawn", "Nobody writes.")

@@ -8,10 +8,16 @@ import pytest
 
 from db.scope import Actor, ActorKind, Role
 from resolvers.auth.owners import WikiSettings, update_wiki_settings
-from resolvers.errors import BadInput, NotFound
+from resolvers.errors import BadInput, Forbidden, NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
-from resolvers.pages.decision_records import DecisionDraft, QuestionDraft, ask_decision, record_decision
+from resolvers.pages.decision_records import (
+    DecisionDraft,
+    QuestionDraft,
+    ask_decision,
+    record_decision,
+    withdraw_question,
+)
 from resolvers.pages.edits import append_to_page, edit_page
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.pages.merging import merge_pages
@@ -135,3 +141,32 @@ async def test_what_lacks_a_part_is_refused(wiki: Wiki, field: str, draft: Decis
     with pytest.raises(BadInput) as caught:
         await record_decision(wiki.database, wiki.scope, draft)
     assert (caught.value.field, await wiki.rows("pages")) == (field, [])
+
+
+async def test_a_question_is_withdrawn_once_and_decided_never(wiki: Wiki) -> None:
+    question_id = await ask_decision(wiki.database, wiki.scope, ASKED)
+    with pytest.raises(Forbidden):
+        await withdraw_question(wiki.database, replace(wiki.scope, role=Role.READER), question_id)
+    await withdraw_question(wiki.database, wiki.scope, question_id, " The team is gone. ")
+    row = await wiki.row("decision_questions")
+    assert (row["status"], row["reason"], row["decision"]) == ("withdrawn", "The team is gone.", None)
+    assert row["decided_at"] is not None
+    assert (await wiki.actions())[-1] == "decision.withdrawn"
+    with pytest.raises(BadInput, match="does not wait"):
+        await withdraw_question(wiki.database, wiki.scope, question_id)
+    with pytest.raises(BadInput, match="withdrawn"):
+        await record_decision(wiki.database, wiki.scope, DecisionDraft("Postgres.", question_id=question_id))
+    assert await wiki.rows("pages") == []
+    with pytest.raises(NotFound):
+        await withdraw_question(wiki.database, wiki.scope, UUID(int=1))
+
+
+async def test_of_a_decision_and_a_withdrawal_at_once_one_is_done(wiki: Wiki) -> None:
+    question_id = await ask_decision(wiki.database, wiki.scope, ASKED)
+    draft = DecisionDraft("MySQL.", question_id=question_id)
+    ending = [withdraw_question(wiki.database, wiki.scope, question_id) for _ in range(3)]
+    deciding = [record_decision(wiki.database, wiki.scope, draft) for _ in range(3)]
+    done = await asyncio.gather(*ending, *deciding, return_exceptions=True)
+    assert sum(isinstance(one, BadInput) for one in done) == 5
+    is_decided = (await wiki.row("decision_questions"))["status"] == "decided"
+    assert len(await wiki.rows("pages")) == is_decided

@@ -1,0 +1,145 @@
+"""The lint of a large wiki: seconds of Postgres for each check and for all of them, and the memory of this process."""
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Annotated
+
+import asyncpg
+import typer
+import uvloop
+from rich.console import Console
+
+from db.database import Database
+from db.embedded import EmbeddedServer
+from db.migrate import migrate
+from db.restricted import restricted
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.auth.owners import Grant, OwnerKind, create_owner, grant
+from resolvers.knowledge.lint import CHECKS, lint
+
+from ..compiler.database import MEMORY
+from ..moving.memory import kilobytes
+from ..processes import TICK, cpu_seconds
+from ..wikis import Wiki, wiki, write_wikis
+
+GOAL = 10.0  # seconds of all checks
+FIELDS = """
+    UPDATE pages SET metadata = jsonb_strip_nulls(jsonb_build_object(
+        'confidence', (ARRAY['low', 'medium', 'high', 'certain'])[1 + number % 4],
+        'sensitivity', CASE WHEN number % 3 = 0
+            THEN (ARRAY['public', 'internal', 'confidential', 'secret'])[1 + number % 4] END,
+        'expires', CASE WHEN number % 10 = 0 THEN '2026-06-01' END,
+        'source_refs', CASE WHEN number % 5 = 0 THEN jsonb_build_array('ref-' || number, 'gone-' || number) END,
+        'supersedes', CASE WHEN number % 50 = 0 THEN jsonb_build_array(other.slug) END,
+        'contradicts', CASE WHEN number % 70 = 0 THEN jsonb_build_array(other.slug) END,
+        'category', CASE WHEN number % 20 = 0 THEN 'concepts' END
+    ))
+    FROM (SELECT id, slug, CAST(substring(slug FROM '[0-9]+$') AS integer) AS number,
+                 lag(slug) OVER (ORDER BY id) AS earlier, lead(slug) OVER (ORDER BY id) AS slug_after FROM pages) AS own
+    CROSS JOIN LATERAL (VALUES (coalesce(own.slug_after, own.earlier))) AS other (slug)
+    WHERE pages.id = own.id"""
+say = Console(stderr=True)
+
+
+def linted(
+    pages: Annotated[int, typer.Option(min=10, help="Of the wiki.")] = 100_000,
+    rounds: Annotated[int, typer.Option(min=1, help="How often all checks are run.")] = 3,
+    folder: Annotated[Path | None, typer.Option(help="Where the database is kept for the next run.")] = None,
+) -> None:
+    """Lint a wiki of so many pages. Ends with an error where all checks together take more than ten seconds of CPU."""
+    with served(folder) as dsn:
+        if uvloop.run(measured(dsn, wiki(1, 1, pages, hub=pages // 4), rounds)) > GOAL:
+            raise typer.Exit(1)
+
+
+@contextmanager
+def served(folder: Path | None) -> Iterator[str]:
+    with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
+        place = folder or Path(name)
+        place.mkdir(parents=True, exist_ok=True)
+        place.chmod(0o755)
+        server = EmbeddedServer(place / "data", durable=False)
+        server.settings = server.settings | MEMORY
+        with server as dsn:
+            yield dsn
+
+
+async def measured(dsn: str, one: Wiki, rounds: int) -> float:
+    """Return the seconds of Postgres's CPU that all checks take, for the wiki's own people or for a member by grant."""
+    worst = 0.0
+    await migrate(dsn)
+    database = Database(dsn, size=2, statement_timeout=600)
+    await database.open()
+    try:
+        own = Scope(one.tenant_id, one.owner_id, Role.MEMBER, Actor(ActorKind.USER, "bench"), (one.owner_id,))
+        await furnish(dsn, one)
+        postmaster = await find_postmaster(database)
+        guest = await guest_of(database, own)
+        for name, scope in (("its own people", own), ("a member by grant, who may not read everything", guest)):
+            view = restricted(database, scope)
+            Path("/proc/self/clear_refs").write_text("5")
+            before, taken, spent = kilobytes("VmRSS"), [], []
+            for _ in range(rounds):
+                start, used = time.perf_counter(), spent_by(postmaster)
+                reports = await lint(view, scope, most=100)
+                taken.append(time.perf_counter() - start)
+                spent.append(spent_by(postmaster) - used)
+            grown = max(0.0, (kilobytes("VmHWM") - before) / 1024)
+            print(
+                f"{one.pages:,} pages, {name}: {median(spent):.2f} s of Postgres's CPU "
+                f"[{min(spent):.2f}-{max(spent):.2f}], in {median(taken):.2f} s [{min(taken):.2f}-{max(taken):.2f}], "
+                f"{sum(report.total for report in reports):,} findings, {grown:.1f} MB more in this process",
+                flush=True,
+            )
+            for seconds, check, total in sorted([await alone(view, scope, check.name) for check in CHECKS])[::-1][:8]:
+                print(f"    {check:<22} {seconds:6.2f} s {total:>9,} findings", flush=True)
+            worst = max(worst, median(spent))
+        return worst
+    finally:
+        await database.close()
+
+
+async def find_postmaster(database: Database) -> int:
+    """Return the process of Postgres, whose child serves this connection."""
+    async with database.connection() as connection:
+        backend = await connection.raw.fetchval("SELECT pg_backend_pid()")
+    return int(Path(f"/proc/{backend}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def spent_by(postmaster: int) -> float:
+    """Return the seconds that Postgres has computed so far, in processes that run and in those that have ended."""
+    ended = Path(f"/proc/{postmaster}/stat").read_text().rpartition(")")[2].split()[13:15]
+    return cpu_seconds([postmaster]) + sum(map(int, ended)) / TICK
+
+
+async def alone(database: Database, scope: Scope, check: str) -> tuple[float, str, int]:
+    start = time.perf_counter()
+    report = (await lint(database, scope, checks=[check]))[0]
+    return time.perf_counter() - start, check, report.total
+
+
+async def furnish(dsn: str, one: Wiki) -> None:
+    """Write the wiki, with frontmatter, unless an earlier run has."""
+    look = await asyncpg.connect(dsn)
+    try:
+        if await look.fetchval("SELECT count(*) FROM pages") == one.pages:
+            return
+        say.print(f"Writing {one.pages:,} pages. This takes some minutes, once.")
+        await write_wikis(dsn, [one])
+        await look.execute(FIELDS)
+        await look.execute("VACUUM ANALYZE")
+    finally:
+        await look.close()
+
+
+async def guest_of(database: Database, own: Scope) -> Scope:
+    """Return the scope of somebody who may write in the wiki, up to the ceiling of its members."""
+    slug = f"guest-{time.time_ns()}"
+    guest = await create_owner(database, own.tenant_id, OwnerKind.USER, slug, "Guest")
+    await grant(database, own.tenant_id, owner_id=own.owner_id, grantee_id=guest.id, role=Grant.MEMBER)
+    return replace(own, owners=(guest.id,))

@@ -1,0 +1,125 @@
+"""A review from beginning to end, over HTTP alone and by two credentials: one that proposes, and one that decides."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from db.scope import Actor, ActorKind, Role
+from tests.app.agents import agent
+from tests.app.rest_client import Rest
+from tests.app.service import Service, serving
+from tests.wiki import Wiki
+
+POLICY = """mutation ($rules: [WikiWriteRuleInput!]) { updateWikiSettings(input: { writePolicy: $rules }) {
+    userErrors { message } } }"""
+HISTORY = """query ($t: ID!) { wikiPage(tenantId: $t, type: TOPIC, slug: "ledger") { version
+    revisions(first: 5) { nodes { version authorId proposal { authorId deciderId status } } } } }"""
+COMPILE = "mutation ($t: ID!) { compileWikiNow(tenantId: $t, propose: true) { id } }"
+TEXT = "## Database\n\nIt runs on Postgres.\n\n## People\n\nMara looks after it."
+
+
+@pytest.fixture
+def ada(service: Service, wiki: Wiki) -> Rest:
+    """An agent that may write in the wiki, under review."""
+    return Rest(
+        service.http,
+        service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.MEMBER, actor=Actor(ActorKind.AGENT, "ada")),
+    )
+
+
+@pytest.fixture
+def ben(service: Service, wiki: Wiki) -> Rest:
+    """An admin, who decides."""
+    return Rest(
+        service.http,
+        service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN, actor=Actor(ActorKind.USER, "ben")),
+    )
+
+
+async def review(service: Service, token: str, role: str) -> None:
+    done = await service.ask(POLICY, token, rules=[{"role": role, "policy": "REVIEW"}])
+    assert done["data"]["updateWikiSettings"]["userErrors"] == []
+
+
+async def test_propose_conflict_amend_accept(service: Service, ada: Rest, ben: Rest, wiki: Wiki) -> None:
+    await ben.page("Ledger", content=TEXT)
+    await review(service, ben.token, "MEMBER")
+
+    # Proposed: nothing of it is to be read, or to be found.
+    held = await ada.post("/pages/ledger/edit", {"old_text": "Postgres", "new_text": "Oracle", "edit_summary": "Moved"})
+    assert (held.status_code, held.json()["code"]) == (409, "REVIEW_REQUIRED")
+    where = f"/proposals/{held.json()['proposal_id']}"
+    assert (await ada.get("/pages/ledger")).json()["version"] == 1
+    assert (await ben.get("/search?q=Oracle")).json()["items"] == []
+    waiting = (await ben.get(where)).json()
+    assert (waiting["why"], waiting["conflicts"], waiting["status"]) == ("Moved", [], "open")
+    assert "[-Postgres.-]" in waiting["word_diff"] or "[-Postgres-]" in waiting["word_diff"]
+    assert (await ada.post(f"{where}/accept", {})).status_code == 403, "its author decides nothing"
+
+    # The page changes meanwhile, first in another section and then in the same.
+    await ben.post("/pages/ledger/edit", {"old_text": "Mara looks", "new_text": "Mara and Ben look"})
+    assert (await ben.get(where)).json()["conflicts"] == []
+    await ben.post("/pages/ledger/edit", {"old_text": "on Postgres.", "new_text": "on Postgres 18."})
+    assert (await ben.get(where)).json()["conflicts"] != []
+    refused = await ben.post(f"{where}/accept", {})
+    assert (refused.status_code, refused.json()["code"]) == (409, "CONFLICT")
+    assert (await ben.get("/pages/ledger")).json()["version"] == 3, "nothing was written"
+
+    # Amended and accepted: the words of the reviewer, in the name of both.
+    words = TEXT.replace("Postgres", "Oracle 23").replace("Mara looks", "Mara and Ben look")
+    done = await ben.post(f"{where}/accept", {"content": words, "content_version": 3, "reason": "With its version."})
+    assert (done.status_code, done.json()["status"], done.json()["accepted_version"]) == (200, "accepted", 4)
+    page = (await ada.get("/pages/ledger")).json()
+    assert (page["version"], page["content"]) == (4, words)
+    assert [one["slug"] for one in (await ada.get("/search?q=Oracle")).json()["items"]] == ["ledger"]
+    found = (await service.ask(HISTORY, ben.token, t=str(wiki.scope.tenant_id)))["data"]["wikiPage"]
+    newest, before, *_ = found["revisions"]["nodes"]
+    both = {"authorId": "ada", "deciderId": "ben", "status": "ACCEPTED"}
+    assert (newest["version"], newest["authorId"], newest["proposal"]) == (4, "ada", both)
+    assert before["proposal"] is None
+    again = await ben.post(f"{where}/decline", {"reason": "Too late."})
+    assert (again.status_code, again.json()["code"]) == (409, "CONFLICT")
+
+    # Its author is told, and why.
+    async with agent(service, ada.token) as told:
+        (fate,) = (await told.call("wiki_proposals"))["proposals"]
+        assert (fate["status"], fate["reason"]) == ("accepted", "With its version.")
+
+
+async def test_a_compile_that_proposes_waits_for_the_reviewer(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
+    """The policy reviews what the compiler writes, and the admin asks it to propose: there are no pages until then."""
+    async with serving(dsn, tmp_path, worker=True) as service:
+        tenant = str(wiki.scope.tenant_id)
+        ben = Rest(
+            service.http,
+            service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN, actor=Actor(ActorKind.USER, "ben")),
+        )
+        await review(service, ben.token, "COMPILER")
+        for n, text in enumerate(
+            ("Met Ana Ruiz. Ana Ruiz lives in Porto.", "Ana Ruiz called.", "Lunch with Ana Ruiz.")
+        ):
+            given = {"kind": "daily_note", "ref": f"day-{n}", "content": text, "metadata": {"person": "Ana Ruiz"}}
+            assert (await ben.post("/sources", given)).status_code == 201
+        assert (await service.ask(COMPILE, ben.token, t=tenant))["data"]["compileWikiNow"]["id"]
+        waiting = await proposals(ben)
+        assert (await ben.get("/pages")).json()["items"] == []
+        one = next(one for one in waiting if one["title"] == "Ana Ruiz")
+        assert (one["operation"], one["base_version"]) == ("write_cited", None)
+        done = await ben.post(f"/proposals/{one['id']}/accept", {"reason": "She does."})
+        assert (done.status_code, done.json()["status"]) == (200, "accepted")
+        page = (await ben.get("/pages/ana-ruiz")).json()
+        assert "Porto" in page["content"]
+        (revision,) = await wiki.rows("revisions", page_id=(await wiki.row("pages"))["id"])
+        assert revision["author_kind"] == "compiler"
+        assert await wiki.rows("section_sources") != []
+
+
+async def proposals(rest: Rest) -> list[dict[str, Any]]:
+    """The open ones, as soon as there are some."""
+    for _ in range(600):
+        if found := (await rest.get("/proposals?status=open")).json()["items"]:
+            return list(found)
+        await asyncio.sleep(0.1)
+    raise AssertionError("nothing was proposed")
