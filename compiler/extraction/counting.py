@@ -3,10 +3,12 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from ..planner import HeldName
+from ..quoting import SENTENCE_MAX
 from .decisions import decisions
-from .sightings import Reading, Sighting, first_name
+from .readings import Reading
+from .sightings import Sighting, first_name
 from .tallies import Tally, earned_type, full_name, suggestion, tally_of, whole_of
-from .text import SENTENCE_MAX, folded, normalised, padded
+from .text import folded, normalised, padded
 from .variants import NUMBERED, KnownNames, city_names, introduced, other_number, other_spelling, short_forms
 
 COMPANIONS_MAX = 6  # of one source, for one name

@@ -16,11 +16,11 @@ from content.normalization import fold
 from content.search.words import SPACELESS
 
 from ..planner import SourceText
+from ..quoting import bullet
 from . import metadata
 from .decisions import Decision, decisions, follows, minor_decisions
 from .language import stops_of
-from .quoting import bullet
-from .sightings import ATTENDING, Reading
+from .readings import ATTENDING, Reading
 from .text import Sentence, folded, normalised, padded
 
 QUOTE_MIN, QUOTE_GOOD = 12, (40, 220)

@@ -14,13 +14,12 @@ from ..planner import Knowledge, NewPage, PageCard, PageUpdate, Plan, SourceText
 from . import metadata
 from .counting import Counts
 from .decisions import decisions
-from .drafts import Draft
+from .drafts import Draft, Named, links
 from .evidence import says_capital
-from .linking import Named, links
 from .phrases import NameIndex, phrases, sentences_by_name
 from .proposals import new_page, page_update
-from .readings import keepable, reading_of
-from .sightings import Reading, first_name
+from .readings import Reading, keepable, reading_of
+from .sightings import first_name
 from .tallies import tally_of, title
 from .text import Sentence
 from .variants import KnownNames, city_names, introduced, other_forms, other_number, short_forms

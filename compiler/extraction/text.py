@@ -122,7 +122,6 @@ def _address(angled: re.Match[str]) -> str:
     return angled[1].translate(HIDE) if angled[1] else " "
 
 
-SENTENCE_MAX = 300  # characters of a quote
 LINE_MAX = 2_000  # of a line without any full stop: what lies beyond is read as another sentence
 TOKENS_MAX = 20_000  # words of a source that are looked up
 READ_MAX = 200_000  # characters of a source that are read: what lies beyond is kept with it, but makes no pages

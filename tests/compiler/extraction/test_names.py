@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler.extraction.decisions import TAKEN, may_decide
-from compiler.extraction.readings import KEPT_MAX, Readings, reading_of
-from compiler.extraction.sightings import Reading
+from compiler.extraction.readings import KEPT_MAX, Reading, Readings, reading_of
 from tests.compiler.extraction.stories import compiled, note, story, titles
 
 
