@@ -80,8 +80,12 @@ class Counts:
         return whole
 
     def short_of(self, key: str, name: str) -> str | None:
-        """Return the first word of a name where sources use that alone for it: as somebody's name, or for one thing."""
-        first = key.partition(" ")[0]
+        """Return the first or last word of a name where sources use it alone: as somebody's name, or for one thing."""
+        words = key.split()
+        found = (self._short_of(key, name, word) for word in dict.fromkeys((words[0], words[-1])))
+        return next(filter(None, found), None)
+
+    def _short_of(self, key: str, name: str, first: str) -> str | None:
         tally = self.tallies.get(first) or (tally_of(self.known.held[first]) if first in self.known.held else None)
         if tally is None or first == key:
             return None

@@ -228,7 +228,7 @@ class SourceBatch:
         for key, sighting in reading.sightings.items():
             first = first_name(sighting.name, key) if sighting.is_person else None
             draft = self.by_name.get(first) if first and self.counts.may_be_person(first) else None
-            if draft and draft.type == "entity" and not any(name.startswith(f"{first} ") for name in draft.names):
+            if draft and draft.type == "entity" and not any({first} < set(name.split()) for name in draft.names):
                 self._also(str(first), sighting.name)
 
     def _also(self, key: str, name: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from content.normalization import INVISIBLE
+from content.notes.mail import mail_of
 from content.search.words import SPACELESS
 
 from ..planner import SourceText
@@ -36,6 +37,7 @@ from .text import WORD, Sentence, TextLine, clean, folded, lines, normalised, pa
 
 NAMES_MAX = 300  # of one source
 WORDS_MAX = 6
+MAIL_MAX = 10_000  # characters in which the header of a mail is looked for
 OPENING_MIN = 4  # letters of a word that begins a sentence without doing anything in it
 LINKED_MIN = 3  # names that a source links by hand, from which on it does so with what matters
 LETTERS = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff\uac00-\ud7af]")
@@ -128,8 +130,9 @@ class Reading:
 
     @cached_property
     def named(self) -> tuple[tuple[str, str], ...]:
-        """Return the (kind, name) that the metadata give."""
-        return tuple(metadata.named(self.source))
+        """Return the (kind, name) that the metadata give, and who wrote a mail."""
+        mail = mail_of(self.source.content[:MAIL_MAX].splitlines())
+        return (*metadata.named(self.source), *((("person", mail.sender),) if mail and mail.sender else ()))
 
     @cached_property
     def metadata(self) -> dict[str, set[str]]:

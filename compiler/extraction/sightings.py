@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from content.markdown.links import find_links
 
 from . import metadata
-from .capitals import FAMILIAR, HONORIFICS, PARTICLES
+from .capitals import HONORIFICS, PARTICLES
+from .german_nouns import KIND_OF_FIRM
 from .language import DATES, EVERYWHERE, KINDS, word_set
 from .spaceless import without_politeness
 from .text import normalised, padded
@@ -20,6 +21,7 @@ FIRMS = word_set(
     insurance systems software technologies solutions consulting partners logistics foundation versicherung stiftung
     """
 )
+SAINTS = frozenset({"st"})  # names of places begin with them
 NAMING = frozenset({"name", "first"})
 SHORT_FORM_MIN = 4  # letters
 WEIGHTY = 3  # sentences of one source that say a name
@@ -70,11 +72,12 @@ def key_of(name: str, kind: str) -> str:
 
 
 def first_name(name: str, key: str) -> str | None:
-    """Return the given name out of a name of two or three words: `Nadia Brandt`, `Aunt Nadia`, but not `Dr. Vos`."""
+    """Return what somebody goes by out of two or three words: `Nadia` of `Nadia Brandt`, `Vos` of `Dr. Vos`."""
     words = name.split()
     if not 2 <= len(words) <= 3 or len(key.split()) != len(words):
         return None
-    if len(words) == 2 and words[0].lower() in FAMILIAR and words[1][0].isupper() and words[1].isalpha():
+    title = words[0].lower().rstrip(".")
+    if len(words) == 2 and title in HONORIFICS and title not in SAINTS and words[1][0].isupper() and words[1].isalpha():
         return key.split()[1]
     small = {word.lower().rstrip(".") for word in words}
     first = key.split()[0]
@@ -116,14 +119,18 @@ def may_be_person(sighting: Sighting) -> bool:
 def short_forms_of(seen: Mapping[str, Sighting]) -> list[tuple[str, Sighting]]:
     """Return the first words that stand for the only longer name with them: `Corvina Bank …, and Corvina will pay`.
 
-    Those of firms do so in any source: people leave out what kind of firm it is.
+    Those of firms do so in any source, and so do the last of German ones: people leave out what kind of firm it is.
     """
     found: dict[str, list[Sighting]] = {}
+    behind: dict[str, list[Sighting]] = {}
     for sighting in seen.values():
+        kind, _, last = sighting.name.partition(" ")
+        if len(last) >= SHORT_FORM_MIN and last.isalpha() and sighting.marks & NAMING and KIND_OF_FIRM.search(kind):
+            behind.setdefault(normalised(last), []).append(sighting)
         first, _, rest = sighting.key.partition(" ")
         if rest and len(first) >= SHORT_FORM_MIN and sighting.marks & NAMING and not sighting.is_person:
             found.setdefault(first, []).append(sighting)
-    return [
+    return [(last, longer[0]) for last, longer in behind.items() if len(longer) == 1] + [
         (first, longer[0])
         for first, longer in found.items()
         if len(longer) == 1

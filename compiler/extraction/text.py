@@ -15,6 +15,7 @@ from content.markdown.plain import EMPHASIS, LINE_MARK, plain
 from content.names import normalise
 from content.normalization import INVISIBLE
 from content.notes.dates import STAMP, heading_day, is_month_first, turn_day
+from content.notes.mail import mail_of
 from content.rollups import is_no_end
 from content.search.passages import turn_of
 from content.search.snippets import CONTROL
@@ -175,6 +176,7 @@ NOTICE = re.compile(
     re.IGNORECASE,
 )
 TURNS_MIN = 3
+FIRST_LINES = 20  # of a conversation: one of them has a speaker
 TIMED = frozenset("[0123456789")  # a line with a time before the speaker begins so
 # Who speaks for no person, and what stands before a colon without speaking.
 NO_SPEAKERS = word_set(
@@ -274,23 +276,26 @@ def _long(text: str) -> tuple[TextLine, ...]:
 def _lines(text: str) -> tuple[TextLine, ...]:
     text = CONTROL.sub(" ", text[:READ_MAX])
     text = text if text.isascii() else UNREAD.sub("", text)
-    speakers = _speakers(text)
-    stamps = list(filter(None, map(STAMP.match, text.splitlines()))) if speakers else []
+    written = text.splitlines()
+    mail = mail_of(written)
+    speakers = frozenset[str]() if mail else _speakers(written)
+    stamps = list(filter(None, map(STAMP.match, written))) if speakers else []
     by_month = is_month_first(stamps)
     found = []
-    for line, heading, above in _prose(text):
+    for line, heading, above in _prose(mail.said, mail.subject[:HEADING_MAX]) if mail else _prose(written):
         read = _turn(line, heading, speakers) if speakers else _line(line, heading)
+        if mail and mail.sender:
+            read = _spoken(read, mail.sender)
         if day := (stamps and turn_day(line, is_month_first=by_month)) or above:
             read = read._replace(sentences=tuple(one._replace(day=day) for one in read.sentences))
         found += [read] if read.sentences else []
     return tuple(found)
 
 
-def _prose(text: str) -> Iterator[tuple[str, str, date | None]]:
+def _prose(written: list[str], heading: str = "") -> Iterator[tuple[str, str, date | None]]:
     """Yield the lines of prose, each with the heading above it and the day that this or one above it says."""
-    fence, heading, day, level = None, "", None, 0
-    written = _outside(text.splitlines())
-    for line in written:
+    fence, day, level = None, None, 0
+    for line in _outside(written):
         if line[:1] not in CAREFUL and fence is None:
             if not (line.startswith(("import ", "export ")) and CODE_OF_MDX.match(line)) and not PROPERTY.match(line):
                 yield line, heading, day
@@ -338,11 +343,11 @@ def _after_header(written: list[str]) -> int:
     return 0
 
 
-def _speakers(text: str) -> frozenset[str]:
+def _speakers(lines: list[str]) -> frozenset[str]:
     """Return who speaks in a conversation: most of its lines are turns, with times or of somebody who speaks again."""
-    if ":" not in text[:SHORT_MAX]:
+    if not any(":" in line for line in lines[:FIRST_LINES]):
         return frozenset()
-    written = [line for line in text.splitlines() if line.strip() and not HEADING.match(line)]
+    written = [line for line in lines if line.strip() and not HEADING.match(line)]
     turns = Counter(turn.speaker for line in written if (turn := turn_of(line)) and _may_speak(turn.speaker))
     again = turns and (max(turns.values()) > 1 or sum(line.lstrip()[:1] in TIMED for line in written) >= TURNS_MIN)
     are_enough = again and sum(turns.values()) >= TURNS_MIN
@@ -362,12 +367,16 @@ def _turn(line: str, heading: str, speakers: Set[str]) -> TextLine:
     said = line[turn.length :]
     if NOTICE.fullmatch(said):
         return TextLine("", ())
-    found = _line(said, heading)
-    name = folded(turn.speaker).rstrip()
-    return found._replace(
+    return _spoken(_line(said, heading), turn.speaker)
+
+
+def _spoken(line: TextLine, speaker: str) -> TextLine:
+    """Return a line with the one who says or writes it, who is named where the sentence speaks of oneself."""
+    name = folded(speaker).rstrip()
+    return line._replace(
         sentences=tuple(
-            Sentence(one.text, f"{name}{one.words}" if OWN_WORDS.search(one.words) else one.words, turn.speaker)
-            for one in found.sentences
+            Sentence(one.text, f"{name}{one.words}" if OWN_WORDS.search(one.words) else one.words, speaker)
+            for one in line.sentences
         )
     )
 
