@@ -88,7 +88,7 @@ class Reading:
     def saying(self, names: frozenset[str]) -> tuple[Sentence, ...]:
         """Return the sentences that say one of these normalised names."""
         if names not in self._saying:
-            wanted = [name for name in map(padded, names) if name in self._text]
+            wanted = [name for name in map(padded, names) if name in self.words]
             self._saying[names] = self._that_say(wanted)
         return self._saying[names]
 
@@ -106,18 +106,14 @@ class Reading:
         return tuple(one for one in self._that_say([wanted]) if wanted in _without(one.words, longer))
 
     @cached_property
-    def _text(self) -> str:
-        return "\n".join(sentence.words for sentence in self.sentences)
-
-    @cached_property
     def language(self) -> str:
         return language_of(self.source.content, map(str.lower, self._written[:SAMPLE]))
 
     @cached_property
     def words(self) -> str:
-        """Return all normalised words of the sentences, and those of the metadata."""
+        """Return all normalised words of the sentences, and those of the metadata, a line for each."""
         named = (folded(name) for _, name in self.named)
-        return "".join([*(sentence.words for sentence in self.sentences), *named])
+        return "\n".join([*(sentence.words for sentence in self.sentences), *named])
 
     @cached_property
     def all_words(self) -> str:
@@ -126,7 +122,8 @@ class Reading:
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
-        return frozenset(self.all_words.split())
+        """Return these words as far as they are in ASCII."""
+        return frozenset(filter(str.isascii, self.all_words.split()))
 
     @cached_property
     def named(self) -> tuple[tuple[str, str], ...]:
@@ -323,7 +320,7 @@ def _holding(sentences: tuple[str, ...], name: str) -> str:
     return next((text for text in sentences if name in text), sentences[0] if sentences else "")
 
 
-KEPT_MAX = 2_000_000  # characters of all sources whose readings are kept; a reading takes some hundred bytes for each
+KEPT_MAX = 1_500_000  # characters of all sources whose readings are kept; a reading takes some hundred bytes for each
 SHORT_MAX = 50_000  # characters of one
 
 

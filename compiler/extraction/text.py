@@ -249,7 +249,7 @@ def padded(name: str) -> str:
     return name if SPACELESS.search(name) else folded(name)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def normalised(word: str) -> str:
     return normalise(word)
 
@@ -260,10 +260,11 @@ def clean(line: str) -> str:
 
 
 def _unmarked(line: str) -> str:
-    return plain(INDENTED.sub("", line)) if line[:1] in LISTED else " ".join(line.split())
+    text = plain(INDENTED.sub("", line)) if line[:1] in LISTED else " ".join(line.split())
+    return line if text == line else text  # kept once
 
 
-@lru_cache(maxsize=4_000)
+@lru_cache(maxsize=1_000)
 def _short(text: str) -> tuple[TextLine, ...]:
     return _lines(text)
 
