@@ -19,11 +19,11 @@ from resolvers.transactions.writer import Writer
 
 from .authors import Stop, section_text
 from .compiler import Compiler
-from .extraction.quoting import bullet, mark
 from .extraction.tallies import has_earned
 from .leaf_pass import BUSY, ROUNDS, Run, Stale, ToPropose
 from .metrics import Metrics
 from .planner import MentionCard, NewPage, PageCard, PageUpdate, Plan, SectionProposal, SectionTask, SectionWriter
+from .quoting import bullet, mark
 from .read.stored import CITED_MAX, NOTHING_NEW, find_cards, find_mentions
 from .write.page_changes import Composition
 from .write.store import apply, propose_pages

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import asyncpg
 
-from compiler.extraction.quoting import mark
 from compiler.planner import SourceText
+from compiler.quoting import mark
 from db.scope import Scope
 
 from ..planner.verbatim import is_verbatim, quotes

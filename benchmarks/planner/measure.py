@@ -8,7 +8,7 @@ from benchmarks.planner.memory import MemoryWiki, Page
 from benchmarks.planner.scopes import Expected, ScopeOfNotes
 from benchmarks.planner.verbatim import is_verbatim, quotes
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from compiler.extraction.quoting import mark
+from compiler.quoting import mark
 
 
 @dataclass(slots=True)

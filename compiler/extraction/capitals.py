@@ -117,10 +117,6 @@ HONORIFICS = word_set(
     rabbi nurse judge oma opa
     """
 )
-# Before a given name: people leave them out.
-FAMILIAR = word_set(
-    "aunt uncle coach nurse captain pastor tante onkel oma opa grandma grandpa tia tio trainer trainerin chef"
-)
 OPENERS = frozenset('“"«»¿¡([:–—•-*>\ue001/→|„‚')
 ELIDED = re.compile(r"(?:[ldjnstmc]|qu)['’](?=\w)", re.IGNORECASE)
 WORD_OR_GAP = re.compile(f"({WORD.pattern})")

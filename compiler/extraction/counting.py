@@ -3,10 +3,12 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from ..planner import HeldName
+from ..quoting import SENTENCE_MAX
 from .decisions import decisions
-from .sightings import Reading, Sighting, first_name
+from .readings import Reading
+from .sightings import Sighting, first_name
 from .tallies import Tally, earned_type, full_name, suggestion, tally_of, whole_of
-from .text import SENTENCE_MAX, folded, normalised, padded
+from .text import folded, normalised, padded
 from .variants import NUMBERED, KnownNames, city_names, introduced, other_number, other_spelling, short_forms
 
 COMPANIONS_MAX = 6  # of one source, for one name
@@ -78,8 +80,12 @@ class Counts:
         return whole
 
     def short_of(self, key: str, name: str) -> str | None:
-        """Return the first word of a name where sources use that alone for it: as somebody's name, or for one thing."""
-        first = key.partition(" ")[0]
+        """Return the first or last word of a name where sources use it alone: as somebody's name, or for one thing."""
+        words = key.split()
+        found = (self._short_of(key, name, word) for word in dict.fromkeys((words[0], words[-1])))
+        return next(filter(None, found), None)
+
+    def _short_of(self, key: str, name: str, first: str) -> str | None:
         tally = self.tallies.get(first) or (tally_of(self.known.held[first]) if first in self.known.held else None)
         if tally is None or first == key:
             return None

@@ -14,7 +14,7 @@ from content.search.words import SPACELESS
 
 from .capitals import runs
 from .language import stops_of, word_set
-from .sightings import ATTENDING, Reading
+from .readings import ATTENDING, Reading
 from .text import Sentence, folded, padded
 
 TITLE_MAX = 90

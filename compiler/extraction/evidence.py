@@ -9,18 +9,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from content.names import normalise
 from content.normalization import fold
 from content.search.words import SPACELESS
 
 from ..planner import SourceText
+from ..quoting import bullet
 from . import metadata
 from .decisions import Decision, decisions, follows, minor_decisions
 from .language import stops_of
-from .quoting import bullet
-from .sightings import ATTENDING, Reading
+from .readings import ATTENDING, Reading
 from .text import Sentence, folded, normalised, padded
 
 QUOTE_MIN, QUOTE_GOOD = 12, (40, 220)
@@ -122,6 +122,8 @@ def subject_of(type: str, title: str, names: frozenset[str]) -> Subject:
 class EvidenceLine:
     """One line: what a source says, in quotes. `key` is compared with other lines; `is_now` says how something is."""
 
+    __slots__ = ("_line", "about", "is_now", "key", "own_day", "score", "source", "texts")
+
     def __init__(
         self,
         source: SourceText,
@@ -136,14 +138,17 @@ class EvidenceLine:
         self.source, self.texts, self.score, self.key, self.about = source, texts, score, key, about
         self.is_now = is_now
         self.own_day = day
+        self._line: str | None = None
 
     @property
     def day(self) -> date:
         return self.own_day or self.source.captured_at.date()
 
-    @cached_property
+    @property
     def line(self) -> str:
-        return bullet(self.source, self.texts, self.about, self.own_day)
+        if self._line is None:
+            self._line = bullet(self.source, self.texts, self.about, self.own_day)
+        return self._line
 
 
 Evidence = Callable[[Reading, Subject], tuple[EvidenceLine, ...]]

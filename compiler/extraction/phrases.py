@@ -7,8 +7,8 @@ from content.search.words import SPACELESS
 
 from .language import SPACELESS as SPACELESS_LANGUAGES
 from .language import stops_of
-from .marked import GAP
-from .sightings import Reading
+from .readings import Reading
+from .sightings import GAP
 from .text import TOKENS_MAX, Sentence, padded
 
 WORDS_MAX = 5

@@ -14,13 +14,12 @@ from ..planner import Knowledge, NewPage, PageCard, PageUpdate, Plan, SourceText
 from . import metadata
 from .counting import Counts
 from .decisions import decisions
-from .drafts import Draft
+from .drafts import Draft, Named, links
 from .evidence import says_capital
-from .linking import Named, links
 from .phrases import NameIndex, phrases, sentences_by_name
 from .proposals import new_page, page_update
-from .readings import keepable, reading_of
-from .sightings import Reading, first_name
+from .readings import Reading, keepable, reading_of
+from .sightings import first_name
 from .tallies import tally_of, title
 from .text import Sentence
 from .variants import KnownNames, city_names, introduced, other_forms, other_number, short_forms
@@ -229,7 +228,7 @@ class SourceBatch:
         for key, sighting in reading.sightings.items():
             first = first_name(sighting.name, key) if sighting.is_person else None
             draft = self.by_name.get(first) if first and self.counts.may_be_person(first) else None
-            if draft and draft.type == "entity" and not any(name.startswith(f"{first} ") for name in draft.names):
+            if draft and draft.type == "entity" and not any({first} < set(name.split()) for name in draft.names):
                 self._also(str(first), sighting.name)
 
     def _also(self, key: str, name: str) -> None:

@@ -1,13 +1,326 @@
-"""The readings of the last sources, kept until they are asked for again."""
+"""Readings of sources: what each says by itself, so that neither order nor batches matter. The last ones are kept."""
 
+import re
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
 from uuid import UUID
 
-from ..planner import SourceText
-from .sightings import Reading
+from content.normalization import INVISIBLE
+from content.notes.mail import mail_of
+from content.search.words import SPACELESS
 
-KEPT_MAX = 2_000_000  # characters of all sources whose readings are kept; a reading takes some hundred bytes for each
+from ..planner import SourceText
+from . import metadata
+from .capitals import HONORIFICS, IMPERATIVES, PARTICLES, PRESS, CapitalRun, runs
+from .german_nouns import explained, has_inner_capitals
+from .language import SAMPLE, STOPWORDS, language_of
+from .language import SPACELESS as SPACELESS_LANGUAGES
+from .sightings import (
+    GAP,
+    Sighting,
+    first_name,
+    holding_names,
+    key_of,
+    know_people,
+    marks,
+    may_be_person,
+    put_aside,
+    see,
+    short_forms_of,
+    without,
+)
+from .spaceless import found
+from .subjects import GENERIC, subjects
+from .text import WORD, Sentence, TextLine, clean, folded, lines, normalised, padded, split
+
+NAMES_MAX = 300  # of one source
+WORDS_MAX = 6
+MAIL_MAX = 10_000  # characters in which the header of a mail is looked for
+OPENING_MIN = 4  # letters of a word that begins a sentence without doing anything in it
+LINKED_MIN = 3  # names that a source links by hand, from which on it does so with what matters
+LETTERS = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff\uac00-\ud7af]")
+LATIN_EDGE = re.compile(r"(?<=[^\W\d_a-zA-Z])(?=[A-Za-z])|(?<=[A-Za-z\d])(?=[^\W\d_a-zA-ZÀ-ɏ])")  # `用Hugo写`
+MARKED = re.compile(r"[`*_\[#@]|://|www\.|mailto:")
+ATTENDEE_END = re.compile(r"[,;，、；/]| (?:and|und|et|e|y|og|en) | ?[&+] ?")
+BRACKETS = re.compile(r"\([^()]{0,60}\)|（[^（）]{0,60}）")
+COMPOUND = re.compile(r"-[a-z]{3,}$")  # `Unix-like`
+SMALL = re.compile(r"\b[a-zß-ÿ]{4}|[\u3040-\u9fff]")  # what a title holds in which capitals mean something
+SERIES = re.compile(r"^[^\W\d_]{2,20} ?[#№]?\d{1,5} ?[:.–—-] +")  # `ADR 12: `
+DOING = re.compile(r"^[A-Z]\w{2,}ing (?=[A-Z])")  # `Writing Linkfold`
+WHERE = re.compile(r"(?:^|\s)(?:in|into|nach|aus|en|em|à)(?: the| der| dem)? $", re.IGNORECASE)
+LISTED_MIN = 8  # names of one sentence that only lists them
+# Somebody goes there or comes from there, and no more is said of it.
+PASSING = re.compile(
+    r"\b(?:go|goes|going|went|gone|come|comes|came|back|return(?:s|ed)?|travel(?:s|led|ed)?|dr(?:ive|ives|ove)|fl(?:y|ies|ew)"
+    r"|walk(?:s|ed)?|ride|rode|train|bus|flight|fahren|fährt|fuhren|fuhr|reise|flogen|flog|zurück)"
+    r" (?:\w+ )?(?:to|from|nach|aus) (?:the )?$",
+    re.IGNORECASE,
+)
+# Two names as one: the title of a work, where a source has that title.
+JOINED = re.compile(r"(?<!, )\b(?P<whole>(?P<left>[A-Z]\w+) (?:and|&|et|y|e) (?P<right>[A-Z]\w+))")
+# Before the names of those who were there, or were not, in minutes.
+ATTENDING = re.compile(
+    r"\W{0,4}(?:attend(?:ees|ing|ed)|attendance|present|participants|apologies|regrets|absent|excused|"
+    r"anwesend|anwesende|teilnehmer(?:innen|\*innen)?|teilnehmende|entschuldigt|abwesend|gäste|présents?|participants?|"
+    r"absents?|excusés?|presentes|ausentes|participantes|asistentes|presenti|assenti|"
+    r"出席|出席者|欠席者?|参加者|与会者?|與會者?|缺席|请假)\W{0,4}[:：]",
+    re.IGNORECASE,
+)
+
+
+class Reading:
+    """A source as it was read: its language, sentences, and the names that it sees."""
+
+    def __init__(self, source: SourceText) -> None:
+        self.source = source
+        self.lines: tuple[TextLine, ...] = lines(source.content)
+        self.entries: dict[Any, Any] = {}
+        self.decisions: Any = None
+        """Kept for `evidence` and `decisions`."""
+        self._saying: dict[frozenset[str], tuple[Sentence, ...]] = {}
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        return tuple(sentence for line in self.lines for sentence in line.sentences)
+
+    def saying(self, names: frozenset[str]) -> tuple[Sentence, ...]:
+        """Return the sentences that say one of these normalised names."""
+        if names not in self._saying:
+            wanted = [name for name in map(padded, names) if name in self.words]
+            self._saying[names] = self._that_say(wanted)
+        return self._saying[names]
+
+    def _that_say(self, wanted: list[str]) -> tuple[Sentence, ...]:
+        if len(wanted) == 1:
+            (name,) = wanted
+            return tuple([sentence for sentence in self.sentences if name in sentence.words])
+        if not wanted:
+            return ()
+        return tuple(sentence for sentence in self.sentences if any(name in sentence.words for name in wanted))
+
+    def _alone(self, name: str, longer: Sequence[str]) -> tuple[Sentence, ...]:
+        """Return the sentences that say a name outside of these longer ones."""
+        wanted = padded(name)
+        return tuple(one for one in self._that_say([wanted]) if wanted in _without(one.words, longer))
+
+    @cached_property
+    def language(self) -> str:
+        return language_of(self.source.content, map(str.lower, self._written[:SAMPLE]))
+
+    @cached_property
+    def words(self) -> str:
+        """Return all normalised words of the sentences, and those of the metadata, a line for each."""
+        named = (folded(name) for _, name in self.named)
+        return "\n".join([*(sentence.words for sentence in self.sentences), *named])
+
+    @cached_property
+    def all_words(self) -> str:
+        """Return the normalised words of the whole text, headings and code among them, and of the metadata."""
+        return f"{folded(self.source.content)}{''.join(folded(name) for _, name in self.named)}"
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Return these words as far as they are in ASCII."""
+        return frozenset(filter(str.isascii, self.all_words.split()))
+
+    @cached_property
+    def named(self) -> tuple[tuple[str, str], ...]:
+        """Return the (kind, name) that the metadata give, and who wrote a mail."""
+        mail = mail_of(self.source.content[:MAIL_MAX].splitlines())
+        return (*metadata.named(self.source), *((("person", mail.sender),) if mail and mail.sender else ()))
+
+    @cached_property
+    def metadata(self) -> dict[str, set[str]]:
+        """Return by kind the normalised names that the metadata gives."""
+        by_kind: dict[str, set[str]] = {}
+        for kind, name in self.named:
+            by_kind.setdefault(kind, set()).add(key_of(name, kind))
+        return by_kind
+
+    @cached_property
+    def sightings(self) -> dict[str, Sighting]:
+        """Return the sightings by key, in the order of the text."""
+        seen: dict[str, Sighting] = {}
+        for kind, name in self.named:
+            see(seen, name, kind, context=metadata.short_name(self.source.title) or "")
+        self._read_titles(seen)
+        for line in self.lines:
+            if len(seen) > NAMES_MAX:
+                break
+            self._read(line, seen)
+        know_people(seen)
+        for sighting in list(seen.values()):
+            if (sighting.is_person or may_be_person(sighting)) and (first := first_name(sighting.name, sighting.key)):
+                see(seen, sighting.name, "part", key=first, context=sighting.context, is_person=sighting.is_person)
+        self.__dict__.pop("_written", None)  # no longer needed
+        linked = sum("link" in sighting.marks for sighting in seen.values())
+        if linked >= LINKED_MIN:
+            put_aside(seen.values())
+        if not linked:
+            for short, sighting in short_forms_of(seen):
+                if part := see(seen, sighting.name, "part", key=short, context=sighting.context):
+                    part.marks.add("short")
+            marked = "\n".join(key for key, sighting in seen.items() if sighting.marks & {"work", "name", "quote"})
+            people = [key for key, one in seen.items() if one.is_person and len(key) > 1 and SPACELESS.search(key)]
+            titles_given = [name for kind, name in self.named if kind == "title"]
+            for name, context, is_about in subjects(self.lines, titles_given, self.language):
+                is_name = name in marked or any(name.startswith(one) for one in people)
+                holding = holding_names(seen, normalised(name))
+                is_inside = bool(holding) and not self._alone(normalised(name), holding)
+                if name in seen or not (is_inside or (SPACELESS.search(name) and is_name)):
+                    see(seen, name, "subject" if is_about else "noun", context=context)
+        titles = "\n".join(map(folded, self._titles))
+        for key, sighting in seen.items() if titles else ():
+            is_word = sighting.marks <= {"title", "noun"} or key in GENERIC.get(self.language, ())
+            if padded(key) in titles and not is_word:
+                sighting.marks.add("titled")
+        if len({sentence.day for sentence in self.sentences}) > 1:
+            for key, sighting in seen.items():
+                longer = () if "part" in sighting.marks else holding_names(seen, key)
+                said = self._alone(key, longer) if longer else self._that_say([padded(key)])
+                spoken = (one.day for one in self.sentences if one.speaker == sighting.name)
+                sighting.days = max(1, len({*(one.day for one in said), *spoken} - {None}))
+        return seen
+
+    @cached_property
+    def _titles(self) -> tuple[str, ...]:
+        """Return its title and the heading above all text, without the number that it has in a series."""
+        heading = self.lines[0].heading if self.lines else ""
+        found = filter(None, (metadata.short_name(self.source.title), clean(heading)))
+        return tuple(dict.fromkeys(SERIES.sub("", title) for title in found))
+
+    def _read(self, line: TextLine, seen: dict[str, Sighting]) -> None:
+        sentences = tuple(sentence.text for sentence in line.sentences)
+        if speaker := line.sentences[0].speaker:
+            see(seen, speaker, "person", context=sentences[0], is_person=True)
+        for kind, name in marks(line.raw):
+            if len(name.split()) <= WORDS_MAX and LETTERS.search(name):
+                context = _holding(sentences, name)
+                is_person = kind == "link" and any(run.is_person and run.name == name for run in self._runs(context))
+                see(seen, clean(name).strip(" :;,.-–—"), kind, context=context, is_person=is_person)
+        if MARKED.search(line.raw):
+            sentences = tuple(split(clean(without(line.raw))))
+        attending = ATTENDING.match(line.raw)
+        for name in _attendees(line.raw[attending.end() :]) if attending else ():
+            if sighting := see(seen, name, "name", context=sentences[0] if sentences else "", is_person=True):
+                sighting.said += 1
+        for written in sentences[1:] if attending else sentences:
+            self._read_sentence(written if written.isascii() else INVISIBLE.sub("", written), seen)
+
+    def _read_titles(self, seen: dict[str, Sighting]) -> None:
+        """See the names in the title and in a heading above all text, unless each of its words has a capital."""
+        for title in self._titles:
+            whole = key_of(title, "title")
+            for name, is_person, is_sure in found(title, self.language):
+                if key_of(name, "name") != whole:
+                    see(seen, name, "name" if is_sure else "open", context=title, is_person=is_person)
+            if not SMALL.search(title):
+                continue
+            if JOINED.fullmatch(title):
+                continue
+            for run in self._runs(DOING.sub("", title)):
+                if (kind := self._kind(run)) and key_of(run.name, kind) != whole:
+                    see(seen, run.name, kind, context=title, is_person=run.is_person)
+
+    def _read_sentence(self, sentence: str, seen: dict[str, Sighting]) -> None:
+        context = sentence.replace(GAP, "…")
+        named = [
+            (run.name, kind, run.is_person and run.name.split()[0].lower() not in self._small)
+            for run in self._runs(sentence)
+            if (kind := self._kind(run))
+        ]
+        named = self._joined(sentence, named) if len(named) > 1 else named
+        if self.language == "de":
+            named += [
+                (name, "bare", False) for run in self._runs(sentence) if (name := explained(run.name, run.is_sure))
+            ]
+        said = found(sentence, self.language)
+        named += [(name, "name" if is_sure else "open", is_person) for name, is_person, is_sure in said]
+        for name, kind, is_person in named:
+            if sighting := see(seen, name, kind, context=context, is_person=is_person):
+                sighting.said += 1
+                before = sentence.partition(name)[0][-40:]
+                sighting.passed += PASSING.search(before) is not None
+                sighting.where += WHERE.search(before) is not None
+                sighting.listed += len(named) >= LISTED_MIN
+
+    def _runs(self, text: str) -> Iterator[CapitalRun]:
+        """Yield names by their capitals; in scripts without any a word in Latin letters is one wherever it stands."""
+        if self.language not in SPACELESS_LANGUAGES:
+            yield from runs(text, self.language)
+        else:
+            yield from (run._replace(opens=False) for run in runs(LATIN_EDGE.sub(" ", text), self.language))
+
+    @staticmethod
+    def _joined(sentence: str, named: list[tuple[str, str, bool]]) -> list[tuple[str, str, bool]]:
+        """Add two names that `and` joins as one, which counts where a source has that title, and the two for less."""
+        things = {name for name, _, is_person in named if not is_person}
+        names = {name for name, _, _ in named}
+        joined = [one for one in JOINED.finditer(sentence) if one["left"] in things and one["right"] in names]
+        inside = {name for one in joined for name in (one["left"], one["right"]) if sentence.count(name) == 1}
+        lesser = [
+            (name, "inside", False) if name in inside else (name, kind, is_person) for name, kind, is_person in named
+        ]
+        return lesser + [(one["whole"], "joined", False) for one in joined]
+
+    def _kind(self, run: CapitalRun) -> str | None:
+        """Return `name` where a capital says that it is one, `open` where it may only begin a sentence."""
+        name, opens, is_sure = run.name, run.opens, run.is_sure
+        is_one = " " not in name
+        if is_one and (
+            name.lower() in self._small or (name.lower() in STOPWORDS.get(self.language, ()) and not name.isupper())
+        ):
+            return None
+        if is_one and COMPOUND.search(name):
+            return None
+        if not is_sure:
+            return None
+        has_inner = has_inner_capitals(name)
+        if opens and not has_inner:
+            is_titled = name.split()[0].lower().rstrip(".") in HONORIFICS
+            return ("name" if is_titled else "first") if not is_one else self._opening(run)
+        return "bare" if run.is_bare else "name" if not opens or has_inner else "first"
+
+    @staticmethod
+    def _opening(run: CapitalRun) -> str | None:
+        """Return `open` for one word that begins a sentence: evidence of a name that others write as one."""
+        is_likely = len(run.name) >= OPENING_MIN and run.name.lower() not in PRESS | IMPERATIVES
+        return "open" if run.acts or is_likely else None
+
+    @cached_property
+    def _small(self) -> frozenset[str]:
+        """Return the words that the source writes without a capital too: those are no names."""
+        return frozenset(word for word in set(self._written) if word[0].islower())
+
+    @cached_property
+    def _written(self) -> list[str]:
+        """Return its words, letter by letter as they are written."""
+        return WORD.findall("\n".join(line.raw for line in self.lines))
+
+
+def _attendees(listed: str) -> Iterator[str]:
+    """Yield the names of a list of people: `Ines Carvalho, Tobias (remote) and Wen Li`."""
+    for one in ATTENDEE_END.split(BRACKETS.sub("", clean(listed))):
+        one = one.rpartition(":")[2]  # `Gast: Frau Albers`
+        words = one.strip(" .*_@").split()
+        is_name = 0 < len(words) <= WORDS_MAX and all(word[0].isupper() or word in PARTICLES for word in words)
+        if is_name or (len(words) == 1 and SPACELESS.search(one)):
+            yield " ".join(words)
+
+
+def _without(words: str, names: Iterable[str]) -> str:
+    for name in names:
+        words = words.replace(name, GAP)
+    return words
+
+
+def _holding(sentences: tuple[str, ...], name: str) -> str:
+    return next((text for text in sentences if name in text), sentences[0] if sentences else "")
+
+
+KEPT_MAX = 1_500_000  # characters of all sources whose readings are kept; a reading takes some hundred bytes for each
 SHORT_MAX = 50_000  # characters of one
 
 

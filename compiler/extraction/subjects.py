@@ -8,19 +8,16 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from content.search.words import SPACELESS
 
 from .capitals import is_action
 from .german_nouns import ABSTRACT, DETERMINERS, KINDS_OF_PLACE, NO_ARTICLE
 from .language import stops_of, word_set
-from .marked import LINK
+from .sightings import LINK
 from .spaceless import ZH_STOPS
-from .text import WORD, Sentence, clean, folded, normalised
-
-if TYPE_CHECKING:
-    from .sightings import Reading
+from .text import WORD, Sentence, TextLine, clean, folded, normalised
 
 SUBJECTS_MAX = 12  # of one source
 SENTENCES_MAX = 400  # that are counted
@@ -126,25 +123,25 @@ class Subject(NamedTuple):
     is_about: bool = True
 
 
-def subjects(reading: "Reading") -> Iterator[Subject]:
+def subjects(lines: Sequence[TextLine], titles: Iterable[str], language: str) -> Iterator[Subject]:
     """Yield what the source is about, that which most sentences say first, then what a short one only says."""
-    sentences = reading.sentences[:SENTENCES_MAX]
+    sentences = [sentence for line in lines for sentence in line.sentences][:SENTENCES_MAX]
     heads = [
-        *(title for kind, title in reading.named if kind == "title"),
-        *dict.fromkeys(line.heading for line in reading.lines),
+        *titles,
+        *dict.fromkeys(line.heading for line in lines),
     ]
-    heads += [shown for line in reading.lines for shown in _link_texts(line.raw)]
-    find = {"zh": _chinese, "ja": _japanese, "de": _german}.get(reading.language, _spaced)
-    counts = find(sentences, [folded(clean(head)) for head in heads if head], reading.language)
+    heads += [shown for line in lines for shown in _link_texts(line.raw)]
+    find = {"zh": _chinese, "ja": _japanese, "de": _german}.get(language, _spaced)
+    counts = find(sentences, [folded(clean(head)) for head in heads if head], language)
     found = {name: True for name, _ in sorted(counts.items(), key=lambda one: (-one[1], one[0]))}
     if len(sentences) <= SHORT_MAX:
-        said = dict(_said_once(sentences, reading.language))
+        said = dict(_said_once(sentences, language))
         found |= dict.fromkeys((name for name, is_theme in said.items() if is_theme), True)
         found |= {name: False for name in said if name not in found}
     for name in list(found)[:SUBJECTS_MAX]:
         wanted = name if SPACELESS.search(name) else folded(name)
         if text := next((one.text for one in sentences if wanted in one.words), None):
-            is_written = reading.language != "de" and text.isascii()
+            is_written = language != "de" and text.isascii()
             yield Subject(name if is_written else _written(name, text), text, found[name])
 
 

@@ -227,7 +227,7 @@ def full_name(key: str, tally: Tally) -> str | None:
     is no place: `Larkspur` for `Larkspur Robotics`, but not `Berlin` for `Berlin Marathon`.
     """
     whole = whole_of(key, tally)
-    if whole is None or tally.is_person or tally.marks["short"]:
+    if whole is None or tally.is_person or (tally.marks["short"] and not tally.marks["where"]):
         return whole
     alone = sum(count for form, count in tally.forms.items() if normalise(form) == key)
     joined = sum(count for form, count in tally.forms.items() if normalise(form) == normalise(whole))

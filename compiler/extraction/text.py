@@ -15,6 +15,7 @@ from content.markdown.plain import EMPHASIS, LINE_MARK, plain
 from content.names import normalise
 from content.normalization import INVISIBLE
 from content.notes.dates import STAMP, heading_day, is_month_first, turn_day
+from content.notes.mail import mail_of
 from content.rollups import is_no_end
 from content.search.passages import turn_of
 from content.search.snippets import CONTROL
@@ -122,7 +123,6 @@ def _address(angled: re.Match[str]) -> str:
     return angled[1].translate(HIDE) if angled[1] else " "
 
 
-SENTENCE_MAX = 300  # characters of a quote
 LINE_MAX = 2_000  # of a line without any full stop: what lies beyond is read as another sentence
 TOKENS_MAX = 20_000  # words of a source that are looked up
 READ_MAX = 200_000  # characters of a source that are read: what lies beyond is kept with it, but makes no pages
@@ -176,6 +176,7 @@ NOTICE = re.compile(
     re.IGNORECASE,
 )
 TURNS_MIN = 3
+FIRST_LINES = 20  # of a conversation: one of them has a speaker
 TIMED = frozenset("[0123456789")  # a line with a time before the speaker begins so
 # Who speaks for no person, and what stands before a colon without speaking.
 NO_SPEAKERS = word_set(
@@ -248,7 +249,7 @@ def padded(name: str) -> str:
     return name if SPACELESS.search(name) else folded(name)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def normalised(word: str) -> str:
     return normalise(word)
 
@@ -259,10 +260,11 @@ def clean(line: str) -> str:
 
 
 def _unmarked(line: str) -> str:
-    return plain(INDENTED.sub("", line)) if line[:1] in LISTED else " ".join(line.split())
+    text = plain(INDENTED.sub("", line)) if line[:1] in LISTED else " ".join(line.split())
+    return line if text == line else text  # kept once
 
 
-@lru_cache(maxsize=4_000)
+@lru_cache(maxsize=1_000)
 def _short(text: str) -> tuple[TextLine, ...]:
     return _lines(text)
 
@@ -275,23 +277,26 @@ def _long(text: str) -> tuple[TextLine, ...]:
 def _lines(text: str) -> tuple[TextLine, ...]:
     text = CONTROL.sub(" ", text[:READ_MAX])
     text = text if text.isascii() else UNREAD.sub("", text)
-    speakers = _speakers(text)
-    stamps = list(filter(None, map(STAMP.match, text.splitlines()))) if speakers else []
+    written = text.splitlines()
+    mail = mail_of(written)
+    speakers = frozenset[str]() if mail else _speakers(written)
+    stamps = list(filter(None, map(STAMP.match, written))) if speakers else []
     by_month = is_month_first(stamps)
     found = []
-    for line, heading, above in _prose(text):
+    for line, heading, above in _prose(mail.said, mail.subject[:HEADING_MAX]) if mail else _prose(written):
         read = _turn(line, heading, speakers) if speakers else _line(line, heading)
+        if mail and mail.sender:
+            read = _spoken(read, mail.sender)
         if day := (stamps and turn_day(line, is_month_first=by_month)) or above:
             read = read._replace(sentences=tuple(one._replace(day=day) for one in read.sentences))
         found += [read] if read.sentences else []
     return tuple(found)
 
 
-def _prose(text: str) -> Iterator[tuple[str, str, date | None]]:
+def _prose(written: list[str], heading: str = "") -> Iterator[tuple[str, str, date | None]]:
     """Yield the lines of prose, each with the heading above it and the day that this or one above it says."""
-    fence, heading, day, level = None, "", None, 0
-    written = _outside(text.splitlines())
-    for line in written:
+    fence, day, level = None, None, 0
+    for line in _outside(written):
         if line[:1] not in CAREFUL and fence is None:
             if not (line.startswith(("import ", "export ")) and CODE_OF_MDX.match(line)) and not PROPERTY.match(line):
                 yield line, heading, day
@@ -339,11 +344,11 @@ def _after_header(written: list[str]) -> int:
     return 0
 
 
-def _speakers(text: str) -> frozenset[str]:
+def _speakers(lines: list[str]) -> frozenset[str]:
     """Return who speaks in a conversation: most of its lines are turns, with times or of somebody who speaks again."""
-    if ":" not in text[:SHORT_MAX]:
+    if not any(":" in line for line in lines[:FIRST_LINES]):
         return frozenset()
-    written = [line for line in text.splitlines() if line.strip() and not HEADING.match(line)]
+    written = [line for line in lines if line.strip() and not HEADING.match(line)]
     turns = Counter(turn.speaker for line in written if (turn := turn_of(line)) and _may_speak(turn.speaker))
     again = turns and (max(turns.values()) > 1 or sum(line.lstrip()[:1] in TIMED for line in written) >= TURNS_MIN)
     are_enough = again and sum(turns.values()) >= TURNS_MIN
@@ -363,12 +368,16 @@ def _turn(line: str, heading: str, speakers: Set[str]) -> TextLine:
     said = line[turn.length :]
     if NOTICE.fullmatch(said):
         return TextLine("", ())
-    found = _line(said, heading)
-    name = folded(turn.speaker).rstrip()
-    return found._replace(
+    return _spoken(_line(said, heading), turn.speaker)
+
+
+def _spoken(line: TextLine, speaker: str) -> TextLine:
+    """Return a line with the one who says or writes it, who is named where the sentence speaks of oneself."""
+    name = folded(speaker).rstrip()
+    return line._replace(
         sentences=tuple(
-            Sentence(one.text, f"{name}{one.words}" if OWN_WORDS.search(one.words) else one.words, turn.speaker)
-            for one in found.sentences
+            Sentence(one.text, f"{name}{one.words}" if OWN_WORDS.search(one.words) else one.words, speaker)
+            for one in line.sentences
         )
     )
 

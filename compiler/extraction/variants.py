@@ -9,7 +9,8 @@ from content.names import normalise
 from ..planner import MentionCard, PageCard
 from . import metadata
 from .language import KINDS, word_set
-from .sightings import Reading, Sighting
+from .readings import Reading
+from .sightings import Sighting
 
 PLURAL_MIN = 4  # letters of a word that has a plural
 NUMBERED = frozenset(

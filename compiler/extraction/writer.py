@@ -11,8 +11,8 @@ from operator import attrgetter
 from rapidfuzz import fuzz
 
 from ..planner import LEADING, SectionTask, SourceText
+from ..quoting import MARK, bounded, kept_label, mark, marked_refs
 from .evidence import DEFINITION, EvidenceLine, Subject, entries, former_lines, subject_of
-from .quoting import MARK, bounded, kept_label, mark, marked_refs
 from .readings import reading_of
 from .text import folded_name
 

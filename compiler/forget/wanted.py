@@ -11,8 +11,8 @@ import orjson
 from content.search.words import words
 from db.database import Row
 
-from ..extraction.quoting import mark
 from ..planner import SourceText
+from ..quoting import mark
 from ..read.evidence import Gone
 
 RUN = 5  # words in a row that are a quotation

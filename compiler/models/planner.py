@@ -8,7 +8,7 @@ from content.names import normalise
 from content.templates import TEMPLATES
 
 from ..extraction.phrases import phrases
-from ..extraction.sightings import Reading
+from ..extraction.readings import Reading
 from ..planner import Knowledge, MentionCard, PageCard, Plan, SourceText
 from .answers import PlanAnswer
 from .asking import Asker, ModelQuestion

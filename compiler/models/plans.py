@@ -12,7 +12,7 @@ from uuid import UUID
 
 from content.names import normalise
 
-from ..extraction.sightings import Reading
+from ..extraction.readings import Reading
 from ..extraction.text import folded, padded
 from ..planner import (
     HeldName,

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from rapidfuzz import fuzz
 
-from ..extraction.quoting import MARKUP, mark, quoted
 from ..extraction.text import folded, padded
 from ..planner import SectionTask, SourceText
+from ..quoting import MARKUP, mark, quoted
 from .answers import SectionTextAnswer, StatementAnswer, is_verbatim, quotations
 from .fencing import CONTROL, one_line
 

@@ -6,9 +6,9 @@ from content.templates import TEMPLATES
 from lib.threads import read_in_thread
 
 from ..extraction.language import language_of
-from ..extraction.quoting import CHARACTERS_MAX, bounded, mark, marked_refs
 from ..extraction.text import WORD
 from ..planner import SectionTask, SectionWriter, SourceText
+from ..quoting import CHARACTERS_MAX, bounded, mark, marked_refs
 from .answers import SectionTextAnswer
 from .asking import Asker, Malformed, ModelQuestion
 from .authorship import Authorship, key_of

@@ -14,9 +14,9 @@ from resolvers.model.pages import Page
 from resolvers.transactions.transaction import read_connection
 from resolvers.transactions.writer import Writer
 
-from ..extraction.quoting import marked_refs
 from ..plan.pages import Work
 from ..planner import EARLIER, LEADING, MentionCard, PageCard, SectionTask, SourceText
+from ..quoting import marked_refs
 from ..write.tasks import RELATED_MAX
 from .source_texts import Facts
 from .stored import (

@@ -16,12 +16,12 @@ from resolvers.model.drafts import SectionDraft
 from resolvers.model.pages import Page, find_pages
 from resolvers.transactions.writer import Writer
 
-from ..extraction.quoting import bullet, kept_label
 from ..link.texts import PageLinks
 from ..metrics import Metrics
 from ..plan.pages import Work
 from ..plan.validation import Guard
 from ..planner import SectionTask, SourceText
+from ..quoting import bullet, kept_label
 from ..read.evidence import Evidence, Gone, Place, find_places, in_time, lost_words
 from ..read.stored import find_compiled_summaries
 from ..write.corrections import find_known, without_superseded

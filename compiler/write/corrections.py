@@ -25,9 +25,9 @@ from db.sql import statements
 from lib.threads import read_in_thread
 from resolvers.transactions.writer import Writer
 
-from ..extraction.quoting import bullet, label_of
 from ..extraction.readings import reading_of
 from ..planner import Disputed, SourceText
+from ..quoting import bullet, label_of
 
 CLAIMS = statements("claims")
 CANDIDATES_MAX, COMPARED_MAX = 20, 12  # sentences of a batch for one page, and statements that one is held against

@@ -24,12 +24,12 @@ from resolvers.model.drafts import SectionDraft
 from resolvers.model.pages import Page
 from resolvers.transactions.writer import Writer
 
-from ..extraction.quoting import marked_refs
 from ..link.texts import PageLinks
 from ..metrics import Metrics
 from ..plan.pages import Work, assign, leave_lists, leave_thin_themes
 from ..plan.validation import Guard
 from ..planner import EARLIER, Disputed, HeldName, NewPage, PageName, PageUpdate, Plan, SectionTask
+from ..quoting import marked_refs
 from ..read.evidence import with_standing
 from ..read.source_texts import TEXTS, find_facts
 from ..read.stored import CITED_MAX, find_cards, find_citations, find_compiled_summaries, find_synthesised

@@ -3,7 +3,7 @@
 import pytest
 
 from compiler.extraction.decisions import decisions
-from compiler.extraction.sightings import Reading
+from compiler.extraction.readings import Reading
 from tests.compiler.extraction.stories import body, compiled, note, titles
 
 

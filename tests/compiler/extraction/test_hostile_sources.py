@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler.extraction.language import STOPWORDS
-from compiler.extraction.sightings import Reading
+from compiler.extraction.readings import Reading
 from tests.compiler.extraction.stories import compiled, note, page, titles
 
 BOMBS: dict[str, Callable[[int], str]] = {

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.planner.verbatim import is_verbatim
-from compiler.extraction.sightings import Reading
+from compiler.extraction.readings import Reading
 from tests.compiler.extraction.stories import compiled, note
 
 

@@ -1,6 +1,6 @@
 """Minutes: those present, the items of an agenda, and who did what."""
 
-from compiler.extraction.sightings import Reading
+from compiler.extraction.readings import Reading
 from tests.compiler.extraction.stories import body, compiled, leading_names, note, page, story, titles
 
 KICKOFF = (

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler.extraction.decisions import TAKEN, may_decide
-from compiler.extraction.readings import KEPT_MAX, Readings, reading_of
-from compiler.extraction.sightings import Reading
-from tests.compiler.extraction.stories import compiled, note, story, titles
+from compiler.extraction.readings import KEPT_MAX, Reading, Readings, reading_of
+from tests.compiler.extraction.stories import compiled, leading_names, note, story, titles
 
 
 def names(text: str) -> set[str]:
@@ -138,3 +137,32 @@ def test_the_number_of_a_title_in_its_series_is_none_of_its_names() -> None:
     sightings = Reading(note(0, "Disk costs rise this year.", title="ADR 2: Keep the events in Kafka")).sightings
     assert sightings["kafka"].marks == {"name", "titled"}
     assert "adr" not in sightings
+
+
+def test_a_surname_stands_for_the_only_one_who_has_it_with_a_title() -> None:
+    wiki = compiled(
+        story(
+            "Lageplan mit Frau Wieczorek durchgegangen. Es regnet.",
+            "Abnahme durch Wieczorek ohne Mängel. Danach Kaffee.",
+            "Heute kam Post. Wieczorek kommt am Donnerstag.",
+        )
+    )
+    assert titles(wiki, "entity") == ["Frau Wieczorek"]
+    two = [
+        "Lunch with Mrs Hale by the canal.",
+        "Lunch with Mr Hale by the canal.",
+        "We told Hale about the lock. It rained.",
+    ]
+    assert titles(compiled(story(*two)), "entity") == []
+
+
+def test_a_firm_goes_by_its_name_without_the_kind_of_firm_before_it() -> None:
+    wiki = compiled(
+        story(
+            "Beton kommt morgen aus Werk Lüdenau, sagt der Fahrer.",
+            "Es regnet. Lüdenau liefert falschen Zement.",
+            "Gestern war Ruhe. Werk Lüdenau entschuldigt sich mit einer Kiste Bier.",
+        )
+    )
+    assert titles(wiki, "entity") == ["Werk Lüdenau"]
+    assert "ludenau" in leading_names(wiki)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from compiler.extraction import ExtractivePlanner, planner
 from compiler.extraction.phrases import NameIndex, phrases
-from compiler.extraction.sightings import Reading
+from compiler.extraction.readings import Reading
 from compiler.extraction.text import padded
 from content.names import normalise
 from tests.compiler.extraction.stories import TRIP, compiled, note

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from benchmarks.planner.verbatim import is_verbatim, quotes
 from compiler.extraction.evidence import EVIDENCE, entries, subject_of
-from compiler.extraction.quoting import quoted
-from compiler.extraction.sightings import Reading
+from compiler.extraction.readings import Reading
+from compiler.quoting import quoted
 from tests.compiler.extraction.stories import note
 from tests.compiler.extraction.test_writer import written
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.extraction.sightings import Reading
-from compiler.extraction.subjects import subjects
+from compiler.extraction.readings import Reading
+from compiler.extraction.subjects import Subject, subjects
 from tests.compiler.extraction.stories import compiled, note, page, story, titles
 
 ENGLISH = [
@@ -85,14 +85,18 @@ def test_notes_that_link_say_themselves_what_matters() -> None:
 
 def test_the_text_of_a_link_to_another_note_names_a_subject() -> None:
     text = "Read [tide tables](tides.md) first. In winter the tide tables are wrong."
-    assert [name for name, *_ in subjects(Reading(note(0, text)))] == ["tide tables"]
+    assert [name for name, *_ in of(Reading(note(0, text)))] == ["tide tables"]
+
+
+def of(reading: Reading) -> list[Subject]:
+    return list(subjects(reading.lines, (), reading.language))
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(st.sampled_from("ab 的松鼠輸入,.#[](]\n\"'Ää酵"), max_size=300))
 def test_a_subject_is_said_by_the_sentence_that_comes_with_it(text: str) -> None:
     reading = Reading(note(0, text))
-    for name, said, _ in subjects(reading):
+    for name, said, _ in of(reading):
         assert name
         assert any(said == sentence.text for sentence in reading.sentences)
 
@@ -100,7 +104,7 @@ def test_a_subject_is_said_by_the_sentence_that_comes_with_it(text: str) -> None
 def test_a_noun_counts_in_pairs_once_it_stands_alone() -> None:
     assert titles(compiled(story(*ADOPTION)), "topic") == ["Adoption"]
     blue = "We painted the blue vase. Then we painted the blue sky. Someone bought the blue chair."
-    assert not [name for name, _, is_about in subjects(Reading(note(0, blue))) if is_about and name == "blue"]
+    assert not [name for name, _, is_about in of(Reading(note(0, blue))) if is_about and name == "blue"]
 
 
 def test_what_somebody_does_as_a_pursuit_is_a_noun() -> None:

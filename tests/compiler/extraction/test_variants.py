@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.extraction.sightings import Reading
+from compiler.extraction.readings import Reading
 from compiler.extraction.variants import introduced, other_forms
 from compiler.planner import SourceText
 from tests.compiler.extraction.stories import compiled, note, page, story, titles

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler.extraction import ExtractiveWriter
-from compiler.extraction.quoting import mark, marked_refs
 from compiler.planner import SectionTask, SourceText
+from compiler.quoting import mark, marked_refs
 from content.markdown.links import find_links, linkify
 from content.markdown.sections import Section, parse, problem
 from tests.compiler.extraction.stories import body, compiled, note, page, story, titles

@@ -6,8 +6,7 @@ from uuid import UUID
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from compiler.extraction.quoting import mark, marked_refs
-from compiler.extraction.sightings import Reading
+from compiler.extraction.readings import Reading
 from compiler.models.answers import (
     HeldAnswer,
     LinkAnswer,
@@ -21,6 +20,7 @@ from compiler.models.answers import (
 from compiler.models.plans import Shown, plan_of
 from compiler.models.statements import lines_of
 from compiler.planner import MentionCard, PageCard, Plan, SourceText
+from compiler.quoting import mark, marked_refs
 from content.markdown.links import find_links
 from content.names import normalise
 

@@ -9,10 +9,10 @@ from uuid import UUID
 
 from content.rollups import first_sentence
 
-from ..planner import SourceText
-from .text import SENTENCE_MAX
+from .planner import SourceText
 
 REF_MAX = 200
+SENTENCE_MAX = 300  # characters of a quote
 MARK = re.compile(r"(?<!\\)\[\^([^\[\]\s^\\]{1,1000})\]")
 KEPT = re.compile(r"[\w./:@+=,;~$!-]+")
 

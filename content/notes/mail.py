@@ -1,0 +1,84 @@
+"""Mails that are kept as texts: who wrote them, what they are about, and what their writer says.
+
+Sources: RFC 5322 for the header, and what common programs put before an answer or a forwarded mail.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+FIELDS_MAX = 40  # lines of a header
+# The names of fields, in the languages in which programs write them.
+SENDER = ("from", "von", "de", "da", "发件人", "差出人")
+ADDRESSED = ("to", "cc", "bcc", "an", "kopie", "à", "a", "para", "收件人", "抄送", "宛先")
+SUBJECT = ("subject", "betreff", "objet", "asunto", "assunto", "oggetto", "主题", "件名")
+DATED = ("date", "sent", "datum", "gesendet", "envoyé", "fecha", "enviado", "data", "日期", "发送时间", "日時")
+FIELD = re.compile(r"\*{0,2}(?P<name>[^\W\d_][\w-]{0,30})\*{0,2}[ \u00a0]?[:：]\*{0,2}[ \t]*(?P<value>[^\n]{0,1000})$")
+CONTINUED = re.compile(r"[ \t]+\S")
+PERSON = re.compile(r"\s*\"?(?P<name>[^\W\d_][^\"<>@,;:()\[\]\n]{1,59}?)\"?\s*[<\[(]\s*(?:mailto:)?[^\s<>@]{1,64}@")
+ANSWER = re.compile(
+    r"\s*(?:(?:re|fwd?|aw|wg|antw|tr|rif|rv|enc|sv|vs|回复|答复|转发)\s?(?:\[\d{1,3}\]|\(\d{1,3}\))?[:：]\s*)+",
+    re.IGNORECASE,
+)
+QUOTED = re.compile(r"[ \t]{0,3}>")
+INTRODUCED = re.compile(
+    r"(?:On|Am|Le|El|Em|Il|Op) [^\n]{6,200} (?:wrote|schrieb|écrit|escribió|escreveu|ha scritto|schreef)[^\n:]{0,100}:"
+    r"\s*$"
+)
+RULE = re.compile(r"\s*(?:-{3,}|_{10,})(?: ?[^\W\d_][^\n]{0,60}? ?-{3,})?\s*$")  # `---- Forwarded message ----`
+SIGNATURE = re.compile(r"--[ \t]?$")
+
+
+class Mail(NamedTuple):
+    """A mail: its writer, where the header has an address behind a name, its subject, and the lines of its writer."""
+
+    sender: str
+    subject: str
+    said: list[str]
+
+
+def mail_of(lines: Sequence[str]) -> Mail | None:
+    """Return the mail that these lines are; None for any other text."""
+    start = next((at for at, line in enumerate(lines[:FIELDS_MAX]) if line.strip()), 0)
+    header, end = header_of(lines, start)
+    if not header:
+        return None
+    sender = PERSON.match(next((header[name] for name in SENDER if name in header), ""))
+    subject = next((header[name] for name in SUBJECT if name in header), "")
+    return Mail(sender["name"].strip() if sender else "", ANSWER.sub("", subject, count=1).strip(), said(lines, end))
+
+
+def header_of(lines: Sequence[str], start: int) -> tuple[dict[str, str], int]:
+    """Return the fields of a header, by their names in small letters, and the line behind it; no field if it is none.
+
+    A header says who sends a mail, and two more of to whom, about what and when.
+    """
+    found: dict[str, str] = {}
+    end = start
+    for line in lines[start : start + FIELDS_MAX]:
+        if field := FIELD.match(line):
+            found.setdefault(field["name"].lower(), field["value"].strip())
+        elif not found or not CONTINUED.match(line):
+            break
+        end += 1
+    others = sum(not found.keys().isdisjoint(names) for names in (ADDRESSED, SUBJECT, DATED))
+    is_header = not found.keys().isdisjoint(SENDER) and others > 1
+    return (found, end) if is_header else ({}, start)
+
+
+def said(lines: Sequence[str], start: int) -> list[str]:
+    """Return the lines of the writer: no signature, and no mail that is answered or forwarded, another source."""
+    found: list[str] = []
+    for at in range(start, len(lines)):
+        line = lines[at]
+        if SIGNATURE.match(line) or (RULE.match(line) and any(map(is_sent, lines[at + 1 : at + 3]))):
+            break
+        if not QUOTED.match(line) and not INTRODUCED.match(line):
+            found.append(line)
+    return found
+
+
+def is_sent(line: str) -> bool:
+    """Return whether the line says who sent a mail."""
+    field = FIELD.match(line)
+    return field is not None and field["name"].lower() in SENDER

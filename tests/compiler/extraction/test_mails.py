@@ -1,0 +1,61 @@
+"""A mail is read as one: its header says who writes about what, and only its writer's lines are quoted."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compiler.extraction.readings import Reading
+from content.notes.mail import mail_of
+from tests.compiler.extraction.stories import compiled, note, page, story, titles
+
+HEADER = """From: {sender}
+To: Board
+Date: Mon, 3 Mar 2025 10:00:00 +0100
+Subject: {subject}
+
+"""
+MAILS = [
+    HEADER.format(sender="Ottilie Brandt <o.brandt@example.org>", subject="Boiler")
+    + "Dear all,\n\nI found that the boiler failed again.\n\n-- \nOttilie Brandt\nTreasurer, Weir Street 4",
+    HEADER.format(sender='"Ottilie Brandt" <o.brandt@example.org>', subject="Re: AW: Boiler")
+    + "The plumber wants 900 euros.\n\nOn Mon, 3 Mar 2025, Henk Jansma wrote:\n> Ask Zephyr Heating for a quote.",
+    HEADER.format(sender="Ottilie Brandt (o.brandt@example.org)", subject="Fwd: Quote")
+    + "See below.\n\n---------- Forwarded message ---------\nFrom: Zephyr Heating <z@example.org>\n\nDear Ms Brandt",
+]
+
+
+def test_the_writer_of_mails_is_a_person_and_nothing_of_their_headers_is_quoted() -> None:
+    wiki = compiled(story(*MAILS))
+    assert titles(wiki, "entity") == ["Ottilie Brandt"]
+    texts = "".join(section.body for section in page(wiki, "Ottilie Brandt").sections.values())
+    assert "boiler failed again" in texts
+    assert not [word for word in ("Subject", "o.brandt", "Treasurer", "Zephyr", "Henk") if word in texts]
+
+
+def test_a_mail_has_the_subject_of_those_that_it_answers_as_its_heading() -> None:
+    assert [{line.heading for line in Reading(note(0, mail)).lines} for mail in MAILS] == [
+        {"Boiler"},
+        {"Boiler"},
+        {"Quote"},
+    ]
+
+
+def test_minutes_and_chats_are_no_mails() -> None:
+    for text in (
+        "Date: 3 March\nPresent: Anna, Bo\n\nFrom: here on we wait.",
+        "From: the desk of nobody\n\nTo: be or not to be.",
+        "Anna: From whom?\nBo: From Anna.\nAnna: To whom?",
+    ):
+        assert mail_of(text.splitlines()) is None
+
+
+def test_a_quoted_line_of_a_note_that_is_no_mail_is_prose() -> None:
+    assert [line.sentences[0].text for line in Reading(note(0, "> Slow is smooth.")).lines] == ["Slow is smooth."]
+
+
+LINES = [*"\n".join(MAILS).splitlines(), "", "  \t", "-- ", "> a", "---", "Von: x"]
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=30))
+def test_what_a_mail_says_are_lines_of_it(lines: list[str]) -> None:
+    mail = mail_of(lines)
+    assert mail is None or (set(mail.said) <= set(lines) and mail.subject in "\n".join(lines))
