@@ -230,7 +230,7 @@ ASKS = {
     "acceptWikiProposal", "declineWikiProposal",
     "withdrawWikiProposal", "decideWikiProposals", "shareWikiPage", "withdrawWikiShareLink",
     "muteWikiLintFinding", "unmuteWikiLintFinding", "reportWikiLint", "transferWikiPage",
-    "askWikiDecision", "recordWikiDecision",
+    "askWikiDecision", "withdrawWikiDecisionQuestion", "recordWikiDecision", "createWikiStub",
     "createWebhook", "updateWebhook", "deleteWebhook", "rotateWebhookSecret", "redeliverWebhook",
 }  # fmt: skip
 """Writes for admins, of one size only, and proposals, which are the writes that are counted here. The transfer to

@@ -132,6 +132,7 @@ MUTATIONS: dict[str, dict[str, Any]] = {
     "archiveWikiScope": {},
     "deleteWikiPage": {},
     "forgetWikiSource": {"sourceId": "source"},
+    "createWikiStub": {"type": "TOPIC", "title": "Tides", "text": "They come twice a day."},
     "recordWikiDecision": {"question": "Which store?", "why": "It costs.", "options": ["A", "B"], "decision": "A."},
 }
 ASKS = {
@@ -143,6 +144,7 @@ OF_COMPILED = {"suppressWikiSectionPromotion", "dropWikiLinks"}
 OF_PROPOSALS = {
     "proposeWikiChange", "acceptWikiProposal", "declineWikiProposal", "withdrawWikiProposal", "decideWikiProposals",
     "shareWikiPage", "withdrawWikiShareLink", "askWikiDecision",
+    "withdrawWikiDecisionQuestion",
 }  # fmt: skip
 """What is proposed, shared or asked changes no page; what is accepted is announced by the operation that it is."""
 OF_NO_WIKI = {
