@@ -315,7 +315,9 @@ async def error_page(web: Web, request: Request, error: Exception) -> Response:
         return to_sign_in(request, error)
     status, code, message, headers = described(error)
     record_error(code)
-    response = await answer(web, request, "error.html", status, code=code, message=message, viewer=None)
+    missing = request.path_params if status == 404 and {"owner", "slug"} <= request.path_params.keys() else None
+    values: dict[str, Any] = {"code": code, "message": message, "missing": missing}
+    response = await answer(web, request, "error.html", status, viewer=None, **values)
     response.headers.update(headers)
     return response
 

@@ -7,6 +7,7 @@ from starlette.responses import Response
 from content.templates import TEMPLATES
 
 from ..endpoint import Visit
+from .read import may_write
 
 QUERY_MAX = 500  # characters
 
@@ -19,7 +20,7 @@ async def results(visit: Visit) -> Response:
     if not query:
         return await visit.show("search.html", chosen=chosen, found=None, **await visit.ask("search", "Nothing"))
     found = await visit.ask("search", "Search", query=query, filter=wanted, after=visit.asked("after") or None)
-    return await visit.show("search.html", chosen=chosen, **found)
+    return await visit.show("search.html", chosen=chosen, may_write=may_write(visit, found["viewer"]), **found)
 
 
 async def suggest(visit: Visit) -> Response:

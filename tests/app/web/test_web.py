@@ -164,6 +164,42 @@ async def test_what_is_not_there_is_a_page_that_says_what_to_do(person: httpx.As
         assert "Go to the first page" in answer.text
 
 
+async def test_a_missing_page_can_be_searched_for_in_its_wiki(person: httpx.AsyncClient, owner: str) -> None:
+    answer = await person.get(f"/wiki/{owner}/topic/old-mill")
+    assert f'action="/search/{owner}"' in answer.text
+    assert 'maxlength="500" value="old mill"' in answer.text
+    assert 'type="search"' not in (await person.get("/nothing")).text
+
+
+async def test_a_search_that_finds_nothing_offers_writers_to_make_the_page(
+    service: Service, person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    path = f"/search/{owner}?q=Old+Mill"
+    offer = f'href="/new/{owner}?title=Old%20Mill"'
+    found = await person.get(path)
+    assert "Nothing is found" in found.text
+    assert "0 pages found" not in found.text
+    assert offer in found.text
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
+    async with signed_in(service, token) as reader:
+        assert offer not in (await reader.get(path)).text
+    await written(wiki, "Old Mill", "Wheels.")
+    assert offer not in (await person.get(path)).text
+
+
+async def test_a_page_with_one_version_has_nothing_to_compare(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    slug = await written(wiki, "Austin", "Hot.")
+    path = f"/history/{owner}/topic/{slug}"
+    first = (await person.get(path)).text
+    assert ("has not been changed" in first, 'type="radio"' in first) == (True, False)
+    page = await wiki.row("pages", slug=slug)
+    await rename_page(wiki.database, wiki.scope, page["id"], title="Austin, Texas")
+    second = (await person.get(path)).text
+    assert ("has not been changed" in second, second.count('type="radio"')) == (False, 4)
+
+
 async def test_programs_get_json_for_what_is_not_there(service: Service) -> None:
     for accept in ("application/json", "*/*"):
         answer = await service.http.get("/nothing", headers={"accept": accept})

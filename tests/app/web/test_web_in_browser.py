@@ -3,20 +3,24 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from db.scope import Review, Role, Terms
+from db.scope import Role
+from resolvers.jobs.queue import ask_for_compile
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.contradictions import Claimed, record_contradiction
 from resolvers.pages.sections import patch_section
-from resolvers.proposals.gate import ReviewRequired
-from resolvers.sources.sources import SourceDraft, add_source, cite_source
+from resolvers.pages.sharing import share_page
+from resolvers.sources.mentions import record_mention
 from tests.app.chromium import EXECUTABLE, Tab, tab
 from tests.app.service import serving
-from tests.app.web_client import written
+from tests.app.web.conftest import Reader
+from tests.app.web_client import SAME, signed_in
 from tests.content.test_ingest import pdf
 from tests.wiki import Wiki
 
@@ -25,59 +29,37 @@ pytestmark = pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
 AXE = Path(__file__).parents[2] / "conformance" / "node_modules" / "axe-core" / "axe.min.js"
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 PAGE_FORMS = ("wiki", "edit", "rename", "archive", "history", "merge", "move", "share")
-BODY = """## Water
-
-The pool at [[Barton Springs]] is cold; [[Nowhere]] is not. See [x](https://elsewhere.example/).
-
-| place | °C |
-|---|---:|
-| pool | 20 |
-
-```python
-def swim(lengths: int) -> str:
-    return "cold" * lengths
-```
-
-- [x] swim
-- [ ] dry
-
-## Food
-
-> Brisket, and a *queue*.
-"""
 
 
 @dataclass
-class Reader:
-    """A service whose browser is signed in, with a wiki of two pages and a source."""
+class Filled:
+    """What the pages of work, keys and sharing show once there is something: addresses to open, signed in and not."""
 
-    url: str
-    owner: str
-    source: str
-    page: str
-    token: str
-    proposal: str
-
-    def path(self, kind: str = "wiki", slug: str = "austin") -> str:
-        return f"{self.url}/{kind}/{self.owner}/topic/{slug}"
+    signed_in: list[str]
+    signed_out: list[str]
 
 
 @pytest.fixture
-async def reader(dsn: str, tmp_path: Path, wiki: Wiki, owner: str) -> AsyncIterator[Reader]:
-    await written(wiki, "Barton Springs", "Cold.", summary="A pool in Austin.", tags=["water"])
-    await written(wiki, "Austin", BODY, summary="A city.", tags=["city", "water"])
-    page = await wiki.row("pages", slug="austin")
-    draft = SourceDraft("daily_note", "day-1", "Arrived.\nThe pool is cold.\nAte.", "A day in Austin")
-    source = (await add_source(wiki.database, wiki.scope, draft)).source_id
-    given = {"page_id": page["id"], "section_slug": "water", "source_id": source, "line_start": 2, "line_end": 2}
-    await cite_source(wiki.database, wiki.scope, **given)
-    writing = replace(wiki.acting(Role.MEMBER).scope, review=Review(terms=Terms("Seen today", ("daily_note:day-1",))))
-    with pytest.raises(ReviewRequired) as held:
-        await patch_section(wiki.database, writing, page["id"], section_slug="food", body="> Brisket, and *pie*.")
-    async with serving(dsn, tmp_path) as signing:
-        token = signing.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.ADMIN)
-    async with serving(dsn, tmp_path, local_token=token) as service:
-        yield Reader(service.url, owner, str(source), str(page["id"]), token, str(held.value.proposal_id))
+async def filled(reader: Reader, dsn: str, tmp_path: Path, wiki: Wiki) -> AsyncIterator[Filled]:
+    page, source = UUID(reader.page), UUID(reader.source)
+    await record_mention(wiki.database, wiki.scope, name="Old Mill", source_id=source, quote="The pool is cold.")
+    claims = Claimed("The pool is cold.", "water"), Claimed("The pool is warm.", "water")
+    await record_contradiction(wiki.database, wiki.scope, PageAddress(page), *claims)
+    await ask_for_compile(wiki.database, wiki.acting(Role.ADMIN).scope)
+    link = await share_page(wiki.database, wiki.acting(Role.ADMIN).scope, page)
+    key = {"name": "sync", "role": "READER", "days": ""}
+    async with serving(dsn, tmp_path) as service:
+        async with signed_in(service, reader.token) as admin:
+            made = await admin.post(f"/keys/{reader.owner}", data=key, headers=SAME)
+            assert made.status_code == 200
+        signed_out = [service.url + path for path in ("/", f"/wiki/{reader.owner}/topic/austin", "/nothing")]
+        shared = [f"{service.url}{path}" for path in (f"/shared/{link.token}", "/shared/nothing")]
+        kinds = ("work", "keys", "programs")
+        inside = [f"{reader.url}/{kind}/{reader.owner}" for kind in kinds]
+        yield Filled(
+            [*inside, reader.path("share"), reader.path(slug="missing"), f"{reader.url}/wiki/nobody"],
+            signed_out + shared,
+        )
 
 
 def opened(browser: Tab, url: str) -> None:
@@ -278,6 +260,54 @@ async def test_who_reads_is_told_that_the_page_was_changed_and_what(reader: Read
 # -- for everybody
 
 
+def tabbed_to(browser: Tab, selector: str) -> None:
+    """Press Tab until the focus stands on what the selector names; each stop on the way shows that it has the focus."""
+    for _ in range(80):
+        pressed(browser, "Tab")
+        shown = "(one => one.matches(':focus-visible') && getComputedStyle(one).outlineStyle !== 'none')"
+        assert browser.run(f"{shown}(document.activeElement)"), browser.run("document.activeElement.outerHTML")
+        if browser.run(f"document.activeElement.matches({json.dumps(selector)})"):
+            return
+    raise AssertionError(f"Tab does not reach {selector}")
+
+
+async def test_somebody_finds_reads_edits_compares_and_restores_by_keyboard_alone(
+    reader: Reader, tmp_path: Path
+) -> None:
+    def follow(browser: Tab, selector: str, path: str) -> None:
+        tabbed_to(browser, selector)
+        pressed(browser, "Enter")
+        browser.wait_for(f"location.pathname.startsWith({json.dumps(path)}) && document.readyState === 'complete'")
+        browser.wait_for("!!window.cairn")
+
+    def look() -> None:
+        with tab(tmp_path / "browser") as browser:
+            opened(browser, f"{reader.url}/")
+            tabbed_to(browser, ".find input")
+            browser.call("Input.insertText", text="austin")
+            browser.wait_for("document.querySelectorAll('.suggestions [role=option]').length > 0")
+            pressed(browser, "ArrowDown")
+            pressed(browser, "Enter")
+            arrived(browser, reader.path())
+            tabbed_to(browser, ".evidence summary")
+            pressed(browser, "Enter")
+            browser.wait_for("document.querySelector('.evidence blockquote').checkVisibility()")
+            follow(browser, ".edit[href*='section=food']", "/edit/")
+            tabbed_to(browser, "#body")
+            browser.call("Input.insertText", text="Soup at noon. ")
+            follow(browser, "form[data-draft-key] button:not([type])", "/wiki/")
+            assert "Soup at noon." in browser.run("document.querySelector('article').textContent")
+            follow(browser, ".actions a[href^='/history/']", "/history/")
+            follow(browser, "main form button", "/diff/")
+            assert "Soup at noon." in browser.run("document.querySelector('.diff').textContent")
+            follow(browser, "form[action^='/restore/'] button", "/wiki/")
+            assert "Soup at noon." not in browser.run("document.querySelector('article').textContent")
+            assert browser.run("document.querySelector('.reading').dataset.version") == "3"
+            assert browser.complaints() == []
+
+    await asyncio.to_thread(look)
+
+
 def pages_of(reader: Reader) -> list[str]:
     """One address of each page that there is."""
     of_page = [reader.path(kind) for kind in PAGE_FORMS]
@@ -307,7 +337,7 @@ def pages_of(reader: Reader) -> list[str]:
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here: `make conformance` installs it")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_on_any_page_in_both_themes_at_320_px_and_wide(
-    reader: Reader, tmp_path: Path, scheme: str
+    reader: Reader, filled: Filled, tmp_path: Path, scheme: str
 ) -> None:
     def look() -> list[str]:
         found = []
@@ -316,8 +346,11 @@ async def test_axe_finds_nothing_on_any_page_in_both_themes_at_320_px_and_wide(
             for width in (320, 1280):
                 size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
                 browser.call("Emulation.setDeviceMetricsOverride", **size)
-                for url in pages_of(reader):
-                    opened(browser, url)
+                for url in [*pages_of(reader), *filled.signed_in, *filled.signed_out]:
+                    browser.open("about:blank")
+                    browser.wait_for("location.href === 'about:blank'")
+                    browser.open(url)
+                    browser.wait_for("location.protocol === 'http:' && document.readyState === 'complete'")
                     browser.run("document.querySelectorAll('details').forEach(one => one.open = true)")
                     found += [f"{width} {url}: {violation}" for violation in violations(browser)]
                     if browser.run("document.documentElement.scrollWidth > innerWidth"):
