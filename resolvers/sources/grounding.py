@@ -14,6 +14,7 @@ from lib.threads import read_in_thread
 from ..transactions.writer import Writer
 
 GROUNDING = statements("grounding")
+PAGES_AT_ONCE = 20  # a page may cite 20 sources of 50,000 characters in each section
 
 
 async def ground(
@@ -23,14 +24,13 @@ async def ground(
 
     Only sections whose text was written since are read, besides the one named, or `again` all of them.
     """
-    if not page_ids:
-        return
-    rows = await writer.all(GROUNDING["find_cited"], page_ids=list(page_ids), section_id=section_id, again=again)
-    found = []
-    for row in rows:
-        moments = await read_in_thread(len(row["body_md"]) + sum(map(len, row["texts"])), supported, row)
-        if moments != row["supported_at"]:
-            found.append({"section_id": row["id"], "supported_at": moments})
+    pages, found = list(page_ids), []
+    for start in range(0, len(pages), PAGES_AT_ONCE):
+        asked = {"page_ids": pages[start : start + PAGES_AT_ONCE], "section_id": section_id, "again": again}
+        for row in await writer.all(GROUNDING["find_cited"], **asked):
+            moments = await read_in_thread(len(row["body_md"]) + sum(map(len, row["texts"])), supported, row)
+            if moments != row["supported_at"]:
+                found.append({"section_id": row["id"], "supported_at": moments})
     if found:
         await writer.each(GROUNDING["write_support"], found)
 
