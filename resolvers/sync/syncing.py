@@ -6,9 +6,6 @@ last sync did not know.
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from uuid import UUID
 
@@ -20,14 +17,13 @@ from db.scope import Scope
 from ..errors import BadInput, CairnError, Conflict, Unavailable
 from ..import_export.importing import Progress, ignore_progress
 from ..import_export.notes import NoteFile
-from ..import_export.paths import Paths, is_own
+from ..import_export.paths import is_own
 from ..import_export.temp_database import TempDatabase
 from ..proposals.gate import ReviewRequired
 from ..transactions.transaction import check_may_write
 from .attachments import Attachments
 from .folder import (
     Listing,
-    Seen,
     Touched,
     conflict_of,
     hash_of,
@@ -40,26 +36,20 @@ from .folder import (
     remove,
     write,
 )
+from .items import Item, Items, batches, paths_of
 from .pages import Changed, Pages, Shown, Wanted, says_same
 from .planning import (
     Action,
-    Base,
     Direction,
     Event,
-    KnownFile,
-    NewFile,
     SyncResult,
     allowed,
     decide,
-    matched,
-    moved,
     path_key,
 )
 from .state import UNKNOWN, Entry, State, load, save
 
-AT_ONCE = 50
 ROUNDS = 4
-LOOKS = 10
 QUIET = 1.0
 """Seconds for which a file must not change before it is read, and be missing before it counts as deleted."""
 
@@ -87,25 +77,6 @@ async def sync_folder(
         return await Sync(database, scope, str(root), direction, dry_run, quiet, report).run()
 
 
-@dataclass(slots=True)
-class Item:
-    """A page and its file, as far as there are: `path` is where the file lies or is to lie."""
-
-    path: str
-    id: str | None = None
-    entry: Entry | None = None
-    seen: Seen | None = None
-    hash: str | None = None
-    changed: Changed | None = None
-
-    @property
-    def base(self) -> Base | None:
-        """Return what both were. A file that lies elsewhere now is a changed one."""
-        if self.entry is None:
-            return None
-        return Base(self.entry.file if self.entry.path == self.path else UNKNOWN, self.entry.page)
-
-
 class Sync:
     """One run, and its results so far."""
 
@@ -120,12 +91,13 @@ class Sync:
         report: Progress,
     ) -> None:
         self.database, self.scope, self.root, self.direction = database, scope, root, direction
-        self.dry_run, self.quiet, self.report, self.result = dry_run, quiet, report, SyncResult()
+        self.dry_run, self.report, self.result = dry_run, report, SyncResult()
         wiki = str(scope.tenant_id), str(scope.owner_id)
         self.state = load(root) or State(*wiki)
         if (self.state.tenant, self.state.owner) != wiki:
             raise BadInput(f"{root} is synced with another wiki. Remove its .cairn/sync.json to begin anew.", "path")
         self.pages = Pages(database, scope, self.state, root)
+        self.items = Items(root, self.state, self.pages, quiet)
 
     async def run(self) -> SyncResult:
         if not self.dry_run:
@@ -134,7 +106,7 @@ class Sync:
         history = await self.pages.history()
         if self.state.history != history:
             self.state.history, self.state.position, self.state.attachments = history, 0, None
-        listing = await self.settled()
+        listing = await self.items.settled()
         for _ in range(ROUNDS):
             self.result.left, self.result.waiting = [], 0
             again = await self.round(listing)
@@ -155,44 +127,18 @@ class Sync:
         if not self.dry_run:
             save(self.root, self.state)
 
-    # -- the folder
-
-    async def settled(self) -> Listing:
-        """Return what is in the folder once no file is being written. One that goes on changing is left for now."""
-        before = await asyncio.to_thread(look, self.root)
-        suspects = self.unsettled(before)
-        for _ in range(LOOKS):
-            if not suspects:
-                return before
-            await asyncio.sleep(self.quiet)
-            now = await asyncio.to_thread(look, self.root)
-            suspects = {
-                key for key in suspects | self.unsettled(now) if before.files.get(key) != now.files.get(key)
-            }  # fmt: skip
-            before = now
-        for key in suspects:
-            seen = before.files.pop(key, None)
-            before.leave(seen.path if seen else key, "it is being written: the next sync takes it", "BUSY")
-        return before
-
-    def unsettled(self, listing: Listing) -> set[str]:
-        """Return the keys of files that were written a moment ago, or are missing: an editor may be about to save."""
-        entries = [*self.state.pages.values(), *self.state.files.values()]
-        nanoseconds = int(self.quiet * 1e9)
-        missing = {path_key(one.path) for one in entries} - listing.files.keys()
-        return missing | {key for key, seen in listing.files.items() if is_fresh(seen, nanoseconds)}
-
     # -- one round
 
     async def round(self, listing: Listing) -> bool:
         """Do what is to be done with pages. Return whether there is more, since something changed meanwhile."""
-        self.again, self.behind, self.waiting = False, set[int](), set[str]()
+        self.again, self.waiting = False, set[str]()
+        self.items.behind.clear()
         changes, position = await self.pages.changes()
         changed = {one.id: one for one in changes}
         if not self.state.position:
             gone = [id for id in self.state.pages if id not in changed]
             changed |= {id: Changed(id, 0, None, None, None, None) for id in gone}
-        found = await self.items(listing, changed)
+        found = await self.items.find(listing, changed)
         done = 0
         for some in batches(found):
             self.report("Syncing", done, len(found), some[0].path)
@@ -200,104 +146,8 @@ class Sync:
             self.save()
             done += len(some)
         self.report("Syncing", done, len(found), "")
-        self.state.position = min((one - 1 for one in self.behind), default=position)
+        self.state.position = min((one - 1 for one in self.items.behind), default=position)
         return self.again
-
-    async def items(self, listing: Listing, changed: Mapping[str, Changed]) -> list[Item]:
-        """Return what may be out of step: changed pages with their files, and files that changed, moved or are new."""
-        left = dict(listing.files)
-        placed = {id: left.pop(path_key(entry.path), None) for id, entry in self.state.pages.items()}
-        missing = [
-            KnownFile(id, entry.path, entry.file, entry.address)
-            for id, entry in self.state.pages.items()
-            if placed[id] is None and not listing.is_left(entry.path)
-        ]
-        new = await asyncio.to_thread(self.new_files, [seen for seen in left.values() if seen.is_note])
-        to = moved(missing, new)
-        placed |= {id: left[path_key(path)] for id, path in to.items()}
-        new = [one for one in new if one.path not in to.values()]
-        found: list[Item] = []
-        for id, entry in self.state.pages.items():
-            if (seen := placed[id]) is None and listing.is_left(entry.path):
-                self.wait(changed.get(id))
-                continue
-            item = Item(seen.path if seen else entry.path, id, entry, seen, None, changed.get(id))
-            if await asyncio.to_thread(self.may_differ, item, listing):
-                found.append(item)
-        pages = [one for id, one in changed.items() if id not in self.state.pages and one.type]
-        if new:
-            slugs = sorted({one.named.partition("/")[2] for one in new if one.named})
-            named = await self.pages.named([one.path for one in new], slugs)
-            known = {one.id for one in pages}
-            pages += [one for one in named if one.id not in known and one.id not in self.state.pages]
-        of_path = matched(new, [one.as_new() for one in pages])
-        told = {one.id: one for one in pages}
-        for one in new:
-            page = told.pop(of_path[one.path]) if one.path in of_path else None
-            seen = left[path_key(one.path)]
-            found.append(Item(one.path, page.id if page else None, None, seen, one.hash, page))
-        absent = [one for one in told.values() if one.status == "active" and one.id in changed]
-        found += await asyncio.to_thread(self.without_files, absent, listing)
-        return found
-
-    def new_files(self, seen: Sequence[Seen]) -> list[NewFile]:
-        """Return what files at new paths say they are."""
-        found = []
-        for one in seen:
-            try:
-                data = read(self.root, one)
-            except (Touched, OSError):
-                continue  # the next sync sees it
-            address = named = None
-            with suppress(ValueError):
-                address, named = self.pages.named_by(one.path, self.pages.note(one.path, data).note)
-            found.append(NewFile(one.path, hash_of(data), address, named))
-        return found
-
-    def may_differ(self, item: Item, listing: Listing) -> bool:
-        """Return whether a page and its file may be out of step; the hash of the file is in the item then."""
-        entry, seen = item.entry, item.seen
-        assert entry is not None
-        if entry.conflict:
-            if entry.conflict in listing.conflicts:
-                self.wait(item.changed)
-                return False
-            entry.conflict = None
-        if seen is not None:
-            if entry.file and (seen.size, seen.mtime) == (entry.size, entry.mtime):
-                item.hash = entry.file
-            else:
-                try:
-                    item.hash = hash_of(read(self.root, seen))
-                except (Touched, OSError):
-                    self.wait(item.changed)
-                    return False
-        if self.state.proposed.get(item.path, "") == item.hash and not item.changed:
-            return False
-        if item.changed is None and entry.page != UNKNOWN and item.base == Base(item.hash, entry.page):
-            if seen and not is_fresh(seen):
-                entry.size, entry.mtime = seen.size, seen.mtime
-            return False
-        return True
-
-    def without_files(self, pages: Sequence[Changed], listing: Listing) -> Iterable[Item]:
-        """Return new pages with the paths that their files get: where they came from, else by type and slug."""
-        if not pages:
-            return []
-        with TempDatabase() as temp:
-            paths = self.taken(temp, listing)
-            return [Item(paths.take(one.type or "", one.slug or "", one.origin), one.id, changed=one) for one in pages]
-
-    def taken(self, temp: TempDatabase, listing: Listing) -> Paths:
-        paths = Paths(temp)
-        for key in {*listing.files, *listing.left, *(path_key(one.path) for one in self.state.pages.values())}:
-            paths.is_free(key)
-        return paths
-
-    def wait(self, changed: Changed | None) -> None:
-        """Look at a changed page again in the next sync."""
-        if changed is not None and changed.position:
-            self.behind.add(changed.position)
 
     # -- some items
 
@@ -310,12 +160,12 @@ class Sync:
         for item in items:
             one, asked = shown.get(item.id or ""), wanted.get(item.path)
             if item.seen and item.hash and asked is None and self.is_file_changed(item):
-                self.wait(item.changed)
+                self.items.wait(item.changed)
                 continue
             action = allowed(self.action(item, one, asked), self.direction)
             if action is None:
                 self.waiting.add(item.path)
-                self.wait(item.changed)
+                self.items.wait(item.changed)
                 continue
             if self.dry_run:
                 if action not in (Action.NOTHING, Action.ADOPT, Action.FORGET):
@@ -325,20 +175,20 @@ class Sync:
                 written = await self.do(action, item, one, asked, listing)
             except Touched:
                 self.again = True
-                self.wait(item.changed)
+                self.items.wait(item.changed)
             except ReviewRequired as error:
                 self.state.proposed[item.path] = item.hash or ""
                 self.result.left.append((item.path, error.code, error.message))
-                self.wait(item.changed)
+                self.items.wait(item.changed)
             except Unavailable:
                 raise
             except CairnError as error:
                 self.again = self.again or isinstance(error, Conflict)
                 self.result.left.append((item.path, error.code, error.message))
-                self.wait(item.changed)
+                self.items.wait(item.changed)
             except OSError as error:
                 self.result.left.append((item.path, "UNWRITABLE", error.strerror or str(error)))
-                self.wait(item.changed)
+                self.items.wait(item.changed)
             else:
                 if written and asked:
                     saved.append((item, asked, *written))
@@ -441,7 +291,7 @@ class Sync:
             place = item.seen.place
             if entry and entry.slug != slug and is_own(entry.path, entry.type, entry.slug):
                 with TempDatabase() as temp:
-                    to = self.taken(temp, listing).take(type, slug)
+                    to = paths_of(temp, self.state, listing).take(type, slug)
                 await asyncio.to_thread(move, self.root, place, to, item.hash or "")
                 item.path = place = to
         await asyncio.to_thread(write, self.root, place, shown.data, item.hash)
@@ -510,10 +360,3 @@ class Sync:
             page = one.fingerprint if is_ours else UNKNOWN
             aliases = asked.draft.aliases
             self.note(item, one, replace_hash=item.hash or "", page=page, version=version, aliases=aliases)
-
-
-def batches(items: Iterable[Item]) -> Iterable[list[Item]]:
-    """Yield the items, some at once."""
-    rest = iter(items)
-    while some := list(islice(rest, AT_ONCE)):
-        yield some

@@ -1,0 +1,176 @@
+"""The pages and files that may be out of step, found by what the last sync noted of both."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+
+from ..import_export.paths import Paths
+from ..import_export.temp_database import TempDatabase
+from .folder import Listing, Seen, Touched, hash_of, is_fresh, look, read
+from .pages import Changed, Pages
+from .planning import Base, KnownFile, NewFile, matched, moved, path_key
+from .state import UNKNOWN, Entry, State
+
+AT_ONCE = 50
+LOOKS = 10
+
+
+@dataclass(slots=True)
+class Item:
+    """A page and its file, as far as there are: `path` is where the file lies or is to lie."""
+
+    path: str
+    id: str | None = None
+    entry: Entry | None = None
+    seen: Seen | None = None
+    hash: str | None = None
+    changed: Changed | None = None
+
+    @property
+    def base(self) -> Base | None:
+        """Return what both were. A file that lies elsewhere now is a changed one."""
+        if self.entry is None:
+            return None
+        return Base(self.entry.file if self.entry.path == self.path else UNKNOWN, self.entry.page)
+
+
+class Items:
+    """The search for the items of each round of one sync.
+
+    `behind` holds the positions of the changes that the next sync has to see again.
+    """
+
+    def __init__(self, root: str, state: State, pages: Pages, quiet: float) -> None:
+        self.root, self.state, self.pages, self.quiet, self.behind = root, state, pages, quiet, set[int]()
+
+    async def settled(self) -> Listing:
+        """Return what is in the folder once no file is being written. One that goes on changing is left for now."""
+        before = await asyncio.to_thread(look, self.root)
+        suspects = self.unsettled(before)
+        for _ in range(LOOKS):
+            if not suspects:
+                return before
+            await asyncio.sleep(self.quiet)
+            now = await asyncio.to_thread(look, self.root)
+            suspects = {
+                key for key in suspects | self.unsettled(now) if before.files.get(key) != now.files.get(key)
+            }  # fmt: skip
+            before = now
+        for key in suspects:
+            seen = before.files.pop(key, None)
+            before.leave(seen.path if seen else key, "it is being written: the next sync takes it", "BUSY")
+        return before
+
+    def unsettled(self, listing: Listing) -> set[str]:
+        """Return the keys of files that were written a moment ago, or are missing: an editor may be about to save."""
+        entries = [*self.state.pages.values(), *self.state.files.values()]
+        nanoseconds = int(self.quiet * 1e9)
+        missing = {path_key(one.path) for one in entries} - listing.files.keys()
+        return missing | {key for key, seen in listing.files.items() if is_fresh(seen, nanoseconds)}
+
+    async def find(self, listing: Listing, changed: Mapping[str, Changed]) -> list[Item]:
+        """Return what may be out of step: changed pages with their files, and files that changed, moved or are new."""
+        left = dict(listing.files)
+        placed = {id: left.pop(path_key(entry.path), None) for id, entry in self.state.pages.items()}
+        missing = [
+            KnownFile(id, entry.path, entry.file, entry.address)
+            for id, entry in self.state.pages.items()
+            if placed[id] is None and not listing.is_left(entry.path)
+        ]
+        new = await asyncio.to_thread(self.new_files, [seen for seen in left.values() if seen.is_note])
+        to = moved(missing, new)
+        placed |= {id: left[path_key(path)] for id, path in to.items()}
+        new = [one for one in new if one.path not in to.values()]
+        found: list[Item] = []
+        for id, entry in self.state.pages.items():
+            if (seen := placed[id]) is None and listing.is_left(entry.path):
+                self.wait(changed.get(id))
+                continue
+            item = Item(seen.path if seen else entry.path, id, entry, seen, None, changed.get(id))
+            if await asyncio.to_thread(self.may_differ, item, listing):
+                found.append(item)
+        pages = [one for id, one in changed.items() if id not in self.state.pages and one.type]
+        if new:
+            slugs = sorted({one.named.partition("/")[2] for one in new if one.named})
+            named = await self.pages.named([one.path for one in new], slugs)
+            known = {one.id for one in pages}
+            pages += [one for one in named if one.id not in known and one.id not in self.state.pages]
+        of_path = matched(new, [one.as_new() for one in pages])
+        told = {one.id: one for one in pages}
+        for one in new:
+            page = told.pop(of_path[one.path]) if one.path in of_path else None
+            seen = left[path_key(one.path)]
+            found.append(Item(one.path, page.id if page else None, None, seen, one.hash, page))
+        absent = [one for one in told.values() if one.status == "active" and one.id in changed]
+        found += await asyncio.to_thread(self.without_files, absent, listing)
+        return found
+
+    def new_files(self, seen: Sequence[Seen]) -> list[NewFile]:
+        """Return what files at new paths say they are."""
+        found = []
+        for one in seen:
+            try:
+                data = read(self.root, one)
+            except (Touched, OSError):
+                continue  # the next sync sees it
+            address = named = None
+            with suppress(ValueError):
+                address, named = self.pages.named_by(one.path, self.pages.note(one.path, data).note)
+            found.append(NewFile(one.path, hash_of(data), address, named))
+        return found
+
+    def may_differ(self, item: Item, listing: Listing) -> bool:
+        """Return whether a page and its file may be out of step; the hash of the file is in the item then."""
+        entry, seen = item.entry, item.seen
+        assert entry is not None
+        if entry.conflict:
+            if entry.conflict in listing.conflicts:
+                self.wait(item.changed)
+                return False
+            entry.conflict = None
+        if seen is not None:
+            if entry.file and (seen.size, seen.mtime) == (entry.size, entry.mtime):
+                item.hash = entry.file
+            else:
+                try:
+                    item.hash = hash_of(read(self.root, seen))
+                except (Touched, OSError):
+                    self.wait(item.changed)
+                    return False
+        if self.state.proposed.get(item.path, "") == item.hash and not item.changed:
+            return False
+        if item.changed is None and entry.page != UNKNOWN and item.base == Base(item.hash, entry.page):
+            if seen and not is_fresh(seen):
+                entry.size, entry.mtime = seen.size, seen.mtime
+            return False
+        return True
+
+    def without_files(self, pages: Sequence[Changed], listing: Listing) -> Iterable[Item]:
+        """Return new pages with the paths that their files get: where they came from, else by type and slug."""
+        if not pages:
+            return []
+        with TempDatabase() as temp:
+            paths = paths_of(temp, self.state, listing)
+            return [Item(paths.take(one.type or "", one.slug or "", one.origin), one.id, changed=one) for one in pages]
+
+    def wait(self, changed: Changed | None) -> None:
+        """Look at a changed page again in the next sync."""
+        if changed is not None and changed.position:
+            self.behind.add(changed.position)
+
+
+def paths_of(temp: TempDatabase, state: State, listing: Listing) -> Paths:
+    """Return paths that new files may take: none that a file has, or that the last sync knew."""
+    paths = Paths(temp)
+    for key in {*listing.files, *listing.left, *(path_key(one.path) for one in state.pages.values())}:
+        paths.is_free(key)
+    return paths
+
+
+def batches(items: Iterable[Item]) -> Iterable[list[Item]]:
+    """Yield the items, some at once."""
+    rest = iter(items)
+    while some := list(islice(rest, AT_ONCE)):
+        yield some
