@@ -18,7 +18,7 @@ from resolvers.sources.grounding import supported
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft, cite_source
 from schema.root import make_engine
-from tests.compiler.story import compile_all
+from tests.compiler.story import compile_all, retain
 from tests.compiler.test_corrections import BEFORE, keep, rules
 from tests.wiki import Wiki
 
@@ -117,6 +117,16 @@ async def test_what_the_rules_compile_is_never_unverified(wiki: Wiki) -> None:
     found = [await shown(wiki, row["id"]) for row in await wiki.rows("pages")]
     assert sum(one["grounding"]["grounded"] for one in found) > 0
     assert {one["grounding"]["unverified"] for one in found} == {0}
+
+
+async def test_every_page_of_a_batch_is_held_against_its_sources(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grounding, "PAGES_AT_ONCE", 2)
+    names = ("Anker", "Birke", "Distel", "Erle", "Fichte")
+    await retain(wiki, "\n".join(f"page entity {name}\n{name} grows by the river." for name in names))
+    await compile_all(wiki)
+    sections = [row for row in await wiki.rows("sections") if row["body_md"]]
+    assert len(sections) == 5
+    assert all(row["supported_at"] for row in sections)
 
 
 FOUND = """query ($tenant: ID!, $strict: Boolean) {
