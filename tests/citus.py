@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import asyncpg
 
 from db.migrate import migrate
+from tests.connections import IDLE
 
 STAND_IN = """
 CREATE SCHEMA citus_stand_in;
@@ -87,6 +88,11 @@ SELECT md5(string_agg(line, E'\\n' ORDER BY line)) FROM (
 """
 
 
+ALONE = """
+SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+WHERE datname = current_database() AND pid NOT IN (pg_backend_pid(), {pids}) AND backend_type = 'client backend'
+"""
+
 USES = 100
 """So many tests leave their rows in a database before it is made anew."""
 
@@ -159,38 +165,44 @@ class Kept:
     """One migrated database for test after test, each of which finds it empty: emptying takes a tenth of a copy.
 
     It is made anew after a test that changed its tables or had Postgres take statistics of them, by which later tests
-    would be planned, and where many have left their dead rows in it.
+    would be planned, and where many have left their dead rows in it. Connections to it are handed on (connections).
     """
 
     def __init__(self, databases: Cluster | Copies, name: str) -> None:
         self.databases, self.name, self.dsn, self.catalogue, self.uses = databases, name, "", "", 0
+        self.connection: asyncpg.Connection | None = None
 
     async def make(self) -> None:
         self.dsn, self.uses = await self.databases.make(self.name), 0
         await migrate(self.dsn)
-        async with connected(self.dsn) as connection:
-            self.catalogue = await connection.fetchval(CATALOGUE)
+        self.connection = await asyncpg.connect(self.dsn)
+        self.catalogue = await self.connection.fetchval(CATALOGUE)
+
+    async def drop(self) -> None:
+        IDLE.drop()
+        if self.connection is not None:
+            self.connection.terminate()
+        await self.databases.drop(self.name)
 
     async def clean(self) -> None:
-        """Nobody is connected, no tenant is there, and the tables are what the migrations have made."""
-        async with connected(self.dsn) as connection:
-            await connection.execute(
-                "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
-            )
-            self.uses += 1
-            if self.uses < USES and await self.is_unchanged(connection):
-                await connection.execute("DELETE FROM audit_events")  # which outlive their tenants
-                await connection.execute("DELETE FROM tenants")
-                return
-        await self.databases.drop(self.name)
-        await self.make()
+        """Nobody works in it, no tenant is there, and the tables are what the migrations have made."""
+        self.uses += 1
+        if self.uses >= USES or not await self.is_emptied():
+            await self.drop()
+            await self.make()
 
-    async def is_unchanged(self, connection: asyncpg.Connection) -> bool:
+    async def is_emptied(self) -> bool:
+        """Empty the database, if it is what it was but for its rows."""
+        assert self.connection is not None
         try:
-            return bool(await connection.fetchval(CATALOGUE) == self.catalogue)
-        except asyncpg.UndefinedTableError:
+            await self.connection.execute(ALONE.format(pids=", ".join(map(str, [0, *IDLE.pids]))))
+            if await self.connection.fetchval(CATALOGUE) != self.catalogue:
+                return False
+        except (asyncpg.UndefinedTableError, asyncpg.InterfaceError, ConnectionError, asyncpg.PostgresConnectionError):
             return False
+        await self.connection.execute("DELETE FROM audit_events")  # which outlive their tenants
+        await self.connection.execute("DELETE FROM tenants")
+        return True
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, LOCK_UN, flock
 from pathlib import Path
@@ -20,9 +20,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import migrations.distribute
-from db.database import prepare_connection
+from db.database import Database, prepare_connection
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
+from tests import connections
 from tests.citus import Cluster, Copies, Kept, in_database
 from tests.docker_server import docker_answers, remove_container, start_container
 from tests.sql_rules import violations
@@ -94,20 +95,42 @@ def template(server_dsn: str, shared_folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def kept(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[Kept]:
+def databases(request: pytest.FixtureRequest, cluster: Cluster | None) -> Cluster | Copies:
+    return cluster or Copies(request.getfixturevalue("server_dsn"), request.getfixturevalue("template"))
+
+
+@pytest.fixture(scope="session")
+async def kept(databases: Cluster | Copies) -> AsyncIterator[Kept]:
     """The database that test after test of a worker is given."""
-    databases = cluster or Copies(request.getfixturevalue("server_dsn"), request.getfixturevalue("template"))
+    connections.IDLE.loop = asyncio.get_running_loop()
     kept = Kept(databases, new_name())
-    asyncio.run(kept.make())
+    await kept.make()
     yield kept
-    asyncio.run(databases.drop(kept.name))
+    await kept.drop()
 
 
 @pytest.fixture
-def dsn(kept: Kept) -> Iterator[str]:
+async def dsn(kept: Kept) -> AsyncIterator[str]:
     """A migrated, empty database of this test's own."""
     yield kept.dsn
-    asyncio.run(kept.clean())
+    await kept.clean()
+
+
+@pytest.fixture(autouse=True)
+def reuses_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hand connections on from test to test. Tests of connections themselves override this, and open their own."""
+    monkeypatch.setattr(Database, "dial", connections.dial)
+
+
+@pytest.fixture(autouse=True)
+async def no_task_goes_on() -> AsyncIterator[None]:
+    """Cancel what a test has left running: all share one event loop."""
+    before = asyncio.all_tasks()
+    yield
+    left = asyncio.all_tasks() - before - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,7 @@ from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.search.lexemes import PASSAGES, scope_letter
 from resolvers.sources.sources import SourceDraft, add_source
+from tests.connections import IDLE
 from tests.listening import PATIENCE
 
 KINDS = ["title", "alias", "slug", "old_slug"]
@@ -98,7 +99,7 @@ async def open_wiki(dsn: str) -> Wiki:
     """A new tenant, an owner in it, and an admin at work."""
     database = Database(dsn, size=4, statement_timeout=PATIENCE)
     await database.open()
-    look = await asyncpg.connect(dsn)
+    look = await IDLE.connect(dsn, {})
     await look.set_type_codec("jsonb", schema="pg_catalog", encoder=str, decoder=orjson.loads)
     tenant_id = new_id()
     await look.execute("INSERT INTO tenants (tenant_id, slug, name) VALUES ($1, $2, 'T')", tenant_id, f"t-{tenant_id}")

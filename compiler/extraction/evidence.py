@@ -4,7 +4,6 @@ Planner and writer ask the same question: the planner cites a source for a secti
 puts the answers of all cited sources together.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,96 +11,22 @@ from datetime import date
 from functools import lru_cache
 
 from content.names import normalise
-from content.normalization import fold
 from content.search.words import SPACELESS
 
 from ..planner import SourceText
 from ..quoting import bullet
 from . import metadata
 from .decisions import Decision, decisions, follows, minor_decisions
-from .language import stops_of
-from .readings import ATTENDING, Reading
-from .text import Sentence, folded, normalised, padded
+from .readings import Reading
+from .sentence_scores import DEFINITION, ONLY_TAGS, UNDEFINED, is_state, score_sentence, telling
+from .text import Sentence, folded
 
-QUOTE_MIN, QUOTE_GOOD = 12, (40, 220)
+QUOTE_MIN = 12  # characters
 QUOTES_MAX = 2  # sentences of one source, each a line of its own
-TELLING_MAX = 8  # words that say something: more make a sentence no better
-SHORT = 25  # characters of an exclamation
-DEFINITION = 3.0  # the score from which on a sentence says what something is
-UNDEFINED = DEFINITION - 0.25  # at most, of one that does not
-NAME_FIRST = 6  # characters before a name with which a sentence begins
-BESIDE_MAX = 80  # characters before a name that may say what it is
-LISTED_MIN = 3  # names and commas of a sentence that only lists them
 HIGHLIGHT = 1.5
 TELLS = 1.0  # the score of a second line of one day
-NO_SENTENCE = 6.0  # less is said by a list of those who were there, or by a caption, than by anything else
-CAPTION = re.compile(
-    r"\W{0,3}\[[^\[\]]*\]?\W{0,3}$|\[(?:photo|image|picture|video|gif|sticker|foto|bild|图片|照片|写真)\b",
-    re.IGNORECASE,
-)
-ONLY_TAGS = re.compile(r"(?:#\S+\s*)+")
 UNNAMED = -1.0  # of a sentence that only stands in a note about it
 ABOUT_TAGS = 4
-
-COPULA = re.compile(
-    r"^(?: \w+){0,3}? (?:is|are|was|e|sao|era|es|son|est|sont|ist|sind|war|sono|is een) (?:an?|the|one|um|"
-    r"uma|o|a|une?|la|le|les|las|el|los|eine?n?|"
-    r"der|die|das|il|my|our|his|her|their|mein|meine|unser|unsere|mon|ma|notre|nos|meu|minha|nosso|nossa|"
-    r"mi|nuestro|nuestra|where|when)\b"
-)
-# What a sentence says a thing to be beside its name: `my lead is Oskar`, `her cat, Bishop.`, `a shop called Lantern`.
-OWNER = (
-    r"(?:my|our|his|her|their|the|an?|mein\w{0,2}|unser\w{0,3}|sein\w{0,2}|ihr\w{0,2}|d(?:er|ie|as|en|em)|ein\w{0,2}"
-    r"|mon|ma|notre|son|sa|le|la|une?|meu|minha|nosso|nossa|seu|sua|um|uma|mi|su|el|il|lo)"
-)
-SAID_BEFORE = re.compile(
-    rf"\b{OWNER} (?:[\w-]+ ){{0,2}}[\w-]+(?P<set_off>,)? (?(set_off)|(?:is|was|called|named|ist|war|heisst|namens|est"
-    r"|s'appelle|e|se chama|es|se llama) )$"
-)
-SAID_BEHIND = re.compile(
-    rf"^, (?:who|which|where|{OWNER} (?!(?:same|next|first|last|other) )[\w-]+(?: [\w-]+){{0,5}}[.,;)]|(?:der|die|das) "
-    r"\w+[^.]{0,80}(?:t|en)[.,])"
-)
-RELATED_BEFORE = re.compile(r"\b(?:my|our|his|her|their|mein\w{0,2}|unser\w{0,3}|sein\w{0,2}|ihr\w{0,2}) [\w-]{3,} $")
-SET_OFF = re.compile(r"^[.,;:)–—]|^ [–—-] |^$")
-COPULA_SPACELESS = re.compile(
-    "^ ?(?:就?是(?!不|否|很|因|在|我们去)|为一|とは|は[^。]{2,60}(?:です|である|だ)|เป็น|คือ|은 |는 )"
-)
-SPECIFIC = re.compile(
-    r"\d|\b(?:best|worst|favou?rite|first|only|never|always|meilleur|beste|melhor|mejor)\b|最|一番|初めて|第一次",
-    re.IGNORECASE,
-)
-# What somebody says of him- or herself in a conversation, where the speaker's name stands before it.
-OF_ONESELF = re.compile(
-    r"^ (?:i'm|im|i am|i work as|ich bin|ich arbeite als|je suis|sou|eu sou|soy|yo soy|sono) "
-    r"(?:an?|the|one|ein|eine|une?|um|uma|una|il|la) "
-)
-STATE_OF_ONESELF = re.compile(
-    r"^ (?:(?:i'm|im|i am) (?:an?|the|in|at|from|now|currently|working|living|studying|learning)"
-    r"|i (?:have|live|work|love|like|want|need)|my \w+ (?:is|are|has)|ich (?:bin|habe|wohne|arbeite)"
-    r"|mein\w* \w+ (?:ist|hat)|je (?:suis|travaille|habite)|j'(?:ai|habite)|eu (?:sou|tenho|moro)"
-    r"|(?:yo )?(?:soy|tengo|vivo)) "
-)
-# A sentence that begins with the speaker, behind the name.
-OF_THE_SPEAKER = re.compile(
-    r"^(?: \w+){1,4}? (?:i|i'm|i've|i'd|i'll|im|we|we're|we've|ich|wir|je|j'|nous|eu|yo|io"
-    r"|my \w+ (?:is|are|was|were|has|have)|mein\w* \w+ (?:ist|war|hat)) |^ ?\S{1,12}[我私僕俺]"
-)
-# What holds as long as nothing newer is said.
-STATE = re.compile(
-    r"^(?: \w+){0,3}? (?:is|are|has|have|lives|works|runs|costs|opens|closes|uses|owns|likes|loves|needs|wants|plans"
-    r"|moved|became|joined|left|switched|ist|sind|hat|wohnt|arbeitet|kostet|öffnet|gehört|heißt|est|sont|habite"
-    r"|travaille|coûte|é|tem|mora|trabalha|custa|tiene|vive|trabaja)\b"
-    r"| (?:now|currently|nowadays|no longer|these days|jetzt|inzwischen|mittlerweile|nicht mehr|désormais|maintenant"
-    r"|agora|ahora) |现在|目前|如今|已经是|今は|現在|いまは|今では"
-)
-GREETING = re.compile(
-    r"^\W*(?:(?:hey|hi|hello|thanks|thank you|thx|wow|congrats|congratulations|bye|goodbye|see you|take care|sounds"
-    r"|good (?:morning|night|luck|to)|great|nice|cool|awesome|yeah|yes|yep|no|ok|okay|sure|oh|haha|lol|woohoo|aww?"
-    r"|hallo|danke|tschüss|bis (?:bald|später|dann)|salut|merci|bonjour|oi|olá|obrigad[oa]|hola|gracias)\b"
-    r"|你好|您好|谢谢|謝謝|再见|哈哈|好的|こんにちは|ありがとう|おはよう|お疲れ)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,90 +98,6 @@ def is_tagged(reading: Reading, subject: Subject, *kinds: str) -> bool:
     return any(not subject.names.isdisjoint(given.get(kind, ())) for kind in kinds)
 
 
-def definition(sentence: Sentence, names: Iterable[str]) -> float:
-    """Score how well a sentence says what the thing is: `X is a …` scores DEFINITION or more."""
-    best = 0.0
-    good = QUOTE_GOOD[0] <= len(sentence.text) <= QUOTE_GOOD[1]
-    for name in names:
-        spaceless = SPACELESS.search(name)
-        wanted = padded(name)
-        at = sentence.words.find(wanted)
-        if at < 0:
-            continue
-        rest = sentence.words[at + len(wanted) - (0 if spaceless else 1) :]
-        is_question = sentence.text.endswith(("?", "？"))
-        if not spaceless and not is_question and _is_set_beside(sentence.text, name):
-            return DEFINITION + (at < NAME_FIRST) + good
-        if at == 0 and normalise(sentence.speaker) == name:
-            defines = OF_ONESELF.match(rest)
-        else:
-            defines = (COPULA_SPACELESS if spaceless else COPULA).match(rest) or (spaceless and COPULA.match(rest))
-        is_first = at < 6
-        best = max(
-            best,
-            DEFINITION * bool(defines and is_first and not is_question)
-            + is_first
-            + good
-            + 0.5 * bool(spaceless and not good),
-        )
-    return best
-
-
-def _is_set_beside(text: str, name: str) -> bool:
-    """Return whether the sentence says beside the name what it is: `I fed her cat, Bishop.`"""
-    told = fold(text)
-    at = told.find(name)
-    if at < 0:
-        return False
-    behind = told[at + len(name) :]
-    said = told[max(0, at - BESIDE_MAX) : at]
-    before = SAID_BEFORE.search(said)
-    if RELATED_BEFORE.search(said) and SET_OFF.match(behind):
-        return True
-    return SAID_BEHIND.match(behind) is not None or (
-        before is not None and (before["set_off"] is None or SET_OFF.match(behind) is not None)
-    )
-
-
-def telling(sentence: Sentence, names: Iterable[str], language: str) -> float:
-    """Score how well a sentence leads a page: DEFINITION or more where it says what the thing is, else less."""
-    defines, tells = definition(sentence, names), score_sentence(sentence, names, language)
-    if GREETING.match(sentence.text):
-        return min(tells, 0.0)
-    if defines >= DEFINITION:
-        return defines
-    return min((defines + tells) / 2, UNDEFINED) if tells >= 0 else tells
-
-
-def score_sentence(sentence: Sentence, names: Iterable[str], language: str) -> float:
-    """Score how much a sentence says: greetings, questions, cries and lists of those present are below zero."""
-    text, words = sentence.text, sentence.words
-    if SPACELESS.search(text):
-        telling = len(text) // 3
-    else:
-        stops = stops_of(language).union(*(name.split() for name in names))
-        telling = sum(word not in stops for word in set(words.split()))
-        others = [word for word in text.split()[1:] if word[0].isupper()] if language != "de" else []
-        telling -= len(others) // 2
-    speaker = normalised(sentence.speaker) if sentence.speaker else ""
-    if speaker in names:
-        placed = 1.0 if OF_THE_SPEAKER.search(words) else -1.0
-    else:
-        placed = 0.5 * any(0 <= words.find(padded(name)) < NAME_FIRST for name in names)
-    named = sum(word[0].isupper() for word in text.split()[1:])
-    return (
-        min(telling, TELLING_MAX) / 4
-        + placed
-        + 0.5 * (QUOTE_GOOD[0] <= len(text) <= QUOTE_GOOD[1])
-        + 0.25 * min(named, 2)
-        + 0.5 * bool(SPECIFIC.search(text))
-        - 2 * (text.endswith(("?", "？")) or (telling < TELLING_MAX and GREETING.match(text) is not None))
-        - (text.endswith(("!", "！")) and len(text) < SHORT)
-        - (named >= LISTED_MIN <= text.count(", "))
-        - NO_SENTENCE * (any(form(text) for form in (ATTENDING.match, CAPTION.match, ONLY_TAGS.fullmatch)))
-    )
-
-
 def found_decision(reading: Reading, subject: Subject) -> Decision | None:
     """Return the decision that the page is about."""
     return next((one for one in decisions(reading) if normalise(one.title) in subject.names), None)
@@ -272,26 +113,12 @@ def _overview(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
         return ()
     score, best = max(scored, key=lambda one: one[0])
     lead = _line(reading, best, subject, score)
-    states = [one for tells, one in scored if one is not best and tells > 0 and _is_state(one, subject.names)]
+    states = [one for tells, one in scored if one is not best and tells > 0 and is_state(one, subject.names)]
     states.sort(key=lambda one: one.day or date.min)
     now = [_line(reading, one, subject, UNDEFINED, is_now=True) for one in states[-1:]]
-    if score < DEFINITION and _is_state(best, subject.names):
+    if score < DEFINITION and is_state(best, subject.names):
         now.append(_line(reading, best, subject, UNDEFINED, is_now=True))
     return (lead, *now)
-
-
-def _is_state(sentence: Sentence, names: Iterable[str]) -> bool:
-    """Return whether the sentence says how something is, rather than what happened."""
-    if GREETING.match(sentence.text):
-        return False
-    for name in names:
-        wanted = padded(name)
-        at = sentence.words.find(wanted)
-        rest = sentence.words[at + len(wanted) - wanted.endswith(" ") :]
-        is_own = at == 0 and normalise(sentence.speaker) == name
-        if 0 <= at < NAME_FIRST and (STATE_OF_ONESELF.match(rest) if is_own else STATE.search(rest)):
-            return True
-    return False
 
 
 def _notes(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:

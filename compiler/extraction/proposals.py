@@ -14,8 +14,9 @@ from content.templates import TEMPLATES
 from ..planner import LEADING, NewPage, PageUpdate, SectionProposal
 from . import metadata
 from .drafts import Draft
-from .evidence import DEFINITION, EvidenceLine, Subject, entries, found_decision, is_tagged, naming, telling
+from .evidence import EvidenceLine, Subject, entries, found_decision, is_tagged, naming
 from .language import language_of
+from .sentence_scores import DEFINITION, telling
 from .text import Sentence, folded, padded
 from .writer import RELATED, is_new, lead_of
 

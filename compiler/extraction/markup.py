@@ -1,0 +1,107 @@
+"""The marks of a line: taken out of it, so that what is left is what a reader sees.
+
+Every pattern looks ahead a bounded way.
+"""
+
+import re
+
+from content.markdown.plain import EMPHASIS, LINE_MARK
+
+CUT = "\ue002"  # where an image or a comment was: no quote reaches across
+# What could be taken for a mark, and what stands for it as long as marks are looked for.
+MARKS = "\\`*_[]<>#~|%!$&()"
+HIDE = str.maketrans(MARKS, "".join(chr(0xE010 + number) for number in range(len(MARKS))))
+SHOW = {hidden: mark for mark, hidden in HIDE.items()}
+OWN = "\ue000-\ue02f"  # of sources these characters are not read: they would be taken for ours
+
+TICKS = re.compile("(`+)")
+ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+# An address in angle brackets is shown, a tag is not. None reaches across what is hidden.
+ANGLED = re.compile(
+    r"<((?:https?://|mailto:)[^<>\s]{1,500}|[^<>\s@]{1,64}@[^<>\s@]{1,250})>" rf"|</?[A-Za-z][^<>\n{OWN}]{{0,200}}>"
+)
+WIKI_LINK = re.compile(rf"!?\[\[(?:[^\[\]|\n{OWN}]{{0,300}}\|)?([^\[\]|\n]{{0,300}})\]\]")
+NO_BRACKET = f"[^()\n{'()'.translate(HIDE)}]"
+LINK = re.compile(rf"!?\[([^\[\]\n]{{0,300}})\]\((?:{NO_BRACKET}|\({NO_BRACKET}{{0,200}}\)){{0,500}}\)")
+REFERENCE = re.compile(rf"(?<![\w\]!])\[([^\[\]\n]{{1,300}})\]\[[^\[\]\n{OWN}]{{0,60}}\](?!\()")
+CALLOUT = re.compile(r"\[![\w-]{1,20}\][+-]?")
+# What stands before a task in markdown, and in outliners.
+CHECKBOX = re.compile(
+    r"^[ \t]*[-*+][ \t]+(?:\[[ xX]\]|(?:TODO|DOING|DONE|NOW|LATER|WAITING|CANCELL?ED)(?=[ \t]+\S))[ \t]+"
+)
+EMBED = re.compile(r"!\[\[[^\[\]\n]{0,300}\]\]|!\[[^\[\]\n]{0,300}\](?:\([^()\n]{0,500}\)|\[[^\[\]\n]{0,60}\])")
+COMMENT = re.compile(r"<!--[^<>]{0,500}-->|%%[^%\n]{0,500}%%")
+# Files, references, templates and switches of MediaWiki; shortcodes of Hugo, tags of Liquid, attributes of kramdown.
+MEDIA = re.compile(r"\[\[(?:File|Image|Media|Datei|Bild|Fichier|Archivo|Ficheiro|文件|ファイル):[^\n]{0,500}?\]\]")
+FOOTNOTE = re.compile(r"<ref[^<>\n]{0,200}/>|<ref[^<>\n]{0,200}>[^\n]{0,500}?</ref>")
+SWITCH = re.compile(
+    r"__(?:NO|FORCE)?(?:TOC|INDEX|EDITSECTION|GALLERY)__|\[?\[_?TOC_?\]\]?(?!\()|\{:?TOC\}", re.IGNORECASE
+)
+TEMPLATE = re.compile(r"\{\{[^{}\n]{0,500}\}\}|\{%[^{}\n]{0,500}%\}|\{[:#.][^{}\n]{1,200}\}")
+CUTS = ((CALLOUT, CUT), (CHECKBOX, "- "), (MEDIA, CUT), (EMBED, CUT), (COMMENT, CUT), (FOOTNOTE, CUT), (SWITCH, CUT),
+        (TEMPLATE, CUT))  # fmt: skip
+WIKI_EMPHASIS = re.compile("'{2,5}")
+LEADING_TAGS = re.compile(r"^(?:#[^\W\d_][\w/-]{0,60}[ \t]+)+(?=\S)")
+INDENTED = re.compile(r"^[ \t]{0,8}[:;]{1,8}[ \t]+")
+
+
+def without_cuts(line: str) -> str:
+    """Return the line as it is written, with CUT in place of what is no part of its sentences."""
+    for pattern, instead in CUTS:
+        line = pattern.sub(instead, line)
+    return line
+
+
+def hidden(line: str) -> str:
+    """Return the line with nothing in its code, and nothing that is escaped, that could be taken for a mark."""
+    if "`" in line:
+        line = _with_hidden_code(line)
+    return ESCAPED.sub(_hidden_mark, line) if "\\" in line else line
+
+
+def visible_text(line: str) -> str:
+    """Return the text of a line whose code is `hidden`: without marks, targets of links and tags.
+
+    Each kind of mark is looked for once, before the kinds that it can stand in: what is left of one is never taken for
+    another.
+    """
+    line = LINE_MARK.sub("", INDENTED.sub("", line))
+    if "''" in line:
+        line = WIKI_EMPHASIS.sub("", line)
+    if "<" in line:
+        line = ANGLED.sub(_address, line)
+    if "[" in line:
+        line = REFERENCE.sub(r"\1", WIKI_LINK.sub(r"\1", line))
+        line = LINK.sub(r"\1", LINK.sub(r"\1", line))  # twice: a link around an image
+    text = LEADING_TAGS.sub("", " ".join(EMPHASIS.sub("", line).split()))
+    return text if text.isascii() else text.translate(SHOW)
+
+
+def _with_hidden_code(line: str) -> str:
+    """Hide the marks in code.
+
+    Code ends at the next run of as many backticks as it began with; where there is none, it is no code.
+    """
+    parts = TICKS.split(line)
+    following: dict[int, int] = {}
+    ends = [0] * len(parts)
+    for index in range(len(parts) - 2, 0, -2):
+        ends[index] = following.get(len(parts[index]), 0)
+        following[len(parts[index])] = index
+    found, index = [], 0
+    while index < len(parts):
+        if index % 2 and ends[index]:
+            found.append("".join(parts[index + 1 : ends[index]]).translate(HIDE))
+            index = ends[index]
+        else:
+            found.append(parts[index])
+        index += 1
+    return "".join(found)
+
+
+def _hidden_mark(escaped: re.Match[str]) -> str:
+    return escaped[1].translate(HIDE)
+
+
+def _address(angled: re.Match[str]) -> str:
+    return angled[1].translate(HIDE) if angled[1] else " "

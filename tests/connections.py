@@ -1,0 +1,102 @@
+"""Connections that are handed on from test to test.
+
+A new connection to Postgres reads the catalogue anew and plans every statement anew, which takes longer than what most
+tests are about.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Any
+
+import asyncpg
+
+from db.database import Database
+from db.pool import PATIENCE
+
+
+class Reused(asyncpg.Connection):
+    """A connection whose `close` leaves it, reset, to the next test that opens one like it."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.key: Hashable = None
+        self.codecs: dict[str, tuple[Any, ...]] = {}
+        self.query_loggers: list[Callable[..., Any]] = []
+
+    async def set_type_codec(self, typename: str, **codec: Any) -> None:
+        """Set a codec, without asking Postgres about a type whose codec is set already."""
+        wanted = tuple(sorted(codec.items()))
+        if self.codecs.get(typename) != wanted:
+            await super().set_type_codec(typename, **codec)
+            self.codecs[typename] = wanted
+
+    def add_query_logger(self, callback: Callable[..., Any]) -> None:
+        super().add_query_logger(callback)
+        self.query_loggers.append(callback)
+
+    async def close(self, *, timeout: float | None = None) -> None:
+        if self.is_closed() or self.key is None:
+            await super().close(timeout=timeout)
+            return
+        while self.query_loggers:
+            self.remove_query_logger(self.query_loggers.pop())
+        try:
+            await self.reset(timeout=timeout)
+        except BaseException:
+            self.terminate()
+            raise
+        IDLE.put(self)
+
+
+class IdleConnections:
+    """The connections that no test uses now. They belong to one event loop, that of the run."""
+
+    def __init__(self) -> None:
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.connections: dict[Hashable, list[Reused]] = defaultdict(list)
+
+    def __iter__(self) -> Iterator[Reused]:
+        for alike in self.connections.values():
+            yield from alike
+
+    @property
+    def pids(self) -> list[int]:
+        return [connection.get_server_pid() for connection in self if not connection.is_closed()]
+
+    async def connect(self, dsn: str, settings: Mapping[str, str], **options: Any) -> asyncpg.Connection:
+        """Return an idle connection of this form, or a new one."""
+        if asyncio.get_running_loop() is not self.loop:
+            return await asyncpg.connect(dsn, timeout=PATIENCE, server_settings=settings, **options)
+        key = dsn, frozenset(settings.items()), frozenset(options.items())
+        while alike := self.connections[key]:
+            if not (connection := alike.pop()).is_closed():
+                return connection
+        opened: Reused = await asyncpg.connect(
+            dsn, timeout=PATIENCE, server_settings=settings, connection_class=Reused, **options
+        )
+        opened.key = key
+        return opened
+
+    def put(self, connection: Reused) -> None:
+        self.connections[connection.key].append(connection)
+
+    def drop(self) -> None:
+        """Close them all: the database that they are connected to is about to go."""
+        for connection in self:
+            connection.terminate()
+        self.connections.clear()
+
+
+IDLE = IdleConnections()
+
+
+async def dial(database: Database, session: Mapping[str, str] | None = None) -> asyncpg.Connection:
+    """Stand in for `Database.dial`, with connections that are handed on."""
+    try:
+        settings = database.session if session is None else session
+        return await IDLE.connect(database.dsn, settings, **database.options)
+    except TimeoutError:
+        raise
+    except OSError as error:
+        raise ConnectionError(*error.args) from error
