@@ -1,13 +1,13 @@
 """The sensitivity of a text: a level in the metadata of a page or a source, or at the end of a section's heading."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 FIELD = "sensitivity"
 LEVELS = ("public", "internal", "confidential", "secret")
 USUAL, MOST = "internal", LEVELS[-1]
-MARK = re.compile(r"\s?\{sensitivity=[^{}]{0,200}\}", re.IGNORECASE)
+MARK = re.compile(r"\s?\{sensitivity=([^{}]{0,200})\}", re.IGNORECASE)
 
 
 def level_of(metadata: Mapping[str, Any] | None) -> str:
@@ -23,6 +23,31 @@ def stricter(metadata: Mapping[str, Any] | None, *others: Mapping[str, Any] | No
     """Return the metadata, with the level of the strictest of the others where that is stricter."""
     level = max([level_of(metadata), *map(level_of, others)], key=LEVELS.index)
     return {**(metadata or {}), **({} if level == level_of(metadata) else {FIELD: level})}
+
+
+def strictest(levels: Iterable[str]) -> str:
+    """Return the strictest of some levels, the usual one where there is none."""
+    return max(levels, key=LEVELS.index, default=USUAL)
+
+
+def marked_levels(text: str) -> Iterator[str]:
+    """Return the levels that are marked in a text, as at the end of a heading."""
+    for said in MARK.findall(text):
+        yield level_of({FIELD: said})
+
+
+def levels_in(value: Any) -> Iterator[str]:
+    """Return the levels that are said anywhere in a value of JSON: in its fields of that name, and in its texts."""
+    if isinstance(value, str):
+        yield from marked_levels(value)
+    elif isinstance(value, Mapping):
+        if value.get(FIELD) not in (None, ""):
+            yield level_of(value)
+        for one in value.values():
+            yield from levels_in(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from levels_in(one)
 
 
 def unmarked(heading: str) -> str:

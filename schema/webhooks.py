@@ -21,7 +21,9 @@ class Webhook:
     owners: list[WikiOwner] = relation(
         webhooks.owners_of, "Of whose wikis it is told, by slug; of all when there is none.", limit=100
     )
-    kinds: list[str] = column("The kinds of changes that it is told of, like created; empty for all.")
+    kinds: list[str] = column(
+        "The kinds that it is told of, like created or proposal.accepted; empty for all changes of pages."
+    )
     types: list[str] = column("The types of pages that it is told of, like entity; empty for all.")
     ceiling: WikiSensitivity = column("It is told nothing of pages that are more sensitive.")
     state: WebhookState = expression(webhooks.state, "How it does.")
@@ -38,8 +40,12 @@ class Webhook:
 class WebhookDelivery:
     id: strawberry.ID = column("The header webhook-id of each attempt.")
     owner: WikiOwner = relation(webhooks.owner, "In whose wiki it happened.")
-    kind: WikiChangeKind = column("What happened.")
-    page_id: strawberry.ID | None = column("To which page; null for the whole wiki.")
+    event: str = expression(webhooks.event, "What is sent, as its `type` says: page.created, or proposal.accepted.")
+    kind: WikiChangeKind = expression(
+        webhooks.kind, "What happened; a proposal is created, or updated by all that becomes of it."
+    )
+    proposal_id: strawberry.ID | None = column("To which proposal, where it is an event of one.")
+    page_id: strawberry.ID | None = column("To which page; null for the whole wiki, and a page that is only proposed.")
     page_type: WikiPageType | None = column("The type of the page.")
     slug: str | None = column("The slug of the page then.")
     version: int | None = column("The version of the page then, where the change made one.")

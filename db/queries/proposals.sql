@@ -3,9 +3,14 @@
 SELECT id, type FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
--- name: find_page
--- What a page is called today, and its version.
-SELECT type, title, version FROM pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
+-- name: find_pages
+-- What these pages are called today, with their versions, and how sensitive they and their sections say that they are.
+SELECT p.id, p.owner_id, p.type, p.title, p.version, p.metadata ->> 'sensitivity' AS level,
+    ARRAY(
+        SELECT s.heading FROM sections AS s
+        WHERE s.tenant_id = :tenant_id AND s.page_id = p.id AND strpos(lower(s.heading), '{sensitivity=') > 0
+    ) AS marked
+FROM pages AS p WHERE p.tenant_id = :tenant_id AND p.id = ANY(CAST(:ids AS uuid[]));
 
 -- name: count_open
 -- How many proposals of an author wait in a wiki.
@@ -19,14 +24,14 @@ WITH made AS (
     INSERT INTO proposals (
         tenant_id, owner_id, id, page_id, page_type, title, base_version, operation, arguments, proposed_title,
         proposed_summary, proposed_body, why, evidence, significance, digest, status, author_kind, author_id, created_at,
-        expires_at
+        expires_at, sensitivity
     )
     VALUES (
         :tenant_id, :owner_id, :id, :page_id, CAST(:page_type AS text), CAST(:title AS text),
         CAST(:base_version AS integer), CAST(:operation AS text), CAST(:arguments AS jsonb), CAST(:proposed_title AS text),
         CAST(:proposed_summary AS text), CAST(:proposed_body AS text), CAST(:why AS text), CAST(:evidence AS text[]),
         CAST(:significance AS text), CAST(:digest AS bytea), 'open', CAST(:author_kind AS text), CAST(:author_id AS text),
-        CAST(:now AS timestamptz), CAST(:expires_at AS timestamptz)
+        CAST(:now AS timestamptz), CAST(:expires_at AS timestamptz), CAST(:sensitivity AS text)
     )
     ON CONFLICT (tenant_id, owner_id, digest) WHERE status = 'open' DO NOTHING
     RETURNING id, page_id
@@ -51,7 +56,7 @@ SELECT owner_id FROM proposals WHERE tenant_id = :tenant_id AND id = :id;
 -- name: find_proposal
 -- A proposal with the version of its page today.
 SELECT p.id, p.owner_id, p.page_id, p.page_type, p.title, p.base_version, p.operation, p.arguments, p.proposed_body,
-    p.status, p.author_kind, p.author_id, p.expires_at, page.version AS version
+    p.status, p.author_kind, p.author_id, p.significance, p.sensitivity, p.expires_at, page.version AS version
 FROM proposals AS p
 LEFT JOIN pages AS page ON page.tenant_id = :tenant_id AND page.owner_id = p.owner_id AND page.id = p.page_id
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :id;
@@ -85,17 +90,24 @@ VALUES (
     CAST(:action AS text), CAST(:page_id AS uuid), CAST(:detail AS jsonb)
 );
 
+-- name: find_expired
+-- The wikis in which the time of proposals is over.
+SELECT DISTINCT owner_id FROM proposals
+WHERE tenant_id = :tenant_id AND status = 'open' AND expires_at <= CAST(:now AS timestamptz)
+ORDER BY owner_id;
+
 -- name: expire
--- Proposals whose time is over end: some at a time, and nobody waits for those that are being decided.
+-- Proposals of a wiki whose time is over end: some at a time, and nobody waits for those that are being decided.
 UPDATE proposals SET status = 'expired', decided_at = CAST(:now AS timestamptz)
-WHERE tenant_id = :tenant_id AND id = ANY(ARRAY(
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(ARRAY(
     SELECT p.id FROM proposals AS p
-    WHERE p.tenant_id = :tenant_id AND p.status = 'open' AND p.expires_at <= CAST(:now AS timestamptz)
+    WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'open'
+      AND p.expires_at <= CAST(:now AS timestamptz)
     ORDER BY p.expires_at, p.id
     LIMIT CAST(:size AS integer)
     FOR UPDATE SKIP LOCKED
 ))
-RETURNING owner_id, id, page_id, author_kind, author_id;
+RETURNING id, page_id, page_type, operation, significance, sensitivity, author_kind, author_id;
 
 -- name: find_policy
 -- The write policy of a wiki.

@@ -193,7 +193,7 @@ WHERE x.tenant_id = :tenant_id AND x.owner_id = :owner_id AND x.page_id = :page_
 UPDATE proposals
 SET status = 'expired', decided_at = CAST(:now AS timestamptz), reason = 'The page was transferred to another wiki.'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND status = 'open'
-RETURNING id;
+RETURNING id, page_id, page_type, operation, significance, sensitivity, author_kind, author_id;
 
 -- name: move_proposals
 -- The proposals that were decided about a page are a part of its history.

@@ -1,7 +1,17 @@
+-- name: wants_proposals
+-- Whether any webhook names an event of proposals of this wiki.
+SELECT EXISTS (
+    SELECT FROM webhooks AS w
+    WHERE w.tenant_id = CAST(:tenant_id AS uuid) AND w.disabled_at IS NULL
+      AND (w.owner_ids = '{}' OR CAST(:owner_id AS uuid) = ANY(w.owner_ids))
+      AND CAST(:kind AS text) = ANY(w.kinds)
+);
+
 -- name: queue_deliveries
 -- Queues what a write changed for each webhook of the tenant that wants it, in the transaction of the write. Webhooks are
 -- locked against deletion first, so none goes meanwhile. A page that is gone is described by what was said of it; a change
--- of the whole wiki goes to webhooks of any type of page, and one that stands for several also to those of any kind.
+-- of the whole wiki goes to webhooks of any type of page, and one that stands for several also to those of any kind of
+-- change. Events of proposals go to those that name them alone: no kinds are all changes of pages.
 WITH wanting AS MATERIALIZED (
     SELECT w.id, w.kinds, w.types,
            array_position(ARRAY['public', 'internal', 'confidential', 'secret'], w.ceiling) AS ceiling
@@ -12,15 +22,21 @@ WITH wanting AS MATERIALIZED (
 ), changed AS (
     SELECT given.place, given.kind, given.page_id, given.version,
            coalesce(p.type, given.type) AS page_type, coalesce(p.slug, given.slug) AS slug,
-           CASE WHEN given.page_id IS NULL OR (p.id IS NOT NULL AND coalesce(p.metadata ->> 'sensitivity', '') = '')
+           given.proposal_id, given.operation, given.significance, given.author_kind, given.author_id,
+           CASE
+               WHEN given.proposal_id IS NOT NULL
+               THEN array_position(ARRAY['public', 'internal', 'confidential', 'secret'], given.level)
+               WHEN given.page_id IS NULL OR (p.id IS NOT NULL AND coalesce(p.metadata ->> 'sensitivity', '') = '')
                THEN 2
                ELSE coalesce(array_position(
                    ARRAY['public', 'internal', 'confidential', 'secret'],
                    lower(coalesce(p.metadata ->> 'sensitivity', given.level))
                ), 4)
            END AS level
-    FROM jsonb_to_recordset(CAST(:changes AS jsonb))
-        AS given (place bigint, kind text, page_id uuid, version integer, type text, slug text, level text)
+    FROM jsonb_to_recordset(CAST(:changes AS jsonb)) AS given (
+        place bigint, kind text, page_id uuid, version integer, type text, slug text, level text, proposal_id uuid,
+        operation text, significance text, author_kind text, author_id text
+    )
     LEFT JOIN pages AS p
         ON p.tenant_id = CAST(:tenant_id AS uuid) AND p.owner_id = CAST(:owner_id AS uuid) AND p.id = given.page_id
 ), told AS (
@@ -29,10 +45,13 @@ WITH wanting AS MATERIALIZED (
     FROM wanting AS w
     JOIN changed
         ON changed.level <= w.ceiling
-        AND (w.kinds = '{}' OR changed.kind = ANY(w.kinds) OR changed.kind = 'resync')
+        AND (
+            changed.kind = ANY(w.kinds) OR (w.kinds = '{}' AND changed.proposal_id IS NULL)
+            OR (changed.kind = 'resync' AND NOT w.kinds <@ CAST(:proposal_kinds AS text[]))
+        )
         AND (
             w.types = '{}' OR changed.page_type = ANY(w.types)
-            OR (changed.page_id IS NULL AND changed.kind <> 'evidence')
+            OR (changed.page_id IS NULL AND changed.page_type IS NULL AND changed.kind <> 'evidence')
         )
 ), queued AS (
     INSERT INTO webhook_queues AS q (tenant_id, owner_id, webhook_id, last_position, due_at)
@@ -44,12 +63,14 @@ WITH wanting AS MATERIALIZED (
     RETURNING webhook_id, last_position
 )
 INSERT INTO webhook_deliveries (
-    tenant_id, owner_id, id, webhook_id, position, kind, page_id, page_type, slug, version, happened_at, retry_until
+    tenant_id, owner_id, id, webhook_id, position, kind, page_id, page_type, slug, version, proposal_id, operation,
+    significance, author_kind, author_id, happened_at, retry_until
 )
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid),
        CAST(CAST(:id_start AS text) || lpad(to_hex(CAST(:id_number AS bigint) + told.number), 12, '0') AS uuid),
        told.webhook_id, queued.last_position - max(told.rank) OVER (PARTITION BY told.webhook_id) + told.rank, told.kind,
-       told.page_id, told.page_type, told.slug, told.version, CAST(:now AS timestamptz),
+       told.page_id, told.page_type, told.slug, told.version, told.proposal_id, told.operation, told.significance,
+       told.author_kind, told.author_id, CAST(:now AS timestamptz),
        CAST(:now AS timestamptz) + CAST(:retried_for AS interval)
 FROM told
 JOIN queued ON queued.webhook_id = told.webhook_id;

@@ -35,10 +35,12 @@ JOIN tenants AS t ON t.tenant_id = CAST(:tenant_id AS uuid)
 WHERE w.tenant_id = CAST(:tenant_id AS uuid) AND w.id = CAST(:webhook_id AS uuid);
 
 -- name: find_pending
--- The first deliveries of a queue that wait, in their order.
-SELECT d.id, d.kind, d.page_id, d.page_type, d.slug, d.version, d.happened_at, o.slug AS owner
+-- The first deliveries of a queue that wait, in their order. The reason of a decision is read where it is kept.
+SELECT d.id, d.kind, d.page_id, d.page_type, d.slug, d.version, d.happened_at, d.proposal_id, d.operation,
+       d.significance, d.author_kind, d.author_id, p.reason, o.slug AS owner
 FROM webhook_deliveries AS d
 JOIN owners AS o ON o.tenant_id = CAST(:tenant_id AS uuid) AND o.id = d.owner_id
+LEFT JOIN proposals AS p ON p.tenant_id = CAST(:tenant_id AS uuid) AND p.id = d.proposal_id
 WHERE d.tenant_id = CAST(:tenant_id AS uuid) AND d.webhook_id = CAST(:webhook_id AS uuid)
   AND d.owner_id = CAST(:owner_id AS uuid) AND d.status = 'pending'
 ORDER BY d.position

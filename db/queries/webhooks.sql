@@ -67,7 +67,7 @@ DELETE FROM webhooks WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:i
 -- name: list_deliveries
 -- The newest deliveries of a webhook, or of those with one status, before an id where that is given.
 SELECT d.id, o.slug AS owner, d.kind, d.page_id, d.page_type, d.slug, d.version, d.happened_at, d.status, d.attempts,
-       d.attempted_at, d.finished_at, d.response_status, d.error
+       d.attempted_at, d.finished_at, d.response_status, d.error, d.proposal_id
 FROM webhook_deliveries AS d
 JOIN owners AS o ON o.tenant_id = CAST(:tenant_id AS uuid) AND o.id = d.owner_id
 WHERE d.tenant_id = CAST(:tenant_id AS uuid) AND d.webhook_id = CAST(:webhook_id AS uuid)

@@ -346,6 +346,7 @@ proposals = scoped_table(
     words("decider_id", nullable=True),
     words("reason", nullable=True),
     number("accepted_version", nullable=True),
+    words("sensitivity", nullable=True),
     refers("proposals", "page_id", "pages"),
 )
 Index("proposals_owner_ix", proposals.c.tenant_id, proposals.c.owner_id, proposals.c.id.desc())

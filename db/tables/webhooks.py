@@ -78,6 +78,11 @@ webhook_deliveries = scoped_table(
     timestamp("finished_at", nullable=True),
     number("response_status", nullable=True),
     words("error", nullable=True),
+    identifier("proposal_id", nullable=True),
+    words("operation", nullable=True),
+    words("significance", nullable=True),
+    words("author_kind", nullable=True),
+    words("author_id", nullable=True),
     of_webhook("webhook_deliveries"),
     CheckConstraint("(status = 'pending') = (finished_at IS NULL)", name="webhook_deliveries_finished_ck"),
 )

@@ -22,12 +22,14 @@ from ..model.names import Names
 from ..model.outline import Outline
 from ..model.pages import Page, Saved, find_page, find_pages
 from ..permissions import check_sees
+from ..proposals.events import note
 from ..proposals.operations import proposable
 from ..search.passages import write_passages
 from ..search.spaces import find_spaces
 from ..sources.grounding import ground
 from ..sources.sources import SourceForgotten, keep_rows
-from ..subscriptions.changes import ChangeKind, announce_proposal
+from ..subscriptions.changes import ChangeKind
+from ..transactions.outbox import ProposalKind
 from ..transactions.transaction import NO_PAGE, TwoWikis, check_version, read_connection, writing_two
 from ..transactions.writer import Writer, record
 from .insert import PageToInsert, create, read_sections
@@ -179,9 +181,10 @@ async def readdressed(sections: Outline, addresses: Mapping[str, str]) -> Outlin
 
 async def end_proposals(here: Writer, page: Page) -> None:
     """End the proposals about the page that wait: what they would do is for the other wiki to decide."""
-    for row in await here.all(TRANSFERS["end_proposals"], page_id=page.id):
+    rows = await here.all(TRANSFERS["end_proposals"], page_id=page.id)
+    for row in rows:
         await record(here, "proposal.expired", page.id, proposalId=str(row["id"]))
-        announce_proposal(here, here.scope.tenant_id, here.scope.owner_id, row["id"])
+    await note(here, ProposalKind.EXPIRED, rows)
 
 
 async def leave(here: Writer, page: Page) -> None:

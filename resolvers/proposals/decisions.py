@@ -1,6 +1,7 @@
 """Proposals made on purpose, accepted, declined and withdrawn, and those that end by themselves."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -12,11 +13,11 @@ from content.limits import BODY, EDIT_SUMMARY
 from db.database import Connection, Database, Row
 from db.ids import new_id
 from db.one_transaction import OneTransaction
-from db.scope import Actor, ActorKind, Review, Scope, Terms
+from db.scope import Actor, ActorKind, Review, Role, Scope, Terms
 from lib.threads import read_in_thread
 
 from .. import validation
-from ..errors import BadInput, CairnError, Conflict, Forbidden, NotFound
+from ..errors import BadInput, CairnError, Conflict, Forbidden, NotFound, Unavailable
 from ..ingest import ingest
 from ..knowledge import knowledge
 from ..links import links
@@ -43,8 +44,11 @@ from ..permissions import Action, authorise
 from ..sources import sources
 from ..tenants.tenants import list_tenants
 from ..transactions.db_errors import translated_db_errors
+from ..transactions.outbox import ProposalKind
 from ..transactions.transaction import lock_wiki, process_lock, read_connection, transaction
+from ..transactions.writer import Writer
 from ..validation import UNSET, Given
+from .events import tell
 from .gate import PROPOSALS, Policy, ReviewRequired, checked_terms, policy_for, rules_of
 from .operations import PROPOSABLE, decoded
 
@@ -57,6 +61,7 @@ NO_PROPOSAL = "There is no such proposal, or none that you may see."
 DECIDED = "This proposal is not open any more: it was decided, or its time is over."
 DECISIONS_MAX = 50  # proposals of one batch
 PORTION = 500  # proposals that expire in one transaction
+EXPIRING = Actor(ActorKind.SERVICE, "expiries")
 
 TEXTS = frozenset(
     {"append_to_page", "edit_page", "move_section", "patch_section", "remove_section", "restore_state", "update_page",
@@ -143,6 +148,8 @@ async def accept_proposal(
             async with whole.transaction() as connection:
                 own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
                 await connection.run(PROPOSALS["place"], **own, id=found["id"], page_id=page_id, version=version)
+                told = {**now, "page_id": now["page_id"] or page_id}
+                await tell(Writer(connection, scope), ProposalKind.ACCEPTED, [told], version)
             await whole.commit()
     return Decided(found["id"], page_id, version)
 
@@ -252,8 +259,10 @@ async def end(database: Database, scope: Scope, proposal_id: UUID, decision: Dec
     if is_own and (found["author_kind"], found["author_id"]) != (scope.actor.kind.value, scope.actor.id):
         raise BadInput("A proposal is withdrawn by its author. Decline it.", "proposalId")
     scope = scope.in_owner(found["owner_id"])
-    async with transaction(database) as connection:
+    async with process_lock(database, scope), transaction(database) as connection:
+        await lock_wiki(connection, scope)
         await decide(connection, scope, found, decision, reason)
+        await tell(Writer(connection, scope), ProposalKind(f"proposal.{STATUSES[decision]}"), [found])
     return Decided(found["id"], found["page_id"])
 
 
@@ -335,15 +344,27 @@ async def expire_proposals(database: Database) -> int:
     """End the proposals whose time is over, in every tenant, and log each; how many there were."""
     ended = 0
     for tenant in await list_tenants(database):
-        while True:
-            async with transaction(database) as connection:
-                now = datetime.now(UTC)
-                rows = await connection.all(PROPOSALS["expire"], tenant_id=tenant.id, now=now, size=PORTION)
-                for row in rows:
-                    own = {"tenant_id": tenant.id, "owner_id": row["owner_id"], "now": now}
-                    actor = {"actor_kind": row["author_kind"], "actor_id": row["author_id"]}
-                    await log(connection, {**own, **actor}, "proposal.expired", row["id"], row["page_id"])
-            ended += len(rows)
-            if len(rows) < PORTION:
-                break
+        async with read_connection(database) as connection:
+            rows = await connection.all(PROPOSALS["find_expired"], tenant_id=tenant.id, now=datetime.now(UTC))
+        for row in rows:
+            scope = Scope(tenant.id, row["owner_id"], Role.SERVICE, EXPIRING, (row["owner_id"],))
+            with suppress(Unavailable, NotFound):  # others write for long, and its turn comes again; or it is gone
+                ended += await expire_in_wiki(database, scope)
+    return ended
+
+
+async def expire_in_wiki(database: Database, scope: Scope) -> int:
+    """End the proposals of a wiki whose time is over; how many there were."""
+    ended, found = 0, PORTION
+    while found == PORTION:
+        async with process_lock(database, scope), transaction(database) as connection:
+            await lock_wiki(connection, scope)
+            writer = Writer(connection, scope)
+            rows = await writer.all(PROPOSALS["expire"], size=PORTION)
+            for row in rows:
+                author = {"actor_kind": row["author_kind"], "actor_id": row["author_id"]}
+                await log(writer, author, "proposal.expired", row["id"], row["page_id"])
+            await tell(writer, ProposalKind.EXPIRED, rows)
+        found = len(rows)
+        ended += found
     return ended

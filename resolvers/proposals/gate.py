@@ -4,13 +4,14 @@ A write that has to be reviewed is done in its transaction as any other, so that
 known what the page would say. Then all of it is undone, and what was asked for is kept as a proposal.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 from content.limits import EDIT_SUMMARY, REF
+from content.sensitivity import level_of, marked_levels
 from content.templates import TEMPLATES
 from db.scope import ActorKind, Role, Scope, Terms
 from db.sql import statements
@@ -136,11 +137,20 @@ class ReviewRequired(BadInput):
 class Held(ReviewRequired):
     """Raised at the end of a write that has to be reviewed, to undo it. Whoever began the operation proposes it."""
 
-    def __init__(self, scope: Scope, page_id: UUID | None, states: "tuple[Page | None, Page] | None") -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        page_id: UUID | None,
+        states: "tuple[Page | None, Page] | None",
+        page_ids: Collection[UUID] = (),
+        levels: Collection[str] = (),
+    ) -> None:
         super().__init__(
             "Writes of this role are reviewed in this wiki, and this one cannot be proposed. Nothing was written."
         )
         self.scope, self.page_id, self.states = scope, page_id, states
+        self.page_ids, self.levels = page_ids, levels
+        """The pages that would change, and how sensitive those are of which the states are known, before and after."""
 
 
 async def pass_gate(writer: "Writer", kept: Sequence[dict[str, Any]]) -> None:
@@ -161,7 +171,16 @@ async def pass_gate(writer: "Writer", kept: Sequence[dict[str, Any]]) -> None:
         raise Forbidden("This wiki is closed to writes of this role. An admin of it may change its write policy.")
     if policy is Policy.REVIEW or terms:
         main = next((line.page_id for line in writer.lines if line.page_id), next(iter(page_ids), None))
-        raise Held(scope, main, None if main is None else writer.states.get(main))
+        states = [page for pair in writer.states.values() for page in pair if page]
+        levels = {level for page in (*states, *writer.removed.values()) for level in levels_of(page)}
+        raise Held(scope, main, None if main is None else writer.states.get(main), page_ids, levels)
+
+
+def levels_of(page: "Page") -> Iterator[str]:
+    """Return the levels of a page and of its sections."""
+    yield level_of(page.metadata)
+    for section in page.sections:
+        yield from marked_levels(section.heading)
 
 
 async def types_of(writer: "Writer", page_ids: Collection[UUID]) -> Collection[str] | None:

@@ -1,25 +1,31 @@
 """Writes as data: the functions whose writes can be proposed, and their arguments as JSON and back."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cache, wraps
 from hashlib import sha256
 from inspect import signature
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast, get_type_hints
+from uuid import UUID
 
 import orjson
 from pydantic import TypeAdapter
 
-from db.database import Connection, Database
+from content.sensitivity import levels_in, strictest
+from db.database import Database
 from db.ids import new_id
 from db.scope import Operation, Scope, Terms
-from lib.threads import read_in_thread
+from lib.threads import run_in_thread
 
 from ..errors import BadInput, LimitExceeded
-from ..subscriptions.changes import ChangeKind, announce_proposal
+from ..tenants.tenants import as_id
 from ..transactions.db_errors import translated_db_errors
+from ..transactions.outbox import ProposalKind
+from ..transactions.transaction import lock_wiki, process_lock
+from ..transactions.writer import Writer
 from ..validation import UNSET
+from .events import find_pages, levels_of_row, tell
 from .gate import DAYS, OPEN_MAX, PROPOSALS, Held, ReviewRequired, Significance
 
 P = ParamSpec("P")
@@ -63,8 +69,7 @@ async def encoded(operation: Operation) -> dict[str, Any]:
     arguments = {
         name: known[name].dump_python(value, mode="json", warnings=False) for name, value in operation.arguments.items()
     }
-    size = await read_in_thread(0, lambda: len(orjson.dumps(arguments)))
-    if size > ARGUMENTS_MAX:
+    if (size := len(orjson.dumps(arguments))) > ARGUMENTS_MAX:
         raise BadInput(f"A proposal has at most {ARGUMENTS_MAX:,} bytes; this has {size:,}. Propose parts of it.")
     return arguments
 
@@ -76,6 +81,7 @@ def decoded(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 ARGUMENTS_MAX = 8_000_000  # bytes: a page of the longest text, in any letters
+ID_LENGTH = 36  # characters
 
 
 async def keep_proposal(database: Database, held: Held) -> ReviewRequired:
@@ -87,14 +93,15 @@ async def keep_proposal(database: Database, held: Held) -> ReviewRequired:
     assert scope.operation is not None, "whoever calls this has said what it writes"
     arguments = await encoded(scope.operation)
     with translated_db_errors():
-        async with database.transaction() as connection:
-            kept = Proposing(connection, scope)
-            row = await row_of(kept, held, scope.operation, arguments)
-            await kept.check_number()
-            made = await kept.value("propose", **row)
-            proposal_id = made or await kept.value("find_open", digest=row["digest"])
+        async with process_lock(database, scope), database.transaction() as connection:
+            await lock_wiki(connection, scope)
+            writer = Writer(connection, scope)
+            row = await row_of(writer, held, scope.operation, arguments)
+            await check_number(writer)
+            made = await writer.value(PROPOSALS["propose"], **row)
+            proposal_id = made or await writer.value(PROPOSALS["find_open"], digest=row["digest"])
             if made is not None:
-                announce_proposal(connection, scope.tenant_id, scope.owner_id, made, ChangeKind.CREATED)
+                await tell(writer, ProposalKind.CREATED, [row])
     if proposal_id is None:
         return ReviewRequired("The same change was decided at this moment. Read the page again. Nothing was written.")
     return ReviewRequired(
@@ -104,43 +111,40 @@ async def keep_proposal(database: Database, held: Held) -> ReviewRequired:
     )
 
 
-class Proposing:
-    """A connection that keeps proposals of one scope."""
-
-    def __init__(self, connection: Connection, scope: Scope) -> None:
-        self.connection, self.scope = connection, scope
-        self.own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-        self.author = {"author_kind": scope.actor.kind.value, "author_id": scope.actor.id}
-
-    async def value(self, name: str, **values: Any) -> Any:
-        return await self.connection.value(PROPOSALS[name], **self.own, **values)
-
-    async def check_number(self) -> None:
-        if await self.value("count_open", **self.author) >= OPEN_MAX:
-            raise LimitExceeded(
-                f"{OPEN_MAX:,} proposals of yours wait in this wiki. Withdraw some, or wait until they are decided."
-            )
+async def check_number(writer: Writer) -> None:
+    if await writer.value(PROPOSALS["count_open"], **author_of(writer)) >= OPEN_MAX:
+        raise LimitExceeded(
+            f"{OPEN_MAX:,} proposals of yours wait in this wiki. Withdraw some, or wait until they are decided."
+        )
 
 
-async def row_of(kept: Proposing, held: Held, operation: Operation, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of a proposal."""
+async def row_of(writer: Writer, held: Held, operation: Operation, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of a proposal.
+
+    It is as sensitive as the strictest page that it would change or names by an id, before or after, and as what it
+    says itself.
+    """
     before, after = held.states or (None, None)
-    page_id, now = held.page_id, datetime.now().astimezone()
+    page_id = held.page_id
+    said, named = await run_in_thread(said_in, arguments)
+    found = await find_pages(writer, {*held.page_ids, *named})
+    levels = [*held.levels, *said, *(level for page in found.values() for level in levels_of_row(page))]
     row: dict[str, Any] = {"page_type": None, "title": None, "base_version": None}
     if after is not None and before is None:
         page_id, row = None, {"page_type": after.type, "title": after.title, "base_version": None}
     elif page_id is not None:
-        found = await kept.connection.one(PROPOSALS["find_page"], **kept.own, page_id=page_id)
-        if found is None:
+        page = found.get(page_id)
+        if page is None or page["owner_id"] != writer.scope.owner_id:
             page_id = None
         else:
-            version = before.version if before else found["version"]
-            row = {"page_type": found["type"], "title": found["title"], "base_version": version}
+            version = before.version if before else page["version"]
+            row = {"page_type": page["type"], "title": page["title"], "base_version": version}
     terms = (held.scope.review and held.scope.review.terms) or usual_terms(operation)
-    asked = [operation.name, arguments, row["base_version"], *kept.author.values()]
+    author = author_of(writer)
+    asked = [operation.name, arguments, row["base_version"], *author.values()]
     return (
         row
-        | kept.author
+        | author
         | {
             "id": new_id(),
             "line_id": new_id(),
@@ -153,11 +157,29 @@ async def row_of(kept: Proposing, held: Held, operation: Operation, arguments: d
             "why": terms.why or None,
             "evidence": list(terms.evidence),
             "significance": terms.significance,
+            "sensitivity": strictest(levels),
             "digest": sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).digest(),
-            "now": now,
-            "expires_at": terms.expires_at or now + timedelta(days=DAYS[Significance(terms.significance)]),
+            "expires_at": terms.expires_at or writer.now + timedelta(days=DAYS[Significance(terms.significance)]),
         }
     )
+
+
+def author_of(writer: Writer) -> dict[str, str]:
+    return {"author_kind": writer.scope.actor.kind.value, "author_id": writer.scope.actor.id}
+
+
+def said_in(arguments: Mapping[str, Any]) -> tuple[set[str], set[UUID]]:
+    """Return the levels that arguments say anywhere, and what may be ids of pages in them."""
+    return {*levels_in(arguments)}, {*ids_in(arguments)}
+
+
+def ids_in(value: Any) -> Iterator[UUID]:
+    if isinstance(value, str):
+        if len(value) == ID_LENGTH and (id := as_id(value)):
+            yield id
+    elif isinstance(value, Mapping | list):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from ids_in(one)
 
 
 def usual_terms(operation: Operation) -> Terms:

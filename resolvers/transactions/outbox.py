@@ -1,12 +1,14 @@
-"""The outbox of webhooks: changes of a write are queued in its own transaction, and so sent if that is committed.
+"""The outbox of webhooks: what a write did is queued in its own transaction, and so sent if that is committed.
 
 A write holds the lock of its wiki, so the positions in a queue are in the order of commits. More changes than are told
-apart are queued as one RESYNC, as followers hear it.
+apart are queued as one RESYNC, as followers hear it. What became of proposals comes after the changes of pages.
 """
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
 
 from content.sensitivity import level_of
 from db.ids import numbered_ids
@@ -21,24 +23,51 @@ OUTBOX = statements("webhook_outbox")
 RETRIED_FOR = timedelta(days=3)
 
 
+class ProposalKind(StrEnum):
+    """The kinds of events of a proposal. A webhook is told of those that it names."""
+
+    CREATED = "proposal.created"
+    ACCEPTED = "proposal.accepted"
+    DECLINED = "proposal.declined"
+    WITHDRAWN = "proposal.withdrawn"
+    EXPIRED = "proposal.expired"
+
+
+class ProposalEvent(NamedTuple):
+    """Something that became of a proposal, with what a webhook is told of it. `level` is how sensitive it is."""
+
+    kind: ProposalKind
+    proposal_id: UUID
+    page_id: UUID | None
+    type: str | None
+    version: int | None
+    level: str
+    operation: str
+    significance: str
+    author_kind: str
+    author_id: str
+
+
 async def queue_deliveries(writer: "Writer") -> None:
-    """Queue the changes of a write for the webhooks of its tenant, in the order in which they happened."""
-    changes = writer.changes.all()
-    if not changes:
+    """Queue what a write did for the webhooks of its tenant, in the order in which it happened."""
+    told = [described(writer, change) for change in writer.changes.all()]
+    told += [event._asdict() for event in writer.proposals]
+    if not told:
         return
     id_start, id_number = numbered_ids()
     await writer.run(
         OUTBOX["queue_deliveries"],
-        changes=[described(writer, place, change) for place, change in enumerate(changes, 1)],
+        changes=[{"place": place, **one} for place, one in enumerate(told, 1)],
+        proposal_kinds=[*ProposalKind],
         id_start=id_start,
         id_number=id_number,
         retried_for=RETRIED_FOR,
     )
 
 
-def described(writer: "Writer", place: int, change: ChangeEvent) -> Mapping[str, Any]:
+def described(writer: "Writer", change: ChangeEvent) -> Mapping[str, Any]:
     """Return a change as the statement takes it; a page that was removed with what was known of it."""
-    told: dict[str, Any] = {"place": place, "kind": change.kind, "page_id": change.id, "version": change.version}
+    told: dict[str, Any] = {"kind": change.kind, "page_id": change.id, "version": change.version}
     page = change.id and writer.removed.get(change.id)
     if page:
         told |= {"type": page.type, "slug": page.slug, "level": level_of(page.metadata)}

@@ -14,6 +14,7 @@ from ..subscriptions.changes import ChangeLog
 
 if TYPE_CHECKING:
     from ..model.pages import Page, Saved
+    from .outbox import ProposalEvent
 
 
 class LogLine(NamedTuple):
@@ -55,6 +56,8 @@ class Writer(Connection):
         self.editions: tuple[str, list[tuple[int, str]]] | None = None
         """The language of the wiki, and the analysers that index it with their states, where that was read already."""
         self.changes = ChangeLog(scope.tenant_id, scope.owner_id, self.now)
+        self.proposals: list[ProposalEvent] = []
+        """What became of proposals, for the webhooks that are told of it."""
         self.gathered: dict[UUID, Any] | None = None
         """What can be found of pages by their ids, where `search.gathering` writes it later."""
         self.lines: list[LogLine] = []

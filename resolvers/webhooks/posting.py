@@ -21,7 +21,8 @@ import orjson
 
 from lib.addresses import Address, AddressRefused, LookUp, is_public, looked_up, pinned
 
-from .webhooks import SECRET_PREFIX
+from ..transactions.outbox import ProposalKind
+from .webhooks import SECRET_PREFIX, event_of
 
 SECONDS = 15.0  # for a whole request
 AGENT = "cairn-webhooks"
@@ -121,15 +122,24 @@ def signature(secret: str, signed: bytes) -> str:
 
 
 def body_of(tenant: str, row: Mapping[str, Any]) -> bytes:
-    """Return what is sent of a change: what it was about, and nothing that the page says."""
+    """Return what is sent of a change or of a proposal: what it was about, and nothing that the page says."""
+    event = event_of(row["kind"], row["page_id"])
     data = {
         "tenant": tenant,
         "owner": row["owner"],
-        "kind": row["kind"],
+        "kind": event.partition(".")[2],
         "pageId": row["page_id"] and str(row["page_id"]),
         "type": row["page_type"],
         "slug": row["slug"],
         "version": row["version"],
     }
-    noun = "wiki" if row["page_id"] is None else "page"
-    return orjson.dumps({"type": f"{noun}.{row['kind']}", "timestamp": row["happened_at"], "data": data})
+    if row["proposal_id"]:
+        data["proposal"] = {
+            "id": str(row["proposal_id"]),
+            "operation": row["operation"],
+            "significance": row["significance"],
+            "authorKind": row["author_kind"],
+            "authorId": row["author_id"],
+            "reason": None if event == ProposalKind.CREATED else row["reason"],
+        }
+    return orjson.dumps({"type": event, "timestamp": row["happened_at"], "data": data})

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from content.sensitivity import LEVELS, USUAL
-from db.database import Connection, Database
+from db.database import Connection, Database, Row
 from db.ids import new_id
 from db.scope import Actor
 from db.sql import statements
@@ -23,7 +23,7 @@ from ..errors import BadInput, IdempotencyKeyNotAllowed, NotFound
 from ..subscriptions.changes import ChangeKind
 from ..tenants.tenants import list_tenants
 from ..transactions.audit import MACHINE, Event, audit
-from ..transactions.outbox import RETRIED_FOR
+from ..transactions.outbox import RETRIED_FOR, ProposalKind
 from ..transactions.transaction import transaction
 
 WEBHOOKS = statements("webhooks")
@@ -35,6 +35,7 @@ OVERLAP, OVERLAP_MAX = timedelta(hours=24), timedelta(days=90)
 REDELIVERED_MAX = 10_000
 AT_ONCE = 1_000  # rows
 NO_WEBHOOK = "There is no such webhook."
+KINDS = (*ChangeKind, *ProposalKind)
 
 
 class DeliveryStatus(StrEnum):
@@ -47,7 +48,10 @@ class DeliveryStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WebhookDraft:
-    """A webhook as it is to be. Without owners, kinds or types it is told of all of them."""
+    """A webhook as it is to be. Without owners or types it is told of all of them, without kinds of all changes.
+
+    Events of proposals are sent to those alone that name them, so that nobody is sent what was not asked for.
+    """
 
     url: str
     owner_ids: Sequence[UUID] = ()
@@ -60,7 +64,7 @@ class WebhookDraft:
         return WebhookDraft(
             checked_url(self.url),
             list(dict.fromkeys(validation.check_count(self.owner_ids, OWNERS_MAX, "owners"))),
-            [validation.one_of(kind, ChangeKind, "kinds") for kind in dict.fromkeys(self.kinds)],
+            [validation.one_of(kind, KINDS, "kinds") for kind in dict.fromkeys(self.kinds)],
             [validation.one_of(type, PAGE_TYPES, "types") for type in dict.fromkeys(self.types)],
             validation.one_of(self.ceiling, LEVELS, "ceiling"),
         )
@@ -113,10 +117,14 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A delivery as it stands. `owner` is a slug."""
+    """A delivery as it stands. `owner` is a slug, and `event` the type of what is sent, like page.created.
+
+    `kind` is that of a change; a proposal is created, or updated by all that becomes of it.
+    """
 
     id: UUID
     owner: str
+    event: str
     kind: str
     page_id: UUID | None
     page_type: str | None
@@ -129,6 +137,7 @@ class Delivery:
     finished_at: datetime | None
     response_status: int | None
     error: str | None
+    proposal_id: UUID | None
 
 
 def checked_url(text: str) -> str:
@@ -270,7 +279,19 @@ async def list_deliveries(
     own = {"tenant_id": tenant_id, "webhook_id": webhook_id}
     async with database.connection() as connection:
         rows = await connection.all(WEBHOOKS["list_deliveries"], **own, status=status, before=before, most=limit)
-    return [Delivery(**dict(row) | {"status": DeliveryStatus(row["status"])}) for row in rows]
+    return [delivery_of(row) for row in rows]
+
+
+def delivery_of(row: Row) -> Delivery:
+    kind, event = row["kind"], event_of(row["kind"], row["page_id"])
+    if row["proposal_id"]:
+        kind = ChangeKind.CREATED.value if kind == ProposalKind.CREATED else ChangeKind.UPDATED.value
+    return Delivery(**dict(row) | {"event": event, "kind": kind, "status": DeliveryStatus(row["status"])})
+
+
+def event_of(kind: str, page_id: UUID | None) -> str:
+    """Return the name of an event by what is stored of it: that of a proposal, or like `page.created`."""
+    return kind if "." in kind else f"{'wiki' if page_id is None else 'page'}.{kind}"
 
 
 async def redeliver(

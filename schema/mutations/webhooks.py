@@ -19,10 +19,14 @@ from ..webhooks import Webhook
 from .payloads import UserError, private_id, user_error
 from .scoping import Request, id_of
 
-KINDS = "Only these kinds of changes: evidence, updated, moved, renamed, archived, restored, created and deleted."
+KINDS = (
+    "Only these kinds of changes: evidence, updated, moved, renamed, archived, restored, created and deleted. Empty "
+    "for all of them. Events of proposals have to be named: proposal.created, proposal.accepted, proposal.declined, "
+    "proposal.withdrawn and proposal.expired."
+)
 
 
-@strawberry.input(description="A new webhook. Without owners, kinds or types it is told of all of them.")
+@strawberry.input(description="A new webhook. Without owners, kinds or types it is told of all changes of pages.")
 class CreateWebhookInput:
     url: str = strawberry.field(description="Where changes are sent to, like https://app.example.org/hooks/cairn.")
     owners: list[str] | None = strawberry.field(default=None, description="Only of these wikis, by slug or id.")

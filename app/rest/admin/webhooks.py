@@ -24,14 +24,20 @@ from .paths import BY, AdminRoute, AfterId, TenantName, check_no_idempotency_key
 
 routes = APIRouter(route_class=AdminRoute, tags=["webhooks"])
 OwnerNames = list[Annotated[str, Field(min_length=1, max_length=SLUG.most)]]
-Kind = Literal["evidence", "updated", "moved", "renamed", "archived", "restored", "created", "deleted", "resync"]
-Kinds = Annotated[list[Kind], Field(max_length=20)]
+Change = Literal["evidence", "updated", "moved", "renamed", "archived", "restored", "created", "deleted", "resync"]
+Event = Literal[
+    "proposal.created", "proposal.accepted", "proposal.declined", "proposal.withdrawn", "proposal.expired"
+]  # fmt: skip
+Kinds = Annotated[
+    list[Change | Event],
+    Field(max_length=20, description="Empty for all changes of pages; events of proposals have to be named."),
+]
 PageTypes = list[Annotated[WikiPageType, Field(strict=False)]]
 Ceiling = Annotated[WikiSensitivity, Field(strict=False, description="It is told nothing of more sensitive pages.")]
 
 
 class NewWebhook(RequestModel):
-    """A webhook. Without owners, kinds or types it is told of all of them."""
+    """A webhook. Without owners, kinds or types it is told of all changes of pages."""
 
     url: Annotated[str, Field(min_length=1, max_length=URL_MAX, examples=["https://app.example.org/hooks/cairn"])]
     owners: Annotated[
@@ -78,7 +84,7 @@ class Webhook(ResponseModel):
     id: UUID
     url: str
     owners: list[str]
-    kinds: list[Kind]
+    kinds: list[Change | Event]
     types: list[WikiPageType]
     ceiling: WikiSensitivity
     state: Literal["active", "failing", "disabled"]
@@ -108,7 +114,11 @@ class Delivery(ResponseModel):
 
     id: UUID
     owner: str
-    kind: Kind
+    event: Annotated[str, Field(description="The type of what is sent.", examples=["proposal.accepted"])]
+    kind: Annotated[
+        Change, Field(description="Of the change; a proposal is created, or updated by what becomes of it.")
+    ]
+    proposal_id: UUID | None
     page_id: UUID | None
     page_type: WikiPageType | None
     slug: str | None
@@ -249,7 +259,8 @@ def webhook_shown(webhook: webhooks.Webhook) -> dict[str, Any]:
 
 
 def delivery_shown(delivery: webhooks.Delivery) -> dict[str, Any]:
-    return asdict(delivery) | {"id": str(delivery.id), "page_id": delivery.page_id and str(delivery.page_id)}
+    shown = asdict(delivery)
+    return shown | {name: shown[name] and str(shown[name]) for name in ("id", "page_id", "proposal_id")}
 
 
 def issued_shown(issued: webhooks.IssuedSecret) -> dict[str, Any]:

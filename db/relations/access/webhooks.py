@@ -39,6 +39,18 @@ def former_until(webhook: OuterRow) -> ColumnElement[Any]:
     return case((webhook.c.former_until > func.now(), webhook.c.former_until), else_=None)
 
 
+def event(delivery: OuterRow) -> ColumnElement[Any]:
+    """Return the name of what is sent, which is the same as resolvers.webhooks.webhooks.event_of."""
+    of_change = func.concat(case((delivery.c.page_id.is_(None), "wiki."), else_="page."), delivery.c.kind)
+    return case((delivery.c.proposal_id.is_not(None), delivery.c.kind), else_=of_change)
+
+
+def kind(delivery: OuterRow) -> ColumnElement[Any]:
+    """Return the kind of a change; a proposal is created, or updated by all that becomes of it."""
+    of_proposal = case((delivery.c.kind == "proposal.created", "created"), else_="updated")
+    return case((delivery.c.proposal_id.is_not(None), of_proposal), else_=delivery.c.kind)
+
+
 def deliveries(webhook_id: Any, status: Any = None) -> Select[Any]:
     """Select the deliveries of a webhook, the newest first."""
     delivery = webhook_deliveries.alias()

@@ -44,7 +44,9 @@ def test_a_webhook_is_changed_and_deleted(acme: Cairn) -> None:
         "kiln",
         1,
     )
-    assert "kiln" in acme("webhooks", "deliveries", id, *ACME).out
+    assert (delivery["event"], delivery["proposalId"]) == ("page.created", None)
+    assert "page.created" in (shown := acme("webhooks", "deliveries", id, *ACME).out)
+    assert "kiln" in shown
     assert orjson.loads(acme("webhooks", "deliveries", id, *ACME, "--status", "dead", "--json").out) == []
     assert done(acme, "webhooks", "redeliver", id, *ACME, "--delivery", delivery["id"])["redelivered"] == 1
     assert "0 deliveries are" in acme("webhooks", "redeliver", id, *ACME).out

@@ -29,8 +29,8 @@ REDELIVER = f"mutation($input: RedeliverWebhookInput!) {{ redeliverWebhook(input
 LIST = f"{{ webhooks(first: 10) {{ totalCount nodes {{ {SHOWN} }} }} }}"
 DELIVERIES = """query($id: ID!, $status: WebhookDeliveryStatus) {
     webhookDeliveries(webhookId: $id, status: $status, first: 10) { totalCount nodes {
-        id owner { slug } kind pageId pageType slug version happenedAt status attempts attemptedAt finishedAt
-        responseStatus error } } }"""
+        id owner { slug } event kind proposalId pageId pageType slug version happenedAt status attempts
+        attemptedAt finishedAt responseStatus error } } }"""
 URL = "https://app.example.org/hooks"
 
 
@@ -68,6 +68,7 @@ async def test_an_admin_makes_a_webhook_which_a_serving_worker_serves(service: S
         await create_page(wiki.database, wiki.scope, PageDraft("entity", "Mara"))
         (delivery,) = await delivered(service, token, webhook["id"], 1)
         assert (delivery["kind"], delivery["pageType"], delivery["slug"]) == ("CREATED", "TOPIC", "austin")
+        assert (delivery["event"], delivery["proposalId"]) == ("page.created", None)
         assert (delivery["pageId"], delivery["attempts"], delivery["responseStatus"]) == (str(page_id), 1, 204)
         assert [(one["id"], one["is_signed"]) for one in receiver.heard] == [(delivery["id"], True)]
         again = await do(service, token, REDELIVER, id=webhook["id"], deliveryId=delivery["id"])
@@ -80,6 +81,44 @@ async def test_an_admin_makes_a_webhook_which_a_serving_worker_serves(service: S
     listed = (await service.ask(LIST, token))["data"]["webhooks"]
     assert listed == {"totalCount": 1, "nodes": [webhook]}
     assert made["secret"] not in str(listed)
+
+
+PROPOSE = """mutation($input: ProposeWikiChangeInput!) { proposeWikiChange(input: $input) {
+    proposal { id } userErrors { code field } } }"""
+DECLINE = """mutation($input: DeclineWikiProposalInput!) { declineWikiProposal(input: $input) {
+    proposal { id } userErrors { code field } } }"""
+
+
+async def test_a_webhook_hears_of_proposals_and_both_doors_tell_so(service: Service, token: str, wiki: Wiki) -> None:
+    """A client that knows the kinds of changes alone sees one: created, or updated."""
+    kinds = ["proposal.created", "proposal.declined"]
+    operator, tenant = Operator(service), str(wiki.scope.tenant_id)
+    with receiving() as receiver:
+        made = await do(service, token, CREATE, url=receiver.url, kinds=kinds)
+        receiver.secret, id = made["secret"], made["webhook"]["id"]
+        assert made["webhook"]["kinds"] == kinds
+        page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", body="Hot."))).page_id
+        edit = {"pageId": str(page_id), "oldText": "Hot.", "newText": "Cold."}
+        proposal = (await do(service, token, PROPOSE, why="It snowed.", edit=edit))["proposal"]["id"]
+        await do(service, token, DECLINE, proposalId=proposal, reason="It did not.")
+        declined, created = await delivered(service, token, id, 2)
+        assert [(one["event"], one["kind"]) for one in (created, declined)] == [
+            ("proposal.created", "CREATED"),
+            ("proposal.declined", "UPDATED"),
+        ]
+        assert {one["proposalId"] for one in (created, declined)} == {proposal}
+        assert (created["pageId"], created["pageType"], created["slug"]) == (str(page_id), "TOPIC", "austin")
+        assert [body["type"] for body in receiver.bodies()] == kinds
+    path = f"/tenants/{tenant}/webhooks"
+    (listed,) = (await operator.get(path))["items"]
+    assert listed["kinds"] == kinds
+    shown = (await operator.get(f"{path}/{id}/deliveries"))["items"]
+    assert [(one["event"], one["kind"], one["proposal_id"]) for one in shown] == [
+        ("proposal.declined", "updated", proposal),
+        ("proposal.created", "created", proposal),
+    ]
+    other = await operator.make(path, url=URL, kinds=["proposal.expired", "created"])
+    assert (await operator.ask("DELETE", f"{path}/{other['id']}")).status_code == 204
 
 
 async def test_a_webhook_is_changed_rotated_and_deleted(service: Service, token: str, wiki: Wiki) -> None:

@@ -13,11 +13,19 @@ from graphql import GraphQLInputObjectType, get_named_type
 
 from db.ids import new_id
 from db.listening import CHANNEL
+from db.scope import Terms
 from resolvers.context import Context
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import archive_page, archive_scope, create_page, delete_page, unarchive_page, update_page
 from resolvers.pages.upsert import upsert_page
+from resolvers.proposals.decisions import (
+    accept_proposal,
+    decline_proposal,
+    expire_proposals,
+    propose_change,
+    withdraw_proposal,
+)
 from resolvers.subscriptions.changes import (
     IN_ONE,
     MOST,
@@ -87,6 +95,33 @@ async def test_each_thing_that_can_happen_to_a_page_has_its_kind(wiki: Wiki, ear
     assert sorted(await ear.told()) == [("DELETED", other, None), ("MOVED", page, None)]
     await archive_scope(database, scope)
     assert await ear.told() == [("ARCHIVED", None, None)]
+
+
+async def test_a_proposal_is_announced_when_it_is_made_and_when_it_is_decided(wiki: Wiki, ear: Ear) -> None:
+    database, scope = wiki.database, wiki.scope
+    page = (await create_page(database, scope, PageDraft("topic", "Austin"))).page_id
+
+    async def propose(title: str) -> UUID:
+        terms = Terms("It is called so.")
+        made = await propose_change(
+            database, scope, terms, lambda asked: update_page(database, asked, page, title=title)
+        )
+        assert made.proposal_id is not None
+        return made.proposal_id
+
+    async def told() -> list[tuple[Topic, str, UUID | None]]:
+        return [(change.topic, change.kind.name, change.id) for change in await ear.changes()]
+
+    await told()
+    first, second, third, fourth = [await propose(title) for title in ("A", "B", "C", "D")]
+    assert await told() == [(Topic.PROPOSALS, "CREATED", id) for id in (first, second, third, fourth)]
+    await accept_proposal(database, scope, first)
+    assert await told() == [(Topic.PAGES, "RENAMED", page), (Topic.PROPOSALS, "UPDATED", first)]
+    await decline_proposal(database, scope, second, "No.")
+    await withdraw_proposal(database, scope, third)
+    await wiki.look.execute("UPDATE proposals SET expires_at = created_at WHERE id = $1", fourth)
+    assert await expire_proposals(database) == 1
+    assert await told() == [(Topic.PROPOSALS, "UPDATED", id) for id in (second, third, fourth)]
 
 
 MUTATIONS: dict[str, dict[str, Any]] = {

@@ -39,7 +39,12 @@ Owners = Annotated[
     list[str] | None, typer.Option("--owner", metavar="SLUG", help="Only of this wiki. May be repeated.")
 ]
 Kinds = Annotated[
-    list[str] | None, typer.Option("--kind", metavar="KIND", help="Only this kind, like created. May be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        help="Only this kind, like created or proposal.accepted. May be repeated. Without it, all changes of pages.",
+    ),
 ]
 Types = Annotated[
     list[str] | None, typer.Option("--type", metavar="TYPE", help="Only pages of this type. May be repeated.")
@@ -207,11 +212,11 @@ def deliveries(
         show([delivery_shown(one) for one in found])
     else:
         rows = [
-            (f"{one.happened_at:%Y-%m-%d %H:%M:%S}", one.owner, one.kind, one.slug or "", one.status.value,
+            (f"{one.happened_at:%Y-%m-%d %H:%M:%S}", one.owner, one.event, one.slug or "", one.status.value,
              str(one.attempts), one.error or "", one.id)
             for one in found
         ]  # fmt: skip
-        table(["happened", "owner", "kind", "page", "status", "attempts", "error", "id"], rows)
+        table(["happened", "owner", "event", "page", "status", "attempts", "error", "id"], rows)
 
 
 @app.command("redeliver", epilog="Example: cairn webhooks redeliver 0199f0c2-… --tenant acme")
@@ -285,7 +290,9 @@ def delivery_shown(one: "Delivery") -> dict[str, Any]:
     return {
         "id": one.id,
         "owner": one.owner,
+        "event": one.event,
         "kind": one.kind,
+        "proposalId": one.proposal_id,
         "pageId": one.page_id,
         "pageType": one.page_type,
         "slug": one.slug,

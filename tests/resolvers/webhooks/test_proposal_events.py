@@ -1,0 +1,416 @@
+"""What becomes of proposals, sent to the webhooks that name such events: in order, and never above their ceiling."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from db.database import Database
+from db.scope import Actor, ActorKind, Role, Scope, Terms
+from resolvers.archives.erasing import erase_owner
+from resolvers.auth.owners import OwnerKind, WikiSettings, create_owner, update_wiki_settings
+from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.edits import edit_page
+from resolvers.pages.lifecycle import archive_scope, create_page, delete_page, update_page
+from resolvers.pages.merging import merge_pages
+from resolvers.pages.transferring import transfer_page
+from resolvers.proposals.decisions import (
+    Decision,
+    accept_proposal,
+    decide_proposals,
+    decline_proposal,
+    expire_proposals,
+    propose_change,
+    withdraw_proposal,
+)
+from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole
+from resolvers.subscriptions.changes import MOST, ChangeKind
+from resolvers.transactions.outbox import ProposalKind, queue_deliveries
+from resolvers.transactions.transaction import writing
+from resolvers.webhooks.webhooks import list_deliveries, redeliver
+from tests.resolvers.webhooks.receiver import Receiver, receiving
+from tests.resolvers.webhooks.test_sending import hook, sender, settled
+from tests.wiki import Wiki
+
+EVENTS = [*ProposalKind]
+BODY = "Ada keeps the harbour.\n\n## Tides\n\nLow at six."
+REVIEW = PolicyRule(WriterRole.MEMBER, Policy.REVIEW)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with receiving() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+async def page_id(wiki: Wiki) -> UUID:
+    page = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Harbour", body=BODY))
+    await update_wiki_settings(wiki.database, wiki.scope, WikiSettings(write_policy=[REVIEW]))
+    return page.page_id
+
+
+@pytest.fixture
+def ada(wiki: Wiki) -> Scope:
+    """A member at home, whose writes are reviewed."""
+    return replace(wiki.acting(Role.MEMBER).scope, actor=Actor(ActorKind.AGENT, "ada"))
+
+
+async def held(write: Any) -> UUID:
+    with pytest.raises(ReviewRequired) as caught:
+        await write
+    assert caught.value.proposal_id is not None
+    return caught.value.proposal_id
+
+
+async def propose(wiki: Wiki, ada: Scope, page_id: UUID, new: str = "seven", old: str = "six") -> UUID:
+    return await held(edit_page(wiki.database, ada, PageAddress(page_id), old_text=old, new_text=new))
+
+
+async def expire(wiki: Wiki, *proposal_ids: UUID) -> int:
+    past = datetime.now(UTC) - timedelta(seconds=1)
+    await wiki.look.execute("UPDATE proposals SET expires_at = $1 WHERE id = ANY($2)", past, [*proposal_ids])
+    return await expire_proposals(wiki.database)
+
+
+async def queued(wiki: Wiki, webhook_id: UUID) -> list[str]:
+    rows = await wiki.rows("webhook_deliveries", "position", webhook_id=webhook_id)
+    assert [row["position"] for row in rows] == [*range(1, len(rows) + 1)]
+    return [row["kind"] for row in rows]
+
+
+async def test_every_event_arrives_signed_with_what_it_is_about(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
+) -> None:
+    issued = await hook(wiki, receiver, kinds=EVENTS)
+    accepted = await propose(wiki, ada, page_id)
+    await accept_proposal(wiki.database, wiki.scope, accepted, reason="Seen at the pier.")
+    declined = await propose(wiki, ada, page_id, "eight", "seven")
+    await decline_proposal(wiki.database, wiki.scope, declined, "Nobody saw it.")
+    withdrawn = await propose(wiki, ada, page_id, "nine", "seven")
+    await withdraw_proposal(wiki.database, ada, withdrawn, "My mistake.")
+    expired = await propose(wiki, ada, page_id, "ten", "seven")
+    assert await expire(wiki, expired) == 1
+    async with sender(wiki.database):
+        rows = await settled(wiki, issued.id, "delivered")
+    bodies = receiver.bodies()
+    assert all(one["is_signed"] for one in receiver.heard)
+    assert [one["id"] for one in receiver.heard] == [str(row["id"]) for row in rows]
+    assert [(body["type"], body["data"]["proposal"]["id"], body["data"]["proposal"]["reason"]) for body in bodies] == [
+        ("proposal.created", str(accepted), None),
+        ("proposal.accepted", str(accepted), "Seen at the pier."),
+        ("proposal.created", str(declined), None),
+        ("proposal.declined", str(declined), "Nobody saw it."),
+        ("proposal.created", str(withdrawn), None),
+        ("proposal.withdrawn", str(withdrawn), "My mistake."),
+        ("proposal.created", str(expired), None),
+        ("proposal.expired", str(expired), None),
+    ]
+    tenant = await wiki.look.fetchval("SELECT slug FROM tenants WHERE tenant_id = $1", wiki.scope.tenant_id)
+    owner = await wiki.look.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id)
+    about = {
+        "id": str(accepted), "operation": "edit_page", "significance": "medium", "authorKind": "agent",
+        "authorId": "ada", "reason": "Seen at the pier.",
+    }  # fmt: skip
+    assert bodies[1]["data"] == {
+        "tenant": tenant, "owner": owner, "kind": "accepted", "pageId": str(page_id), "type": "entity",
+        "slug": "harbour", "version": 2, "proposal": about,
+    }  # fmt: skip
+    assert bodies[0]["data"]["version"] is None
+    assert bodies[0]["timestamp"] == rows[0]["happened_at"].isoformat()
+    assert "seven" not in str(bodies), "nothing is told of what was proposed"
+
+
+async def test_a_webhook_that_names_no_kinds_hears_of_pages_alone(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
+) -> None:
+    """Those that were there before there were such events are sent nothing that they do not know."""
+    everything, created = await hook(wiki, receiver), await hook(wiki, receiver, kinds=["created"])
+    await accept_proposal(wiki.database, wiki.scope, await propose(wiki, ada, page_id))
+    made = await held(create_page(wiki.database, ada, PageDraft("topic", "Pier")))
+    await accept_proposal(wiki.database, wiki.scope, made)
+    assert await queued(wiki, everything.id) == ["updated", "created"]
+    assert await queued(wiki, created.id) == ["created"]
+
+
+async def test_an_accepted_proposal_follows_the_changes_that_it_made(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
+) -> None:
+    issued = await hook(wiki, receiver, kinds=[*EVENTS, "created", "updated", "archived"])
+    other = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Port", body="Ships."))
+    merged = await held(merge_pages(wiki.database, ada, other.page_id, page_id))
+    await accept_proposal(wiki.database, wiki.scope, merged)
+    made = await held(create_page(wiki.database, ada, PageDraft("topic", "Pier")))
+    done = await accept_proposal(wiki.database, wiki.scope, made)
+    async with sender(wiki.database):
+        await settled(wiki, issued.id, "delivered")
+    told = receiver.told()
+    assert told[:2] == [("page.created", "port", 1), ("proposal.created", told[1][1], None)]
+    assert sorted(told[2:4]) == [("page.archived", "port-merged", 2), ("page.updated", "harbour", 2)]
+    assert told[4:] == [
+        ("proposal.accepted", told[1][1], told[4][2]),
+        ("proposal.created", None, None),
+        ("page.created", "pier", 1),
+        ("proposal.accepted", "pier", 1),
+    ]
+    assert [body["data"]["pageId"] for body in receiver.bodies()[-3:]] == [None, str(done.page_id), str(done.page_id)]
+
+
+async def test_nothing_is_told_of_a_decision_that_was_undone(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    issued = await hook(wiki, receiver, kinds=EVENTS)
+    proposal_id = await propose(wiki, ada, page_id)
+
+    def broken(*_: object) -> object:
+        raise RuntimeError("the power is gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("resolvers.proposals.decisions.place_of", broken)
+        with pytest.raises(RuntimeError):
+            await accept_proposal(wiki.database, wiki.scope, proposal_id)
+    assert await queued(wiki, issued.id) == ["proposal.created"]
+
+
+async def test_the_same_proposal_is_told_once(wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver) -> None:
+    issued = await hook(wiki, receiver, kinds=EVENTS)
+    first = await propose(wiki, ada, page_id)
+    assert await propose(wiki, ada, page_id) == first
+    outcomes = await decide_proposals(wiki.database, wiki.scope, [first, first], Decision.ACCEPT)
+    assert [one.error is None for one in outcomes] == [True, False]
+    assert await queued(wiki, issued.id) == ["proposal.created", "proposal.accepted"]
+
+
+async def test_of_several_webhooks_each_hears_what_it_named(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
+) -> None:
+    other = await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "other", "Other")
+    accepted = await hook(wiki, receiver, kinds=["proposal.accepted"])
+    topics = await hook(wiki, receiver, kinds=EVENTS, types=["topic"])
+    entities = await hook(wiki, receiver, kinds=EVENTS, types=["entity"])
+    theirs = await hook(wiki, receiver, kinds=EVENTS, owner_ids=[other.id])
+    await accept_proposal(wiki.database, wiki.scope, await propose(wiki, ada, page_id))
+    await decline_proposal(
+        wiki.database, wiki.scope, await held(create_page(wiki.database, ada, PageDraft("topic", "Pier"))), "No."
+    )
+    assert await queued(wiki, accepted.id) == ["proposal.accepted"]
+    assert await queued(wiki, topics.id) == ["proposal.created", "proposal.declined"]
+    assert await queued(wiki, entities.id) == ["proposal.created", "proposal.accepted"]
+    assert await queued(wiki, theirs.id) == []
+
+
+async def test_a_proposal_about_a_whole_wiki_is_told_whatever_the_types(
+    wiki: Wiki, page_id: UUID, receiver: Receiver
+) -> None:
+    issued = await hook(wiki, receiver, kinds=EVENTS, types=["topic"])
+    terms = Terms("It is done.")
+    await propose_change(wiki.database, wiki.scope, terms, lambda scope: archive_scope(wiki.database, scope))
+    assert await queued(wiki, issued.id) == ["proposal.created"]
+
+
+CEILINGS = ("public", "internal", "confidential", "secret")
+
+
+async def ceilings(wiki: Wiki, receiver: Receiver) -> dict[str, UUID]:
+    """A webhook of each ceiling that wants every event of proposals."""
+    return {one: (await hook(wiki, receiver, kinds=EVENTS, ceiling=one)).id for one in CEILINGS}
+
+
+async def heard(wiki: Wiki, hooks: dict[str, UUID]) -> dict[str, int]:
+    return {ceiling: len(await queued(wiki, id)) for ceiling, id in hooks.items()}
+
+
+@pytest.mark.parametrize(
+    ("level", "told"), [(None, 3), ("public", 4), ("confidential", 2), ("Secret", 1), ("nonsense", 1), ("", 3)]
+)
+async def test_a_proposal_for_a_new_page_has_the_level_of_its_draft(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver, level: str | None, told: int
+) -> None:
+    hooks = await ceilings(wiki, receiver)
+    metadata = None if level is None else {"sensitivity": level}
+    for decide in (accept_proposal, decline):
+        title = decide.__name__
+        proposal_id = await held(create_page(wiki.database, ada, PageDraft("topic", title, metadata=metadata)))
+        await decide(wiki.database, wiki.scope, proposal_id)
+    proposal_id = await held(create_page(wiki.database, ada, PageDraft("topic", "Late", metadata=metadata)))
+    assert await expire(wiki, proposal_id) == 1
+    assert await heard(wiki, hooks) == dict(zip(CEILINGS, [0] * (4 - told) + [6] * told, strict=True))
+
+
+async def decline(database: Database, scope: Scope, proposal_id: UUID) -> None:
+    await decline_proposal(database, scope, proposal_id, "No.")
+
+
+@pytest.mark.parametrize(("before", "after"), [("secret", "public"), ("public", "secret")])
+async def test_of_two_levels_the_stricter_one_counts(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver, before: str, after: str
+) -> None:
+    """Neither a page that is to become secret nor one that was is told to those who may not know of it."""
+    draft = PageDraft("entity", "Vault", metadata={"sensitivity": before})
+    page = await create_page(wiki.database, wiki.scope, draft)
+    hooks = await ceilings(wiki, receiver)
+    metadata = {"sensitivity": after}
+    for decide in (decline, accept_proposal):
+        proposal_id = await held(update_page(wiki.database, ada, page.page_id, metadata=metadata))
+        await decide(wiki.database, wiki.scope, proposal_id)
+    assert (await wiki.page(page.page_id))["metadata"] == metadata
+    assert await heard(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 0, "secret": 4}
+
+
+async def test_a_page_that_became_secret_meanwhile_is_not_told(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
+) -> None:
+    hooks = await ceilings(wiki, receiver)
+    first, second = await propose(wiki, ada, page_id), await propose(wiki, ada, page_id, "eight")
+    await update_page(wiki.database, wiki.scope, page_id, metadata={"sensitivity": "secret"})
+    await decline_proposal(wiki.database, wiki.scope, first, "No.")
+    assert await expire(wiki, second) == 1
+    assert await heard(wiki, hooks) == {"public": 0, "internal": 2, "confidential": 2, "secret": 4}
+
+
+async def test_a_merge_is_as_secret_as_the_stricter_page(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
+) -> None:
+    vault = PageDraft("entity", "Vault", metadata={"sensitivity": "secret"})
+    other = await create_page(wiki.database, wiki.scope, vault)
+    hooks = await ceilings(wiki, receiver)
+    await decline(wiki.database, wiki.scope, await held(merge_pages(wiki.database, ada, other.page_id, page_id)))
+    assert await heard(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 0, "secret": 2}
+
+
+async def test_a_section_may_be_more_secret_than_its_page(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
+) -> None:
+    body = f"{BODY}\n\n## Codes {{sensitivity=confidential}}\n\nSix of them."
+    await update_page(wiki.database, wiki.scope, page_id, body=body)
+    hooks = await ceilings(wiki, receiver)
+    await decline(wiki.database, wiki.scope, await propose(wiki, ada, page_id))
+    assert await heard(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 2, "secret": 2}
+
+
+async def test_a_proposal_of_an_older_release_counts_as_secret(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
+) -> None:
+    """Nobody has said how sensitive it is, so only those are told who are told everything."""
+    proposal_id = await propose(wiki, ada, page_id)
+    await wiki.look.execute("UPDATE proposals SET sensitivity = NULL WHERE id = $1", proposal_id)
+    hooks = await ceilings(wiki, receiver)
+    await decline(wiki.database, wiki.scope, proposal_id)
+    assert await heard(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 0, "secret": 1}
+
+
+async def test_a_page_that_is_to_be_deleted_is_told_with_its_type(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
+) -> None:
+    issued = await hook(wiki, receiver, kinds=[*EVENTS, "deleted"], types=["entity"])
+    admin = replace(wiki.scope, actor=Actor(ActorKind.USER, "ben"))
+    terms = Terms("It is gone.")
+    made = await propose_change(wiki.database, admin, terms, lambda scope: delete_page(wiki.database, scope, page_id))
+    assert made.proposal_id is not None
+    await accept_proposal(wiki.database, wiki.scope, made.proposal_id)
+    async with sender(wiki.database):
+        await settled(wiki, issued.id, "delivered")
+    assert [(body["type"], body["data"]["pageId"], body["data"]["type"]) for body in receiver.bodies()] == [
+        ("proposal.created", str(page_id), "entity"),
+        ("page.deleted", str(page_id), "entity"),
+        ("proposal.accepted", str(page_id), "entity"),
+    ]
+    assert receiver.bodies()[-1]["data"]["proposal"]["operation"] == "delete_page"
+
+
+async def test_proposals_about_a_page_that_leaves_the_wiki_expire(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
+) -> None:
+    issued = await hook(wiki, receiver, kinds=[*EVENTS, "deleted"])
+    other = await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "other", "Other")
+    proposal_id = await propose(wiki, ada, page_id)
+    await transfer_page(wiki.database, wiki.scope, page_id, other.id)
+    async with sender(wiki.database):
+        await settled(wiki, issued.id, "delivered")
+    assert [(body["type"], body["data"]["pageId"]) for body in receiver.bodies()] == [
+        ("proposal.created", str(page_id)),
+        ("page.deleted", str(page_id)),
+        ("proposal.expired", str(page_id)),
+    ]
+    told = receiver.bodies()[-1]["data"]["proposal"]
+    assert (told["id"], told["reason"]) == (str(proposal_id), "The page was transferred to another wiki.")
+
+
+async def test_more_changes_than_are_told_apart_are_not_told_where_only_proposals_are_wanted(
+    wiki: Wiki, receiver: Receiver
+) -> None:
+    proposals, both = await hook(wiki, receiver, kinds=EVENTS), await hook(wiki, receiver, kinds=[*EVENTS, "created"])
+    async with writing(wiki.database, wiki.scope) as writer:
+        for number in range(MOST + 1):
+            writer.changes.add(ChangeKind.UPDATED, UUID(int=number))
+        await queue_deliveries(writer)
+        writer.changes.found.clear()  # there are no such pages
+    assert await queued(wiki, proposals.id) == []
+    assert await queued(wiki, both.id) == ["resync"]
+
+
+async def test_an_event_is_tried_again_and_redelivered_under_its_id(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
+) -> None:
+    receiver.answers = [500]
+    issued = await hook(wiki, receiver, kinds=EVENTS)
+    await propose(wiki, ada, page_id)
+    async with sender(wiki.database):
+        async with asyncio.timeout(60):
+            while not receiver.attempts:
+                await asyncio.sleep(0.02)
+            while not await wiki.look.fetchval("SELECT due_at > now() + interval '1s' FROM webhook_queues"):
+                await asyncio.sleep(0.02)
+        assert receiver.heard == []
+        await wiki.look.execute("UPDATE webhook_queues SET due_at = now()")
+        (row,) = await settled(wiki, issued.id, "delivered")
+        tenant_id = wiki.scope.tenant_id
+        (delivery,) = await list_deliveries(wiki.database, tenant_id, issued.id)
+        assert (delivery.event, delivery.kind, delivery.attempts) == ("proposal.created", "created", 2)
+        assert await redeliver(wiki.database, tenant_id, issued.id, row["id"]) == 1
+        async with asyncio.timeout(60):
+            while len(receiver.heard) < 2:
+                await asyncio.sleep(0.02)
+    first, again = receiver.heard
+    assert first == again
+    assert (first["id"], first["body"]["type"]) == (str(row["id"]), "proposal.created")
+
+
+async def test_proposals_are_queued_in_the_order_of_commits_under_concurrent_writers(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
+) -> None:
+    """No position is given twice, nobody waits for ever, and each proposal is created before it is decided."""
+    hooks = [await hook(wiki, receiver, kinds=EVENTS), await hook(wiki, receiver, kinds=[*EVENTS, "created"])]
+
+    async def work(number: int) -> None:
+        made = await held(create_page(wiki.database, ada, PageDraft("topic", f"Page {number}")))
+        decide = accept_proposal if number % 2 else decline
+        await decide(wiki.database, wiki.scope, made)
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Other {number}"))
+
+    await asyncio.gather(*map(work, range(8)))
+    for issued in hooks:
+        rows = await wiki.rows("webhook_deliveries", "position", webhook_id=issued.id)
+        assert [row["position"] for row in rows] == [*range(1, len(rows) + 1)]
+        events: dict[UUID, list[str]] = {}
+        for row in rows:
+            if row["proposal_id"]:
+                events.setdefault(row["proposal_id"], []).append(row["kind"])
+        assert len(events) == 8
+        assert all(len(kinds) == 2 and kinds[0] == "proposal.created" for kinds in events.values())
+
+
+async def test_nobody_is_named_any_more_who_was_erased(wiki: Wiki, page_id: UUID, receiver: Receiver, dsn: str) -> None:
+    """Whoever proposed something in a wiki of others leaves no id in what is queued there."""
+    await hook(wiki, receiver, kinds=EVENTS)
+    person = (await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, "ada", "Ada")).id
+    author = replace(wiki.acting(Role.MEMBER).scope, actor=Actor(ActorKind.USER, str(person)))
+    await propose(wiki, author, page_id)
+    assert (await wiki.row("webhook_deliveries"))["author_id"] == str(person)
+    await erase_owner(dsn, str(wiki.scope.tenant_id), str(person), "operator:test", dry_run=False)
+    assert (await wiki.row("webhook_deliveries"))["author_id"] == "erased"
