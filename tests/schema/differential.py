@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-TEST = "tests/schema/test_differential.py"
+TEST = "tests/schema/execution/test_differential.py"
 
 
 def main(words: list[str] | None = None) -> int:

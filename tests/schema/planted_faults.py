@@ -20,16 +20,16 @@ from tests.schema.faults import FAULTS, Fault
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("app", "content", "db", "migrations", "resolvers", "schema", "selection", "tests")
 GATES = (
-    ["tests/schema/test_differential.py"],
+    ["tests/schema/execution/test_differential.py"],
     [
-        "tests/schema/test_engine.py",
-        "tests/schema/test_lists.py",
-        "tests/schema/test_plans.py",
-        "tests/schema/test_search.py",
-        "tests/schema/test_suggestions.py",
-        "tests/schema/test_where_relations_lead.py",
+        "tests/schema/execution/test_engine.py",
+        "tests/schema/execution/test_lists.py",
+        "tests/schema/execution/test_plans.py",
+        "tests/schema/search/test_search.py",
+        "tests/schema/search/test_suggestions.py",
+        "tests/schema/execution/test_where_relations_lead.py",
     ],
-    ["tests/schema/test_access.py"],
+    ["tests/schema/access/test_access.py"],
 )
 FAILED = re.compile(r"^FAILED \S*?::(\S+)", re.MULTILINE)
 

@@ -21,7 +21,7 @@ from tests.app.service import Service, serving
 from tests.app.web.test_web_in_browser import opened, pressed, typed
 from tests.app.web.test_web_writing import form_of
 from tests.app.web_client import SAME, signed_in
-from tests.content.test_vault import VAULT
+from tests.content.notes.test_vault import VAULT
 from tests.resolvers.import_export.vaults import run
 from tests.wiki import Wiki
 

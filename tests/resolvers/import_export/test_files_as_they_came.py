@@ -14,7 +14,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from resolvers.pages.renaming import rename_page
-from tests.content.test_vault import VAULT
+from tests.content.notes.test_vault import VAULT
 from tests.resolvers.import_export.exports import exported, files
 from tests.resolvers.import_export.vaults import by_path, counts, imported, run, write
 from tests.wiki import Wiki, check

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.content.test_vault import VAULT
+from tests.content.notes.test_vault import VAULT
 from tests.resolvers.import_export.vaults import backlinks, counts, run
 from tests.wiki import Wiki
 

@@ -13,7 +13,7 @@ from graphql import DocumentNode, parse, print_ast
 from tests.conftest import copied, shared
 from tests.schema.read_snapshots import FOLDER, POSTGRES, document, names, snapshots, without_plan, write_world
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 STORED = {"rest": ROOT / "app" / "rest" / "queries", "mcp": ROOT / "app" / "mcp" / "queries"}
 MOST_LINES = 80  # of a difference, in the message of a failed test
 

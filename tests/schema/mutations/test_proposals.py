@@ -11,7 +11,7 @@ from resolvers.context import Context
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from schema.root import make_engine
-from tests.schema.test_claims import Ask
+from tests.schema.mutations.test_claims import Ask
 from tests.wiki import Wiki
 
 POLICY = """mutation ($rules: [WikiWriteRuleInput!]!) { done: updateWikiSettings(input: {writePolicy: $rules}) {

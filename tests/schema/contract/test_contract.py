@@ -18,7 +18,7 @@ from graphql import (
 from schema import v0
 from schema.root import GRAPHQL, sdl
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COMMITTED = ROOT / "schema" / "schema.graphql"
 
 

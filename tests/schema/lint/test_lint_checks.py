@@ -15,7 +15,7 @@ from resolvers.pages.lifecycle import create_page
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from resolvers.transactions.transaction import writing
-from tests.schema.test_lint import linted
+from tests.schema.lint.test_lint import linted
 from tests.wiki import Wiki
 
 

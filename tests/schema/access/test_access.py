@@ -21,7 +21,7 @@ from tests.schema.world import CALLERS, Row, World, caller, make_world, read_bac
 
 QUERIES: dict[str, Any] = GRAPHQL.query_type.fields if GRAPHQL.query_type else {}
 ASKS = {"compileWikiNow", "resetWikiCursor", "bootstrapJournalImport"}
-"""What admins ask of the compiler, without an input: tests/schema/test_compiling.py says who may."""
+"""What admins ask of the compiler, without an input: tests/schema/mutations/test_compiling.py says who may."""
 OF_NO_WIKI = {
     "disconnectWikiProgram", "revokeApiKey", "rotateApiKey", "updateWebhook", "deleteWebhook", "rotateWebhookSecret",
     "redeliverWebhook",

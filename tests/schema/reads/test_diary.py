@@ -21,7 +21,7 @@ from resolvers.pages.lifecycle import archive_page, delete_page
 from resolvers.pages.merging import merge_pages
 from schema.root import make_engine
 from tests.schema.asking import ask, code
-from tests.schema.test_overview import page
+from tests.schema.reads.test_overview import page
 from tests.wiki import Wiki
 
 ENGINE = make_engine()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from content.claims.contradictions import disagree
 from content.claims.corrections import SENTENCE_MAX
-from tests.content.contradiction_pairs import AGREE, DISAGREE, KEPT_BACK, PAIRS
+from tests.content.claims.contradiction_pairs import AGREE, DISAGREE, KEPT_BACK, PAIRS
 
 Pairs = list[tuple[str, str, bool]]
 WORDS = st.sampled_from(sorted({word for one, other, _ in PAIRS for word in f"{one} {other}".split()}))

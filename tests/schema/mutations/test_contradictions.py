@@ -14,7 +14,7 @@ from resolvers.pages.merging import merge_pages
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
 from schema.root import make_engine
-from tests.schema.test_claims import Ask
+from tests.schema.mutations.test_claims import Ask
 from tests.wiki import Wiki
 
 SHOWN = """changed userErrors { code field message } page { version bodyMd }

@@ -13,7 +13,7 @@ from tests.app.older_clients import CLI, MOBILE, WEB
 from tests.schema.asking import Recorder, data
 from tests.schema.world import CALLERS, World
 
-COMMITTED = Path(__file__).parents[2] / "schema" / "v0.graphql"
+COMMITTED = Path(__file__).parents[3] / "schema" / "v0.graphql"
 READS = {**MOBILE, **WEB, "jobs": CLI["jobs"]}
 SEARCHES = {"search"}
 ADMIN = next(scope for scope in CALLERS if scope.role == "admin")

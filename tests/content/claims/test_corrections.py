@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from content.claims import claims
 from content.claims.claims import ClaimRead, Statement
 from content.claims.corrections import SENTENCE_MAX, Verdict, changes, judge, may_correct
-from tests.content.correction_pairs import ADDS, KEPT_BACK, OVERRIDES, PAIRS, UNRELATED
+from tests.content.claims.correction_pairs import ADDS, KEPT_BACK, OVERRIDES, PAIRS, UNRELATED
 
 TEXTS = st.text(alphabet=st.sampled_from("ab AZ.?\n“”\\[]^-é日0 "), max_size=60)
 WORDS = st.sampled_from(sorted({word for older, newer, _ in PAIRS for word in f"{older} {newer}".split()}))
