@@ -71,17 +71,11 @@ QUESTIONS = Family(
 DOCUMENTS = Family("cairn_documents_cached", "gauge", "Documents kept with their plans")
 CONNECTIONS = Family("cairn_pool_connections", "gauge", "Connections to Postgres", ("pool", "state"))
 WAITING = Family("cairn_pool_waiting", "gauge", "Requests that wait for a connection", ("pool",))
-READS = Family(
-    "cairn_reads_total", "counter", "Reads where there are replicas, by the server that answered", ("server",)
-)
-READ_FALLBACKS = Family(
-    "cairn_read_fallbacks_total", "counter", "Requests whose reads went to the primary instead of a replica", ("cause",)
-)
-REPLICAS_ASIDE = Family(
-    "cairn_replicas_aside", "gauge", "Processes that send no reads to this replica now", ("server",)
-)
+READS = Family("cairn_reads_total", "counter", "Reads by server, if there are replicas", ("server",))
+READ_FALLBACKS = Family("cairn_read_fallbacks_total", "counter", "Requests that no replica could answer", ("cause",))
+REPLICAS_ASIDE = Family("cairn_replicas_aside", "gauge", "Processes that do not read from it", ("server",))
 REPLICA_LAG = Family(
-    "cairn_replica_lag_seconds", "gauge", "For how long the primary has had something that this replica lacks",
+    "cairn_replica_lag_seconds", "gauge", "For how long the primary has had what it lacks",
     ("server",), of_service=True,
 )  # fmt: skip
 LAG_SECONDS = Family(

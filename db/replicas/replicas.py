@@ -131,7 +131,7 @@ class Replicas:
 
 
 class SingleReads:
-    """What stands for a connection where each statement is a read by itself, on a replica or on the primary."""
+    """A stand-in for a connection on which each statement is a read by itself, of a replica or of the primary."""
 
     def __init__(self, replicas: Replicas) -> None:
         self.replicas = replicas

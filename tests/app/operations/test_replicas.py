@@ -11,12 +11,16 @@ from typing import Any
 import asyncpg
 import pytest
 
+from app.cli.doctor import State, examine
+from app.settings import Settings
 from db.database import Database
 from db.replicas.replicas import ReplicaSettings
 from db.replicas.routing import ROUTE, Route
 from tests.app.agents import agent
 from tests.app.service import Service, serving
+from tests.app.streaming import initialised
 from tests.app.web_client import SAME, signed_in
+from tests.postgres_proxy import Proxy
 from tests.standby import Pair, kill, running_pair
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -25,6 +29,7 @@ MAKE = """mutation($title: String!) {
 }"""
 READ = "{ wikiPages(first: 100) { nodes { title } } }"
 SEARCH = 'query($t: ID!) { wikiSearch(tenantId: $t, query: "pecan") { page { title } } }'
+FOLLOW = "subscription { wikiScopeChanged { kind } }"
 COUNTED = re.compile(r'^(cairn_\w+)\{(?:server|cause)="([\w-]+)"\} (\S+)$', re.MULTILINE)
 HEADER = "cairn-position"
 
@@ -385,3 +390,68 @@ async def test_a_promoted_replica_takes_over_and_is_none_any_more(synchronous_pa
         async with Answered(service) as reading:
             assert await titles(service, token, position) == ["Ash", "Birch"]
         assert list(reading.by) == ["primary"]
+
+
+async def test_a_network_that_is_cut_in_the_midst_of_a_read_is_not_noticed(
+    pair: Pair, wiki: Wiki, tmp_path: Path
+) -> None:
+    """What was sent to the replica is not answered, and no end is told: the primary answers within seconds."""
+    primary, standby = map(pair.dsn, pair.sockets())
+    async with (
+        Proxy(standby).open() as proxy,
+        serving(primary, tmp_path, read_database_urls=proxy.dsn, metrics="local") as service,
+    ):
+        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+        token = token_of(service, wiki)
+        await titles(service, token, await make(service, token, "Ash"))
+        proxy.flowing.clear()
+        async with Answered(service) as cut:
+            assert await titles(service, token) == ["Ash"]
+        assert (cut.by, cut.fallbacks) == ({"primary": 1}, {"failed": 1})
+        proxy.flowing.set()
+        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+
+
+async def test_events_and_writes_of_a_stream_say_their_position(
+    pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
+) -> None:
+    """Whoever hears of a change, and reads again elsewhere, sees it. What a stream shows the primary has read."""
+    async with replicated(pair, tmp_path, read_max_lag=600, read_wait=0.05) as service:
+        token = token_of(service, wiki)
+        await replica.execute("SELECT pg_wal_replay_pause()")
+        async with initialised(service, token) as websocket:
+            await websocket.subscribe(FOLLOW, "1")
+            asked = {"query": MAKE, "variables": {"title": "Ash"}}
+            await websocket.say(type="subscribe", id="2", payload=asked)
+            heard = [await websocket.hear() for _ in range(3)]
+        positions = [one["payload"]["extensions"]["position"] for one in heard if one["type"] == "next"]
+        assert len(positions) == 2
+        for position in positions:
+            assert await titles(service, token, position) == ["Ash"]
+
+
+async def test_the_doctor_looks_at_each_replica(
+    pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
+) -> None:
+    primary, standby = map(pair.dsn, pair.sockets())
+    nobody = "postgresql://postgres:hunter2@127.0.0.1:1/cairn"
+
+    async def found(dsns: str) -> list[tuple[State, str]]:
+        settings = Settings(
+            database_url=primary,
+            read_database_urls=dsns,
+            read_max_lag=1,
+            data_dir=tmp_path,
+        )
+        findings = await asyncio.to_thread(lambda: list(examine(settings)))
+        assert "hunter2" not in str(findings)
+        return [(one.state, one.message) for one in findings if one.check == "replicas"]
+
+    well, unreachable, none = await found(f"{standby},{nobody},{primary}")
+    assert (well[0], unreachable[0], none[0]) == (State.OK, State.FAILED, State.FAILED)
+    assert unreachable[1].startswith("replica-2 cannot be reached")
+    assert none[1] == "replica-3 is no standby of this database, and serves no reads."
+    await replica.execute("SELECT pg_wal_replay_pause()")
+    await wiki.look.execute("UPDATE tenants SET name = 'U' WHERE tenant_id = $1", wiki.scope.tenant_id)
+    ((state, message),) = await found(standby)
+    assert (state, message) == (State.WARNING, "replica-1 is more than 1 seconds behind, and serves no reads.")
