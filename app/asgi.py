@@ -14,6 +14,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.database import Database
 from db.migrate import pending
+from db.replicas.replica import SILENT
+from db.replicas.replicas import ReplicaSettings
 from db.scope import Role
 from resolvers.auth.credentials import Credentials, Signing, Tokens
 from resolvers.auth.jwks import Jwks
@@ -33,6 +35,7 @@ from .http.headers import browser_rules, security_headers
 from .http.health import health_routes
 from .http.idempotency import swept
 from .http.limits import Bounds
+from .http.positions import Positions
 from .http.request import Bodies, document_limits
 from .mcp.caller import Reach
 from .mcp.endpoint import ToolsEndpoint
@@ -49,7 +52,7 @@ from .rest.endpoint import PATH as REST
 from .settings import Settings, signing_secret
 from .subscriptions import routes
 from .subscriptions.streams import Streams
-from .web.endpoint import Web, error_page, is_for_a_person
+from .web.endpoint import Web, error_page, is_for_a_person, position_cookie
 from .web.routes import web_routes
 from .worker import compiling
 
@@ -87,6 +90,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         queue=settings.pool_queue,
         statement_timeout=settings.statement_timeout,
         statement_cache=settings.statement_cache,
+        replicas=ReplicaSettings(settings.read_database_urls or (), settings.read_max_lag, settings.read_wait),
     )
     use_embeddings(settings, database)
     use_fetching(settings, database)
@@ -191,6 +195,8 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         "/mcp": tools,
     }
     app: ASGIApp = shortened(paths, shortcuts)
+    if settings.read_database_urls:
+        app = Positions(app, database, position_cookie, settings.read_max_lag + SILENT)
     for rule in reversed(browser_rules(settings)):
         app = rule.cls(app, *rule.args, **rule.kwargs)
     return RequestLog(app, settings, security_headers(settings), list(watchers))

@@ -64,6 +64,19 @@ def by_commas(given: object) -> object:
     return [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else given
 
 
+DSN = re.compile(r"postgres(?:ql)?://\S+")
+
+
+def dsns(given: object) -> object:
+    """Split DSNs at their commas, but not between the hosts of one. Raise ValueError for what is none."""
+    if not isinstance(given, str):
+        return given
+    found = [part.strip(" ,") for part in re.split(r",(?=\s*postgres(?:ql)?://)", given) if part.strip(" ,")]
+    if not all(map(DSN.fullmatch, found)):
+        raise ValueError("each needs the form postgresql://user:password@host:5432/cairn")
+    return found
+
+
 def parse_price(given: list[str] | None) -> list[str] | None:
     """Check a price such as `provider:model=2.50/10`: for a million tokens in, and out."""
     for price in given or ():
@@ -103,6 +116,7 @@ def role_names(given: list[str] | None) -> list[str] | None:
 
 
 Names = Annotated[list[str] | None, BeforeValidator(by_commas)]
+Dsns = Annotated[list[str] | None, BeforeValidator(dsns)]
 Hosts = Annotated[Names, AfterValidator(hosts)]
 Origins = Annotated[Names, AfterValidator(origins)]
 Origin = Annotated[str | None, AfterValidator(origin)]

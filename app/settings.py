@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 
 from compiler import PLANNER, WRITER
 
-from .setting_types import Hosts, Hour, Issuer, Names, Networks, Origin, Origins, Prices, RoleNames, Toolsets
+from .setting_types import Dsns, Hosts, Hour, Issuer, Names, Networks, Origin, Origins, Prices, RoleNames, Toolsets
 
 PREFIX = "CAIRN_"
 FOREIGN = re.compile(r"CAIRN_(TEST_.*|SERVICE_(HOST|PORT.*)|PORT_\d+_.*)")
@@ -89,6 +89,10 @@ class Settings(BaseModel):
     )
     statement_timeout: float = Field(10.0, ge=0.001, le=10**6, description="Seconds that a statement may take")
     statement_cache: int = Field(512, ge=0, description="Prepared statements a connection; 0 behind old poolers")
+
+    read_database_urls: Dsns = Field(None, description="Standbys that answer reads, by commas")
+    read_max_lag: float = Field(10.0, ge=1, le=3600, description="Seconds that one may be behind")
+    read_wait: float = Field(0.5, ge=0, le=10, description="Seconds that a read waits for what its client has written")
 
     max_body: int = Field(2_000_000, ge=1, description="Bytes of a request body")
     max_import: int = Field(100_000_000, ge=1, description="Bytes of an upload that is imported; unpacked 20-fold")

@@ -9,6 +9,7 @@ from typing import Any
 import asyncpg
 
 from .pool import is_lost
+from .replicas.routing import record_commit
 
 
 class Commits:
@@ -91,6 +92,7 @@ async def commit(connection: asyncpg.Connection, statements: str) -> None:
     await connection.execute(statements)
     if (commits := COUNTED.get()) is not None:
         commits.done += 1
+    record_commit()
 
 
 async def run_to_end(work: Coroutine[Any, Any, None]) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
@@ -12,18 +13,22 @@ import orjson
 
 from observability.trace import span
 
+from .answers import read_answer, read_answer_anew
 from .breaker import PATIENCE as PROMPT
 from .breaker import Breaker, Probe
 from .committing import committing
 from .explaining import Explaining, generic_plan
 from .migrate import oldest_revision
 from .pool import PATIENCE, Pool
+from .replicas.replica import Replica
+from .replicas.replicas import Replicas, ReplicaSettings, SingleReads
+from .replicas.routing import close_route
 from .sql import Statement, statements
 
 Row = Mapping[str, Any]
 T = TypeVar("T")
+NO_REPLICAS = ReplicaSettings()
 ONE_PLAN = {"plan_cache_mode": "force_generic_plan"}
-PLANNED_ANEW = "SET LOCAL plan_cache_mode = force_custom_plan"
 # asyncpg asks about each type of array when it first meets it: better of all, and before anybody waits for a write.
 ARRAYS = "SELECT $1::uuid[], $2::text[], $3::integer[], $4::smallint[], $5::float8[], $6::tsquery[], $7::jsonb[]"
 HAS_CITUS = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"
@@ -44,13 +49,14 @@ class Database:
     """Whether the answer to what is written through this is stored, for whoever sends the same again."""
 
     def __init__(
-        self, dsn: str, *, size: int = 8, queue: int = 256, statement_timeout: float = 10.0, statement_cache: int = 512
-    ) -> None:
+        self, dsn: str, *, size: int = 8, queue: int = 256, statement_timeout: float = 10.0, statement_cache: int = 512,
+        replicas: ReplicaSettings = NO_REPLICAS,
+    ) -> None:  # fmt: skip
         """Set up the pools: `size` and `queue` are those of each one. `statement_timeout` in seconds.
 
         `statement_cache` 0 is for poolers that forget prepared statements.
         """
-        self.dsn, self.size, self.queue = dsn, size, queue
+        self.dsn, self.size, self.queue, self.replica_settings = dsn, size, queue, replicas
         self.options: dict[str, Any] = {
             "statement_cache_size": statement_cache,
             "max_cached_statement_lifetime": 0,
@@ -65,6 +71,7 @@ class Database:
         self.pool: Pool | None = None
         self.read_pool: Pool | None = None
         self.breaker: Breaker | None = None
+        self.replicas: Replicas | None = None
 
     async def open(self) -> None:
         self.pool = await self.pool_of(self.session)
@@ -75,6 +82,17 @@ class Database:
         # Citus plans a join only with the values in it (docs/how-to/citus.md).
         self.read_pool = await self.pool_of(self.session if self.on_citus else self.session | ONE_PLAN)
         self.breaker = Breaker((self.pool, self.read_pool), Probe(self.dial))
+        if self.replica_settings.dsns and not self.on_citus:  # whose log is not the only one
+            self.replicas = self.replicas_of(self.replica_settings, self.pool, self.read_pool, self.breaker.probe)
+
+    def replicas_of(self, given: ReplicaSettings, writes: Pool, reads: Pool, probe: Probe) -> Replicas:
+        """Return the replicas, whose connections are as those for reads of the primary."""
+        connect, most = partial(self.connect, self.session | ONE_PLAN), {"size": self.size, "queue": self.queue}
+        members = [
+            Replica(f"replica-{n}", partial(connect, dsn), partial(self.dial, dsn=dsn), bound=given.max_lag, **most)
+            for n, dsn in enumerate(given.dsns, 1)
+        ]
+        return Replicas(members, reads=reads, writes=writes, probe=probe, wait=given.wait)
 
     async def fill(self) -> None:
         """Open every connection now, where the first statement of each takes long: no request shall wait for it."""
@@ -86,18 +104,18 @@ class Database:
         await made.open()
         return made
 
-    async def dial(self, session: Mapping[str, str] | None = None) -> asyncpg.Connection:
+    async def dial(self, session: Mapping[str, str] | None = None, dsn: str | None = None) -> asyncpg.Connection:
         settings = self.session if session is None else session
         try:
-            return await asyncpg.connect(self.dsn, timeout=PATIENCE, server_settings=settings, **self.options)
+            return await asyncpg.connect(dsn or self.dsn, timeout=PATIENCE, server_settings=settings, **self.options)
         except TimeoutError:
             raise
         except OSError as error:  # a socket that is not there is one of a file, to Python
             raise ConnectionError(*error.args) from error
 
-    async def connect(self, session: Mapping[str, str]) -> asyncpg.Connection:
+    async def connect(self, session: Mapping[str, str], dsn: str | None = None) -> asyncpg.Connection:
         try:
-            connection = await self.dial(session)
+            connection = await self.dial(session, dsn)
         except TimeoutError:
             raise ConnectionError(f"no connection within {PATIENCE:g} seconds") from None
         try:
@@ -110,6 +128,9 @@ class Database:
         return connection
 
     async def close(self) -> None:
+        if self.replicas is not None:
+            await self.replicas.close()
+            self.replicas = None
         if self.breaker is not None:
             await self.breaker.close()
             self.breaker = None
@@ -119,19 +140,18 @@ class Database:
 
     async def json(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
         """Return the JSON value of a compiled read, exactly as Postgres wrote it. Raises AnswerTooLarge."""
+        if self.replicas is not None:
+            return await self.replicas.read(lambda connection: read_answer(connection, sql, arguments))
         async with acquire(self.read_pool) as connection:
-            with span("sql", sql):
-                row = await connection.fetchrow(sql, *arguments)
-        return answer_in(row)
+            return await read_answer(connection, sql, arguments)
 
     async def json_anew(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
         """Return the value of one of the few reads whose best plan depends on a value. It takes four round trips, where
         `json` takes one."""
-        async with acquire(self.read_pool) as connection, connection.transaction(readonly=True):
-            await connection.execute(PLANNED_ANEW)
-            with span("sql", sql):
-                row = await connection.fetchrow(sql, *arguments)
-        return answer_in(row)
+        if self.replicas is not None:
+            return await self.replicas.read(lambda connection: read_answer_anew(connection, sql, arguments))
+        async with acquire(self.read_pool) as connection:
+            return await read_answer_anew(connection, sql, arguments)
 
     @property
     def is_cut(self) -> bool:
@@ -183,6 +203,8 @@ class Database:
     def pools(self) -> dict[str, "PoolFacts"]:
         """Return how busy each pool is at this moment."""
         pools = {"reads": self.read_pool, "writes": self.pool}
+        if self.replicas is not None:
+            pools |= {one.name: one.pool for one in self.replicas.members}
         return {name: facts(pool) for name, pool in pools.items() if pool is not None}
 
     @asynccontextmanager
@@ -193,7 +215,11 @@ class Database:
 
     @asynccontextmanager
     async def searching(self) -> AsyncIterator["Connection"]:
-        """Acquire a connection for statements with one plan for all values, which takes longer to make than to run."""
+        """Acquire a connection for statements with one plan for all values, which takes longer to make than to run.
+        Each is a read by itself."""
+        if self.replicas is not None:
+            yield Connection(SingleReads(self.replicas))
+            return
         async with acquire(self.read_pool) as connection:
             yield Connection(connection)
 
@@ -208,6 +234,7 @@ class Database:
 
     def transaction(self, first: str = "") -> AbstractAsyncContextManager["Connection"]:
         """Begin a transaction, all of it or nothing. `first` is SQL without parameters to send along with the BEGIN."""
+        close_route()
         return transacting(self.pool, first)
 
 
@@ -346,18 +373,6 @@ class Connection:
         """Run the same statement for many rows, in one round trip."""
         with span("sql", statement.sql):
             await self.raw.executemany(statement.sql, [self.arguments(statement, row) for row in rows])
-
-
-class AnswerTooLarge(Exception):
-    """A compiled read whose value has more bytes than its statement lets pass."""
-
-
-def answer_in(row: Row) -> bytes | None:
-    """Return the value of a compiled read; its statement returns the size alone if that is too large."""
-    value: bytes | None = row["answer"]
-    if value is None and row["size"] is not None:
-        raise AnswerTooLarge(f"This answer would have {row['size']:,} bytes, more than one answer may have.")
-    return value
 
 
 async def prepare_connection(connection: asyncpg.Connection) -> None:

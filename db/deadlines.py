@@ -6,6 +6,7 @@ A timer for each of them would cost more than the most of what is waited for.
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -49,3 +50,11 @@ class Deadlines(Generic[T]):
                 self.timer = loop.call_later(left, self.check)
                 return
             self.expire(self.pop())
+
+
+async def wait_for_event(event: asyncio.Event, seconds: float) -> bool:
+    """Return whether the event was set within that time."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    return event.is_set()

@@ -3,12 +3,12 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from uuid import uuid4
 
 import asyncpg
 
 from .database import Database
+from .deadlines import wait_for_event
 from .sql import statements
 
 BEATS = statements("changes")["beat"]
@@ -81,11 +81,3 @@ class Listener:
             await other.value(BEATS, channel=self.own_channel)
         if not await wait_for_event(echoed, PATIENCE):
             raise Deaf
-
-
-async def wait_for_event(event: asyncio.Event, seconds: float) -> bool:
-    """Return whether the event was set within that time."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    return event.is_set()

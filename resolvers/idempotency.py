@@ -14,6 +14,7 @@ import orjson
 
 from db.database import Connection, Database
 from db.one_transaction import OneTransaction
+from db.replicas.routing import record_commit
 from db.restricted import restricted, unrestricted
 from db.scope import Scope
 from db.sql import statements
@@ -100,21 +101,27 @@ async def once(database: Database, attempt: Attempt, run: Callable[[Database], A
     The answer is kept if something was written. If a part failed for a reason of ours, nothing of it is written.
     """
     if (known := await attempt.look(database)) is not None:
-        return Answered(Answer(known), replayed=True)
+        return repeated(known)
     async with OneTransaction(database, attempt.claim) as whole:
         noted = recorded_errors()
         answer = await run(whole)
         if attempt.found is not None or whole.refused is not None:
             forget_errors(noted)
         if attempt.found is not None:
-            return Answered(Answer(attempt.found), replayed=True)
+            return repeated(attempt.found)
         if whole.refused is not None:
             raise whole.refused
         if whole.writes:
             return Answered(await store_answer(whole, attempt, answer))
     # Another may have done it while this one looked, and what it would have changed is not there any more.
     known = await attempt.look(database)
-    return Answered(answer) if known is None else Answered(Answer(known), replayed=True)
+    return Answered(answer) if known is None else repeated(known)
+
+
+def repeated(answer: bytes) -> Answered:
+    """Return an answer that was given before; the write behind it was committed before now."""
+    record_commit()
+    return Answered(Answer(answer), replayed=True)
 
 
 HELD = b"held "

@@ -23,9 +23,11 @@ from resolvers.jobs.queue import count_open_jobs
 
 from ..settings import Settings, unknown_variables
 from .output import print_status
-from .session import ask_server, opened
+from .session import ask_server, opened, reason
 
-DOCTOR = statements("doctor")
+DOCTOR, REPLICAS = statements("doctor"), statements("replicas")
+REVISION = "SELECT version_num FROM alembic_version"
+LOOKED_EVERY = 0.05  # seconds
 CLOCK_MOST = 5.0  # seconds between two clocks: tokens expire by ours, jobs are due by both
 DISK_LEAST = 2_000_000_000  # bytes
 AGE_MOST = 1_000_000_000  # transactions; at two thousand millions Postgres stops
@@ -153,6 +155,7 @@ async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
         found += await tables(connection)
         if not server["is_standby"]:
             found += await replication(connection)
+            found += await replicas(settings, connection)
     finally:
         await connection.close()
     found.append(await schema(dsn))
@@ -227,6 +230,41 @@ async def replication(connection: asyncpg.Connection) -> list[Finding]:
         )
         for row in rows
     ] or [well("replication", "No standby is behind, and no slot keeps the log.")]
+
+
+async def replicas(settings: Settings, primary: asyncpg.Connection) -> list[Finding]:
+    """Return what is wrong with each server of CAIRN_READ_DATABASE_URLS."""
+    return [
+        await replica(f"replica-{number}", dsn, settings.read_max_lag, primary)
+        for number, dsn in enumerate(settings.read_database_urls or (), 1)
+    ]
+
+
+async def replica(name: str, dsn: str, most: float, primary: asyncpg.Connection) -> Finding:
+    position, cluster_id = await primary.fetchrow(REPLICAS["find_position"].sql)
+    revision = await primary.fetchval(REVISION)
+    begun = time.monotonic()
+    try:
+        connection = await asyncpg.connect(dsn, statement_cache_size=0, timeout=PATIENCE)
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as error:
+        why = reason(error, dsn)
+        return failed("replicas", f"{name} cannot be reached: {why}.", "Start it, or correct CAIRN_READ_DATABASE_URLS.")
+    try:
+        follows, _ = await connection.fetchrow(REPLICAS["find_replayed"].sql)
+        if not follows or await connection.fetchval(REPLICAS["find_cluster"].sql) != cluster_id:
+            message = f"{name} is no standby of this database, and serves no reads."
+            return failed("replicas", message, "Take it out of CAIRN_READ_DATABASE_URLS.")
+        while (await connection.fetchrow(REPLICAS["find_replayed"].sql))["replayed"] < position:
+            if time.monotonic() - begun > most:
+                message = f"{name} is more than {most:g} seconds behind, and serves no reads."
+                return doubtful("replicas", message, "See its log, its disk, and the network between the servers.")
+            await asyncio.sleep(LOOKED_EVERY)
+        behind = time.monotonic() - begun
+        if await connection.fetchval(REVISION) != revision:
+            return failed("replicas", f"{name} has another schema.", "Make it anew with pg_basebackup.")
+    finally:
+        await connection.close()
+    return well("replicas", f"{name} had all within {behind:.1f} seconds.")
 
 
 async def schema(dsn: str) -> Finding:

@@ -7,6 +7,7 @@ from graphql import OperationType
 from starlette.types import Receive, Scope, Send
 
 from db.database import Database
+from db.replicas.routing import ROUTE, parse_position
 from db.scope import Scope as Wiki
 from observability.trace import is_traced, span
 from resolvers.auth.credentials import Credentials
@@ -22,6 +23,7 @@ from ..server.shutdown import DRAINING
 from .errors import challenge, error_body, fault
 from .idempotency import answer_once
 from .limits import Bounds, OutOfTime
+from .positions import with_position
 from .request import (
     GRAPHQL_JSON,
     JSON,
@@ -30,6 +32,7 @@ from .request import (
     Refused,
     answer_type,
     credential_of,
+    faulty_position,
     idempotency_key,
     read_operation,
 )
@@ -67,6 +70,8 @@ class GraphQLEndpoint:
             asked = await read_operation(scope, receive, self.bodies)
             if self.documents.concern(asked):
                 asked = self.documents.resolve(asked, wiki.tenant_id)
+            if asked.position is not None:
+                bring_position(asked.position)
             if scope["method"] == "GET":
                 await self.check_is_query(asked)
             if (key := idempotency_key(scope)) is None:
@@ -75,6 +80,7 @@ class GraphQLEndpoint:
                 answer, more = await answer_once(
                     self.engine, self.database, wiki, key, asked, self.execute, self.contract
                 )
+            answer = await with_position(self.database, answer)
             status, body, borrower = status_of(answer, kind), answer.body, wiki.tenant_id
             if not self.unread.has_room(borrower, len(body)) and not await self.is_mutation(asked):
                 raise Throttled("Large answers wait for this tenant's clients to read them.", 1)
@@ -111,6 +117,16 @@ class GraphQLEndpoint:
         except Invalid:
             return False
         return document.operation.definition.operation is OperationType.MUTATION
+
+
+def bring_position(given: object) -> None:
+    """Have the reads of this request see the write whose answer said this position."""
+    if (route := ROUTE.get()) is None:
+        return
+    try:
+        route.wanted = max(route.wanted, parse_position(str(given)))
+    except ValueError:
+        raise faulty_position("extensions.position") from None
 
 
 def status_of_error(error: CairnError) -> int:

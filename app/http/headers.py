@@ -22,11 +22,11 @@ FIXED: Headers = [
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
 SENT = [
-    "authorization", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id", "mcp-method",
-    "mcp-name", "mcp-protocol-version", "mcp-session-id", "traceparent", "tracestate", "x-cairn-owner",
+    "authorization", "cairn-position", "content-type", "idempotency-key", "if-match", "if-none-match", "last-event-id",
+    "mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id", "traceparent", "tracestate", "x-cairn-owner",
     "x-mcp-toolsets", "x-request-id",
 ]  # fmt: skip
-SHOWN = ["etag", "idempotency-replayed", "location", "retry-after", "x-request-id"]
+SHOWN = ["cairn-position", "etag", "idempotency-replayed", "location", "retry-after", "x-request-id"]
 PROBES = ("/healthz", "/readyz")
 
 

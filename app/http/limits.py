@@ -9,6 +9,7 @@ from typing import Any, Self, TypeVar
 from db.committing import Commits
 from db.database import Database
 from db.deadlines import Deadlines
+from db.replicas.routing import ROUTE
 from db.scope import Role, Scope
 from lib.turns import BORROWER, Crowded, Turns, turn
 from observability.trace import record_document
@@ -22,6 +23,7 @@ from selection import Answer, Engine
 from selection.limits import OPERATION
 
 from ..settings import Settings
+from .idempotency import is_mutation
 from .request import GraphQLRequest
 
 T = TypeVar("T")
@@ -186,6 +188,8 @@ class Bounds:
         """Execute and charge. An empty account raises Throttled before parsing; a refused operation costs too."""
         if not account.covers(OPERATION):
             await account.fetch(OPERATION)
+        if (route := ROUTE.get()) is not None and route.is_open and await is_mutation(engine, asked):
+            route.is_open = False
         answer = await engine.execute(asked.query, asked.variables, asked.name, context)
         if not context.paid:
             account.owe(OPERATION)

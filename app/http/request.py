@@ -66,6 +66,7 @@ LISTS = (b"accept", b"accept-encoding", b"if-none-match")  # which may come in s
 UNWANTED = re.compile(r";\s*q=0(\.0*)?\s*(;|$)", re.IGNORECASE)
 NAMED = "cairn.headers"  # where a request keeps its headers by name
 WHO_ASKS = {b"authorization": "Authorization", b"x-cairn-owner": "X-Cairn-Owner"}
+FAULTY_POSITION = "cairn.faulty_position"  # in a request whose Cairn-Position is none
 CONFLICTING = "cairn.conflicting"  # the name of such a header that a request has twice, with different values
 
 
@@ -84,6 +85,8 @@ class GraphQLRequest(NamedTuple):
     variables: dict[str, Any] | None
     name: str | None
     document: Name | None = None
+    position: Any = None
+    """The position in the log that the answer must have, as the client was given it."""
 
 
 def header(scope: Scope, name: bytes) -> str | None:
@@ -117,7 +120,14 @@ def credential_of(scope: Scope) -> tuple[str | None, str | None]:
         name = scope[CONFLICTING]
         message = f"The header {name} came more than once, with different values. Send it once."
         raise Refused(400, message, "CONFLICTING_HEADERS")
+    if FAULTY_POSITION in scope:
+        raise faulty_position("The header Cairn-Position")
     return shown
+
+
+def faulty_position(place: str) -> Refused:
+    message = f"{place} is not a position such as 0/16B3748: send what the answer of a write said, or leave it out."
+    return Refused(400, message, "BAD_USER_INPUT")
 
 
 def answer_type(scope: Scope) -> str:
@@ -258,7 +268,8 @@ def operation(given: Any) -> GraphQLRequest:
         query = ""
     elif not isinstance(query, str) or not query:
         raise Refused(400, "The request needs a query: the GraphQL document as a string.")
-    return GraphQLRequest(query, given.get("variables"), given.get("operationName") or None, document)
+    position = (given.get("extensions") or {}).get("position")
+    return GraphQLRequest(query, given.get("variables"), given.get("operationName") or None, document, position)
 
 
 def idempotency_key(scope: Scope) -> str | None:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import JsonSchemaMode
 
 from db.database import Database
+from db.replicas.routing import close_route
 from resolvers.errors import BadInput
 from resolvers.idempotency import Attempt, done_once
 
@@ -79,6 +80,8 @@ KEY = "cairn/idempotency_key"
 async def run_tool(tool: Tool, caller: Caller, arguments: dict[str, Any], meta: Mapping[str, Any]) -> Told:
     """Run a tool; one that writes only once for each idempotency key, which answers as it did before."""
     given = tool.takes.model_validate(arguments)
+    if tool.writes:
+        close_route()
     key = getattr(given, "idempotency_key", "") or meta.get(KEY, "")
     if not tool.writes or key == "":
         return await tool.run(caller, given)

@@ -71,6 +71,13 @@ QUESTIONS = Family(
 DOCUMENTS = Family("cairn_documents_cached", "gauge", "Documents kept with their plans")
 CONNECTIONS = Family("cairn_pool_connections", "gauge", "Connections to Postgres", ("pool", "state"))
 WAITING = Family("cairn_pool_waiting", "gauge", "Requests that wait for a connection", ("pool",))
+READS = Family("cairn_reads_total", "counter", "Reads by server, if there are replicas", ("server",))
+READ_FALLBACKS = Family("cairn_read_fallbacks_total", "counter", "Requests that no replica could answer", ("cause",))
+REPLICAS_ASIDE = Family("cairn_replicas_aside", "gauge", "Processes that do not read from it", ("server",))
+REPLICA_LAG = Family(
+    "cairn_replica_lag_seconds", "gauge", "For how long the primary has had what it lacks",
+    ("server",), of_service=True,
+)  # fmt: skip
 LAG_SECONDS = Family(
     "cairn_event_loop_lag_seconds", "histogram", "How late the event loop came to a timer, twice a second"
 )
@@ -95,7 +102,8 @@ OLDEST_DELIVERY = Family(
 FAMILIES = (
     REQUESTS, REQUEST_SECONDS, IN_FLIGHT, OPERATIONS, OPERATION_SECONDS, PREPARING_SECONDS, SQL_SECONDS, WAIT_SECONDS,
     ERRORS, REFUSALS, BREAKER, CALLS, CALL_SECONDS, LOOKUPS, EVICTIONS, QUESTIONS, DOCUMENTS, CONNECTIONS, WAITING,
-    LAG_SECONDS, SUBSCRIPTIONS, PROCESSES, CPU_SECONDS, MEMORY, ATTEMPTS, JOB_SECONDS, JOBS, OLDEST_JOB,
+    READS, READ_FALLBACKS, REPLICAS_ASIDE, REPLICA_LAG, LAG_SECONDS, SUBSCRIPTIONS, PROCESSES, CPU_SECONDS, MEMORY,
+    ATTEMPTS, JOB_SECONDS, JOBS, OLDEST_JOB,
     DELIVERIES, OLDEST_DELIVERY,
 )  # fmt: skip
 BY_NAME = {family.name: family for family in FAMILIES}

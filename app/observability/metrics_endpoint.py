@@ -19,6 +19,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from db.database import Database
+from db.replicas.replicas import Replicas
 from resolvers.embeddings.embedder import embedder_of
 from resolvers.jobs.queue import OpenJobs, count_open_jobs
 from resolvers.webhooks.webhooks import OpenDeliveries, count_open_deliveries
@@ -117,11 +118,21 @@ class Facts:
             numbers.set(metrics.CONNECTIONS, pool, "idle", value=facts.idle)
             numbers.set(metrics.CONNECTIONS, pool, "used", value=facts.size - facts.idle)
             numbers.set(metrics.WAITING, pool, value=facts.waiting)
+        if self.database.replicas is not None:
+            self.look_at_replicas(self.database.replicas)
         numbers.set(metrics.BREAKER, value=float(self.database.is_cut))
         numbers.set(metrics.SUBSCRIPTIONS, value=self.subscriptions())
         numbers.set(metrics.PROCESSES, value=1.0)
         numbers.set(metrics.CPU_SECONDS, value=time.process_time())
         numbers.set(metrics.MEMORY, value=resident_bytes())
+
+    def look_at_replicas(self, replicas: Replicas) -> None:
+        self.numbers.set(metrics.READS, "primary", value=replicas.on_primary)
+        for one in replicas.members:
+            self.numbers.set(metrics.READS, one.name, value=one.reads)
+            self.numbers.set(metrics.REPLICAS_ASIDE, one.name, value=float(not one.serves))
+        for cause, count in replicas.fallbacks.items():
+            self.numbers.set(metrics.READ_FALLBACKS, cause, value=count)
 
     def look_at_caches(self, engine: Engine) -> None:
         numbers, documents = self.numbers, engine.documents
@@ -183,7 +194,7 @@ class ServiceMetrics:
     """The metrics of the service. Processes that serve together add up in `folder`; a single one needs none."""
 
     def __init__(self, engine: Engine | None, database: Database, folder: Path | None = None) -> None:
-        self.folder = folder
+        self.folder, self.database = folder, database
         self.numbers = Numbers(folder)
         self.recorder = Recorder(self.numbers)
         self.facts = Facts(self.numbers, engine, database)
@@ -195,7 +206,10 @@ class ServiceMetrics:
         return self.numbers.series() if self.folder is None else of_all(self.folder)
 
     async def of_service(self) -> list[Series]:
-        return await self.queue.series()
+        """Return what every process would say of the service, as this one sees it."""
+        members = self.database.replicas.members if self.database.replicas is not None else ()
+        lags = [Series(metrics.REPLICA_LAG, (one.name,), [one.lag]) for one in members]
+        return [*lags, *await self.queue.series()]
 
     @asynccontextmanager
     async def looking(self) -> AsyncIterator[None]:

@@ -10,6 +10,7 @@ import structlog
 from graphql import GraphQLError, OperationType
 
 from db.database import Database
+from db.replicas.routing import ROUTE, Route
 from db.scope import Scope
 from resolvers.auth.credentials import Credentials
 from resolvers.context import Context
@@ -24,6 +25,7 @@ from selection.execute.subscription import Events, subscribed
 
 from ..http import request
 from ..http.limits import Bounds
+from ..http.positions import with_position
 
 log = structlog.get_logger()
 SHORT = 1000  # bytes: an answer that says nothing is no longer
@@ -95,7 +97,14 @@ class Operations:
 
     async def execute(self, asked: request.GraphQLRequest, scope: Scope, event: ChangeEvent | None = None) -> Answer:
         """Execute the whole operation, or a subscription for one event; each has a budget of its own."""
-        return await self.bounds.execute(self.engine, self.database, scope, asked, feed=self.feed, event=event)
+        route = Route(is_open=False)  # what an event shows is newer than what a replica has
+        route.commits = int(event is not None)
+        before = ROUTE.set(route)
+        try:
+            answer = await self.bounds.execute(self.engine, self.database, scope, asked, feed=self.feed, event=event)
+            return await with_position(self.database, answer)
+        finally:
+            ROUTE.reset(before)
 
     def context(self, scope: Scope) -> Context:
         context = self.bounds.context(self.database, scope)

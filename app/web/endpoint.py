@@ -228,6 +228,12 @@ def cookie_name(request: Request) -> str | None:
     return f"{COOKIE}-{request.url.port or 80}" if request.url.hostname in LOOPBACK else None
 
 
+def position_cookie(request: Request) -> str | None:
+    """Return the name of the cookie that keeps what a browser has written, for requests of pages."""
+    name = None if is_of_an_api(request.url.path) else cookie_name(request)
+    return name and f"{name}-position"
+
+
 def credential(web: Web, request: Request) -> str:
     """Return the token or API key of the browser. Raises NoCredential where it has none."""
     name = cookie_name(request)
@@ -349,8 +355,13 @@ def to_sign_in(request: Request, error: Unauthenticated) -> Response:
     return response
 
 
+APIS = ("/api", "/graphql", "/mcp", "/metrics")
+
+
+def is_of_an_api(path: str) -> bool:
+    return any(path == root or path.startswith(f"{root}/") for root in APIS)
+
+
 def is_for_a_person(request: Request) -> bool:
     """Return whether a browser asks for a page, and not a program for an answer of an API."""
-    path = request.url.path
-    is_api = any(path == root or path.startswith(f"{root}/") for root in ("/api", "/graphql", "/mcp", "/metrics"))
-    return not is_api and "text/html" in (header(request.scope, b"accept") or "")
+    return not is_of_an_api(request.url.path) and "text/html" in (header(request.scope, b"accept") or "")

@@ -17,6 +17,7 @@ import asyncpg
 from content.search.search_query import SearchQuery
 from content.search.words import words
 from db.database import Database, Row
+from db.replicas.routing import on_the_primary
 from db.scope import Scope
 from db.sql import Statement, statements
 
@@ -72,8 +73,9 @@ async def nearest(
         return []
     own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "model": embedder.model, "question": vector}
     try:
-        async with database.transaction(UNTIL_ENOUGH) as connection:
-            return await connection.all(ranking(name, embedder.dimensions), **own, **values, most=DEPTH)
+        with on_the_primary():
+            async with database.transaction(UNTIL_ENOUGH) as connection:
+                return await connection.all(ranking(name, embedder.dimensions), **own, **values, most=DEPTH)
     except (asyncpg.UndefinedObjectError, asyncpg.QueryCanceledError) as error:
         log.warning("Nothing is ranked by meaning: %s.", type(error).__name__)
         return []

@@ -181,6 +181,13 @@ class Engine:
         return shown
 
 
+def with_extension(answer: Answer, name: str, value: str) -> Answer:
+    """Return an answer that says something besides its cost, with which the body of an executed operation ends."""
+    if not answer.body.endswith(b"}}}"):
+        return answer
+    return answer._replace(body=b"%b,%b:%b}}" % (answer.body[:-2], orjson.dumps(name), orjson.dumps(value)))
+
+
 def is_unavailable(error: dict[str, Any]) -> bool:
     """Return whether an error, as clients see it, is that the database cannot be used now."""
     return bool(error.get("extensions", {}).get("code") == "UNAVAILABLE")

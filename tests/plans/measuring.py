@@ -7,7 +7,8 @@ import asyncpg
 import orjson
 
 from benchmarks.wikis import Wiki, wiki, write_wikis
-from db.database import PLANNED_ANEW, prepare_connection
+from db.answers import PLANNED_ANEW
+from db.database import prepare_connection
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.context import Context
 from schema.root import make_engine

@@ -2,20 +2,14 @@
 
 import asyncio
 import itertools
-import os
-import shutil
-import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import asyncpg
 import pytest
 
-from db.embedded import EmbeddedServer, programs, server_account
-from db.migrate import migrate
 from tests.app.service import Service, serving
-from tests.conftest import execute, new_folder
+from tests.standby import Pair, kill, running_pair
 from tests.wiki import close_wiki, open_wiki
 
 MAKE = """mutation($title: String!) {
@@ -24,50 +18,10 @@ MAKE = """mutation($title: String!) {
 READ = "{ wikiPages(first: 100) { nodes { title } } }"
 
 
-class Pair(NamedTuple):
-    """Two servers, of which the second follows the first. A COMMIT waits until both have it."""
-
-    first: EmbeddedServer
-    second: EmbeddedServer
-
-    def sockets(self) -> list[str]:
-        return [server.postmaster()[4] for server in self]
-
-    def dsn(self, *sockets: str) -> str:
-        """Return the DSN of these servers, of which that one is used which takes writes, or of the only one."""
-        wanted = "&target_session_attrs=read-write" if len(sockets) > 1 else ""
-        return f"postgresql://postgres@/cairn?host={','.join(sockets)}{wanted}"
-
-    def promote(self) -> None:
-        """Let the second server take over."""
-        account = server_account(self.second.data_dir, (programs(),), lambda _: None)
-        self.second.run(account, "pg_ctl", "promote", "--wait", "--silent")
-
-
 @pytest.fixture
 def pair() -> Iterator[Pair]:
-    folder = Path(new_folder())
-    folder.chmod(0o755)
-    servers = Pair(EmbeddedServer(folder / "first"), EmbeddedServer(folder / "second"))
-    for server in servers:
-        server.data_dir.mkdir()
-    first, second = servers
-    first.launch()
-    try:
-        socket = first.postmaster()[4]
-        asyncio.run(migrate(servers.dsn(socket)))
-        account = server_account(second.data_dir, (programs(),), lambda _: None)
-        copied = ("--host", socket, "--username=postgres", "--pgdata", str(second.cluster), "--checkpoint=fast")
-        second.run(account, "pg_basebackup", *copied, "--write-recovery-conf")
-        second.launch()
-        execute(servers.dsn(socket), "ALTER SYSTEM SET synchronous_standby_names = '*'")
-        execute(servers.dsn(socket), "SELECT pg_reload_conf()")
+    with running_pair(is_synchronous=True) as servers:
         yield servers
-    finally:
-        for server in servers:
-            if server.postmaster():
-                server.halt()
-        shutil.rmtree(folder)
 
 
 async def test_a_service_that_knows_both_servers_loses_nothing_that_it_has_acknowledged(
@@ -99,7 +53,7 @@ async def test_a_service_that_knows_both_servers_loses_nothing_that_it_has_ackno
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         clients = [asyncio.create_task(write(service, token, client)) for client in range(4)]
         await more(20)
-        os.kill(int(pair.first.postmaster()[0]), signal.SIGQUIT)
+        kill(pair.first)
         await asyncio.to_thread(pair.promote)
         await more(20)
         for client in clients:

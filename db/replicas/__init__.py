@@ -1,0 +1,1 @@
+"""Read replicas: standbys that answer reads, as far as they have what the client has seen."""

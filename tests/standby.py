@@ -1,0 +1,67 @@
+"""Two real servers, of which the second follows the first."""
+
+import asyncio
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from db.embedded import EmbeddedServer, programs, server_account
+from db.migrate import migrate
+from tests.conftest import execute, new_folder
+
+
+class Pair(NamedTuple):
+    """A primary, and a standby that follows it."""
+
+    first: EmbeddedServer
+    second: EmbeddedServer
+
+    def sockets(self) -> list[str]:
+        return [server.postmaster()[4] for server in self]
+
+    def dsn(self, *sockets: str) -> str:
+        """Return the DSN of these servers, of which that one is used which takes writes, or of the only one."""
+        wanted = "&target_session_attrs=read-write" if len(sockets) > 1 else ""
+        return f"postgresql://postgres@/cairn?host={','.join(sockets)}{wanted}"
+
+    def promote(self) -> None:
+        """Let the second server take over."""
+        account = server_account(self.second.data_dir, (programs(),), lambda _: None)
+        self.second.run(account, "pg_ctl", "promote", "--wait", "--silent")
+
+
+def kill(server: EmbeddedServer) -> None:
+    """End a server at once, as a crash of its machine does."""
+    os.kill(int(server.postmaster()[0]), signal.SIGQUIT)
+
+
+@contextmanager
+def running_pair(*, is_synchronous: bool) -> Iterator[Pair]:
+    """Two servers with a migrated database. If the pair is synchronous, a COMMIT waits until both have it."""
+    folder = Path(new_folder())
+    folder.chmod(0o755)
+    servers = Pair(EmbeddedServer(folder / "first"), EmbeddedServer(folder / "second"))
+    for server in servers:
+        server.data_dir.mkdir()
+    first, second = servers
+    first.launch()
+    try:
+        socket = first.postmaster()[4]
+        asyncio.run(migrate(servers.dsn(socket)))
+        account = server_account(second.data_dir, (programs(),), lambda _: None)
+        copied = ("--host", socket, "--username=postgres", "--pgdata", str(second.cluster), "--checkpoint=fast")
+        second.run(account, "pg_basebackup", *copied, "--write-recovery-conf")
+        second.launch()
+        if is_synchronous:
+            execute(servers.dsn(socket), "ALTER SYSTEM SET synchronous_standby_names = '*'")
+            execute(servers.dsn(socket), "SELECT pg_reload_conf()")
+        yield servers
+    finally:
+        for server in servers:
+            if server.postmaster():
+                server.halt()
+        shutil.rmtree(folder)
