@@ -104,6 +104,15 @@ async def keep_proposal(database: Database, held: Held) -> ReviewRequired:
     )
 
 
+class TooManyProposals(LimitExceeded):
+    """As many proposals of one author wait in a wiki as may."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"{OPEN_MAX:,} proposals of yours wait in this wiki. Withdraw some, or wait until they are decided."
+        )
+
+
 class Proposing:
     """A connection that keeps proposals of one scope."""
 
@@ -117,9 +126,7 @@ class Proposing:
 
     async def check_number(self) -> None:
         if await self.value("count_open", **self.author) >= OPEN_MAX:
-            raise LimitExceeded(
-                f"{OPEN_MAX:,} proposals of yours wait in this wiki. Withdraw some, or wait until they are decided."
-            )
+            raise TooManyProposals
 
 
 async def row_of(kept: Proposing, held: Held, operation: Operation, arguments: dict[str, Any]) -> dict[str, Any]:
