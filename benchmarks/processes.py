@@ -80,6 +80,15 @@ def resident_mb(pids: Iterable[int]) -> float:
     return sum(pages) * PAGE / 1e6
 
 
+def peak_mb(pid: int) -> float:
+    """Return the most memory that a process has had, in MB; 0 for one that has ended."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1_024 / 1e6
+    return 0.0
+
+
 def tree(pids: Iterable[int]) -> Iterator[int]:
     for pid in pids:
         yield pid
@@ -90,6 +99,21 @@ def tree(pids: Iterable[int]) -> Iterator[int]:
 def ticks(pid: int) -> int:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
+
+
+async def postmaster(dsn: str) -> int:
+    """Return the first process of a Postgres on this machine."""
+    connection = await asyncpg.connect(dsn)
+    try:
+        return int((await connection.fetchval("SELECT pg_read_file('postmaster.pid')")).splitlines()[0])
+    finally:
+        await connection.close()
+
+
+def cluster_cpu_seconds(pid: int) -> float:
+    """User and system time of a Postgres so far: of its first process, of those that run, and of those that ended."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return cpu_seconds([pid]) + (int(fields[13]) + int(fields[14])) / TICK
 
 
 async def backends(dsn: str, name: str) -> list[int]:

@@ -91,11 +91,13 @@ class IdleConnections:
 IDLE = IdleConnections()
 
 
-async def dial(database: Database, session: Mapping[str, str] | None = None) -> asyncpg.Connection:
+async def dial(
+    database: Database, session: Mapping[str, str] | None = None, dsn: str | None = None
+) -> asyncpg.Connection:
     """Stand in for `Database.dial`, with connections that are handed on."""
     try:
         settings = database.session if session is None else session
-        return await IDLE.connect(database.dsn, settings, **database.options)
+        return await IDLE.connect(dsn or database.dsn, settings, **database.options)
     except TimeoutError:
         raise
     except OSError as error:

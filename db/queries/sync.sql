@@ -21,6 +21,14 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id
   AND (p.slug = ANY(CAST(:slugs AS text[])) OR p.metadata ->> 'imported_from' = ANY(CAST(:paths AS text[])))
 ORDER BY p.id;
 
+-- name: find_proposals
+-- What became of proposals, and the pages that they are about.
+SELECT p.id, p.status, p.operation, p.reason, p.page_id, p.base_version, p.accepted_version, p.proposed_title,
+    p.proposed_summary, p.proposed_body, page.type, page.slug
+FROM proposals AS p
+LEFT JOIN pages AS page ON page.tenant_id = :tenant_id AND page.owner_id = :owner_id AND page.id = p.page_id
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:ids AS uuid[]));
+
 -- name: drop_originals
 -- The files that pages came from say no more what the pages are: their files were renamed.
 DELETE FROM originals

@@ -190,6 +190,18 @@ class Ties:
         async with writing(self.database, self.scope) as writer:
             return await write_relations(writer, page_ids, relations)
 
+    async def propose(self, note: Written) -> list[ImportProblem]:
+        """Link what a note names page by page, where links are reviewed: each is a proposal. Return what each says."""
+        problems: list[ImportProblem] = []
+        standing = self.before[note.page_id]["linked"] or {}
+        for other, reasons in self.related(note).items():
+            if REASON in reasons and REASON not in standing.get(str(other), ()):
+                try:
+                    await link_pages(self.database, self.scope, note.page_id, other, reason=REASON, restored=True)
+                except (BadInput, Conflict, NotFound) as error:
+                    problems.append(problem(note.placed.label, error))
+        return problems
+
     def relations(self, note: Written) -> Iterator[NamedRelation]:
         """Yield all relations except references that an export gives for other reasons: those are not the file's."""
         for relation, name in self.asked(note):

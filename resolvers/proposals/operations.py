@@ -111,11 +111,18 @@ async def keep_proposal(database: Database, held: Held) -> ReviewRequired:
     )
 
 
-async def check_number(writer: Writer) -> None:
-    if await writer.value(PROPOSALS["count_open"], **author_of(writer)) >= OPEN_MAX:
-        raise LimitExceeded(
+class TooManyProposals(LimitExceeded):
+    """As many proposals of one author wait in a wiki as may."""
+
+    def __init__(self) -> None:
+        super().__init__(
             f"{OPEN_MAX:,} proposals of yours wait in this wiki. Withdraw some, or wait until they are decided."
         )
+
+
+async def check_number(writer: Writer) -> None:
+    if await writer.value(PROPOSALS["count_open"], **author_of(writer)) >= OPEN_MAX:
+        raise TooManyProposals
 
 
 async def row_of(writer: Writer, held: Held, operation: Operation, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from ..import_export.temp_database import TempDatabase
 from .folder import Listing, Seen, Touched, hash_of, is_fresh, look, read
 from .pages import Changed, Pages
 from .planning import Base, KnownFile, NewFile, matched, moved, path_key
+from .reviews import Review, Reviews
 from .state import UNKNOWN, Entry, State
 
 AT_ONCE = 50
@@ -27,6 +28,12 @@ class Item:
     seen: Seen | None = None
     hash: str | None = None
     changed: Changed | None = None
+    review: Review | None = None
+
+    @property
+    def key(self) -> str:
+        """Return what its proposals are found by."""
+        return self.id if self.id and self.entry else self.path
 
     @property
     def base(self) -> Base | None:
@@ -42,8 +49,9 @@ class Items:
     `behind` holds the positions of the changes that the next sync has to see again.
     """
 
-    def __init__(self, root: str, state: State, pages: Pages, quiet: float) -> None:
-        self.root, self.state, self.pages, self.quiet, self.behind = root, state, pages, quiet, set[int]()
+    def __init__(self, root: str, state: State, pages: Pages, reviews: Reviews, quiet: float) -> None:
+        self.root, self.state, self.pages, self.reviews, self.quiet = root, state, pages, reviews, quiet
+        self.behind = set[int]()
 
     async def settled(self) -> Listing:
         """Return what is in the folder once no file is being written. One that goes on changing is left for now."""
@@ -72,6 +80,7 @@ class Items:
 
     async def find(self, listing: Listing, changed: Mapping[str, Changed]) -> list[Item]:
         """Return what may be out of step: changed pages with their files, and files that changed, moved or are new."""
+        await self.reviews.look()
         left = dict(listing.files)
         placed = {id: left.pop(path_key(entry.path), None) for id, entry in self.state.pages.items()}
         missing = [
@@ -82,6 +91,8 @@ class Items:
         new = await asyncio.to_thread(self.new_files, [seen for seen in left.values() if seen.is_note])
         to = moved(missing, new)
         placed |= {id: left[path_key(path)] for id, path in to.items()}
+        there = {key for key in self.state.proposed if path_key(key) in left or listing.is_left(key)}
+        await self.reviews.withdraw_gone(there.difference(to.values()))
         new = [one for one in new if one.path not in to.values()]
         found: list[Item] = []
         for id, entry in self.state.pages.items():
@@ -102,7 +113,9 @@ class Items:
         for one in new:
             page = told.pop(of_path[one.path]) if one.path in of_path else None
             seen = left[path_key(one.path)]
-            found.append(Item(one.path, page.id if page else None, None, seen, one.hash, page))
+            item = Item(one.path, page.id if page else None, None, seen, one.hash, page)
+            if self.is_due(item):
+                found.append(item)
         absent = [one for one in told.values() if one.status == "active" and one.id in changed]
         found += await asyncio.to_thread(self.without_files, absent, listing)
         return found
@@ -139,11 +152,24 @@ class Items:
                 except (Touched, OSError):
                     self.wait(item.changed)
                     return False
-        if self.state.proposed.get(item.path, "") == item.hash and not item.changed:
-            return False
+        if item.id in self.state.proposed:
+            return self.is_due(item)
         if item.changed is None and entry.page != UNKNOWN and item.base == Base(item.hash, entry.page):
             if seen and not is_fresh(seen):
                 entry.size, entry.mtime = seen.size, seen.mtime
+            return False
+        return True
+
+    def is_due(self, item: Item) -> bool:
+        """Return whether there is more to do with an item than to wait for a reviewer, or for the person to answer."""
+        item.review = review = self.reviews.of(item.key, item.path, item.hash)
+        if review is None:
+            return True
+        if self.reviews.is_waiting(review):
+            self.wait(item.changed)
+            return False
+        if review.is_declined and not item.changed and (item.entry is None or review.proposed.is_told):
+            self.reviews.leave(review)
             return False
         return True
 

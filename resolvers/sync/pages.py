@@ -35,6 +35,7 @@ from ..pages.lifecycle import archive_page, create_page, unarchive_page, update_
 from ..pages.revision_store import State as Revision
 from ..pages.revision_store import find_states
 from ..permissions import Action, authorise
+from ..proposals.gate import ReviewRequired
 from ..transactions.transaction import read_connection, writing
 from ..validation import UNSET
 from .folder import hash_of, stem_of
@@ -315,8 +316,10 @@ class Pages:
         """Archive the page of a file that was deleted, if it is still at that version."""
         await archive_page(self.database, self.scope, UUID(id), expected_version=version)
 
-    async def tie(self, saved: Sequence[tuple[Wanted, UUID, Row | None]]) -> list[ImportProblem]:
-        """Tie pages to what their headers name, and keep their files, for exports. Return what was in the way."""
+    async def tie(
+        self, saved: Sequence[tuple[Wanted, UUID, Row | None]], *, is_same: bool = True
+    ) -> list[ImportProblem]:
+        """Tie pages to what their headers name, and keep files that are the same. Return what was in the way."""
         written = [(Written(one.placed, one.note, id), one, row) for one, id, row in saved]
         problems: list[ImportProblem] = []
         tied = [
@@ -332,11 +335,15 @@ class Pages:
                 await ties.prepare(tied)
                 for note in tied:
                     problems += (await ties.tie(note)).problems
-                await ties.relate(tied)
+                try:
+                    await ties.relate(tied)
+                except ReviewRequired:
+                    for note in tied:
+                        problems += await ties.propose(note)
             kept = [
                 (note, OriginalFile(one.read.file, start_of(one.read)), False)
                 for note, one, _ in written
-                if one.draft.metadata and ORIGIN in one.draft.metadata
+                if is_same and one.draft.metadata and ORIGIN in one.draft.metadata
             ]
             if moved := [one.page_id for one, _, _ in kept if is_moved(self.state.pages.get(str(one.page_id)), one)]:
                 async with writing(self.database, self.scope) as writer:

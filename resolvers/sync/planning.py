@@ -32,6 +32,8 @@ class Action(StrEnum):
     """The page was archived or deleted: its file is removed."""
     FORGET = "forget"
     """It is gone on both sides."""
+    PROPOSE = "propose"
+    """The wiki's policy asks for a review of what would be written: it waits as a proposal."""
 
 
 class Direction(StrEnum):
@@ -54,14 +56,16 @@ class Event(NamedTuple):
 class SyncResult:
     """The result of a sync: what it did, what it left as it is and why, and what waits.
 
-    `conflicts` are the files with the other text that somebody has to look at; `waiting` counts what the direction of
-    the sync leaves alone.
+    `conflicts` are the files with the other text that somebody has to look at, `proposed` the files whose edits wait
+    for a reviewer; `waiting` counts what the direction of the sync leaves alone.
     """
 
     events: list[Event] = field(default_factory=list)
     left: list[tuple[str, str, str]] = field(default_factory=list)
     """(path, code, message) of each."""
     conflicts: list[str] = field(default_factory=list)
+    proposed: list[tuple[str, str]] = field(default_factory=list)
+    """(path, id of the proposal) of each."""
     waiting: int = 0
 
     def count(self, action: Action) -> int:

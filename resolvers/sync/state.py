@@ -37,6 +37,21 @@ class Entry:
 
 
 @dataclass(slots=True)
+class Proposed:
+    """An edit of a file that became a proposal: the hash of the file, None where its deletion was proposed.
+
+    `declined` is why it was declined, or withdrawn: it is not proposed again while the file stays as it is.
+    """
+
+    path: str
+    file: str | None
+    id: str
+    declined: str | None = None
+    is_told: bool = False
+    """Whether the text of the wiki was written beside the file after that."""
+
+
+@dataclass(slots=True)
 class State:
     """A state: the wiki that it is of, how far its changes have been read, and the entries by page id or path."""
 
@@ -48,8 +63,8 @@ class State:
     """A digest of all attachments of the wiki."""
     pages: dict[str, Entry] = field(default_factory=dict)
     files: dict[str, Entry] = field(default_factory=dict)
-    proposed: dict[str, str] = field(default_factory=dict)
-    """The hashes of files whose edits wait for a reviewer, by path: they are not sent again."""
+    proposed: dict[str, Proposed] = field(default_factory=dict)
+    """What was proposed, by page id, or by path where there is no page yet."""
 
 
 def load(root: str) -> State | None:
@@ -60,7 +75,9 @@ def load(root: str) -> State | None:
         if told.pop("format") != FORMAT["format"] or told.pop("version") != FORMAT["version"]:
             return None
         pages, files = ({key: Entry(**one) for key, one in told.pop(name).items()} for name in ("pages", "files"))
-        return State(**told, pages=pages, files=files)
+        found = told.pop("proposed", {}).items()
+        proposed = {key: Proposed(**one) for key, one in found if isinstance(one, dict)}
+        return State(**told, pages=pages, files=files, proposed=proposed)
     except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
         return None
 

@@ -6,6 +6,7 @@ last sync did not know.
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
@@ -20,6 +21,7 @@ from ..import_export.notes import NoteFile
 from ..import_export.paths import is_own
 from ..import_export.temp_database import TempDatabase
 from ..proposals.gate import ReviewRequired
+from ..proposals.operations import TooManyProposals
 from ..transactions.transaction import check_may_write
 from .attachments import Attachments
 from .folder import (
@@ -39,6 +41,7 @@ from .folder import (
 from .items import Item, Items, batches, paths_of
 from .pages import Changed, Pages, Shown, Wanted, says_same
 from .planning import (
+    WRITES_WIKI,
     Action,
     Direction,
     Event,
@@ -47,6 +50,7 @@ from .planning import (
     decide,
     path_key,
 )
+from .reviews import Reviews
 from .state import UNKNOWN, Entry, State, load, save
 
 ROUNDS = 4
@@ -97,7 +101,8 @@ class Sync:
         if (self.state.tenant, self.state.owner) != wiki:
             raise BadInput(f"{root} is synced with another wiki. Remove its .cairn/sync.json to begin anew.", "path")
         self.pages = Pages(database, scope, self.state, root)
-        self.items = Items(root, self.state, self.pages, quiet)
+        self.reviews = Reviews(database, scope, self.state, direction, self.result, dry_run=dry_run)
+        self.items = Items(root, self.state, self.pages, self.reviews, quiet)
 
     async def run(self) -> SyncResult:
         if not self.dry_run:
@@ -153,6 +158,7 @@ class Sync:
 
     async def sync(self, items: Sequence[Item], listing: Listing) -> None:
         """Do what is to be done with some items."""
+        items = [item for item in items if await self.is_current(item)]
         paths = {item.id: item.path for item in items if item.id and not item.entry}
         shown = await self.pages.shown([item.id for item in items if item.id], paths)
         wanted = await self.wanted(items)
@@ -167,23 +173,29 @@ class Sync:
                 self.waiting.add(item.path)
                 self.items.wait(item.changed)
                 continue
+            if item.review and item.review.is_declined and action in WRITES_WIKI:
+                self.reviews.leave(item.review)
+                continue
             if self.dry_run:
                 if action not in (Action.NOTHING, Action.ADOPT, Action.FORGET):
                     self.result.events.append(Event(action, item.path))
                 continue
             try:
+                if action in WRITES_WIKI:
+                    self.reviews.check_room(one.row["type"] if one else asked and asked.placed.type)
                 written = await self.do(action, item, one, asked, listing)
             except Touched:
                 self.again = True
                 self.items.wait(item.changed)
             except ReviewRequired as error:
-                self.state.proposed[item.path] = item.hash or ""
-                self.result.left.append((item.path, error.code, error.message))
+                self.reviews.keep(item.key, item.path, item.hash, error)
                 self.items.wait(item.changed)
             except Unavailable:
                 raise
             except CairnError as error:
                 self.again = self.again or isinstance(error, Conflict)
+                if isinstance(error, TooManyProposals):
+                    await self.reviews.fill()
                 self.result.left.append((item.path, error.code, error.message))
                 self.items.wait(item.changed)
             except OSError as error:
@@ -194,8 +206,20 @@ class Sync:
                     saved.append((item, asked, *written))
         await self.finish(saved, shown)
 
+    async def is_current(self, item: Item) -> bool:
+        """Return whether an item can be synced now; a proposal that its file does not say any more is taken back."""
+        if item.review is not None:
+            try:
+                await self.reviews.supersede(item.key, item.review)
+            except Conflict:  # a reviewer was faster
+                self.again = True
+                self.items.wait(item.changed)
+                return False
+        return True
+
     def is_file_changed(self, item: Item) -> bool:
-        return item.base is None or item.base.file != item.hash
+        is_accepted = item.review is not None and item.review.is_accepted
+        return is_accepted or item.base is None or item.base.file != item.hash
 
     async def wanted(self, items: Sequence[Item]) -> dict[str, Wanted]:
         """Return the pages that changed files ask for. A file that cannot be read as a note is left."""
@@ -230,9 +254,11 @@ class Sync:
                 hash_of(shown.data) == item.hash or (wanted is not None and says_same(shown.row, wanted.draft))
             )
         )  # fmt: skip
-        if entry and entry.path != item.path:
+        review = item.review
+        if entry and entry.path != item.path and not (review and review.is_accepted and review.is_same):
             same = False  # the page is told of the new path
-        return decide(item.base, item.hash, page, same=same)
+        action = decide(item.base, item.hash, page, same=same)
+        return review.instead(action, page) if review else action
 
     async def do(
         self, action: Action, item: Item, shown: Shown | None, wanted: Wanted | None, listing: Listing
@@ -255,9 +281,10 @@ class Sync:
             case Action.MERGE:
                 assert shown is not None
                 assert wanted is not None
-                merged = (
-                    await self.pages.merge(shown, wanted, item.entry) if item.entry and item.entry.version else None
-                )
+                base = item.entry
+                if base and item.review and item.review.is_accepted:
+                    base = await self.reviews.base(base, item.review)
+                merged = await self.pages.merge(shown, wanted, base) if base and base.version else None
                 if merged is None:
                     await self.conflict(item, shown, listing)
                     return None
@@ -269,6 +296,8 @@ class Sync:
                 await self.conflict(item, shown, listing)
             case Action.PULL:
                 assert shown is not None
+                if wanted is not None and item.review and item.review.is_accepted:
+                    shown = await self.tied(item, shown, wanted)
                 await self.pull(item, shown, listing)
             case Action.ARCHIVE:
                 assert shown is not None
@@ -283,6 +312,13 @@ class Sync:
             case Action.FORGET:
                 self.forget(item)
         return None
+
+    async def tied(self, item: Item, shown: Shown, wanted: Wanted) -> Shown:
+        """Tie a page whose text was accepted and amended to what its file names. Return it as it is then."""
+        id = shown.row["id"]
+        for problem in await self.pages.tie([(wanted, id, shown.row)], is_same=False):
+            self.result.left.append((problem.path, problem.code, problem.message))
+        return (await self.pages.shown([str(id)], {str(id): item.path})).get(str(id), shown)
 
     async def pull(self, item: Item, shown: Shown, listing: Listing) -> None:
         """Write the file of a page. One that lies where its page's slug put it goes along with a new slug."""
@@ -304,6 +340,8 @@ class Sync:
         name = await asyncio.to_thread(conflict_of, self.root, place, shown.data, listing.conflicts)
         self.say(Action.CONFLICT, item, name)
         self.note(item, shown, replace_hash=UNKNOWN, page=shown.fingerprint, conflict=name)
+        if item.review and item.review.is_declined:
+            self.state.proposed[str(shown.row["id"])] = replace(item.review.proposed, is_told=True)
 
     def say(self, action: Action, item: Item, detail: str = "") -> None:
         self.result.events.append(Event(action, item.path, detail))
@@ -311,6 +349,7 @@ class Sync:
     def forget(self, item: Item) -> None:
         if item.id:
             self.state.pages.pop(item.id, None)
+            self.state.proposed.pop(item.id, None)
 
     def note(
         self,
@@ -339,7 +378,8 @@ class Sync:
             sorted(map(normalise, names if aliases is None else aliases)),
             conflict,
         )
-        self.state.proposed.pop(item.path, None)
+        for key in (str(row["id"]), item.path):
+            self.state.proposed.pop(key, None)
 
     async def finish(self, saved: Sequence[tuple[Item, Wanted, UUID, int]], before: Mapping[str, Shown]) -> None:
         """Tie the pages that were written to others, and note what they are then."""

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 
 from watchfiles import Change, awatch
 
@@ -18,7 +18,9 @@ TOGETHER = 400
 """Milliseconds in which changes of files are taken together."""
 
 
-async def keep_in_step(root: str, changes: AsyncIterator[object], sync: Callable[[], Awaitable[None]]) -> None:
+async def keep_in_step(
+    root: str, changes: Iterable[AsyncIterator[object]], sync: Callable[[], Awaitable[None]]
+) -> None:
     """Sync now, and then whenever a file changed or the wiki said so, until cancelled.
 
     A database that is lost is waited for: what happened meanwhile is found by the next sync.
@@ -28,7 +30,8 @@ async def keep_in_step(root: str, changes: AsyncIterator[object], sync: Callable
     try:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(each(followed_files(root), due.set))
-            tasks.create_task(each(changes, due.set))
+            for said in changes:
+                tasks.create_task(each(said, due.set))
             await keep_syncing(due, sync)
     except ExceptionGroup as group:
         raise group.exceptions[0] from None

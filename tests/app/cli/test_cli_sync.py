@@ -66,6 +66,29 @@ def test_one_direction_writes_one_side(acme: Cairn, tmp_path: Path) -> None:
     assert done(acme("sync", str(tmp_path), *MARA, "--push", "--json")) == [("push", "Kiln.md")]
 
 
+def test_edits_that_wait_for_a_reviewer_are_said(acme: Cairn, tmp_path: Path) -> None:
+    (tmp_path / "Kiln.md").write_text("Hot.\n")
+    (tmp_path / "Clay.md").write_text("Soft.\n")
+    assert acme("owners", "policy", "mara", "admin=review", "--tenant", "acme").code == 0
+    first = acme("sync", str(tmp_path), *MARA)
+    assert first.code == 0, "to wait for a reviewer is no failure"
+    assert [line.split()[:2] for line in first.out.splitlines()[:2]] == [
+        ["proposed", "Clay.md"],
+        ["proposed", "Kiln.md"],
+    ]
+    assert first.out.splitlines()[-1] == "2 edits wait for a reviewer. See: cairn wiki proposals"
+    told = json.loads(acme("sync", str(tmp_path), *MARA, "--json").out)
+    ids = [one["proposalId"] for one in told["proposed"]]
+    assert (told["done"], told["left"], len(ids)) == ([], [], 2)
+    assert acme("owners", "policy", "mara", "admin=open", "--tenant", "acme").code == 0
+    assert acme("wiki", "decide", ids[0], *MARA).code == 0
+    assert acme("wiki", "decide", ids[1], "--as", "decline", "--reason", "Which one?", *MARA).code == 0
+    last = acme("sync", str(tmp_path), *MARA)
+    assert last.code == 1
+    assert "DECLINED" in last.out
+    assert "Which one?" in last.out
+
+
 @contextmanager
 def watching(vault: Path) -> Iterator[IO[str]]:
     """The output of a sync that goes on, a line of JSON for each thing that it does."""
@@ -128,6 +151,21 @@ def test_both_sides_are_followed(acme: Cairn, tmp_path: Path, dsn: str) -> None:
         assert told(lines) == ("archive", "Earth.md")
     page = json.loads(acme("page", "reference/kiln", *MARA, "--json").out)
     assert page["version"] == 4, "nothing was taken of a file that was being written"
+
+
+def test_a_decision_is_followed(acme: Cairn, tmp_path: Path) -> None:
+    assert acme("owners", "policy", "mara", "admin=review", "--tenant", "acme").code == 0
+    (tmp_path / "Kiln.md").write_text("Hot.\n")
+    with watching(tmp_path) as lines:
+        event = json.loads(lines.readline())
+        assert (event["action"], event["path"]) == ("propose", "Kiln.md")
+        assert acme("owners", "policy", "mara", "admin=open", "--tenant", "acme").code == 0
+        (told,) = json.loads(acme("wiki", "proposals", "--json", *MARA).out)["nodes"]
+        assert acme("wiki", "decide", told["id"], "--as", "decline", "--reason", "Which one?", *MARA).code == 0
+        (tmp_path / "Kiln.md").write_text("Hot, the gas one.\n")
+        event = json.loads(lines.readline())
+        assert (event["action"], event["path"]) == ("push", "Kiln.md")
+    assert acme("page", "reference/kiln", *MARA).code == 0
 
 
 async def lose_connections(dsn: str) -> None:

@@ -5,12 +5,15 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
+from db.scope import Scope
 from resolvers.errors import CairnError
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page, unarchive_page, update_page
 from resolvers.pages.renaming import rename_page
 from resolvers.pages.revision_store import find_states
+from resolvers.proposals.decisions import accept_proposal, decline_proposal
 from resolvers.sync.folder import CONFLICTED
+from resolvers.sync.planning import SyncResult
 from resolvers.sync.syncing import sync_folder
 from tests.wiki import Wiki
 
@@ -105,8 +108,8 @@ class TwoSides:
     async def everywhere(self) -> set[str]:
         return self.in_files() | await self.in_history()
 
-    async def sync(self) -> None:
-        await sync_folder(self.wiki.database, self.wiki.scope, self.root, quiet=QUIET)
+    async def sync(self) -> SyncResult:
+        return await sync_folder(self.wiki.database, self.wiki.scope, self.root, quiet=QUIET)
 
     async def end(self, seen: set[str]) -> None:
         """Sync until conflicts are resolved: both sides are equal then, and nothing that was seen is lost."""
@@ -129,3 +132,52 @@ class TwoSides:
                 await self.do(self.random.choice((*FOLDER, *PAGE)))
             except CairnError:
                 continue  # such as a title that is too long by now
+
+
+class ReviewedSides(TwoSides):
+    """A folder whose edits are reviewed, since it is synced with another scope than that of the wiki's admin."""
+
+    def __init__(self, wiki: Wiki, root: Path, random: Random, scope: Scope) -> None:
+        super().__init__(wiki, root, random)
+        self.scope = scope
+
+    async def sync(self) -> SyncResult:
+        return await sync_folder(self.wiki.database, self.scope, self.root, quiet=QUIET)
+
+    async def everywhere(self) -> set[str]:
+        """The marks in files, in the history and in what was ever proposed."""
+        proposed = await self.wiki.rows("proposals")
+        marks = {mark for row in proposed for mark in MARK.findall(row["proposed_body"] or "")}
+        return marks | await super().everywhere()
+
+    async def decide(self, *, accepted: float = 0.7) -> None:
+        """Accept or decline what waits; what cannot be accepted any more is declined."""
+        here = self.wiki.database, self.wiki.scope
+        for row in await self.wiki.rows("proposals", status="open"):
+            if self.random.random() < accepted:
+                try:
+                    await accept_proposal(*here, row["id"])
+                    continue
+                except CairnError:
+                    pass
+            await decline_proposal(*here, row["id"], "Not so.")
+
+    async def end(self, seen: set[str]) -> None:
+        """Sync and review until nothing waits; who is told of a decline or a conflict writes the file anew."""
+        for _ in range(20):
+            result = await self.sync()
+            assert seen <= await self.everywhere()
+            if not (result.events or result.left or result.conflicts or result.proposed):
+                break
+            for name in result.conflicts:
+                (self.root / name).unlink()
+            for path, code, message in result.left:
+                assert code in ("DECLINED", "CONFLICT"), message
+                if code == "DECLINED" and (self.root / path).exists():
+                    (self.root / path).write_text(f"{(self.root / path).read_text()}\n## Anew {self.mark()}\n\nMore.\n")
+            await self.decide(accepted=1)
+        else:
+            raise AssertionError(f"this does not settle: {result}")
+        pages = [page for page in await self.wiki.rows("pages") if page["status"] == "active"]
+        said, there = map(marks_of, self.notes()), (tuple(MARK.findall(page["body_md"])) for page in pages)
+        assert sorted(said) == sorted(there), "both sides say the same"

@@ -1,22 +1,27 @@
 """A sync that is killed at any step, or loses its database, is begun again and loses nothing."""
 
 import asyncio
+from collections import Counter
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import asyncpg
 import pytest
 
 from db.database import Database
+from db.scope import Role
 from resolvers.errors import Unavailable
+from resolvers.proposals.gate import Policy
 from resolvers.sync.folder import KEPT
 from resolvers.sync.syncing import sync_folder
 from tests.resolvers.sync.killed import sync_until
-from tests.resolvers.sync.sides import QUIET, TwoSides
+from tests.resolvers.sync.sides import QUIET, ReviewedSides, TwoSides
+from tests.resolvers.sync.test_reviewed import set_policy
 from tests.wiki import Wiki
 
-KILLS = 24
+KILLS = 32
 OPERATIONS = 6
 
 
@@ -42,6 +47,40 @@ async def test_a_sync_is_killed_at_any_step(wiki: Wiki, dsn: str, tmp_path: Path
             assert not (sides.root / KEPT).exists()
     assert killed >= KILLS // 2
     await sides.end(await sides.everywhere())
+
+
+async def test_a_sync_whose_edits_are_reviewed_is_killed_at_any_step(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
+    """No edit is lost or proposed twice, and once all is decided both sides are equal."""
+    random = Random(11)
+    await set_policy(wiki, Policy.REVIEW)
+    folder = wiki.acting(Role.MEMBER)
+    sides = ReviewedSides(wiki, tmp_path / "vault", random, folder.scope)
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["tests.resolvers.sync.killed"])
+    killed = 0
+    for _ in range(KILLS // 2):
+        await sides.any(OPERATIONS)
+        seen = await sides.everywhere()
+        known = {row["id"] for row in await wiki.rows("proposals")}
+        given = dsn, folder.scope, str(sides.root), random.randrange(1, 120), QUIET
+        process = context.Process(target=sync_until, args=given)
+        process.start()
+        await asyncio.to_thread(process.join, 60)
+        assert process.exitcode in (0, -9)
+        killed += process.exitcode == -9
+        assert seen <= await sides.everywhere(), "a kill loses nothing"
+        await sides.sync()
+        new = [row for row in await wiki.rows("proposals", status="open") if row["id"] not in known]
+        assert max(Counter(map(subject, new)).values(), default=0) <= 1, "nothing is proposed twice"
+        if random.random() < 0.5:
+            await sides.decide()
+    assert killed >= KILLS // 4
+    await sides.end(await sides.everywhere())
+
+
+def subject(proposal: dict[str, Any]) -> str:
+    """What a proposal is about: a page, or the file that is to become one."""
+    return str(proposal["page_id"] or proposal["arguments"]["draft"]["metadata"]["imported_from"])
 
 
 async def test_a_sync_loses_its_database(wiki: Wiki, dsn: str, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DONE = {
     "push": "to the wiki", "pull": "to the folder", "merge": "merged", "conflict": "conflict", "archive": "archived",
-    "remove": "removed",
+    "remove": "removed", "propose": "proposed",
 }  # fmt: skip
 
 
@@ -42,8 +42,9 @@ def sync(
 ) -> None:
     """Bring a folder of notes and a wiki to the same: edits, deletions and renames of either side, and attachments.
 
-    What both changed is merged by sections, or else waits as a file "Name (conflict …).md". Exits with 1 while such a
-    file is there, and when something could not be synced.
+    What both changed is merged by sections, or else waits as a file "Name (conflict …).md". Edits that the wiki's write
+    policy has reviewed become proposals, each once. Exits with 1 while a conflict is there, and when something could
+    not be synced or was declined.
     """
     from resolvers.sync.planning import Direction
 
@@ -118,6 +119,7 @@ async def follow(
     from db.listening import Listener
     from db.scope import Role
     from resolvers.context import Context
+    from resolvers.subscriptions.changes import Topic
     from resolvers.subscriptions.feed import Feed, watch_wiki
     from resolvers.sync.planning import Direction
     from resolvers.sync.syncing import sync_folder
@@ -132,7 +134,8 @@ async def follow(
     feed = Feed()
     context = Context(database, scope)
     context.feed = feed
-    changes = await watch_wiki(context, wiki.owner.id, initial=False)
+    topics = [Topic.PAGES] if direction is Direction.PULL else [Topic.PAGES, Topic.PROPOSALS]
+    changes = [await watch_wiki(context, wiki.owner.id, initial=False, topic=topic) for topic in topics]
     listener = Listener(database, lambda payload: hear(feed, payload), feed.resync, Settings().listen_url)
     tell_left = telling()
 
@@ -189,6 +192,7 @@ def as_data(result: "SyncResult") -> dict[str, Any]:
         "done": [event._asdict() for event in result.events],
         "conflicts": result.conflicts,
         "waiting": result.waiting,
+        "proposed": [{"path": path, "proposalId": id} for path, id in result.proposed],
         "left": [{"path": path, "code": code, "message": message} for path, code, message in result.left],
     }
 
@@ -197,12 +201,15 @@ def say_result(result: "SyncResult", dry_run: bool) -> None:
     for event in result.events:
         say(line(event.action, event.path, event.detail))
     if not result.events:
-        say("Both sides are the same." if not (result.left or result.waiting) else "There was nothing to do.")
+        is_same = not (result.left or result.waiting or result.proposed)
+        say("Both sides are the same." if is_same else "There was nothing to do.")
     elif dry_run:
         say("Nothing was written: leave out --dry-run to do it.")
     if result.waiting:
         say(f"{result.waiting} wait for a sync in the other direction.")
     for path in result.conflicts:
         say(f"{path}: {RESOLVE}.")
+    if count := len(result.proposed):
+        say(f"{count} edit{'s' * (count != 1)} wait{'s' * (count == 1)} for a reviewer. See: cairn wiki proposals")
     if result.left:
         table(["file", "code", "what to fix"], result.left)

@@ -1,0 +1,151 @@
+"""python -m benchmarks.soak"""
+
+import asyncio
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import asyncpg
+import typer
+import uvloop
+
+from db.database import Database
+from db.embedded import EmbeddedServer
+from db.migrate import migrate
+from db.scope import Role
+from resolvers.auth.credentials import mint
+from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
+
+from ..graphql.servers import SECRET, UNTHROTTLED
+from ..processes import free_port, started, stop, wait_for
+from ..wikis import Wiki, wiki, write_wikis
+from .load import Known, Load, edit_files
+from .samples import Samples
+from .trends import Trend, percentile, trends
+
+CAIRN = [sys.executable, "-c", "from app.cli import main; main()"]
+PAGES = "SELECT id, type, slug FROM pages WHERE tenant_id = $1 AND owner_id = $2 AND status = 'active'"
+SAMPLE = 10.0
+FILES = 15.0
+"""Seconds between two samples, and between two edits of a file of the synced folder."""
+
+
+async def furnished(dsn: str, wikis: list[Wiki], receiver: str) -> tuple[list[Known], str]:
+    """Make wikis and a webhook. Return the pages, each with a token, and the secret of the webhook."""
+    await write_wikis(dsn, wikis)
+    database, look, known = Database(dsn, size=2), await asyncpg.connect(dsn), []
+    await database.open()
+    try:
+        issued = await create_webhook(database, wikis[0].tenant_id, WebhookDraft(receiver))
+        for one in wikis:
+            token = mint(SECRET, tenant_id=one.tenant_id, owner_id=one.owner_id, role=Role.MEMBER, ttl=864_000)
+            rows = await look.fetch(PAGES, one.tenant_id, one.owner_id)
+            known += [Known(str(one.tenant_id), str(row["id"]), row["type"], row["slug"], token) for row in rows]
+        return known, issued.secret
+    finally:
+        await look.close()
+        await database.close()
+
+
+async def run(dsn: str, folder: Path, minutes: float, rate: float, wikis: list[Wiki], seed: int) -> dict[str, Any]:
+    """Serve, load and sample for so many minutes. Return the series by minute, the trends and what went wrong."""
+    chance, port, vault = random.Random(seed), free_port(), folder / "vault"
+    pages, secret = await furnished(dsn, wikis, f"http://127.0.0.1:{port}/hooks")
+    settings = {
+        "CAIRN_DATABASE_URL": dsn, "CAIRN_DATA_DIR": str(folder / "cairn"), "CAIRN_JWT_SECRET": SECRET,
+        "CAIRN_WORKER": "true", "CAIRN_WEBHOOK_NETWORKS": "127.0.0.1", "CAIRN_LOG_LEVEL": "warning", **UNTHROTTLED,
+    }  # fmt: skip
+    place = ["--tenant", str(wikis[0].tenant_id), "--owner", str(wikis[0].owner_id)]
+    taking = [sys.executable, "-m", "benchmarks.webhooks.receiver", str(port), str(folder / "heard"), secret]
+    with ExitStack() as stack:
+        said = stack.enter_context((folder / "others.log").open("wb"))
+        receiver = subprocess.Popen(taking, stdout=said, stderr=said)
+        stack.callback(stop, receiver)
+        wait_for(port, receiver, folder / "others.log")
+        service = stack.enter_context(started("cairn", [*CAIRN, "serve"], settings, folder / "service.log"))
+        command = [*CAIRN, "sync", str(vault), "--watch", *place]
+        syncing = subprocess.Popen(command, env={**os.environ, **settings}, stdout=said, stderr=said)
+        stack.callback(stop, syncing)
+        load = Load(service.url, pages, rate, chance)
+        samples = Samples(dsn, {"service": service.pid, "cairn sync --watch": syncing.pid})
+        beside = [
+            asyncio.create_task(samples.run(SAMPLE)),
+            asyncio.create_task(edit_files(vault, random.Random(seed), FILES)),
+        ]
+        loading = asyncio.create_task(load.run(60 * minutes))
+        await asyncio.wait([loading, *beside], return_when=asyncio.FIRST_COMPLETED)
+        for task in beside:
+            if task.done():
+                task.result()
+            task.cancel()
+        await loading
+        is_syncing = syncing.poll() is None
+    whole = max(int(minutes), 1)
+    series = samples.by_minute(whole)
+    for kind, told in load.latencies.items():
+        for share in (0.5, 0.99):
+            series[f"{kind} p{100 * share:.0f}, ms"] = [percentile(told.get(at, []), share) for at in range(whole)]
+    errors = dict(load.errors) if is_syncing else {**load.errors, "cairn sync --watch ended": 1}
+    sent = {kind: sum(map(len, told.values())) for kind, told in load.latencies.items()}
+    return {"sent": sent, "errors": errors, "series": series, "tables": samples.tables, "trends": trends(series)}
+
+
+def show(found: dict[str, Any]) -> None:
+    """Print the trends as a table, and the largest tables."""
+    print(", ".join(f"{count:,} {kind}" for kind, count in found["sent"].items()))
+    for error, count in found["errors"].items():
+        print(f"error, {count} times: {error}")
+    print("| measurement | first | median | last | change an hour | verdict |\n|---|---|---|---|---|---|")
+    one: Trend
+    for one in found["trends"]:
+        print(
+            f"| {one.name} | {one.first:,.1f} | {one.median:,.1f} | {one.last:,.1f} | {one.per_hour:+,.2f} | "
+            f"{one.verdict} |"
+        )
+    print("\n| table | rows | dead | heap, MB | indexes, MB |\n|---|---|---|---|---|")
+    largest = sorted(found["tables"], key=lambda row: row["heap"] + row["indexes"], reverse=True)
+    for row in largest[:12]:
+        print(
+            f"| {row['name']} | {row['live']:,} | {row['dead']:,} | {row['heap'] / 1e6:,.1f} | "
+            f"{row['indexes'] / 1e6:,.1f} |"
+        )
+
+
+def main(
+    minutes: Annotated[float, typer.Option(min=0.1, help="How long.")] = 60,
+    rate: Annotated[float, typer.Option(min=0.1, help="Requests a second.")] = 10,
+    wikis: Annotated[int, typer.Option(min=1, help="How many wikis.")] = 8,
+    pages: Annotated[int, typer.Option(min=10, help="Pages of each.")] = 250,
+    seed: Annotated[int, typer.Option(help="The same number, the same requests.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything, minute by minute, as JSON.")] = False,
+) -> None:
+    """Load a service with reads, searches, edits, evidence to compile, webhooks and a synced folder.
+
+    Prints for memory, connections, tables and latencies whether they stay flat after the first fifth of the time.
+    """
+    made = [wiki(1, number, pages) for number in range(wikis)]
+    with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        with EmbeddedServer(folder / "data", durable=False) as dsn:
+            uvloop.run(migrate(dsn))
+            found = uvloop.run(run(dsn, folder, minutes, rate, made, seed))
+    if as_json:
+        print(json.dumps({**found, "trends": [{**asdict(one), "verdict": one.verdict} for one in found["trends"]]}))
+    else:
+        show(found)
+    if found["errors"]:
+        raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+    app.command()(main)
+    app(prog_name="python -m benchmarks.soak")

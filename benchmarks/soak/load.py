@@ -1,0 +1,140 @@
+"""The load: reads, searches, lists, edits and evidence to compile, at random moments, in several wikis."""
+
+import asyncio
+import random
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from ..wikis import VOCABULARY
+
+READ = """query ($tenantId: ID!, $type: WikiPageType!, $slug: String!) {
+  wikiPage(tenantId: $tenantId, type: $type, slug: $slug) {
+    title sections { heading bodyMd } backlinks(first: 10) { nodes { title } }
+  }
+}"""
+SEARCH = """query ($tenantId: ID!, $query: String!) {
+  wikiSearch(tenantId: $tenantId, query: $query, limit: 10) { score page { title slug summary } }
+}"""
+LIST = "{ wikiPages(first: 50, orderBy: HUBNESS) { nodes { title slug parent { title } } } }"
+EDIT = """mutation ($input: UpdateWikiPageInput!) {
+  updateWikiPage(input: $input) { page { version } userErrors { message } }
+}"""
+RETAIN = """mutation ($input: RetainWikiSourcesInput!) {
+  retainWikiSources(input: $input) { compileJobId userErrors { message } }
+}"""
+REFS = 20
+"""Evidence has so many names in each wiki: what comes under one again is its next version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A page of a wiki, and the token of the wiki's owner."""
+
+    tenant_id: str
+    id: str
+    type: str
+    slug: str
+    token: str
+
+
+@dataclass(slots=True)
+class Load:
+    """What is sent, and what came of it: latencies in milliseconds by kind and minute, and the errors."""
+
+    url: str
+    pages: Sequence[Known]
+    rate: float
+    chance: random.Random
+    began: float = field(default_factory=time.monotonic)
+    latencies: dict[str, dict[int, list[float]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+    errors: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+
+    async def run(self, seconds: float) -> None:
+        """Send at random moments, so many a second on average, whatever answers take."""
+        kinds: dict[str, tuple[int, Callable[[httpx.AsyncClient], Awaitable[None]]]] = {
+            "read": (50, self.read), "search": (22, self.search), "list": (8, self.list), "edit": (18, self.edit),
+            "retain": (2, self.retain),
+        }  # fmt: skip
+        weights = [weight for weight, _ in kinds.values()]
+        async with (
+            httpx.AsyncClient(base_url=self.url, timeout=30, trust_env=False) as client,
+            asyncio.TaskGroup() as at_work,
+        ):
+            while time.monotonic() - self.began < seconds:
+                await asyncio.sleep(self.chance.expovariate(self.rate))
+                (name,) = self.chance.choices([*kinds], weights)
+                at_work.create_task(self.timed(name, kinds[name][1], client))
+
+    async def timed(
+        self, name: str, send: Callable[[httpx.AsyncClient], Awaitable[None]], client: httpx.AsyncClient
+    ) -> None:
+        began = time.monotonic()
+        try:
+            await send(client)
+        except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+            self.errors[f"{name}: {type(error).__name__} {error}"[:120]] += 1
+        else:
+            minute = int((began - self.began) / 60)
+            self.latencies[name][minute].append((time.monotonic() - began) * 1_000)
+
+    async def send(self, client: httpx.AsyncClient, page: Known, document: str, /, **variables: Any) -> None:
+        sent = {"query": document, "variables": variables}
+        answer = await client.post("/graphql", json=sent, headers={"authorization": f"Bearer {page.token}"})
+        told = answer.json()
+        problems = told.get("errors") or [
+            one
+            for root in (told["data"] or {}).values()
+            if isinstance(root, dict)
+            for one in root.get("userErrors", ())
+        ]
+        if problems:
+            raise ValueError(problems[0]["message"])
+
+    def words(self, count: int) -> str:
+        return " ".join(self.chance.choices(VOCABULARY, k=count))
+
+    async def read(self, client: httpx.AsyncClient) -> None:
+        page = self.chance.choice(self.pages)
+        await self.send(client, page, READ, tenantId=page.tenant_id, type=page.type.upper(), slug=page.slug)
+
+    async def search(self, client: httpx.AsyncClient) -> None:
+        page = self.chance.choice(self.pages)
+        await self.send(client, page, SEARCH, tenantId=page.tenant_id, query=self.words(3))
+
+    async def list(self, client: httpx.AsyncClient) -> None:
+        await self.send(client, self.chance.choice(self.pages), LIST)
+
+    async def edit(self, client: httpx.AsyncClient) -> None:
+        page, other = self.chance.choice(self.pages), self.chance.choice(self.pages)
+        body = f"## Overview\n\n{self.words(60)}. See [[{other.slug}]].\n\n## Notes\n\n{self.words(40)}."
+        await self.send(client, page, EDIT, input={"pageId": page.id, "bodyMd": body})
+
+    async def retain(self, client: httpx.AsyncClient) -> None:
+        page = self.chance.choice(self.pages)
+        number = self.chance.randrange(REFS)
+        name = f"{VOCABULARY[number]} {VOCABULARY[number + 1]}".title()
+        source = {
+            "kind": "DOCUMENT",
+            "ref": f"soak-{number}",
+            "title": name,
+            "content": f"{name} has {self.chance.randrange(10**6)} parts. {name} is kept in {self.words(2)}.",
+        }
+        await self.send(client, page, RETAIN, input={"sources": [source]})
+
+
+async def edit_files(root: Path, chance: random.Random, every: float) -> None:
+    """Edit a note of a synced folder now and then, as a person does."""
+    while True:
+        await asyncio.sleep(every)
+        notes = await asyncio.to_thread(
+            lambda: sorted(path for path in root.rglob("*.md") if ".cairn" not in path.parts)
+        )
+        if notes:
+            text = f"## Overview\n\n{' '.join(chance.choices(VOCABULARY, k=60))}.\n"
+            await asyncio.to_thread(chance.choice(notes).write_text, text)

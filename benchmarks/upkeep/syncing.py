@@ -1,0 +1,100 @@
+"""The cost of `cairn sync` for a large vault: the first one, one without changes, and one with few."""
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+import uvloop
+
+from ..compiler.database import new_wiki, opened, served
+from ..processes import cluster_cpu_seconds, peak_mb, postmaster
+from ..wikis import VOCABULARY
+
+COMMAND = [sys.executable, "-c", "from app.cli import main; main()", "sync"]
+EDITED = 10
+SETTLED = 2.5
+"""Seconds after which a file that was written is known by its time and size."""
+
+
+class Cost(NamedTuple):
+    """The cost of one sync."""
+
+    seconds: float
+    cpu: float
+    postgres: float
+    peak_mb: float
+
+
+def syncs(
+    notes: Annotated[int, typer.Option(min=EDITED, help="Notes of the vault.")] = 10_000,
+    words: Annotated[int, typer.Option(min=1, help="Words of each.")] = 150,
+) -> None:
+    """Sync a vault with an empty wiki, again without a change, with few edits, and into a new folder."""
+    with served() as dsn, tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
+        vault, other = Path(name) / "vault", Path(name) / "other"
+        uvloop.run(founded(dsn))
+        write_vault(vault, notes, words, random.Random(1))
+        time.sleep(SETTLED)
+        steps: dict[str, Callable[[], Cost]] = {
+            f"the first sync of {notes:,} notes": lambda: sync(dsn, vault),
+            "again, nothing changed": lambda: sync(dsn, vault),
+            "once more, nothing changed": lambda: sync(dsn, vault),
+            f"{EDITED} notes were edited": lambda: sync(dsn, edited(vault)),
+            "into a new folder": lambda: sync(dsn, other),
+            "again, nothing changed there": lambda: sync(dsn, other),
+        }
+        print("| sync | seconds | CPU of cairn, s | CPU of Postgres, s | peak memory, MB |\n|---|---|---|---|---|")
+        for step, run in steps.items():
+            one = run()
+            told = f"{one.seconds:,.1f} | {one.cpu:,.1f} | {one.postgres:,.1f} | {one.peak_mb:,.0f}"
+            print(f"| {step} | {told} |", flush=True)
+
+
+async def founded(dsn: str) -> None:
+    database = await opened(dsn)
+    await new_wiki(database, "acme", "mara")
+    await database.close()
+
+
+def write_vault(vault: Path, notes: int, words: int, chance: random.Random) -> None:
+    """Write notes in folders of a hundred, each with a header, two sections and three links."""
+    for number in range(notes):
+        path = vault / f"folder-{number // 100}" / f"Note {number}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        links = " ".join(f"[[Note {chance.randrange(notes)}]]" for _ in range(3))
+        first, second = (" ".join(chance.choices(VOCABULARY, k=words // 2)) for _ in range(2))
+        path.write_text(f"---\ntags: [a, b]\n---\n## One\n\n{first}. {links}\n\n## Two\n\n{second}.\n")
+
+
+def edited(vault: Path) -> Path:
+    for path in sorted(vault.rglob("*.md"))[:EDITED]:
+        path.write_text(f"{path.read_text()}\n## More\n\nMore.\n")
+    return vault
+
+
+def sync(dsn: str, folder: Path) -> Cost:
+    """Sync in a process of its own."""
+    server, began = uvloop.run(postmaster(dsn)), time.monotonic()
+    before = cluster_cpu_seconds(server)
+    process = subprocess.Popen(
+        [*COMMAND, str(folder), "--tenant", "acme", "--owner", "mara", "--json"], stdout=subprocess.DEVNULL,
+        env={**os.environ, "CAIRN_DATABASE_URL": dsn, "CAIRN_DATA_DIR": str(folder.parent / "cairn")},
+    )  # fmt: skip
+    peak = 0.0
+    while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        peak = max(peak, peak_mb(process.pid))
+        time.sleep(0.02)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise typer.Exit(process.returncode)
+    seconds = time.monotonic() - began
+    time.sleep(SETTLED)
+    return Cost(seconds, used.ru_utime + used.ru_stime, cluster_cpu_seconds(server) - before, peak)
