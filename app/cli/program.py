@@ -159,8 +159,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILURE
 
 
+def in_our_words(error: typer.TyperException) -> None:
+    """Say of a value that pydantic refused what every other door says of it."""
+    if isinstance(error, typer.BadParameter) and error.__cause__ is not None:
+        from pydantic import ValidationError
+
+        from ..http.errors import argument_problem
+
+        if isinstance(error.__cause__, ValidationError):
+            faults = error.__cause__.errors(include_url=False)
+            error.message = "; ".join(dict.fromkeys(argument_problem(fault) for fault in faults))
+
+
 def usage(error: typer.TyperException) -> str:
     """The mistake, and how to see what is right. Nothing but a command's name is answered with its help alone."""
+    in_our_words(error)
     message = str(error.format_message()).strip()
     context = getattr(error, "ctx", None)
     if message.startswith("Missing "):

@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import jwt
 import orjson
@@ -14,13 +15,14 @@ import pytest
 import typer
 
 from app.cli.output import CONTROL
-from app.cli.program import app, main
+from app.cli.program import app, main, usage
 from db.database import Database
 from resolvers.auth.api_keys import scope_of_key
 from resolvers.auth.credentials import scope_of
 from resolvers.errors import Unauthenticated
 from tests.app.command_line import COMMAND, ROOT, Ran
 from tests.app.service import SECRET
+from tests.app.test_words import PYTHON
 
 Cairn = Callable[..., Ran]
 
@@ -95,19 +97,19 @@ def test_help_waits_for_nothing_that_is_slow_to_import() -> None:
             ["search", "x", "--tenant", "a"],
             "Missing option '--owner' (env var: 'CAIRN_OWNER'). Try: cairn search --help",
         ),
-        (["search", "x", *MARA, "--limit", "51"], "should be less than or equal to 50"),
+        (["search", "x", *MARA, "--limit", "51"], "'--limit': must be at most 50. Try:"),
         (["page", "austin", *MARA], "write it as TYPE/SLUG"),
         (["page", "city/austin", *MARA], "write it as TYPE/SLUG"),
         (["token", *MARA, "--ttl", "3 years"], "write it as 90s, 15m, 12h, 30d or 2w"),
-        (["token", *MARA, "--role", "king"], "'king' is not one of"),
+        (["token", *MARA, "--role", "king"], "'--role': 'king' is not one of 'reader',"),
         (
             ["owners", "create", "x", "--tenant", "a"],
             "Choose from: agent, user, shared. Try: cairn owners create --help",
         ),
         (["owners", "create", "x", "--tenant", "a", "--kind", "robot"], "'robot' is not one of"),
         (["reindex", "--owner", "mara"], "add --tenant SLUG"),
-        (["serve", "--port", "70000"], "should be less than or equal to 65535"),
-        (["keys", "revoke", "cairn_x", "--tenant", "a"], "should be a valid UUID"),
+        (["serve", "--port", "70000"], "must be at most 65535"),
+        (["keys", "revoke", "cairn_x", "--tenant", "a"], "must be an id: a UUID"),
     ],
 )
 def test_wrong_usage_is_told_on_one_line(cairn: Cairn, words: list[str], message: str) -> None:
@@ -117,6 +119,30 @@ def test_wrong_usage_is_told_on_one_line(cairn: Cairn, words: list[str], message
     ran = cairn(*words, "--json")
     assert ran.code == 2
     assert ran.error["code"] == "USAGE"
+
+
+def parameters(command: Any, context: Any) -> Iterator[tuple[Any, Any]]:
+    """Every option and argument of a command and of those in it, with the context in which it is read."""
+    yield from ((parameter, context) for parameter in command.params)
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from parameters(inner, type(context)(inner, parent=context, info_name=name))
+
+
+def test_no_option_speaks_of_a_wrong_value_in_the_words_of_python() -> None:
+    group = typer.main.get_command(app)
+    told = []
+    for parameter, context in parameters(group, group.make_context("cairn", [], resilient_parsing=True)):
+        if getattr(parameter, "is_flag", False):
+            continue
+        runtime = parameter.get_runtime_param()
+        for wrong in ("wrong", "-1", "100000000"):
+            given = [wrong] if parameter.multiple or parameter.nargs != 1 else wrong
+            try:
+                runtime.coerce(given, param=parameter, ctx=context)
+            except typer.BadParameter as error:
+                told.append(usage(error))
+    assert len(told) > 50
+    assert [message for message in told if PYTHON.search(message)] == []
 
 
 @pytest.mark.parametrize("words", [[], ["tenants"], ["owners"], ["keys"], ["grants"]])
