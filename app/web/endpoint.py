@@ -316,10 +316,36 @@ async def error_page(web: Web, request: Request, error: Exception) -> Response:
     status, code, message, headers = described(error)
     record_error(code)
     missing = request.path_params if status == 404 and {"owner", "slug"} <= request.path_params.keys() else None
-    values: dict[str, Any] = {"code": code, "message": message, "missing": missing}
-    response = await answer(web, request, "error.html", status, viewer=None, **values)
+    viewer = await viewer_of(web, request) if status < 500 and not isinstance(error, Throttled) else None
+    values: dict[str, Any] = {"code": code, "message": message, "missing": missing, "viewer": viewer}
+    response = await answer(web, request, "error.html", status, owner_slug=readable_owner(request, viewer), **values)
     response.headers.update(headers)
     return response
+
+
+async def viewer_of(web: Web, request: Request) -> dict[str, Any] | None:
+    """Return who is signed in, for the navigation of an error page; None where nobody is, or that cannot be read."""
+    try:
+        wiki = await web.credentials.scope(f"Bearer {credential(web, request)}")
+
+        async def read(account: Account) -> dict[str, Any]:
+            found = await Visit(web, request, wiki, account).ask("search", "Nothing")
+            viewer: dict[str, Any] = found["viewer"]
+            return viewer
+
+        return await web.bounds.admit(wiki, read)
+    except CairnError:
+        return None
+    except Exception as error:
+        log.warning("an error page has no navigation", reason=type(error).__name__)
+        return None
+
+
+def readable_owner(request: Request, viewer: Mapping[str, Any] | None) -> str | None:
+    """Return the wiki that the address names, if this person may read it."""
+    owner = request.path_params.get("owner")
+    slugs = {space["slug"] for space in viewer["scopes"]["nodes"]} if viewer else set()
+    return owner if owner in slugs else None
 
 
 def described(error: Exception) -> tuple[int, str, str, dict[str, str]]:
