@@ -159,8 +159,10 @@ Limits = Callable[[], Web]
 
 
 def page_route(web: Web, path: str, handle: Handle, method: str = "GET", *, takes: str = "form") -> Route:
-    """Return the route of a page, which only a person who is signed in sees. It takes a form, an upload (a form with a file), or a
-    file alone."""
+    """Return the route of a page, which only a person who is signed in sees.
+
+    It takes a form, an `upload` (a form with a file), or a `file` alone.
+    """
 
     async def endpoint(request: Request) -> Response:
         record_path(path)

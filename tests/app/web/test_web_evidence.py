@@ -78,7 +78,7 @@ async def test_a_file_that_cannot_be_kept_is_told_and_nothing_is_lost_of_the_for
     for name, data, said in (
         ("a.pdf", b"%PDF-1.7 nothing", "cannot be read"),
         ("b.exe", b"MZ\0", "is not read"),
-        ("c.txt", b"", "say something"),
+        ("c.txt", b"", "is empty"),
     ):
         path = f"/add-source/{owner}"
         answer = await person.post(path, data=fields, files={"file": (name, data)}, headers=SAME)

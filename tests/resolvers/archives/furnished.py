@@ -16,7 +16,6 @@ from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from tests.wiki import Wiki
 
-
 FILE = bytes(range(256)) + b"\\N\t\n"
 
 

@@ -64,7 +64,7 @@ async def test_another_file_at_the_path_is_not_shown_in_its_place(wiki: Wiki, te
     await imported(wiki, tmp_path / "vault", VAULT)
     await imported(team, tmp_path / "other", {".obsidian/app.json": "{}", "A.md": "# A", "Trips/Map.png": b"theirs"})
     page = (await by_path(wiki))["Trips/Austin.md"]
-    with pytest.raises(AttachmentTaken, match="Trips/Map.png"):
+    with pytest.raises(AttachmentTaken, match=r"Trips/Map\.png"):
         await transfer_page(wiki.database, wiki.scope, page["id"], "team")
     assert (await wiki.page(page["id"]))["title"] == "Austin"
     assert (await read_attachment(team.database, team.scope, "Trips/Map.png")).data == b"theirs"
