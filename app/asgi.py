@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from content.limits import ORIGINAL
 from db.database import Database
 from db.migrate import pending
 from db.replicas.replica import SILENT
@@ -138,6 +139,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         settings.compress_over,
         streams,
         local,
+        files=Bodies(settings.max_body + ORIGINAL.most),
         oauth=oauth,
         provider=provider,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import parse_qs, quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import structlog
 from starlette.exceptions import HTTPException
@@ -33,6 +33,7 @@ from ..stored_queries import run_stored_query, stored_query
 from ..subscriptions.operations import Credential
 from ..subscriptions.sse import EventStream
 from ..subscriptions.streams import Streams
+from .forms import MULTIPART, Upload, content_type, read_form, read_multipart
 from .rendering import render
 
 log = structlog.get_logger()
@@ -69,6 +70,8 @@ class Web:
     compress_over: int
     streams: Streams
     local_token: str | None = None
+    files: Bodies | None = None
+    """The reader of bodies that hold a file, where those may be larger than others."""
     oauth: AuthorizationServer | None = None
     provider: Provider | None = None
 
@@ -86,7 +89,7 @@ class Proposed(CairnError):
 @dataclass
 class Visit:
     """A request of a person who is signed in. `owner` is the slug of the wiki that the address names, if it does.
-    `file` is the body of a request that sends a file instead of a form."""
+    `file` is the body of a request that sends a file instead of a form, and `upload` the file of a form."""
 
     web: Web
     request: Request
@@ -94,6 +97,7 @@ class Visit:
     account: Account
     form: Mapping[str, str] = field(default_factory=dict)
     file: bytes = b""
+    upload: Upload | None = None
 
     @property
     def owner(self) -> str | None:
@@ -154,13 +158,16 @@ Handle = Callable[[Visit], Awaitable[Response]]
 Limits = Callable[[], Web]
 
 
-def page_route(web: Web, path: str, handle: Handle, method: str = "GET", *, takes_file: bool = False) -> Route:
-    """Return the route of a page, which only a person who is signed in sees. It takes forms, or files alone."""
+def page_route(web: Web, path: str, handle: Handle, method: str = "GET", *, takes: str = "form") -> Route:
+    """Return the route of a page, which only a person who is signed in sees.
+
+    It takes a form, an `upload` (a form with a file), or a `file` alone.
+    """
 
     async def endpoint(request: Request) -> Response:
         record_path(path)
         try:
-            return await visited(web, request, handle, takes_file)
+            return await visited(web, request, handle, takes)
         except Exception as error:
             return await error_page(web, request, error)
 
@@ -187,35 +194,24 @@ class Following:
         await EventStream(self.web.streams, scope, receive, send).follow(shown, asked)
 
 
-async def visited(web: Web, request: Request, handle: Handle, takes_file: bool) -> Response:
+async def visited(web: Web, request: Request, handle: Handle, takes: str) -> Response:
     """Answer a request whose credential holds. A form or a file must come from a page of this service."""
     form: Mapping[str, str] = {}
-    file = b""
+    file, upload = b"", None
     if request.method == "POST":
         check_same_origin(request)
-        if takes_file:
-            file = await web.bodies.read(request.scope, request.receive)
+        if takes == "file":
+            file = await (web.files or web.bodies).read(request.scope, request.receive)
+        elif takes == "upload" and content_type(request) == MULTIPART:
+            form, upload = await read_multipart(web.files or web.bodies, request)
         else:
-            form = await read_form(web, request)
+            form = await read_form(web.bodies, request)
     wiki = await web.credentials.scope(f"Bearer {credential(web, request)}")
 
     def work(account: Account) -> Awaitable[Response]:
-        return handle(Visit(web, request, wiki, account, form, file))
+        return handle(Visit(web, request, wiki, account, form, file, upload))
 
     return await web.bounds.admit(wiki, work)
-
-
-async def read_form(web: Web, request: Request) -> dict[str, str]:
-    """Return the fields of a form that was sent: the last of each name."""
-    kind = (header(request.scope, b"content-type") or "").partition(";")[0].strip().lower()
-    if kind != "application/x-www-form-urlencoded":
-        raise Refused(415, "Send the form as application/x-www-form-urlencoded.", "UNSUPPORTED_MEDIA_TYPE")
-    body = await web.bodies.read(request.scope, request.receive)
-    try:
-        found = parse_qs(body.decode(), keep_blank_values=True, errors="strict", max_num_fields=1_000)
-    except ValueError:
-        raise Refused(400, "The form is not valid UTF-8, or has more than 1,000 fields.") from None
-    return {name: values[-1] for name, values in found.items()}
 
 
 # -- who it is
@@ -322,10 +318,36 @@ async def error_page(web: Web, request: Request, error: Exception) -> Response:
     status, code, message, headers = described(error)
     record_error(code)
     missing = request.path_params if status == 404 and {"owner", "slug"} <= request.path_params.keys() else None
-    values: dict[str, Any] = {"code": code, "message": message, "missing": missing}
-    response = await answer(web, request, "error.html", status, viewer=None, **values)
+    viewer = await viewer_of(web, request) if status < 500 and not isinstance(error, Throttled) else None
+    values: dict[str, Any] = {"code": code, "message": message, "missing": missing, "viewer": viewer}
+    response = await answer(web, request, "error.html", status, owner_slug=readable_owner(request, viewer), **values)
     response.headers.update(headers)
     return response
+
+
+async def viewer_of(web: Web, request: Request) -> dict[str, Any] | None:
+    """Return who is signed in, for the navigation of an error page; None where nobody is, or that cannot be read."""
+    try:
+        wiki = await web.credentials.scope(f"Bearer {credential(web, request)}")
+
+        async def read(account: Account) -> dict[str, Any]:
+            found = await Visit(web, request, wiki, account).ask("search", "Nothing")
+            viewer: dict[str, Any] = found["viewer"]
+            return viewer
+
+        return await web.bounds.admit(wiki, read)
+    except CairnError:
+        return None
+    except Exception as error:
+        log.warning("an error page has no navigation", reason=type(error).__name__)
+        return None
+
+
+def readable_owner(request: Request, viewer: Mapping[str, Any] | None) -> str | None:
+    """Return the wiki that the address names, if this person may read it."""
+    owner = request.path_params.get("owner")
+    slugs = {space["slug"] for space in viewer["scopes"]["nodes"]} if viewer else set()
+    return owner if owner in slugs else None
 
 
 def described(error: Exception) -> tuple[int, str, str, dict[str, str]]:

@@ -1,6 +1,7 @@
 """Templates, texts and the files that pages load: how an answer of the wiki becomes HTML."""
 
 import hashlib
+import re
 import tomllib
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
@@ -20,6 +22,7 @@ from .prose import safe_html
 
 HERE = Path(__file__).parent
 FOLDER = "/static"
+QUOTED_CODE = re.compile(r"`([^`]+)`")
 
 
 @cache
@@ -62,6 +65,11 @@ def minute(moment: str) -> str:
     return f"{day(moment)}, {datetime.fromisoformat(moment).astimezone(UTC):%H:%M} UTC"
 
 
+def with_code(text: str) -> Markup:
+    """Return a message with what it sets between backticks as code."""
+    return Markup(QUOTED_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704  # the text is escaped
+
+
 def counted(number: int, words: list[str]) -> str:
     """Return a number with its noun: `1 page`, `2 pages`."""
     return f"{number:,} {words[number != 1]}"
@@ -92,6 +100,7 @@ def templates() -> Environment:
         "address": address,
         "dressed": safe_html,
         "digest": digest,
+        "with_code": with_code,
     }
     return made
 

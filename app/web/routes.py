@@ -21,6 +21,7 @@ READING: dict[str, Handle] = {
     "/wiki/{type}/{slug}": read.shorter,
     f"/preview/{PAGE}": read.preview,
     "/attachment/{owner}/{path:path}": files.send_file,
+    "/original/{owner}/{id}": files.send_original,
     "/related/{owner}/{id}": read.show_related,
     "/graph/{owner}/{id}": read.show_graph,
     "/search/{owner}": find.results,
@@ -59,7 +60,6 @@ WRITING: dict[str, Handle] = {
     f"/withdraw-share/{PAGE}": share.withdraw,
     f"/unarchive/{PAGE}": write.unarchive,
     "/restore/{owner}/{id}": write.restore,
-    "/add-source/{owner}": evidence.add_source,
     "/forget/{owner}/{id}": evidence.forget,
     "/keys/{owner}": keys.make_key,
     "/rotate-key/{owner}": keys.rotate_key,
@@ -82,5 +82,6 @@ def web_routes(web: Web) -> list[BaseRoute]:
         Route("/follow/{id}", Following(web), methods=["GET"]),
         *(page_route(web, path, handle) for path, handle in READING.items()),
         *(page_route(web, path, handle, "POST") for path, handle in WRITING.items()),
-        page_route(web, "/file-text/{owner}", evidence.file_text, "POST", takes_file=True),
+        page_route(web, "/file-text/{owner}", evidence.file_text, "POST", takes="file"),
+        page_route(web, "/add-source/{owner}", evidence.add_source, "POST", takes="upload"),
     ]

@@ -53,6 +53,20 @@ def html(text: str, places: Places) -> str:
     return shown
 
 
+def attachments_in(text: str) -> set[str]:
+    """Return the attachments that a text names, as it writes them."""
+    names = set[str]()
+    for block in MARKDOWN.parse(uncommented(text)):
+        for token in block.children or ():
+            if token.type == "attachment":
+                names.add(token.meta["attachment"].path)
+            elif (address := token.attrs.get("src") or token.attrs.get("href")) and (
+                path := attachment_path(str(address))
+            ):
+                names.add(path)
+    return names
+
+
 def plain_paragraphs(text: str) -> str:
     """Return the text as it is written, in paragraphs: for one that would take too long to read as markdown."""
     paragraphs = (part.strip() for part in PARAGRAPH.split(text))

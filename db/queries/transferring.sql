@@ -111,6 +111,35 @@ SELECT o.tenant_id, CAST(:to_owner_id AS uuid), given.copy_id, o.hash, o.media_t
 FROM unnest(CAST(:ids AS uuid[]), CAST(:copy_ids AS uuid[])) AS given (id, copy_id)
 JOIN source_originals AS o ON o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.source_id = given.id;
 
+-- name: find_taken_files
+-- The first of these attachments at whose path the other wiki has another file.
+SELECT a.path FROM attachments AS a
+JOIN attachments AS other
+    ON other.tenant_id = :tenant_id AND other.owner_id = CAST(:to_owner_id AS uuid) AND other.path = a.path
+    AND other.hash <> a.hash
+WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.path = ANY(CAST(:paths AS text[]))
+ORDER BY a.path
+LIMIT 1;
+
+-- name: copy_attached_blobs
+-- The files of these attachments, where the other wiki does not have them.
+INSERT INTO blobs (tenant_id, owner_id, hash, size, data, created_at)
+SELECT b.tenant_id, CAST(:to_owner_id AS uuid), b.hash, b.size, b.data, CAST(:now AS timestamptz)
+FROM blobs AS b
+WHERE b.tenant_id = :tenant_id AND b.owner_id = :owner_id AND b.hash IN (
+    SELECT a.hash FROM attachments AS a
+    WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.path = ANY(CAST(:paths AS text[]))
+)
+ON CONFLICT (tenant_id, owner_id, hash) DO NOTHING;
+
+-- name: copy_attachments
+-- These attachments at the same paths of the other wiki, where it does not have them.
+INSERT INTO attachments (tenant_id, owner_id, path, name, hash, media_type, width, height, created_at)
+SELECT a.tenant_id, CAST(:to_owner_id AS uuid), a.path, a.name, a.hash, a.media_type, a.width, a.height, CAST(:now AS timestamptz)
+FROM attachments AS a
+WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.path = ANY(CAST(:paths AS text[]))
+ON CONFLICT (tenant_id, owner_id, path) DO NOTHING;
+
 -- name: carry_page
 -- A page is as old as it was in the other wiki.
 UPDATE pages AS p SET created_at = former.created_at

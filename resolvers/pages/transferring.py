@@ -5,6 +5,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from content.markdown.attachments import folder_of
+from content.markdown.html import attachments_in
 from content.markdown.links import Target, readdress_links
 from content.markdown.sections import Section
 from content.names import normalise
@@ -26,6 +28,7 @@ from ..proposals.events import note
 from ..proposals.operations import proposable
 from ..search.passages import write_passages
 from ..search.spaces import find_spaces
+from ..sources.attachments import named_paths
 from ..sources.grounding import ground
 from ..sources.sources import SourceForgotten, keep_rows
 from ..subscriptions.changes import ChangeKind
@@ -55,6 +58,12 @@ class SourceTaken(BadInput):
     """The other wiki has another text as this version of a source."""
 
     code = "SOURCE_TAKEN"
+
+
+class AttachmentTaken(BadInput):
+    """The other wiki has another file at the path of an attachment that the page shows."""
+
+    code = "ATTACHMENT_TAKEN"
 
 
 class Called(NamedTuple):
@@ -115,6 +124,7 @@ async def transfer(both: TwoWikis, page: Page, called: Called) -> Saved:
     await drop_trajectory(here, page)
     sections = await readdressed_page(here, page, called)
     sources = await copy_sources(both, page)
+    await copy_attachments(both, page)
     texts = await readdress_texts(here, page, called)
     await end_proposals(here, page)
     await here.flush()
@@ -238,7 +248,25 @@ async def update_target(there: Writer, moved: Page) -> None:
     refresh_hubness(there, [moved.id])
 
 
-# -- its evidence
+# -- its files and its evidence
+
+
+async def copy_attachments(both: TwoWikis, page: Page) -> None:
+    """Copy the attachments that the page names: their paths are the same in the other wiki, or its texts would change.
+
+    Those of the wiki that it leaves stay: other pages may name them.
+    """
+    names = await read_in_thread(len(page.body), attachments_in, page.body)
+    paths = await named_paths(both.here, folder_of((page.metadata or {}).get("imported_from")), names)
+    if not paths:
+        return
+    given: dict[str, Any] = {"paths": sorted(paths), "to_owner_id": both.there.scope.owner_id}
+    if taken := await both.here.value(TRANSFERS["find_taken_files"], **given):
+        raise AttachmentTaken(
+            f"The other wiki has another file at {taken}, which the page shows. Nothing was written.", "toOwner"
+        )
+    await both.here.run(TRANSFERS["copy_attached_blobs"], **given)
+    await both.here.run(TRANSFERS["copy_attachments"], **given)
 
 
 async def copy_sources(both: TwoWikis, page: Page) -> dict[UUID, UUID]:

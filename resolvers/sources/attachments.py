@@ -1,6 +1,6 @@
 """Attachments of a wiki: the files beside its notes, kept byte for byte by their paths, and found by their names."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -104,16 +104,44 @@ async def find_attachments(
 ) -> dict[str, AttachmentPlace]:
     """Return the attachments that a text of a note in `folder` means by these names: the one beside the note, else the
     one whose path ends so, else the one that is called so and lies nearest to the top."""
-    likely = {name: likely_paths(name, folder) for name in names}
-    given: dict[str, Any] = {
-        "names": list({file_key(name) for name in names}),
-        "paths": [path for paths in likely.values() for path in paths],
-    }
+    wanted = Wanted.of(folder, names)
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
-        rows = await connection.all(ATTACHMENTS["find_named"], **wiki(scope), **given)
-    found = {name: likeliest(name, paths, rows) for name, paths in likely.items()}
-    return {name: place_of(row) for name, row in found.items() if row is not None}
+        rows = await connection.all(ATTACHMENTS["find_named"], **wiki(scope), **wanted.values)
+    return {name: place_of(row) for name, row in wanted.among(rows)}
+
+
+async def named_paths(writer: Writer, folder: str, names: Collection[str]) -> set[str]:
+    """Return the paths of the attachments in the writer's wiki that a text of a note in `folder` means."""
+    if not names:
+        return set()
+    wanted = Wanted.of(folder, names)
+    rows = await writer.all(ATTACHMENTS["find_named"], **wanted.values)
+    return {row["path"] for _, row in wanted.among(rows)}
+
+
+class Wanted(NamedTuple):
+    """Attachments as a text names them, each with the paths where it may lie, likeliest first."""
+
+    likely: Mapping[str, Sequence[str]]
+
+    @classmethod
+    def of(cls, folder: str, names: Collection[str]) -> "Wanted":
+        return cls({name: likely_paths(name, folder) for name in names})
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Return what `find_named` asks for."""
+        return {
+            "names": list({file_key(name) for name in self.likely}),
+            "paths": [path for paths in self.likely.values() for path in paths],
+        }
+
+    def among(self, rows: Sequence[Row]) -> Iterator[tuple[str, Row]]:
+        """Yield the names that these rows answer to, with the likeliest row of each."""
+        for name, paths in self.likely.items():
+            if (row := likeliest(name, paths, rows)) is not None:
+                yield name, row
 
 
 def likeliest(name: str, likely: Sequence[str], rows: Sequence[Row]) -> Row | None:

@@ -9,9 +9,15 @@ from content.ingest.extraction import Unreadable, media_type_of
 from content.names import NoSlug, slugify
 from resolvers.errors import BadInput, NotFound
 from resolvers.ingest.ingest import text_of as text_of_file
+from resolvers.sources.blobs import OriginalDraft
+from resolvers.sources.retain import TRIGGER
+from resolvers.sources.sources import SourceDraft
+from resolvers.sources.sources import add_source as add_source_with_file
 from schema.enums import WikiSourceKind
 
 from ..endpoint import Visit, path_to, redirect
+from ..forms import Upload
+from .files import wiki_of
 from .find import QUERY_MAX
 from .read import may_write
 from .write import check_may_write, refuse_errors
@@ -75,6 +81,8 @@ async def add_source(visit: Visit) -> Response:
     given = {name: visit.entered(name).strip() for name in ("title", "kind", "day", "content")}
     if given["kind"] not in KINDS:
         raise BadInput("Choose one of the kinds.", "kind")
+    if visit.upload:
+        return await add_file(visit, given, visit.upload)
     source = {
         "kind": given["kind"],
         "ref": ref_of(given["title"]),
@@ -84,10 +92,36 @@ async def add_source(visit: Visit) -> Response:
     }
     done = await visit.do("sources", "Add", input={"owner": visit.owner, "sources": [source]})
     if done["userErrors"]:
-        found = await visit.ask("search", "Nothing")
-        values = {"given": given, "kinds": KINDS, "errors": done["userErrors"]}
-        return await visit.show("add_source.html", 422, **values, **found)
+        return await refuse_source(visit, given, done["userErrors"])
     return redirect(path_to("source", visit.owner or "", done["sources"][0]["id"]))
+
+
+async def add_file(visit: Visit, given: dict[str, str], file: Upload) -> Response:
+    """Retain a file byte for byte, with the text that was read from it as the source's."""
+    name = file.name.replace("\\", "/").rpartition("/")[2]
+    try:
+        media_type = media_type_of(file.media_type, name, file.data)
+        text = given["content"] or (await text_of_file(media_type, file.data)).text.strip()
+        draft = SourceDraft(
+            given["kind"].lower(),
+            ref_of(given["title"] or name),
+            text,
+            given["title"] or name.rpartition(".")[0] or name,
+            datetime.fromisoformat(f"{given['day']}T00:00:00Z") if given["day"] else None,
+            original=OriginalDraft(file.data, media_type, name),
+        )
+        saved = await add_source_with_file(visit.web.database, await wiki_of(visit), draft, trigger=TRIGGER)
+    except Unreadable as error:
+        return await refuse_source(visit, given, [{"message": f"The file cannot be read: {error}."}])
+    except (BadInput, ValueError) as error:
+        message = error.message if isinstance(error, BadInput) else "The day is no date."
+        return await refuse_source(visit, given, [{"message": message}])
+    return redirect(path_to("source", visit.owner or "", str(saved.source_id)))
+
+
+async def refuse_source(visit: Visit, given: dict[str, str], errors: list[dict[str, Any]]) -> Response:
+    found = await visit.ask("search", "Nothing")
+    return await visit.show("add_source.html", 422, given=given, kinds=KINDS, errors=errors, **found)
 
 
 async def file_text(visit: Visit) -> Response:

@@ -1,7 +1,7 @@
 """Attachments: found for the texts that name them, and sent to be shown or saved, never to be run."""
 
 from collections.abc import Iterable
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from starlette.responses import Response
 
@@ -10,6 +10,8 @@ from db.scope import Scope as Wiki
 from resolvers.auth.owners import find_owner
 from resolvers.errors import NotFound
 from resolvers.sources.attachments import NO_FILE, find_attachments, read_attachment
+from resolvers.sources.blobs import NO_ORIGINAL, read_original
+from resolvers.tenants.tenants import as_id
 
 from ..endpoint import Visit
 from ..prose import NO_FILES, SHOWN, Files, named_in
@@ -41,11 +43,24 @@ async def send_file(visit: Visit) -> Response:
         file = await read_attachment(visit.web.database, await wiki_of(visit), visit.request.path_params["path"])
     except NotFound:
         raise NotFound(NO_FILE) from None
-    tag = f'"{file.hash}"'
-    name = quote(file.path.rpartition("/")[2], safe="")
-    is_shown = file.media_type in SHOWN
+    name = file.path.rpartition("/")[2]
+    return sent(visit, name, file.media_type, file.hash, file.data, is_shown=file.media_type in SHOWN)
+
+
+async def send_original(visit: Visit) -> Response:
+    """Send the file that a source was read from, byte for byte, to be saved and never shown."""
+    id = as_id(visit.request.path_params["id"])
+    if id is None:
+        raise NotFound(NO_ORIGINAL)
+    file = await read_original(visit.web.database, visit.wiki, id)
+    name = unquote(file.address).rstrip("/").rpartition("/")[2] or "original"
+    return sent(visit, name, file.media_type, file.sha256, file.data, is_shown=False)
+
+
+def sent(visit: Visit, name: str, media_type: str, hash: str, data: bytes, *, is_shown: bool) -> Response:
+    tag = f'"{hash}"'
     headers = {
-        "content-disposition": f"{'inline' if is_shown else 'attachment'}; filename*=UTF-8''{name}",
+        "content-disposition": f"{'inline' if is_shown else 'attachment'}; filename*=UTF-8''{quote(name, safe='')}",
         "content-security-policy": POLICY,
         "x-content-type-options": "nosniff",
         "cache-control": "private, no-cache",
@@ -54,4 +69,4 @@ async def send_file(visit: Visit) -> Response:
     }
     if visit.request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    return Response(file.data, media_type=file.media_type, headers=headers)
+    return Response(data, media_type=media_type, headers=headers)

@@ -20,12 +20,12 @@ from ..endpoint import (
     described,
     error_page,
     local_path,
-    read_form,
     redirect,
     safe_cookie_name,
     sign_in,
     sign_out,
 )
+from ..forms import read_form
 from ..rendering import texts
 
 BACK = "/sign-in/callback"
@@ -64,7 +64,7 @@ async def take_credential(web: Web, request: Request) -> Response:
     form: dict[str, str] = {}
     try:
         check_same_origin(request)
-        form = await read_form(web, request)
+        form = await read_form(web.bodies, request)
         token = form.get("token", "").strip().removeprefix("Bearer ").strip()
         wiki = await web.credentials.scope(f"Bearer {token}")
         await audit_alone(web.database, wiki.tenant_id, wiki.actor, Event.SIGN_IN, wiki.owner_id, role=wiki.role)

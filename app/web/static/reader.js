@@ -115,7 +115,6 @@ picker?.querySelector("input").addEventListener("change", async ({ target }) => 
   document.getElementById("content").value = await answer.text();
   document.getElementById("title").value ||= file.name.replace(/\.[^.]+$/, "");
 });
-if (picker) picker.hidden = false;
 
 // -- cards of links
 

@@ -168,7 +168,7 @@ async def test_a_missing_page_can_be_searched_for_in_its_wiki(person: httpx.Asyn
     answer = await person.get(f"/wiki/{owner}/topic/old-mill")
     assert f'action="/search/{owner}"' in answer.text
     assert 'maxlength="500" value="old mill"' in answer.text
-    assert 'type="search"' not in (await person.get("/nothing")).text
+    assert 'id="query"' not in (await person.get("/nothing")).text
 
 
 async def test_a_search_that_finds_nothing_offers_writers_to_make_the_page(

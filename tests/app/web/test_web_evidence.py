@@ -44,6 +44,79 @@ async def test_without_lines_the_beginning_of_the_source_is_quoted(
     assert f"<blockquote>{TEXT}</blockquote>" in (await person.get(f"/wiki/{owner}/topic/austin")).text
 
 
+async def test_a_file_is_kept_byte_for_byte_with_the_text_that_was_read_from_it(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    path, data = f"/add-source/{owner}", pdf("The kiln was fired twice.")
+    fields = {"title": "", "kind": "DOCUMENT", "day": "2026-03-04", "content": ""}
+    added = await person.post(path, data=fields, files={"file": ("Kiln lög.pdf", data, "")}, headers=SAME)
+    assert added.status_code == 303
+    row = await wiki.row("sources")
+    assert (row["title"], row["kind"], row["captured_at"].day) == ("Kiln lög", "document", 4)
+    assert "The kiln was fired twice." in row["content"]
+    shown = (await person.get(added.headers["location"])).text
+    assert f'href="/original/{owner}/{row["id"]}"' in shown
+    assert f"(application/pdf, {len(data):,} bytes)" in shown
+    answer = await person.get(f"/original/{owner}/{row['id']}")
+    assert (answer.status_code, answer.content) == (200, data)
+    assert answer.headers["content-type"] == "application/pdf"
+    assert answer.headers["content-disposition"] == "attachment; filename*=UTF-8''Kiln%20l%C3%B6g.pdf"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert {"sandbox", "default-src 'none'"} <= set(answer.headers["content-security-policy"].split("; "))
+    corrected = await person.post(
+        path, data=fields | {"content": "Corrected."}, files={"file": ("scan.pdf", b"%PDF-1.7 nothing")}, headers=SAME
+    )
+    corrected_id = corrected.headers["location"].rpartition("/")[2]
+    assert (await person.get(f"/original/{owner}/{corrected_id}")).content == b"%PDF-1.7 nothing"
+    assert len(await wiki.rows("blobs", "1")) == 2
+
+
+async def test_a_file_that_cannot_be_kept_is_told_and_nothing_is_lost_of_the_form(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    fields = {"title": "Mine & yours", "kind": "DOCUMENT", "day": "", "content": ""}
+    for name, data, said in (
+        ("a.pdf", b"%PDF-1.7 nothing", "cannot be read"),
+        ("b.exe", b"MZ\0", "is not read"),
+        ("c.txt", b"", "is empty"),
+    ):
+        path = f"/add-source/{owner}"
+        answer = await person.post(path, data=fields, files={"file": (name, data)}, headers=SAME)
+        assert (answer.status_code, said in answer.text, "Mine &amp; yours" in answer.text) == (422, True, True), name
+    assert await wiki.rows("sources") == await wiki.rows("blobs", "1") == []
+
+
+async def test_forms_with_files_are_taken_where_a_file_is_kept_and_by_this_service_alone(
+    service: Service, person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    file = {"file": ("a.txt", b"Text.")}
+    fields = {"title": "A", "kind": "DOCUMENT", "day": "", "content": ""}
+    assert (await person.post(f"/new/{owner}", data=fields, files=file, headers=SAME)).status_code == 415
+    other = {"sec-fetch-site": "cross-site"}
+    assert (await person.post(f"/add-source/{owner}", data=fields, files=file, headers=other)).status_code == 403
+    headers = SAME | {"content-type": "multipart/form-data"}
+    assert (await person.post(f"/add-source/{owner}", content=b"x", headers=headers)).status_code == 400
+    token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)
+    async with signed_in(service, token) as reader:
+        assert (await reader.post(f"/add-source/{owner}", data=fields, files=file, headers=SAME)).status_code == 403
+    assert await wiki.rows("sources") == []
+
+
+async def test_an_original_is_for_those_who_may_read_the_wiki(
+    service: Service, person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    source = await wiki.add_source(content="Typed.")
+    for id in (source, "x"):
+        assert (await person.get(f"/original/{owner}/{id}")).status_code == 404
+    fields = {"title": "A", "kind": "DOCUMENT", "day": "", "content": ""}
+    added = await person.post(f"/add-source/{owner}", data=fields, files={"file": ("a.txt", b"Text.")}, headers=SAME)
+    id = added.headers["location"].rpartition("/")[2]
+    stranger = await wiki.neighbour()
+    token = service.token(stranger.scope.tenant_id, stranger.scope.owner_id, Role.MEMBER)
+    async with signed_in(service, token) as other:
+        assert (await other.get(f"/original/{owner}/{id}")).status_code == 404
+
+
 async def test_sources_are_listed_searched_and_shown_with_what_rests_on_them(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
@@ -91,7 +164,7 @@ async def test_a_file_that_cannot_be_read_is_refused_with_the_reason(person: htt
     assert (broken.status_code, broken.headers["content-type"]) == (422, "text/plain; charset=utf-8")
     assert broken.text.startswith("The file cannot be read: ")
     assert "no PDF" in broken.text
-    assert (await person.post(address, content=b"x" * 2_000_001, headers=SAME)).status_code == 413
+    assert (await person.post(address, content=b"x" * 10_000_001, headers=SAME)).status_code == 413
     other = {"sec-fetch-site": "cross-site"}
     assert (await person.post(address, content=pdf("x"), headers=other)).status_code == 403
 

@@ -182,6 +182,15 @@ async def test_what_is_pasted_keeps_its_form_as_markdown(reader: Reader, tmp_pat
     await asyncio.to_thread(look)
 
 
+SAVED = """(() => {
+    const asked = new XMLHttpRequest();
+    asked.open("GET", document.querySelector("a[href^='/original/']").href, false);
+    asked.overrideMimeType("text/plain; charset=x-user-defined");
+    asked.send();
+    return [...asked.responseText].map((one) => one.charCodeAt(0) & 255);
+})()"""
+
+
 async def test_the_text_of_a_file_becomes_a_source(reader: Reader, tmp_path: Path) -> None:
     (tmp_path / "Broken.pdf").write_bytes(b"%PDF-1.7 nothing")
     (tmp_path / "Kiln log.pdf").write_bytes(pdf("The kiln was fired twice."))
@@ -198,11 +207,13 @@ async def test_the_text_of_a_file_becomes_a_source(reader: Reader, tmp_path: Pat
 
             for name, text in (("Tide table", "**six**"), ("Kiln log", "The kiln was fired twice.")):
                 opened(browser, f"{reader.url}/add-source/{reader.owner}")
-                choose(f"{name}.{'html' if name == 'Tide table' else 'pdf'}")
+                file = f"{name}.{'html' if name == 'Tide table' else 'pdf'}"
+                choose(file)
                 browser.wait_for(f"document.querySelector('#content').value.includes('{text}')")
                 browser.run("document.querySelector('main form button').click()")
                 browser.wait_for("location.pathname.startsWith('/source/') && document.readyState === 'complete'")
                 assert browser.run("document.querySelector('h1').textContent") == name
+                assert browser.run(SAVED) == list((tmp_path / file).read_bytes())
             assert browser.complaints() == []
             opened(browser, f"{reader.url}/add-source/{reader.owner}")
             choose("Broken.pdf")

@@ -1,5 +1,6 @@
 """A tenant with something in most tables."""
 
+from hashlib import sha256
 from uuid import UUID
 
 from db.database import Database
@@ -9,9 +10,13 @@ from resolvers.auth.owners import Grant, OwnerKind, create_owner, grant
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.sources.attachments import AttachmentDraft, keep_attachments, read_attachment
+from resolvers.sources.blobs import OriginalDraft, read_original
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from tests.wiki import Wiki
+
+FILE = bytes(range(256)) + b"\\N\t\n"
 
 
 async def furnish(wiki: Wiki, pages: int = 6, name: str = "Kiln") -> UUID:
@@ -25,7 +30,17 @@ async def furnish(wiki: Wiki, pages: int = 6, name: str = "Kiln") -> UUID:
         await add_alias(*here, last, name=f"Another {name} {n}")
         await update_page(*here, last, body=f"{body} Anew.", edit_summary="Anew")
         await record_mention(*here, name=f"Name {n % 3}", source_id=source, quote="So")
+    await keep_attachments(*here, [AttachmentDraft(f"{name}/Plan.png", sha256(FILE).digest(), FILE)])
+    original = OriginalDraft(FILE[::-1], "application/pdf", f"{name}.pdf")
+    await add_source(*here, SourceDraft("document", "read", f"As {name} was read.", original=original))
     return last
+
+
+async def files_of(wiki: Wiki, name: str = "Kiln") -> tuple[bytes, bytes]:
+    """Return the bytes of the attachment and of the original that a furnished wiki has."""
+    (source,) = await wiki.rows("sources", ref="read")
+    attached = await read_attachment(wiki.database, wiki.scope, f"{name}/Plan.png")
+    return attached.data, (await read_original(wiki.database, wiki.scope, source["id"])).data
 
 
 async def furnish_tenant(database: Database, tenant_id: UUID, owner_id: UUID) -> str:

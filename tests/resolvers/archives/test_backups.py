@@ -27,7 +27,7 @@ from resolvers.pages.lifecycle import create_page
 from tests.app.command_line import COMMAND, ROOT
 from tests.conftest import execute, in_database
 from tests.listening import PATIENCE
-from tests.resolvers.archives.furnished import furnish, furnish_tenant
+from tests.resolvers.archives.furnished import FILE, files_of, furnish, furnish_tenant
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 SECRET = b"a secret that signs tokens"
@@ -91,6 +91,7 @@ async def test_a_restored_database_is_the_one_that_was_backed_up(
     copy = await opened(empty_dsn, wiki)
     try:
         await check(copy)
+        assert await files_of(copy) == (FILE, FILE[::-1])
         assert (await scope_of_key(copy.database, key)).tenant_id == wiki.scope.tenant_id
         histories = [await one.look.fetchval("SELECT history_id FROM installation") for one in (wiki, copy)]
         assert histories[0] != histories[1]

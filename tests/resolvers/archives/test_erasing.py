@@ -81,6 +81,7 @@ async def test_nothing_of_an_erased_tenant_is_left(wiki: Wiki, dsn: str) -> None
         tenant_id = str(gone.scope.tenant_id)
         before, others = await holding(dsn, tenant_id), await holding(dsn, str(wiki.scope.tenant_id))
         assert len(before) > 20
+        assert {"attachments", "blobs", "source_originals"} <= {*before}
         counted = await erase_tenant(dsn, tenant_id, BY, dry_run=True)
         assert (counted.counts, await holding(dsn, tenant_id)) == (before, before)
         erased = await erase_tenant(dsn, tenant_id, BY, dry_run=False)

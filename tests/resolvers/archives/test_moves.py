@@ -19,7 +19,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from tests.app.command_line import COMMAND, ROOT
 from tests.conftest import execute
-from tests.resolvers.archives.furnished import furnish, furnish_tenant
+from tests.resolvers.archives.furnished import FILE, files_of, furnish, furnish_tenant
 from tests.resolvers.archives.test_backups import count, opened, quiet
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
@@ -56,6 +56,7 @@ async def test_a_tenant_arrives_as_it_was_and_others_stay(wiki: Wiki, dsn: str, 
     try:
         await check(copy)
         await check(resident)
+        assert await files_of(copy) == (FILE, FILE[::-1])
         assert (await scope_of_key(copy.database, key)).tenant_id == wiki.scope.tenant_id
         assert await count(empty_dsn, "pages") == 7
         assert (await import_tenant(empty_dsn, archive, quiet, replace=False)).is_new is False

@@ -1,0 +1,47 @@
+"""The error pages of the reader: what is wrong, said once, and a way on."""
+
+import re
+
+import httpx
+
+from app.web.rendering import texts, with_code
+from tests.app.service import Service
+from tests.app.web_client import SAME, written
+from tests.wiki import Wiki
+
+
+async def test_an_error_page_says_what_is_wrong_once(person: httpx.AsyncClient, owner: str) -> None:
+    for path in (f"/wiki/{owner}/topic/nothing", f"/source/{owner}/x", f"/attachment/{owner}/x.png", "/nothing"):
+        shown = (await person.get(path)).text
+        heading, message = re.findall(r"<h1>(.*?)</h1>\s*<p class=\"summary\">(.*?)</p>", shown, re.DOTALL)[0]
+        assert (heading, message.startswith(heading)) == ("Not found", False)
+        assert f"<title>{heading} · Cairn</title>" in shown
+
+
+async def test_an_error_page_has_the_navigation_of_the_wiki(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
+    for path in (f"/wiki/{owner}/topic/nothing", "/nothing", "/wiki/nobody"):
+        answer = await person.get(path)
+        assert answer.status_code in (403, 404)
+        assert f'<a class="brand" href="/wiki/{owner}">' in answer.text
+        assert f'<a href="/sources/{owner}">Sources</a>' in answer.text
+    slug = await written(wiki, "Austin", "Hot.")
+    refused = await person.post(f"/archive/{owner}/topic/{slug}", data={}, headers={"sec-fetch-site": "cross-site"})
+    assert (refused.status_code, 'class="brand"' in refused.text) == (403, True)
+
+
+async def test_who_is_not_signed_in_sees_no_navigation(service: Service) -> None:
+    answer = await service.http.get("/nothing", headers={"accept": "text/html"})
+    assert (answer.status_code, 'class="brand"' in answer.text) == (404, False)
+
+
+async def test_what_a_message_quotes_as_code_is_shown_as_code(person: httpx.AsyncClient, owner: str) -> None:
+    assert with_code("Set `a<b` or `c`, not ` alone.") == "Set <code>a&lt;b</code> or <code>c</code>, not ` alone."
+    refused = await person.post(f"/add-source/{owner}", data={"kind": "`x`"}, headers=SAME)
+    assert (refused.status_code, "`" in refused.text) == (422, False)
+
+
+async def test_the_way_to_a_token_is_shown_as_a_command(service: Service) -> None:
+    assert "`cairn token" in texts()["sign_in"]["help"]
+    shown = (await service.http.get("/sign-in")).text
+    assert "<code>cairn token --tenant TENANT --owner OWNER</code>" in shown
+    assert "`" not in shown
