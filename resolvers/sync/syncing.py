@@ -182,7 +182,7 @@ class Sync:
                 continue
             try:
                 if action in WRITES_WIKI:
-                    self.reviews.check_room(one.row["type"] if one else asked and asked.placed.type)
+                    self.reviews.check_room(one.row["type"] if one else asked.placed.type if asked else None)
                 written = await self.do(action, item, one, asked, listing)
             except Touched:
                 self.again = True
