@@ -1,6 +1,7 @@
 """Servers in processes of their own, and the time and memory that they take, as Linux counts it in /proc."""
 
 import os
+import signal
 import socket
 import subprocess
 import time
@@ -51,6 +52,29 @@ def stop(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+class Killed:
+    """A process that is started again whenever it was killed."""
+
+    def __init__(self, command: Sequence[str], port: int, log: Path, settings: dict[str, str]) -> None:
+        self.command, self.port, self.log, self.settings = command, port, log, settings
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with self.log.open("ab") as said:
+            environment = {**os.environ, **self.settings}
+            self.process = subprocess.Popen(
+                self.command, env=environment, stdout=said, stderr=said, start_new_session=True
+            )
+        wait_for(self.port, self.process, self.log)
+
+    def kill(self) -> int:
+        """End it and what it has started with SIGKILL; return which process it was."""
+        assert self.process is not None
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        return self.process.pid
 
 
 def free_port() -> int:

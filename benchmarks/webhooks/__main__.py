@@ -1,10 +1,7 @@
 """Kill a service that sends webhooks and a receiver of them again and again, and count what is lost."""
 
 import asyncio
-import os
 import random
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -30,7 +27,7 @@ from resolvers.tenants.tenants import create_tenant
 from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
 
 from ..graphql.servers import SECRET, UNTHROTTLED
-from ..processes import free_port, wait_for
+from ..processes import Killed, free_port
 from .receiver import heard as taken_by
 
 UPDATE = """mutation ($input: UpdateWikiPageInput!) {
@@ -40,29 +37,6 @@ HELD = "SELECT count(*) FROM webhook_queues WHERE split_part(claimed_by, ':', 2)
 WAITING = "SELECT count(*) FROM webhook_deliveries WHERE status = 'pending'"
 QUEUED = "SELECT id, owner_id, page_id, version, position, status FROM webhook_deliveries ORDER BY owner_id, position"
 DRAINED = 900.0  # seconds that may pass after the last kill
-
-
-class Killed:
-    """A process that is started again whenever it was killed."""
-
-    def __init__(self, command: Sequence[str], port: int, log: Path, settings: dict[str, str]) -> None:
-        self.command, self.port, self.log, self.settings = command, port, log, settings
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        with self.log.open("ab") as said:
-            environment = {**os.environ, **self.settings}
-            self.process = subprocess.Popen(
-                self.command, env=environment, stdout=said, stderr=said, start_new_session=True
-            )
-        wait_for(self.port, self.process, self.log)
-
-    def kill(self) -> int:
-        """End it and what it has started with SIGKILL; return which process it was."""
-        assert self.process is not None
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        return self.process.pid
 
 
 class Written:

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import re
+import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from db.database import Database
 from db.replicas.replicas import ReplicaSettings
 from db.replicas.routing import ROUTE, Route
 from tests.app.agents import agent
+from tests.app.operations.test_pgbouncer import PROGRAM, running
 from tests.app.service import Service, serving
 from tests.app.streaming import initialised
 from tests.app.web_client import SAME, signed_in
@@ -44,6 +46,14 @@ def pair() -> Iterator[Pair]:
 def synchronous_pair() -> Iterator[Pair]:
     with running_pair(is_synchronous=True) as servers:
         yield servers
+
+
+@pytest.fixture
+def pooled_replica(pair: Pair) -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = int(listening.getsockname()[1])
+    with running(pair.dsn(pair.sockets()[1]), port) as url:
+        yield url
 
 
 @pytest.fixture
@@ -455,3 +465,19 @@ async def test_the_doctor_looks_at_each_replica(
     await wiki.look.execute("UPDATE tenants SET name = 'U' WHERE tenant_id = $1", wiki.scope.tenant_id)
     ((state, message),) = await found(standby)
     assert (state, message) == (State.WARNING, "replica-1 is more than 1 seconds behind, and serves no reads.")
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="PgBouncer is not on this machine")
+async def test_a_replica_may_be_behind_pgbouncer(pair: Pair, wiki: Wiki, pooled_replica: str, tmp_path: Path) -> None:
+    primary = pair.dsn(pair.sockets()[0])
+    given = {"read_database_urls": pooled_replica, "metrics": "local", "statement_cache": 0}
+    async with serving(primary, tmp_path, **given) as service:
+        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+        token = token_of(service, wiki)
+        position = await make(service, token, "Ash")
+        async with Answered(service) as reading:
+            answers = await asyncio.gather(*(titles(service, token, position) for _ in range(24)))
+            found = await service.ask(SEARCH, token, t=str(wiki.scope.tenant_id))
+        assert answers == [["Ash"]] * 24
+        assert found["data"] == {"wikiSearch": [{"page": {"title": "Ash"}}]}
+        assert (set(reading.by), reading.fallbacks) == ({"replica-1"}, {})

@@ -1,0 +1,132 @@
+"""The fault table: python -m benchmarks.faults [--only NAME …] [--json]. On Linux, alone on its machine if it can be.
+
+Each fault has Postgres and a service of its own, which four clients write to and four read from, each one request after
+the other with a pause of 50 ms. At the end every page that was acknowledged is looked for.
+"""
+
+import asyncio
+import json
+import shutil
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import asyncpg
+import typer
+import uvloop
+from rich.console import Console
+from rich.table import Table
+
+from ..webhooks.receiver import heard
+from .faults import FAULTS, Fault, crowd_of
+from .load import Load
+from .stage import Stage, staged
+
+BEFORE, AFTER = 4.0, 8.0  # seconds of requests before a fault and after it
+DRAINED = 90.0  # seconds that deliveries are given to arrive
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of one fault. Seconds, but for `acknowledged`, `lost` and `refused`."""
+
+    fault: str
+    how: str
+    acknowledged_before: int
+    acknowledged: int
+    lost: int
+    refused: dict[str, int]
+    p99: float
+    longest: float
+    healed: float
+    note: str
+
+
+async def caused(fault: Fault) -> Row:
+    folder = Path(tempfile.mkdtemp(prefix="cairn-faults-"))
+    folder.chmod(0o755)
+    try:
+        async with staged(folder, fault.wanted) as stage:
+            load = Load(stage.url, stage.token)
+            load.start()
+            await asyncio.sleep(BEFORE)
+            before, moment = len(load.acknowledged), time.monotonic()
+            ended = await fault.cause(stage, load)
+            await asyncio.sleep(AFTER)
+            await load.stop()
+            waits = load.waits(moment)
+            missing, note = await lost(stage, load), crowd_of(folder)
+            if fault.wanted.webhooks:
+                undelivered, seconds = await undelivered_after(stage, load)
+                missing += undelivered
+                note = f"every delivery had arrived {seconds:.0f} s after the last write"
+            return Row(
+                fault.name, fault.how, before, len(load.acknowledged), missing, dict(load.refused(moment)),
+                waits[int(len(waits) * 0.99)] if waits else 0.0, waits[-1] if waits else 0.0,
+                max(0.0, load.healed(moment, ended)), note,
+            )  # fmt: skip
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+async def lost(stage: Stage, load: Load) -> int:
+    """Return how many pages that were acknowledged are not there."""
+    connection = await asyncpg.connect(stage.dsn())
+    try:
+        rows = await connection.fetch("SELECT title FROM pages WHERE tenant_id = $1", stage.scope.tenant_id)
+    finally:
+        await connection.close()
+    return len(set(load.acknowledged) - {row["title"] for row in rows})
+
+
+async def undelivered_after(stage: Stage, load: Load) -> tuple[int, float]:
+    """Wait until all has been delivered, or for long enough; return how many writes were not, and how long it took."""
+    began = time.monotonic()
+    while True:
+        arrived = {(one.get("pageId"), one.get("version")) for one in heard(stage.heard)}
+        missing, waited = len(load.versions - arrived), time.monotonic() - began
+        if not missing or waited > DRAINED:
+            return missing, waited
+        await asyncio.sleep(0.5)
+
+
+def shown(rows: list[Row]) -> Table:
+    table = Table("fault", "how", "acknowledged", "lost", "refused", "p99 s", "longest s", "healed s", "")
+    for row in rows:
+        refused = ", ".join(f"{count} {status}" for status, count in sorted(row.refused.items())) or "0"
+        table.add_row(
+            row.fault, row.how, f"{row.acknowledged_before:,}, {row.acknowledged:,}", str(row.lost), refused,
+            f"{row.p99:.2f}", f"{row.longest:.1f}", f"{row.healed:.1f}", row.note,
+        )  # fmt: skip
+    return table
+
+
+def main(
+    only: Annotated[list[str] | None, typer.Option(help="The faults to cause, by name; else all.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Cause faults, one after the other, and print what was acknowledged, lost and refused, and how soon it healed."""
+    unknown = set(only or ()) - {fault.name for fault in FAULTS}
+    if unknown:
+        raise typer.BadParameter(f"{', '.join(sorted(unknown))}: there are {', '.join(one.name for one in FAULTS)}")
+    console, rows = Console(stderr=True), []
+    for fault in FAULTS:
+        if only and fault.name not in only:
+            continue
+        if lacking := fault.lacks():
+            console.print(f"{fault.name} is left out: it needs {lacking}")
+            continue
+        console.print(f"{fault.name}: {fault.how}")
+        rows.append(uvloop.run(caused(fault)))
+    if as_json:
+        print(json.dumps([asdict(row) for row in rows], indent=2))
+    else:
+        Console(width=220).print(shown(rows))
+    if any(row.lost for row in rows):
+        raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    typer.run(main)
