@@ -14,7 +14,7 @@ import asyncpg
 
 TICK = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
-START = 60  # seconds that a server is given to listen
+START = 180  # seconds that a server is given to listen
 STOP = 20  # seconds that it is given to end
 
 
@@ -136,8 +136,12 @@ async def postmaster(dsn: str) -> int:
 
 def cluster_cpu_seconds(pid: int) -> float:
     """User and system time of a Postgres so far: of its first process, of those that run, and of those that ended."""
+    running = 0
+    for one in list(tree([pid])):
+        with suppress(OSError):  # one that ends meanwhile is among those that ended
+            running += ticks(one)
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return cpu_seconds([pid]) + (int(fields[13]) + int(fields[14])) / TICK
+    return (running + int(fields[13]) + int(fields[14])) / TICK
 
 
 async def backends(dsn: str, name: str) -> list[int]:

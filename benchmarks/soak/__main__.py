@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -24,7 +25,7 @@ from resolvers.auth.credentials import mint
 from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
 
 from ..graphql.servers import SECRET, UNTHROTTLED
-from ..processes import free_port, started, stop, wait_for
+from ..processes import free_port, postmaster, started, stop, wait_for
 from ..wikis import Wiki, wiki, write_wikis
 from .load import Known, Load, edit_files
 from .samples import Samples
@@ -73,8 +74,9 @@ async def run(dsn: str, folder: Path, minutes: float, rate: float, wikis: list[W
         command = [*CAIRN, "sync", str(vault), "--watch", *place]
         syncing = subprocess.Popen(command, env={**os.environ, **settings}, stdout=said, stderr=said)
         stack.callback(stop, syncing)
+        server = await postmaster(dsn)
         load = Load(service.url, pages, rate, chance)
-        samples = Samples(dsn, {"service": service.pid, "cairn sync --watch": syncing.pid})
+        samples = Samples(dsn, {"service": service.pid, "cairn sync --watch": syncing.pid}, server)
         beside = [
             asyncio.create_task(samples.run(SAMPLE)),
             asyncio.create_task(edit_files(vault, random.Random(seed), FILES)),
@@ -89,6 +91,8 @@ async def run(dsn: str, folder: Path, minutes: float, rate: float, wikis: list[W
         is_syncing = syncing.poll() is None
     whole = max(int(minutes), 1)
     series = samples.by_minute(whole)
+    sent_at = Counter(at for told in load.latencies.values() for at, all in told.items() for _ in all)
+    series |= samples.a_request(sent_at, whole)
     for kind, told in load.latencies.items():
         for share in (0.5, 0.99):
             series[f"{kind} p{100 * share:.0f}, ms"] = [percentile(told.get(at, []), share) for at in range(whole)]

@@ -10,7 +10,7 @@ from typing import Any
 
 import asyncpg
 
-from ..processes import resident_mb
+from ..processes import cluster_cpu_seconds, cpu_seconds, resident_mb
 
 CONNECTIONS = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
 TABLES = """
@@ -24,11 +24,17 @@ SELECT (SELECT count(*) FROM webhook_deliveries WHERE status = 'pending') AS del
 """
 
 
-class Samples:
-    """Samples by minute. A name is that of a measurement and its unit."""
+HISTORY = frozenset({"activity", "audit_events", "compile_jobs", "revisions", "sources", "webhook_deliveries"})
+"""The tables that keep what happened: they grow with each write, until a retention prunes them."""
 
-    def __init__(self, dsn: str, processes: Mapping[str, int]) -> None:
-        self.dsn, self.processes, self.began = dsn, processes, time.monotonic()
+
+class Samples:
+    """Samples by minute. A name is that of a measurement and its unit; `server` is the first process of Postgres."""
+
+    def __init__(self, dsn: str, processes: Mapping[str, int], server: int) -> None:
+        self.dsn, self.processes, self.server, self.began = dsn, processes, server, time.monotonic()
+        self.cpu: dict[str, dict[int, float]] = defaultdict(dict)
+        """The CPU time so far, at the end of each minute, in seconds."""
         self.found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
         self.tables: list[dict[str, Any]] = []
 
@@ -52,11 +58,26 @@ class Samples:
         rows = [dict(row) for row in await connection.fetch(TABLES)]
         self.tables = rows
         live, dead = sum(row["live"] for row in rows), sum(row["dead"] for row in rows)
-        size = sum(row["heap"] + row["indexes"] for row in rows)
-        self.add("tables and indexes, MB", size / 1e6)
-        self.add("rows, thousands", live / 1e3)
-        self.add("bytes a row", size / max(live, 1))
+        now = [row for row in rows if row["name"] not in HISTORY]
+        size = sum(row["heap"] + row["indexes"] for row in now)
+        self.add("tables of what is, MB", size / 1e6)
+        self.add("tables of what was, MB", sum(row["heap"] + row["indexes"] for row in rows) / 1e6 - size / 1e6)
+        self.add("rows of what is, thousands", sum(row["live"] for row in now) / 1e3)
         self.add("dead rows, %", 100 * dead / max(live + dead, 1))
+        minute = int((time.monotonic() - self.began) / 60)
+        with suppress(OSError):
+            self.cpu["service"][minute] = cpu_seconds([self.processes["service"]])
+            self.cpu["Postgres"][minute] = cluster_cpu_seconds(self.server)
+
+    def a_request(self, sent: Mapping[int, int], minutes: int) -> dict[str, list[float | None]]:
+        """Return the CPU time of a request on average, in milliseconds, whatever else the machine does."""
+        found: dict[str, list[float | None]] = {}
+        for name, told in self.cpu.items():
+            found[f"CPU of {name} a request, ms"] = [
+                (told[at] - told[at - 1]) * 1_000 / sent[at] if at in told and at - 1 in told and sent.get(at) else None
+                for at in range(minutes)
+            ]
+        return found
 
     def add(self, name: str, value: float) -> None:
         self.found[name][int((time.monotonic() - self.began) / 60)].append(float(value))

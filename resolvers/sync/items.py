@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 
 from ..import_export.paths import Paths
 from ..import_export.temp_database import TempDatabase
@@ -14,7 +13,10 @@ from .planning import Base, KnownFile, NewFile, matched, moved, path_key
 from .reviews import Review, Reviews
 from .state import UNKNOWN, Entry, State
 
-AT_ONCE = 50
+AT_ONCE = 250
+BYTES_AT_ONCE = 4_000_000
+UNSEEN = BYTES_AT_ONCE // 100
+"""The bytes that a page counts whose file is to be written."""
 LOOKS = 10
 
 
@@ -196,7 +198,14 @@ def paths_of(temp: TempDatabase, state: State, listing: Listing) -> Paths:
 
 
 def batches(items: Iterable[Item]) -> Iterable[list[Item]]:
-    """Yield the items, some at once."""
-    rest = iter(items)
-    while some := list(islice(rest, AT_ONCE)):
+    """Yield the items, some at once: each batch looks at what every page is called, and holds its own texts."""
+    some: list[Item] = []
+    size = 0
+    for item in items:
+        some.append(item)
+        size += item.seen.size if item.seen else UNSEEN
+        if len(some) >= AT_ONCE or size >= BYTES_AT_ONCE:
+            yield some
+            some, size = [], 0
+    if some:
         yield some
