@@ -23,7 +23,7 @@ def origins(given: list[str] | None) -> list[str] | None:
         shown = f"{parts.scheme}://{parts.netloc.removesuffix(USUAL.get(parts.scheme, ' '))}"
         if origin != "*" and (origin != shown or not parts.netloc or not origin.isascii()):
             raise ValueError(
-                f"{origin} is not an origin as browsers send it, such as https://app.example.org, and not *"
+                f"{origin} is not an origin as browsers send it, such as https://app.example.org"
             )
     return given
 

@@ -216,7 +216,11 @@ def test_a_variable_that_is_no_setting_is_named(cairn: Cairn, monkeypatch: pytes
         ("CAIRN_PORT", "http", "CAIRN_PORT: "),
         ("CAIRN_LOG_FORMAT", "xml", "CAIRN_LOG_FORMAT: must be json or console"),
         ("CAIRN_SWEEP_AT", "03:00+05:00", "CAIRN_SWEEP_AT: "),
-        ("CAIRN_CORS_ORIGINS", "nowhere", "CAIRN_CORS_ORIGINS: "),
+        (
+            "CAIRN_CORS_ORIGINS",
+            "nowhere",
+            "nowhere is not an origin as browsers send it, such as https://app.example.org\n",
+        ),
         ("CAIRN_METRICS", "token", "CAIRN_METRICS=token needs CAIRN_METRICS_TOKEN"),
     ],
 )
