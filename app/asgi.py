@@ -24,6 +24,7 @@ from resolvers.pages.renaming import rewrite_rest
 from schema import v0
 from schema.root import make_engine
 
+from .blob_folder import use_blob_folder
 from .documents.store import Documents
 from .embeddings import use_embeddings
 from .fetching import use_fetching
@@ -90,6 +91,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         statement_cache=settings.statement_cache,
     )
     use_embeddings(settings, database)
+    use_blob_folder(settings, database)
     use_fetching(settings, database)
     jwks = Jwks(settings.jwks_url) if settings.jwks_url else None
     tokens = Tokens(

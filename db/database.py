@@ -12,6 +12,7 @@ import orjson
 
 from observability.trace import span
 
+from .blob_folder import BlobFolder
 from .breaker import PATIENCE as PROMPT
 from .breaker import Breaker, Probe
 from .committing import committing
@@ -40,6 +41,8 @@ class Database:
     transaction but for that of `json_anew`; writes always do.
     """
 
+    blob_folder: BlobFolder | None = None
+    """The folder in which new files are kept; without one they are rows."""
     stores_answers = False
     """Whether the answer to what is written through this is stored, for whoever sends the same again."""
 
