@@ -26,6 +26,7 @@ from resolvers.pages.renaming import rewrite_rest
 from schema import v0
 from schema.root import make_engine
 
+from .blob_folder import use_blob_folder
 from .documents.store import Documents
 from .embeddings import use_embeddings
 from .fetching import use_fetching
@@ -94,6 +95,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         replicas=ReplicaSettings(settings.read_database_urls or (), settings.read_max_lag, settings.read_wait),
     )
     use_embeddings(settings, database)
+    use_blob_folder(settings, database)
     use_fetching(settings, database)
     jwks = Jwks(settings.jwks_url) if settings.jwks_url else None
     tokens = Tokens(

@@ -96,6 +96,9 @@ class Settings(BaseModel):
 
     max_body: int = Field(2_000_000, ge=1, description="Bytes of a request body")
     max_import: int = Field(100_000_000, ge=1, description="Bytes of an upload that is imported; unpacked 20-fold")
+    attachments_dir: Path | None = Field(
+        None, description="A folder for the bytes of attachments and originals; without one Postgres has them"
+    )
     ingest_hosts: Hosts = Field(
         None, description="Hosts whose addresses an ingest may fetch, by commas, `*.` for all below; else none"
     )

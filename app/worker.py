@@ -20,6 +20,7 @@ from db.migrate import pending
 from resolvers.errors import Unavailable
 from resolvers.transactions.db_errors import REFUSED, words
 
+from .blob_folder import use_blob_folder
 from .embeddings import embedder_of, use_embeddings
 from .http.health import health_routes
 from .observability.observers import Watchers
@@ -133,6 +134,7 @@ def worker_app(settings: Settings, *, dsn: str) -> Starlette:
         dsn, size=2, statement_timeout=settings.statement_timeout, statement_cache=settings.statement_cache
     )
     use_embeddings(settings, database)
+    use_blob_folder(settings, database)
     watchers = Watchers(settings, None, database)
 
     async def run_jobs() -> None:

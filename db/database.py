@@ -14,6 +14,7 @@ import orjson
 from observability.trace import span
 
 from .answers import read_answer, read_answer_anew
+from .blob_folder import BlobFolder
 from .breaker import PATIENCE as PROMPT
 from .breaker import Breaker, Probe
 from .committing import committing
@@ -45,6 +46,8 @@ class Database:
     transaction but for that of `json_anew`; writes always do.
     """
 
+    blob_folder: BlobFolder | None = None
+    """The folder in which new files are kept; without one they are rows."""
     stores_answers = False
     """Whether the answer to what is written through this is stored, for whoever sends the same again."""
 

@@ -18,9 +18,11 @@ import asyncpg
 from db.embedded import EmbeddedServer, EmbeddedServerFailed
 from db.migrate import EXTENSIONS, MigrationRefused, check_server, pending
 from db.sql import statements
+from resolvers.archives.files import absent, find_files
 from resolvers.errors import CairnError
 from resolvers.jobs.queue import count_open_jobs
 
+from ..blob_folder import blob_folder_of
 from ..settings import Settings, unknown_variables
 from .output import print_status
 from .session import ask_server, opened, reason
@@ -160,6 +162,7 @@ async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
         await connection.close()
     found.append(await schema(dsn))
     if found[-1].state is State.OK:
+        found += await attachments(settings, dsn)
         jobs = await opened(settings, dsn, count_open_jobs)
         found.append(queue(jobs.pending, jobs.oldest))
     return found
@@ -275,6 +278,28 @@ async def schema(dsn: str) -> Finding:
     if missing:
         return failed("schema", f"The migrations {', '.join(missing)} are pending.", "Run: cairn migrate")
     return well("schema", "It is at the newest revision.")
+
+
+async def attachments(settings: Settings, dsn: str) -> list[Finding]:
+    """Return whether the folder of attachments can be written, and has every file that the database knows."""
+    folder = blob_folder_of(settings)
+    connection = await ask_server(dsn, asyncpg.connect(dsn, statement_cache_size=0, timeout=PATIENCE))
+    try:
+        rows = await find_files(connection)
+    finally:
+        await connection.close()
+    if folder is None:
+        if not rows:
+            return []
+        message = f"The bytes of {len(rows):,} files lie in a folder, and none is set."
+        return [failed("attachments", message, "Let CAIRN_ATTACHMENTS_DIR name that folder.")]
+    if why := folder.check_writable():
+        action = "Let the account of the service own it, and see that its disk is not full."
+        return [failed("attachments", f"{folder.root} cannot be written: {why}.", action)]
+    if missing := absent(folder, rows):
+        message = f"{len(missing):,} of {len(rows):,} files are missing from {folder.root}: {', '.join(missing[:5])}."
+        return [failed("attachments", message, "Copy them from a backup: the names are the same there, below blobs/.")]
+    return [well("attachments", f"{folder.root} can be written, and has all of {len(rows):,} files.")]
 
 
 def queue(waiting: int, oldest: float) -> Finding:

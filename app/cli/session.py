@@ -15,6 +15,7 @@ from resolvers.auth.owners import Owner, OwnerKind, ensure_owner, find_owner
 from resolvers.errors import CairnError, NotFound, Unavailable
 from resolvers.tenants.tenants import Tenant, ensure_tenant, find_tenant
 
+from ..blob_folder import use_blob_folder
 from ..embeddings import use_embeddings
 from ..fetching import use_fetching
 from ..settings import Settings
@@ -87,6 +88,7 @@ async def opened(settings: Settings, dsn: str, work: Callable[[Database], Awaita
         dsn, size=2, statement_timeout=settings.statement_timeout, statement_cache=settings.statement_cache
     )
     use_embeddings(settings, database)
+    use_blob_folder(settings, database)
     use_fetching(settings, database)
     await database.open()
     try:

@@ -24,6 +24,7 @@ from resolvers.knowledge.lint_reports import SCHEDULE, lint_all, write_report
 from resolvers.proposals.decisions import expire_proposals
 from resolvers.search.passages import finish_passages, read_sources
 from resolvers.search.reindexing import FIRST, begin, finish, read_batch
+from resolvers.sources.blob_files import sweep_files
 from resolvers.sources.compile_requests import sweep_all
 from resolvers.tenants.tenants import list_tenants
 from resolvers.transactions.audit import OPERATORS_LOG
@@ -192,6 +193,7 @@ class Pruning:
             await retention.prune(database, tenant.id, kept, now())
             await retention.prune_authorizations(database, tenant.id, now())
             await prune_deliveries(database, tenant.id, now())
+            await sweep_files(database, tenant.id)
         await retention.prune(database, OPERATORS_LOG, {"audit": self.kept["audit"]}, now())
 
 

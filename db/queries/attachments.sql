@@ -32,7 +32,7 @@ LIMIT 1000;
 
 -- name: find_file
 -- An attachment with its bytes.
-SELECT a.path, a.media_type, a.hash, b.data FROM attachments AS a
+SELECT a.path, a.media_type, a.hash, b.data, b.is_in_folder FROM attachments AS a
 JOIN blobs AS b ON b.tenant_id = :tenant_id AND b.owner_id = :owner_id AND b.hash = a.hash
 WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.path = CAST(:path AS text);
 

@@ -1,11 +1,22 @@
 -- name: keep
 -- Keep the bytes of a file, once for the same.
-INSERT INTO blobs (tenant_id, owner_id, hash, size, data, created_at)
-VALUES (:tenant_id, :owner_id, :hash, :size, CAST(:data AS bytea), CAST(:now AS timestamptz))
+INSERT INTO blobs (tenant_id, owner_id, hash, size, data, is_in_folder, created_at)
+VALUES (
+    :tenant_id, :owner_id, :hash, :size, CAST(:data AS bytea), CAST(:is_in_folder AS boolean), CAST(:now AS timestamptz)
+)
 ON CONFLICT (tenant_id, owner_id, hash) DO NOTHING;
 
+-- name: find_kept
+-- Those of these files that a row stands for.
+SELECT b.hash FROM blobs AS b
+WHERE b.tenant_id = :tenant_id AND b.owner_id = :owner_id AND b.hash = ANY(CAST(:hashes AS bytea[]));
+
+-- name: list_owners
+-- The owners of a tenant.
+SELECT o.id FROM owners AS o WHERE o.tenant_id = CAST(:tenant_id AS uuid) ORDER BY o.id;
+
 -- name: drop_unused
--- Drop those of these files that nothing refers to any more.
+-- Drop those of these files that nothing refers to any more; those that went.
 DELETE FROM blobs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND hash = ANY(CAST(:hashes AS bytea[]))
   AND NOT EXISTS (
@@ -15,7 +26,8 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND hash = ANY(CAST(:hashe
   AND NOT EXISTS (
       SELECT FROM attachments AS a
       WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.hash = blobs.hash
-  );
+  )
+RETURNING hash;
 
 -- name: attach
 -- The file that a source was read from.
@@ -33,7 +45,9 @@ RETURNING hash;
 
 -- name: find_original
 -- The file of a source, with its bytes.
-SELECT s.kind, s.ref, s.version, o.hash, o.media_type, o.address, b.data FROM source_originals AS o
+SELECT s.kind, s.ref, s.version, o.hash, o.media_type, o.address, b.data,
+    b.is_in_folder
+FROM source_originals AS o
 JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = o.source_id
 JOIN blobs AS b ON b.tenant_id = :tenant_id AND b.owner_id = :owner_id AND b.hash = o.hash
 WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.source_id = :source_id;

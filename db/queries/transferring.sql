@@ -94,15 +94,17 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = chain.id
 RETURNING s.supersedes_id;
 
 -- name: copy_blobs
--- The files that these sources were read from, where the other wiki does not have them.
-INSERT INTO blobs (tenant_id, owner_id, hash, size, data, created_at)
-SELECT b.tenant_id, CAST(:to_owner_id AS uuid), b.hash, b.size, b.data, CAST(:now AS timestamptz)
+-- The files that these sources were read from, where the other wiki does not have them; those that it gets.
+INSERT INTO blobs (tenant_id, owner_id, hash, size, data, is_in_folder, created_at)
+SELECT b.tenant_id, CAST(:to_owner_id AS uuid), b.hash, b.size, b.data, b.is_in_folder,
+    CAST(:now AS timestamptz)
 FROM blobs AS b
 WHERE b.tenant_id = :tenant_id AND b.owner_id = :owner_id AND b.hash IN (
     SELECT o.hash FROM source_originals AS o
     WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.source_id = ANY(CAST(:ids AS uuid[]))
 )
-ON CONFLICT (tenant_id, owner_id, hash) DO NOTHING;
+ON CONFLICT (tenant_id, owner_id, hash) DO NOTHING
+RETURNING hash, is_in_folder;
 
 -- name: copy_originals
 -- Copies of sources were read from the same files.
@@ -122,15 +124,17 @@ ORDER BY a.path
 LIMIT 1;
 
 -- name: copy_attached_blobs
--- The files of these attachments, where the other wiki does not have them.
-INSERT INTO blobs (tenant_id, owner_id, hash, size, data, created_at)
-SELECT b.tenant_id, CAST(:to_owner_id AS uuid), b.hash, b.size, b.data, CAST(:now AS timestamptz)
+-- The files of these attachments, where the other wiki does not have them; those that it gets.
+INSERT INTO blobs (tenant_id, owner_id, hash, size, data, is_in_folder, created_at)
+SELECT b.tenant_id, CAST(:to_owner_id AS uuid), b.hash, b.size, b.data, b.is_in_folder,
+    CAST(:now AS timestamptz)
 FROM blobs AS b
 WHERE b.tenant_id = :tenant_id AND b.owner_id = :owner_id AND b.hash IN (
     SELECT a.hash FROM attachments AS a
     WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.path = ANY(CAST(:paths AS text[]))
 )
-ON CONFLICT (tenant_id, owner_id, hash) DO NOTHING;
+ON CONFLICT (tenant_id, owner_id, hash) DO NOTHING
+RETURNING hash, is_in_folder;
 
 -- name: copy_attachments
 -- These attachments at the same paths of the other wiki, where it does not have them.

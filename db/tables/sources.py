@@ -1,6 +1,7 @@
 """Immutable evidence, and the names seen in it that have no page yet."""
 
 from sqlalchemy import (
+    Boolean,
     CheckConstraint,
     Column,
     ForeignKeyConstraint,
@@ -50,6 +51,7 @@ blobs = scoped_table(
     Column("size", Integer, nullable=False),
     Column("data", LargeBinary, nullable=False),
     timestamp("created_at"),
+    Column("is_in_folder", Boolean, nullable=False, server_default=text("false")),
     key=("owner_id", "hash"),
 )
 

@@ -13,18 +13,23 @@ from db.archives import points, restoring
 from db.archives.catalogue import describe_server, list_indexes
 from db.archives.copying import Report, connected, copy_out, copy_tables_out, snapshot
 from db.archives.folder import SECRET, Archive, ArchiveRefused, Manifest, drafting
+from db.blob_folder import BlobFolder
 from db.database import prepare_connection
 from db.embedded import EmbeddedServer
 from db.migrate import current_revision, revisions
 
 from ..errors import NotFound
+from .files import copy_files_in, copy_files_out, missing_files
 from .sample import differing, take_sample
 
 NAME = "cairn backup"
 
 
-async def back_up(dsn: str, place: Path, secret: bytes | None, report: Report) -> Manifest:
-    """Write all that the database holds at this moment, while others write, and the secret that signs tokens."""
+async def back_up(
+    dsn: str, place: Path, secret: bytes | None, report: Report, folder: BlobFolder | None = None
+) -> Manifest:
+    """Write all that the database holds at this moment, while others write, its files that lie in a folder, and the
+    secret that signs tokens."""
     with drafting(place) as draft:
         async with connected(dsn, NAME) as connection, snapshot(connection) as tables:
             manifest = await describe(connection, "database")
@@ -33,6 +38,7 @@ async def back_up(dsn: str, place: Path, secret: bytes | None, report: Report) -
                 await prepare_connection(connection)
                 manifest.analyser, manifest.sample = ANALYSER, await take_sample(connection)
             manifest.tables = await copy_tables_out(connection, tables, draft, report)
+            await copy_files_out(connection, draft, folder, report)
         if secret is not None:
             draft.write(SECRET, secret)
         draft.close(manifest)
@@ -115,9 +121,12 @@ async def compare(dsn: str, archive: Archive, report: Report) -> list[str]:
     return broken
 
 
-async def restore(dsn: str, archive: Archive, report: Report, *, replace: bool) -> list[str]:
+async def restore(
+    dsn: str, archive: Archive, report: Report, *, replace: bool, folder: BlobFolder | None = None
+) -> list[str]:
     """Restore a checked backup; return what could not be restored with it."""
     archive.check()
+    await copy_files_in(archive, folder, report)
     missing = await restoring.restore(dsn, archive, report, replace=replace)
     await restoring.finish(dsn)
-    return missing
+    return [*missing, *(f"the file {name}, which was missing already" for name in missing_files(archive))]

@@ -4,6 +4,7 @@ A step is a condition on one table: a dry run counts its rows, an erasure delete
 transaction with the record of it. That record says what went, and nothing of what it said.
 """
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ import asyncpg
 
 from db.archives.catalogue import Table, describe_server, list_tables, quoted
 from db.archives.copying import connected
+from db.blob_folder import BlobFolder
 from db.database import Connection, Database, Row, prepare_connection
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
@@ -143,8 +145,8 @@ def authored(table: Table, own: tuple[UUID, UUID], names: list[str]) -> list[Ste
     return steps
 
 
-async def erase_tenant(dsn: str, name: str, by: str, *, dry_run: bool) -> Erased:
-    """Erase a tenant from every table, or count what that would erase."""
+async def erase_tenant(dsn: str, name: str, by: str, *, dry_run: bool, folder: BlobFolder | None = None) -> Erased:
+    """Erase a tenant from every table and its files from the folder of attachments, or count what that would erase."""
     async with connected(dsn, NAME) as connection:
         await prepare_connection(connection)
         async with connection.transaction():
@@ -155,12 +157,16 @@ async def erase_tenant(dsn: str, name: str, by: str, *, dry_run: bool) -> Erased
                 await Connection(connection).all(ERASING["hold_owners_of_tenant"], tenant_id=tenant_id)
             steps = tenant_steps(tables, tenant_id)
             erased = await done(connection, Erased("tenant", tenant_id, None, {}), steps, by, dry_run=dry_run)
+            if folder and not dry_run:  # nobody writes before the commit; killed before it, the same is run again
+                await asyncio.to_thread(folder.drop_tree, tenant_id)
         if not dry_run:
             await vacuum(connection, erased)
     return erased
 
 
-async def erase_owner(dsn: str, tenant: str, owner: str, by: str, *, dry_run: bool) -> Erased:
+async def erase_owner(
+    dsn: str, tenant: str, owner: str, by: str, *, dry_run: bool, folder: BlobFolder | None = None
+) -> Erased:
     """Erase an owner with its wiki from every table, and its ids from what it did elsewhere; or count that."""
     async with connected(dsn, NAME) as connection:
         await prepare_connection(connection)
@@ -179,6 +185,8 @@ async def erase_owner(dsn: str, tenant: str, owner: str, by: str, *, dry_run: bo
             names = [row["name"] for row in await reader.all(ERASING["find_names"], owner_id=owner_id, **own)]
             steps = owner_steps(await list_tables(connection), tenant_id, owner_id, names)
             erased = await done(connection, Erased("owner", tenant_id, owner_id, {}), steps, by, dry_run=dry_run)
+            if folder and not dry_run:
+                await asyncio.to_thread(folder.drop_tree, tenant_id, owner_id)
         if not dry_run:
             await vacuum(connection, erased)
     return erased

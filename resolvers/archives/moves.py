@@ -14,6 +14,7 @@ import asyncpg
 from db.archives.catalogue import TENANT, Table, list_tables, quoted
 from db.archives.copying import WRITTEN_ALIKE, Report, connected, copy_out, copy_tables_in, copy_tables_out, snapshot
 from db.archives.folder import Archive, ArchiveBroken, ArchiveRefused, Manifest, drafting
+from db.blob_folder import BlobFolder
 from db.database import Connection
 from db.migrate import current_revision
 from db.sql import statements
@@ -21,6 +22,7 @@ from db.sql import statements
 from ..errors import NotFound
 from ..tenants.tenants import as_id
 from .backups import describe
+from .files import copy_files_in, copy_files_out
 
 NAME = "cairn move"
 TENANTS = statements("tenants")
@@ -44,7 +46,7 @@ async def find_tenant(connection: asyncpg.Connection, name: str) -> Any:
     return found
 
 
-async def export_tenant(dsn: str, name: str, place: Path, report: Report) -> Manifest:
+async def export_tenant(dsn: str, name: str, place: Path, report: Report, folder: BlobFolder | None = None) -> Manifest:
     """Write all of a tenant as it is at this moment, while others write."""
     with drafting(place) as draft:
         async with connected(dsn, NAME) as connection, snapshot(connection) as tables:
@@ -54,6 +56,7 @@ async def export_tenant(dsn: str, name: str, place: Path, report: Report) -> Man
             manifest.tables = await copy_tables_out(
                 connection, tenant_tables(tables), draft, report, where=OWN, arguments=(tenant["tenant_id"],)
             )
+            await copy_files_out(connection, draft, folder, report, tenant["tenant_id"])
         draft.close(manifest)
     return manifest
 
@@ -67,7 +70,9 @@ class Imported(NamedTuple):
     is_new: bool
 
 
-async def import_tenant(dsn: str, archive: Archive, report: Report, *, replace: bool) -> Imported:
+async def import_tenant(
+    dsn: str, archive: Archive, report: Report, *, replace: bool, folder: BlobFolder | None = None
+) -> Imported:
     """Import a tenant, all of it or nothing, and compare every table before it can be seen.
 
     One that is there as it is in the archive is left so: whoever was killed may run the same again. One that differs is
@@ -79,6 +84,7 @@ async def import_tenant(dsn: str, archive: Archive, report: Report, *, replace: 
         raise ArchiveRefused(f"{archive.folder} holds a whole database. Run: cairn restore {archive.folder}")
     tenant_id, slug = UUID(manifest.tenant["id"]), manifest.tenant["slug"]
     done = Imported(slug, len(manifest.tables), manifest.rows, is_new=True)
+    await copy_files_in(archive, folder, report)
     async with connected(dsn, NAME) as connection, connection.transaction():
         await connection.execute(WRITTEN_ALIKE)
         await check_revision(connection, manifest)

@@ -15,6 +15,7 @@ from db.sql import statements
 
 from ..errors import BadInput, Forbidden, LimitExceeded
 from ..sources.attachments import AttachmentDraft, find_same, keep_attachments
+from ..sources.blob_files import data_of
 from .formats import Survey
 from .notes import ImportProblem
 from .paths import is_safe_attachment
@@ -91,14 +92,16 @@ def draft(path: str, data: bytes) -> AttachmentDraft | ImportProblem:
     return AttachmentDraft(path, sha256(data).digest(), data)
 
 
-async def exported_files(connection: Connection, wiki: dict[str, Any]) -> AsyncIterator[AttachmentDraft]:
+async def exported_files(
+    database: Database, connection: Connection, wiki: dict[str, Any]
+) -> AsyncIterator[AttachmentDraft]:
     """Yield the attachments of a wiki, in the order of their paths, one in memory at a time."""
     after = ""
     while rows := await connection.all(ATTACHMENTS["list_paths"], **wiki, after_path=after, size=PATHS_AT_ONCE):
         for row in rows:
             file = await connection.one(ATTACHMENTS["find_file"], **wiki, path=row["path"])
             if file is not None and is_safe_attachment(row["path"]):
-                yield AttachmentDraft(row["path"], bytes(file["hash"]), bytes(file["data"]))
+                yield AttachmentDraft(row["path"], bytes(file["hash"]), await data_of(database, wiki, file))
         after = rows[-1]["path"]
 
 

@@ -22,6 +22,7 @@ from ..auth.owners import settings_from
 from ..links.targets import PARENT, RELATED
 from ..permissions import Action, authorise
 from ..sources.attachments import AttachmentDraft
+from ..sources.blob_files import data_of
 from ..transactions.transaction import read_connection
 from .attachments import exported_files
 from .formats import Format
@@ -67,9 +68,9 @@ class PageFile:
 class Export:
     """A wiki as it was when the export began; writers go on meanwhile, and are not seen."""
 
-    def __init__(self, connection: Connection, scope: Scope, total: int, about: WikiRecord) -> None:
+    def __init__(self, database: Database, connection: Connection, scope: Scope, total: int, about: WikiRecord) -> None:
         """`total` is the number of its pages."""
-        self.connection, self.total, self.about = connection, total, about
+        self.database, self.connection, self.total, self.about = database, connection, total, about
         self.wiki = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
 
     async def pages(self) -> AsyncIterator[PageFile | ImportProblem]:
@@ -131,6 +132,8 @@ class Export:
             for row in rows:
                 given = {**self.wiki, "source_id": row["id"]}
                 file = await self.connection.one(BLOBS["find_original"], **given) if row["has_original"] else None
+                if file is not None and file["is_in_folder"]:
+                    file = {**file, "data": await data_of(self.database, self.wiki, file)}
                 yield await asyncio.to_thread(
                     attempted, f"{SOURCES}: {row['kind']}/{row['ref']}", source_record, row, file
                 )
@@ -144,7 +147,7 @@ class Export:
 
     def attachments(self) -> AsyncIterator[AttachmentDraft]:
         """Every file that is kept beside the pages, one in memory at a time."""
-        return exported_files(self.connection, self.wiki)
+        return exported_files(self.database, self.connection, self.wiki)
 
     def sightings(self, mention_id: UUID) -> AsyncIterator[list[Row]]:
         """Yield batches of the sources that say a name: one batch at least, though it be empty."""
@@ -178,7 +181,7 @@ async def exporting(database: Database, scope: Scope) -> AsyncIterator[Export]:
             total = await connection.value(EXPORTS["count_pages"], **wiki)
             row = await connection.one(EXPORTS["find_settings"], **wiki)
             assert row is not None
-            yield Export(connection, scope, total, WikiRecord(row["language"], settings_from(row)))
+            yield Export(database, connection, scope, total, WikiRecord(row["language"], settings_from(row)))
 
 
 def is_changed(original: Row, now: Row) -> bool:

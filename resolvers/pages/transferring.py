@@ -29,6 +29,7 @@ from ..proposals.operations import proposable
 from ..search.passages import write_passages
 from ..search.spaces import find_spaces
 from ..sources.attachments import named_paths
+from ..sources.blob_files import copy_files
 from ..sources.grounding import ground
 from ..sources.sources import SourceForgotten, keep_rows
 from ..subscriptions.changes import ChangeKind
@@ -92,7 +93,7 @@ async def transfer_page(
         await check_sees(both.here, both.here.scope, [page_id], NO_PAGE)
         check_version(page, expected_version)
         called = await check_transferable(both, page)
-        return await transfer(both, page, called)
+        return await transfer(database, both, page, called)
 
 
 async def check_transferable(both: TwoWikis, page: Page) -> Called:
@@ -119,12 +120,12 @@ async def check_transferable(both: TwoWikis, page: Page) -> Called:
     return called
 
 
-async def transfer(both: TwoWikis, page: Page, called: Called) -> Saved:
+async def transfer(database: Database, both: TwoWikis, page: Page, called: Called) -> Saved:
     here, there = both
     await drop_trajectory(here, page)
     sections = await readdressed_page(here, page, called)
-    sources = await copy_sources(both, page)
-    await copy_attachments(both, page)
+    sources = await copy_sources(database, both, page)
+    await copy_attachments(database, both, page)
     texts = await readdress_texts(here, page, called)
     await end_proposals(here, page)
     await here.flush()
@@ -251,7 +252,7 @@ async def update_target(there: Writer, moved: Page) -> None:
 # -- its files and its evidence
 
 
-async def copy_attachments(both: TwoWikis, page: Page) -> None:
+async def copy_attachments(database: Database, both: TwoWikis, page: Page) -> None:
     """Copy the attachments that the page names: their paths are the same in the other wiki, or its texts would change.
 
     Those of the wiki that it leaves stay: other pages may name them.
@@ -265,11 +266,18 @@ async def copy_attachments(both: TwoWikis, page: Page) -> None:
         raise AttachmentTaken(
             f"The other wiki has another file at {taken}, which the page shows. Nothing was written.", "toOwner"
         )
-    await both.here.run(TRANSFERS["copy_attached_blobs"], **given)
+    await copy_blobs(database, both, "copy_attached_blobs", given)
     await both.here.run(TRANSFERS["copy_attachments"], **given)
 
 
-async def copy_sources(both: TwoWikis, page: Page) -> dict[UUID, UUID]:
+async def copy_blobs(database: Database, both: TwoWikis, name: str, given: Mapping[str, Any]) -> None:
+    """Copy files, those that lie in a folder too."""
+    rows = await both.here.all(TRANSFERS[name], **given)
+    files = [bytes(row["hash"]) for row in rows if row["is_in_folder"]]
+    await copy_files(database, both.here.scope, both.there.scope.owner_id, files)
+
+
+async def copy_sources(database: Database, both: TwoWikis, page: Page) -> dict[UUID, UUID]:
     """Return the sources of the other wiki that stand for those of the page; those that it lacks are copied."""
     cited = await both.here.all(TRANSFERS["find_evidence"], page_id=page.id, most=SOURCES_MAX + 1)
     if len(cited) > SOURCES_MAX:
@@ -283,7 +291,7 @@ async def copy_sources(both: TwoWikis, page: Page) -> dict[UUID, UUID]:
     copies = {id: new_id() for id, there_id in found.items() if there_id is None}
     ids = list(copies)
     for start in range(0, len(ids), AT_ONCE):
-        await copy_some(both, ids[start : start + AT_ONCE], copies)
+        await copy_some(database, both, ids[start : start + AT_ONCE], copies)
     if copies:
         rechained = await both.there.all(TRANSFERS["rechain_sources"], **refs)
         await write_passages(both.there, [], sorted({row["supersedes_id"] for row in rechained} - {None}))
@@ -308,7 +316,7 @@ def standing_for(source: Row, known: Sequence[Row]) -> UUID | None:
     return None
 
 
-async def copy_some(both: TwoWikis, ids: Sequence[UUID], copies: Mapping[UUID, UUID]) -> None:
+async def copy_some(database: Database, both: TwoWikis, ids: Sequence[UUID], copies: Mapping[UUID, UUID]) -> None:
     """Copy some sources, with the files that they were read from."""
     rows = await both.here.all(TRANSFERS["find_contents"], ids=ids)
     await keep_rows(both.there, [{**row, "id": copies[row["id"]], "supersedes_id": None} for row in rows])
@@ -316,5 +324,5 @@ async def copy_some(both: TwoWikis, ids: Sequence[UUID], copies: Mapping[UUID, U
         await record(both.there, "source.added", sourceId=copies[row["id"]], version=row["version"])
     await both.there.flush()
     given: dict[str, Any] = {"ids": ids, "to_owner_id": both.there.scope.owner_id}
-    await both.here.run(TRANSFERS["copy_blobs"], **given)
+    await copy_blobs(database, both, "copy_blobs", given)
     await both.here.run(TRANSFERS["copy_originals"], **given, copy_ids=[copies[id] for id in ids])

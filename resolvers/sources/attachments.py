@@ -14,6 +14,7 @@ from ..permissions import Action, authorise
 from ..proposals.gate import Policy, policy_for, rules_of
 from ..transactions.transaction import read_connection, writing
 from ..transactions.writer import Writer
+from .blob_files import data_of, drop_files
 from .blobs import drop_unused_blobs, keep_blob
 
 ATTACHMENTS = statements("attachments")
@@ -64,7 +65,7 @@ async def keep_attachments(database: Database, scope: Scope, files: Sequence[Att
     async with writing(database, scope) as writer:
         await check_policy(writer)
         for file in files:
-            await keep_blob(writer, file.hash, file.data)
+            await keep_blob(database, writer, file.hash, file.data)
             size = picture_size(file.data) or (None, None)
             row = await writer.one(
                 ATTACHMENTS["put"],
@@ -77,7 +78,8 @@ async def keep_attachments(database: Database, scope: Scope, files: Sequence[Att
             )
             kept += row is not None
             former |= {row["former"]} if row and row["former"] else set()
-        await drop_unused_blobs(writer, former)
+        gone = await drop_unused_blobs(writer, former)
+    await drop_files(database, scope, gone)
     return kept
 
 
@@ -86,7 +88,8 @@ async def drop_attachment(database: Database, scope: Scope, path: str, hash: byt
     async with writing(database, scope) as writer:
         await check_policy(writer)
         dropped = await writer.run(ATTACHMENTS["drop_file"], path=path, hash=hash)
-        await drop_unused_blobs(writer, {hash} if dropped else set())
+        gone = await drop_unused_blobs(writer, {hash} if dropped else set())
+    await drop_files(database, scope, gone)
     return bool(dropped)
 
 
@@ -164,7 +167,8 @@ async def read_attachment(database: Database, scope: Scope, path: str) -> Attach
         row = await connection.one(ATTACHMENTS["find_file"], **wiki(scope), path=path)
     if row is None:
         raise NotFound(NO_FILE)
-    return AttachedFile(row["path"], row["media_type"], row["hash"].hex(), bytes(row["data"]))
+    data = await data_of(database, wiki(scope), row)
+    return AttachedFile(row["path"], row["media_type"], row["hash"].hex(), data)
 
 
 def wiki(scope: Scope) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 A table that refers to files has a foreign key on `blobs`, and a line in the statement `drop_unused`.
 """
 
+import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -20,6 +21,7 @@ from ..errors import BadInput, NotFound
 from ..permissions import Action
 from ..transactions.transaction import NO_WIKI, find_owner_of, read_connection
 from ..transactions.writer import Writer
+from .blob_files import data_of, folder_of
 
 BLOBS = statements("blobs")
 FORGETTING = statements("forgetting")
@@ -65,20 +67,25 @@ async def hash_of(data: bytes, field: str = "content", *, restored: bool = False
     return (await read_in_thread(len(data), sha256, data)).digest()
 
 
-async def keep_blob(writer: Writer, hash: bytes, data: bytes) -> None:
+async def keep_blob(database: Database, writer: Writer, hash: bytes, data: bytes) -> None:
     """Keep a file in the writer's wiki; the same bytes are there once. Whoever keeps it refers to it as well."""
-    await writer.run(BLOBS["keep"], hash=hash, size=len(data), data=data)
+    folder, scope = folder_of(database), writer.scope
+    if folder is not None:
+        await asyncio.to_thread(folder.put, scope.tenant_id, scope.owner_id, hash, data)
+    await writer.run(BLOBS["keep"], hash=hash, size=len(data), data=b"" if folder else data, is_in_folder=bool(folder))
 
 
-async def drop_unused_blobs(writer: Writer, hashes: Collection[bytes]) -> None:
-    """Drop those of these files that nothing in the wiki refers to any more."""
-    if hashes:
-        await writer.run(BLOBS["drop_unused"], hashes=list(hashes))
+async def drop_unused_blobs(writer: Writer, hashes: Collection[bytes]) -> set[bytes]:
+    """Drop those of these files that nothing in the wiki refers to any more. Return them, for `drop_files` to delete
+    once that is committed."""
+    if not hashes:
+        return set()
+    return {bytes(row["hash"]) for row in await writer.all(BLOBS["drop_unused"], hashes=list(hashes))}
 
 
-async def keep_original(writer: Writer, source_id: UUID, original: CheckedOriginal) -> None:
+async def keep_original(database: Database, writer: Writer, source_id: UUID, original: CheckedOriginal) -> None:
     """Keep the file that a new source was read from."""
-    await keep_blob(writer, original.hash, original.data)
+    await keep_blob(database, writer, original.hash, original.data)
     await writer.run(
         BLOBS["attach"],
         source_id=source_id,
@@ -89,10 +96,10 @@ async def keep_original(writer: Writer, source_id: UUID, original: CheckedOrigin
     )
 
 
-async def drop_originals(writer: Writer, source_ids: Collection[UUID]) -> None:
-    """Drop the originals of these sources, and the files that nothing else refers to."""
+async def drop_originals(writer: Writer, source_ids: Collection[UUID]) -> set[bytes]:
+    """Drop the originals of these sources, and the files that nothing else refers to, which it returns."""
     rows = await writer.all(BLOBS["detach"], source_ids=list(source_ids))
-    await drop_unused_blobs(writer, {row["hash"] for row in rows})
+    return await drop_unused_blobs(writer, {row["hash"] for row in rows})
 
 
 async def read_original(database: Database, scope: Scope, source_id: UUID) -> Original:
@@ -103,6 +110,5 @@ async def read_original(database: Database, scope: Scope, source_id: UUID) -> Or
         row = await connection.one(BLOBS["find_original"], **own)
     if row is None:
         raise NotFound(NO_ORIGINAL)
-    return Original(
-        f"{row['kind']}/{row['ref']}", row["hash"].hex(), row["media_type"], row["address"], bytes(row["data"])
-    )
+    data = await data_of(database, own, row)
+    return Original(f"{row['kind']}/{row['ref']}", row["hash"].hex(), row["media_type"], row["address"], data)

@@ -26,6 +26,7 @@ from ..search.passages import IndexedSource, count_passage_words, drop_passages,
 from ..tenants.tenants import is_compiling
 from ..transactions.transaction import read_connection, writing, writing_page, writing_row
 from ..transactions.writer import Writer, record
+from .blob_files import drop_files
 from .blobs import CheckedOriginal, OriginalDraft, drop_originals, hash_of, keep_original
 from .grounding import ground
 
@@ -141,7 +142,7 @@ async def add_source(
         saved = SavedSource(new_id(), current["version"] + 1 if current else 1, created=True)
         await keep_rows(writer, [added(writer, checked, saved, current["id"] if current else None)])
         if original is not None:
-            await keep_original(writer, saved.source_id, original)
+            await keep_original(database, writer, saved.source_id, original)
         if trigger and await is_compiling(writer, scope.tenant_id):
             await enqueue(writer, scope.tenant_id, scope.owner_id, trigger)
         await record(writer, "source.added", sourceId=saved.source_id, version=saved.version)
@@ -301,6 +302,16 @@ class Forgotten:
 async def forget_source(database: Database, scope: Scope, source_id: UUID, reason: str | None = None) -> Forgotten:
     """Erase every version of a source. What stays is its kind, ref and checksum, when and by whom, and the reason."""
     reason = None if reason is None else validation.line(reason, "reason", FORGET_REASON.most)
+    done, wiki, files = await forget_versions(database, scope, source_id, reason)
+    await drop_files(database, wiki, files)
+    return done
+
+
+async def forget_versions(
+    database: Database, scope: Scope, source_id: UUID, reason: str | None
+) -> tuple[Forgotten, Scope, set[bytes]]:
+    """Return what was forgotten in which wiki, and the files that nothing refers to any more."""
+    files = set[bytes]()
     async with writing_row(database, scope, FORGETTING["find_owner"], source_id, NO_SOURCE, Action.MANAGE) as writer:
         rows = await writer.all(FORGETTING["find_versions"], source_id=source_id)
         ids = [row["id"] for row in rows if row["forgotten_at"] is None]
@@ -308,15 +319,15 @@ async def forget_source(database: Database, scope: Scope, source_id: UUID, reaso
             actor = writer.scope.actor
             await writer.run(FORGETTING["keep_said"], ids=ids)
             await writer.run(FORGETTING["erase"], ids=ids, by=f"{actor.kind.value}:{actor.id}", reason=reason)
-            await drop_originals(writer, ids)
+            files = await drop_originals(writer, ids)
             await drop_passages(writer, ids)
             await count_passage_words(writer)
             await record(writer, "source.forgotten", sourceId=source_id, versions=len(ids))
         if not await writer.value(FORGETTING["is_forgetting"]):
-            return Forgotten(source_id, 0, None)
+            return Forgotten(source_id, 0, None), writer.scope, files
         wiki = writer.scope
         job_id = await enqueue(writer, wiki.tenant_id, wiki.owner_id, TRIGGER, subject=TRIGGER)
-        return Forgotten(source_id, len(ids), job_id)
+        return Forgotten(source_id, len(ids), job_id), wiki, files
 
 
 async def find_repeating(database: Database, scope: Scope, job_id: UUID) -> list[str]:

@@ -141,7 +141,7 @@ class Pages:
             read_connection(restricted(self.database, self.scope)) as connection,
             connection.raw.transaction(isolation="repeatable_read", readonly=True),
         ):
-            export = Export(connection, self.scope, 0, WikiRecord())
+            export = Export(self.database, connection, self.scope, 0, WikiRecord())
             rows = await connection.all(EXPORTS["find_pages"], **self.wiki, page_ids=[UUID(id) for id in ids])
             known, originals = await export.known(rows), await export.originals(rows)
         with TempDatabase() as temp:

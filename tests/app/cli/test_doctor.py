@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from app.cli.doctor import State, clock, disk, queue
-from tests.app.cli.test_cli import Cairn, acme, cairn
+from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
 from tests.conftest import execute
 
 __all__ = ["acme", "cairn"]
@@ -103,3 +103,29 @@ def test_clocks_disks_and_queues_have_limits(tmp_path: Path, monkeypatch: pytest
     assert disk(tmp_path / "not" / "there").message.endswith(f"{tmp_path}.")
     monkeypatch.setattr("app.cli.doctor.DISK_LEAST", 10**18)
     assert disk(tmp_path).state is State.WARNING
+
+
+def test_files_that_are_missing_from_the_folder_of_attachments(
+    examined: Callable[[], Found], acme: Cairn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "attachments" not in examined()
+    files, vault = tmp_path / "files", tmp_path / "vault"
+    monkeypatch.setenv("CAIRN_ATTACHMENTS_DIR", str(files))
+    (vault / ".obsidian").mkdir(parents=True)
+    (vault / ".obsidian/app.json").write_text("{}")
+    (vault / "A.md").write_text("# A\n\n![[a.png]]\n")
+    (vault / "a.png").write_bytes(b"\x89PNG")
+    assert acme("import", str(vault), *MARA).code == 0
+    assert (examined()["attachments"]["state"], examined()["attachments"]["message"]) == (
+        "ok", f"{files} can be written, and has all of 1 files."
+    )  # fmt: skip
+    (file,) = (path for path in files.rglob("*") if path.is_file())
+    aside = file.rename(tmp_path / "aside")
+    found = examined()["attachments"]
+    assert (found["state"], file.name in found["message"], "backup" in found["action"]) == ("failed", True, True)
+    aside.rename(file)
+    monkeypatch.delenv("CAIRN_ATTACHMENTS_DIR")
+    assert "CAIRN_ATTACHMENTS_DIR" in examined()["attachments"]["action"]
+    (tmp_path / "no folder").write_text("x")
+    monkeypatch.setenv("CAIRN_ATTACHMENTS_DIR", str(tmp_path / "no folder"))
+    assert "cannot be written" in examined()["attachments"]["message"]

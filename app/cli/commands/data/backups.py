@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from typer.core import TyperGroup
 
+from ....blob_folder import blob_folder_of
 from ...options import AsJson, parse_time, read_settings
 from ...output import print_status, say, show
 
@@ -81,7 +82,7 @@ def create(
         from ...progress import progress
 
         with progress() as report:
-            return await back_up(dsn, dest.expanduser(), kept, report)
+            return await back_up(dsn, dest.expanduser(), kept, report, blob_folder_of(settings))
 
     with database(settings, creates=False) as dsn:
         if wal is not None:
@@ -96,8 +97,19 @@ def create(
         say(f"The files are in {dest}, and the log goes into {wal}. Back: cairn restore {dest} --wal {wal} --replace")
     else:
         say(f"{manifest.rows:,} rows of {len(manifest.tables)} tables are in {dest}. Next: cairn backup verify {dest}")
+    if not as_json and (missing := missing_of(dest)):
+        say(f"{missing} files are missing from the folder of attachments, and so from the backup: cairn doctor")
+    if not as_json and wal is not None and settings.attachments_dir is not None:
+        say("With --wal the folder of attachments is not copied. Back it up after each backup, and as often.")
     if not as_json and settings.jwt_secret is not None:
         say("CAIRN_JWT_SECRET is a setting: keep it with the backup.")
+
+
+def missing_of(dest: Path) -> int:
+    from db.archives.folder import Archive
+    from resolvers.archives.files import missing_files
+
+    return len(missing_files(Archive(dest.expanduser())))
 
 
 async def save_files(settings: "Settings", dsn: str, dest: Path, wal: Path, secret: bytes | None) -> "Manifest":
@@ -183,7 +195,7 @@ def restore(
         from ...progress import progress
 
         with progress() as report:
-            return await restore_backup(dsn, archive, report, replace=replace)
+            return await restore_backup(dsn, archive, report, replace=replace, folder=blob_folder_of(settings))
 
     check_secret(settings, archive.secret, replace=replace)
     missing: list[str] = []

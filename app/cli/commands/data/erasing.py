@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ....blob_folder import blob_folder_of
 from ...options import AsJson, Tenant, duration, read_settings
 from ...output import say, show, table
 from .. import sources
@@ -55,7 +56,7 @@ def erase_tenant(
     async def work(dsn: str) -> "Erased":
         from resolvers.archives.erasing import erase_tenant as erase
 
-        return await erase(dsn, slug, operator(), dry_run=dry_run)
+        return await erase(dsn, slug, operator(), dry_run=dry_run, folder=blob_folder_of(read_settings()))
 
     with database(read_settings(), creates=False) as dsn:
         print_erased(done(dsn, work), dry_run, as_json)
@@ -78,7 +79,7 @@ def erase_owner(
     async def work(dsn: str) -> "Erased":
         from resolvers.archives.erasing import erase_owner as erase
 
-        return await erase(dsn, tenant, slug, operator(), dry_run=dry_run)
+        return await erase(dsn, tenant, slug, operator(), dry_run=dry_run, folder=blob_folder_of(read_settings()))
 
     with database(read_settings(), creates=False) as dsn:
         print_erased(done(dsn, work), dry_run, as_json)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ....blob_folder import blob_folder_of
 from ...options import AsJson, read_settings
 from ...output import say, show
 from ..admin.tenants import app
@@ -35,7 +36,7 @@ def export_one(
 
     async def work(dsn: str) -> "Manifest":
         with progress() as report:
-            return await export_tenant(dsn, slug, dest.expanduser(), report)
+            return await export_tenant(dsn, slug, dest.expanduser(), report, blob_folder_of(read_settings()))
 
     with database(read_settings(), creates=False) as dsn:
         manifest = done(dsn, work)
@@ -66,7 +67,7 @@ def import_one(
 
     async def work(dsn: str) -> "Imported":
         with progress() as report:
-            return await import_tenant(dsn, archive, report, replace=replace)
+            return await import_tenant(dsn, archive, report, replace=replace, folder=blob_folder_of(read_settings()))
 
     with database(read_settings(), creates=False) as dsn:
         imported = done(dsn, work)
@@ -96,6 +97,10 @@ def transfer(
     to: Annotated[
         str, typer.Option(metavar="URL", help="The database that is to have it, migrated; `-` reads it from stdin.")
     ],
+    to_folder: Annotated[
+        Path | None,
+        typer.Option("--to-folder", metavar="DIR", help="Its CAIRN_ATTACHMENTS_DIR, if files lie in a folder."),
+    ] = None,
     replace: Replace = False,
     as_json: AsJson = False,
 ) -> None:
@@ -106,6 +111,7 @@ def transfer(
     import shutil
 
     from db.archives.folder import Archive
+    from db.blob_folder import BlobFolder
     from resolvers.archives.moves import compare_tenant, export_tenant, import_tenant
 
     from ...output import read_stdin
@@ -118,11 +124,12 @@ def transfer(
 
     async def leave(dsn: str) -> "Manifest":
         with progress() as report:
-            return await export_tenant(dsn, slug, place, report)
+            return await export_tenant(dsn, slug, place, report, blob_folder_of(settings))
 
     async def arrive(dsn: str) -> "Imported":
         with progress() as report:
-            return await import_tenant(dsn, Archive(place), report, replace=replace)
+            folder = None if to_folder is None else BlobFolder(to_folder)
+            return await import_tenant(dsn, Archive(place), report, replace=replace, folder=folder)
 
     try:
         with database(settings, creates=False) as dsn:

@@ -1,0 +1,112 @@
+"""The bytes of files where they lie in a folder: read, copied to another wiki, and deleted when nothing refers to them.
+
+A row of `blobs` says whether its bytes are in the folder that `CAIRN_ATTACHMENTS_DIR` names. Rows that have them
+stay as they are, so the setting is for what is kept from then on.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from typing import Any
+from uuid import UUID
+
+from db.blob_folder import BlobFolder
+from db.database import Database, Row
+from db.restricted import pooled, unrestricted
+from db.scope import Actor, ActorKind, Role, Scope
+from db.sql import statements
+
+from ..errors import CairnError
+from ..transactions.transaction import writing
+
+BLOBS = statements("blobs")
+ACTOR = Actor(ActorKind.SERVICE, "retention")
+AT_ONCE = 500  # files
+
+
+class FileMissing(CairnError):
+    """The bytes of a file are not where they were written."""
+
+    code = "FILE_MISSING"
+
+    def __init__(self, hash: bytes) -> None:
+        super().__init__(
+            f"The file {hash.hex()} is missing from the folder of attachments (`CAIRN_ATTACHMENTS_DIR`), or was "
+            "changed there. Ask whoever runs this service to restore it; `cairn doctor` lists what is missing."
+        )
+
+
+def folder_of(database: Database) -> BlobFolder | None:
+    """Return the folder in which this database keeps new files; None where it keeps them itself."""
+    return pooled(database).blob_folder
+
+
+async def data_of(database: Database, own: Mapping[str, Any], row: Row) -> bytes:
+    """Return the bytes of a row of `blobs` in the wiki `own`. Raises FileMissing."""
+    if not row["is_in_folder"]:
+        return bytes(row["data"])
+    folder = folder_of(database)
+    data = None
+    if folder is not None:
+        data = await asyncio.to_thread(folder.get, own["tenant_id"], own["owner_id"], bytes(row["hash"]))
+    if data is None:
+        raise FileMissing(bytes(row["hash"]))
+    return data
+
+
+async def copy_files(database: Database, scope: Scope, to_owner_id: UUID, hashes: Collection[bytes]) -> None:
+    """Keep files of a wiki in another one as well, of which both are locked. Raises FileMissing."""
+    folder = folder_of(database)
+    for hash in hashes:
+        if folder is None or not await asyncio.to_thread(
+            folder.copy, scope.tenant_id, scope.owner_id, to_owner_id, hash
+        ):
+            raise FileMissing(hash)
+
+
+async def drop_files(database: Database, scope: Scope, hashes: Collection[bytes]) -> int:
+    """Delete these files of a wiki where no row stands for them any more; return how many there were.
+
+    Within a larger transaction nothing is deleted: that may be undone. The next sweep does it.
+    """
+    folder = folder_of(database)
+    if folder is None or not hashes or pooled(database) is not unrestricted(database):
+        return 0
+    async with writing(unrestricted(database), scope) as writer:
+        rows = await writer.all(BLOBS["find_kept"], hashes=list(hashes))
+        gone = set(hashes) - {bytes(row["hash"]) for row in rows}
+        for hash in gone:
+            await asyncio.to_thread(folder.drop, scope.tenant_id, scope.owner_id, hash)
+        await asyncio.to_thread(folder.drop_partial, scope.tenant_id, scope.owner_id)
+    return len(gone)
+
+
+# -- what is left behind
+
+
+async def sweep_files(database: Database, tenant_id: UUID) -> int:
+    """Delete the files of a tenant's wikis that no row stands for; return how many there were.
+
+    They are left by transactions that were rolled back, and by processes that were killed.
+    """
+    folder = folder_of(database)
+    if folder is None:
+        return 0
+    swept = 0
+    async with database.connection() as connection:
+        owners = [row["id"] for row in await connection.all(BLOBS["list_owners"], tenant_id=tenant_id)]
+    for owner_id in owners:
+        swept += await sweep_wiki(database, folder, tenant_id, owner_id)
+    return swept
+
+
+async def sweep_wiki(database: Database, folder: BlobFolder, tenant_id: UUID, owner_id: UUID) -> int:
+    files = await asyncio.to_thread(lambda: sorted(folder.list_files(tenant_id, owner_id)))
+    scope = Scope(tenant_id, owner_id, Role.ADMIN, ACTOR, (owner_id,))
+    unknown: set[bytes] = set()
+    for start in range(0, len(files), AT_ONCE):
+        some = files[start : start + AT_ONCE]
+        own: dict[str, Any] = {"tenant_id": tenant_id, "owner_id": owner_id}
+        async with database.connection() as connection:
+            rows = await connection.all(BLOBS["find_kept"], **own, hashes=some)
+        unknown |= set(some) - {bytes(row["hash"]) for row in rows}
+    return await drop_files(database, scope, unknown)

@@ -1,0 +1,166 @@
+"""Attachments and originals whose bytes lie in a folder: read, exported, moved, deleted and missed."""
+
+import asyncio
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from db.blob_folder import BlobFolder
+from db.one_transaction import OneTransaction
+from resolvers.archives.erasing import erase_owner, erase_tenant
+from resolvers.import_export.files import export_folder
+from resolvers.pages.transferring import transfer_page
+from resolvers.sources.attachments import AttachmentDraft, drop_attachment, keep_attachments, read_attachment
+from resolvers.sources.blob_files import FileMissing, sweep_files
+from resolvers.sources.blobs import OriginalDraft, read_original
+from resolvers.sources.sources import SourceDraft, add_source, cite_source, forget_source
+from tests.resolvers.import_export.vaults import by_path, imported
+from tests.wiki import Wiki, check
+
+FILE, OTHER = bytes(range(256)), b"\x89PNG other"
+VAULT: dict[str, str | bytes] = {".obsidian/app.json": "{}", "Austin.md": "# Austin\n\n![[Map.png]]\n", "Map.png": FILE}
+
+
+@pytest.fixture
+def folder(wiki: Wiki, tmp_path: Path) -> BlobFolder:
+    wiki.database.blob_folder = made = BlobFolder(tmp_path / "files")
+    return made
+
+
+def attachment(path: str, data: bytes) -> AttachmentDraft:
+    return AttachmentDraft(path, sha256(data).digest(), data)
+
+
+def files(folder: BlobFolder, wiki: Wiki) -> set[bytes]:
+    return {
+        folder.get(wiki.scope.tenant_id, wiki.scope.owner_id, hash) or b""
+        for hash in folder.list_files(wiki.scope.tenant_id, wiki.scope.owner_id)
+    }
+
+
+async def original(wiki: Wiki, data: bytes = FILE) -> SourceDraft:
+    return SourceDraft("document", "read", "As it was read.", original=OriginalDraft(data, "application/pdf", "a.pdf"))
+
+
+async def test_files_lie_in_the_folder_and_come_back_byte_for_byte(
+    wiki: Wiki, folder: BlobFolder, tmp_path: Path
+) -> None:
+    await imported(wiki, tmp_path / "vault", VAULT)
+    source = (await add_source(wiki.database, wiki.scope, await original(wiki, OTHER))).source_id
+    assert [(row["data"], row["is_in_folder"]) for row in await wiki.rows("blobs", "1")] == [(b"", True)] * 2
+    assert files(folder, wiki) == {FILE, OTHER}
+    assert (await read_attachment(wiki.database, wiki.scope, "Map.png")).data == FILE
+    assert (await read_original(wiki.database, wiki.scope, source)).data == OTHER
+    await export_folder(wiki.database, wiki.scope, tmp_path / "out")
+    assert (tmp_path / "out/Map.png").read_bytes() == FILE
+    assert OTHER in {path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} or any(
+        b"data" in path.read_bytes() for path in (tmp_path / "out").rglob("*.jsonl")
+    )
+
+
+async def test_what_was_kept_before_the_setting_is_read_as_before(wiki: Wiki, tmp_path: Path) -> None:
+    await imported(wiki, tmp_path / "vault", VAULT)
+    wiki.database.blob_folder = BlobFolder(tmp_path / "files")
+    assert (await read_attachment(wiki.database, wiki.scope, "Map.png")).data == FILE
+    await keep_attachments(wiki.database, wiki.scope, [attachment("New.png", OTHER)])
+    assert sorted(row["is_in_folder"] for row in await wiki.rows("blobs", "1")) == [False, True]
+
+
+async def test_a_file_that_is_gone_or_changed_is_told_and_the_same_file_mends_it(
+    wiki: Wiki, folder: BlobFolder, tmp_path: Path
+) -> None:
+    await keep_attachments(wiki.database, wiki.scope, [attachment("Map.png", FILE)])
+    path = folder.path(wiki.scope.tenant_id, wiki.scope.owner_id, sha256(FILE).digest())
+    path.write_bytes(b"changed")
+    with pytest.raises(FileMissing, match="cairn doctor"):
+        await read_attachment(wiki.database, wiki.scope, "Map.png")
+    path.unlink()
+    with pytest.raises(FileMissing):
+        await read_attachment(wiki.database, wiki.scope, "Map.png")
+    wiki.database.blob_folder = None
+    with pytest.raises(FileMissing):
+        await read_attachment(wiki.database, wiki.scope, "Map.png")
+    wiki.database.blob_folder = folder
+    await keep_attachments(wiki.database, wiki.scope, [attachment("Copy.png", FILE)])
+    assert (await read_attachment(wiki.database, wiki.scope, "Map.png")).data == FILE
+
+
+async def test_nothing_is_left_of_a_file_that_was_replaced_deleted_or_forgotten(wiki: Wiki, folder: BlobFolder) -> None:
+    here = (wiki.database, wiki.scope)
+    await keep_attachments(*here, [attachment("Map.png", FILE), attachment("Same.png", FILE)])
+    await keep_attachments(*here, [attachment("Map.png", OTHER)])
+    assert files(folder, wiki) == {FILE, OTHER}
+    assert await drop_attachment(*here, "Same.png", sha256(FILE).digest())
+    assert files(folder, wiki) == {OTHER}
+    source = (await add_source(*here, await original(wiki, OTHER))).source_id
+    assert await drop_attachment(*here, "Map.png", sha256(OTHER).digest())
+    assert files(folder, wiki) == {OTHER}
+    await forget_source(wiki.database, wiki.scope, source)
+    assert files(folder, wiki) == set()
+
+
+async def test_a_transaction_that_is_undone_leaves_nothing_but_what_is_swept(wiki: Wiki, folder: BlobFolder) -> None:
+    await keep_attachments(wiki.database, wiki.scope, [attachment("Map.png", FILE)])
+    async with OneTransaction(wiki.database) as whole:
+        await keep_attachments(whole, wiki.scope, [attachment("Map.png", OTHER)])
+    assert (await read_attachment(wiki.database, wiki.scope, "Map.png")).data == FILE
+    assert files(folder, wiki) == {FILE, OTHER}
+    assert await sweep_files(wiki.database, wiki.scope.tenant_id) == 1
+    assert files(folder, wiki) == {FILE}
+    assert await sweep_files(wiki.database, wiki.scope.tenant_id) == 0
+
+
+async def test_a_sweep_deletes_nothing_that_a_writer_is_about_to_refer_to(wiki: Wiki, folder: BlobFolder) -> None:
+    async def write(number: int) -> None:
+        data = b"%d" % (number % 5)
+        path = f"{number}.png"
+        await keep_attachments(wiki.database, wiki.scope, [attachment(path, data)])
+        if number % 2:
+            await drop_attachment(wiki.database, wiki.scope, path, sha256(data).digest())
+
+    async def sweep() -> None:
+        for _ in range(10):
+            await sweep_files(wiki.database, wiki.scope.tenant_id)
+
+    await asyncio.gather(*(write(number) for number in range(30)), sweep())
+    for number in range(0, 30, 2):
+        file = await read_attachment(wiki.database, wiki.scope, f"{number}.png")
+        assert file.data == b"%d" % (number % 5)
+    assert len(files(folder, wiki)) == len(await wiki.rows("blobs", "1")) == 5
+
+
+async def test_a_page_takes_its_files_along_to_another_wiki(wiki: Wiki, folder: BlobFolder, tmp_path: Path) -> None:
+    team = await wiki.neighbour()
+    for one, slug in ((wiki, "mine"), (team, "team")):
+        await wiki.look.execute("UPDATE owners SET slug = $2, kind = 'shared' WHERE id = $1", one.scope.owner_id, slug)
+    await imported(wiki, tmp_path / "vault", VAULT)
+    page = (await by_path(wiki))["Austin.md"]
+    source = (await add_source(wiki.database, wiki.scope, await original(wiki, OTHER))).source_id
+    sections = await wiki.rows("sections", "position", page_id=page["id"])
+    given = {"page_id": page["id"], "section_slug": sections[0]["section_slug"], "source_id": source}
+    await cite_source(wiki.database, wiki.scope, **given)
+    await transfer_page(wiki.database, wiki.scope, page["id"], "team")
+    assert files(folder, team) == {FILE, OTHER}
+    (copy,) = await team.rows("sources")
+    assert (await read_original(team.database, team.scope, copy["id"])).data == OTHER
+    await check(team)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+async def test_an_erasure_takes_the_files_and_leaves_those_of_others(
+    wiki: Wiki, folder: BlobFolder, dsn: str, whole: bool
+) -> None:
+    other = await wiki.neighbour()
+    other.database.blob_folder = folder
+    for one in (wiki, other):
+        await keep_attachments(one.database, one.scope, [attachment("Map.png", FILE)])
+    tenant, owner = str(wiki.scope.tenant_id), str(wiki.scope.owner_id)
+    for dry_run in (True, False):
+        assert files(folder, wiki) == {FILE}
+        if whole:
+            await erase_tenant(dsn, tenant, "operator:test", dry_run=dry_run, folder=folder)
+        else:
+            await erase_owner(dsn, tenant, owner, "operator:test", dry_run=dry_run, folder=folder)
+    assert files(folder, wiki) == set()
+    assert files(folder, other) == (set() if whole else {FILE})
