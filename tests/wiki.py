@@ -282,6 +282,15 @@ async def check_targets(wiki: Wiki, pages: dict[UUID, Any]) -> None:
         for page in pages.values()
         for link in reversed(find_links(page["body_md"]))
     }
+    sections = await wiki.rows("sections", "position")
+    for (page_id, target), row in stored.items():
+        own = [one for one in sections if one["page_id"] == page_id and row["relation"] == "text"]
+        said = [
+            one["section_slug"]
+            for one in own
+            if any(link.target == target for link in find_links(f"## {one['heading']}\n\n{one['body_md']}"))
+        ]
+        assert row["section_slugs"] == (said[:20] if row["relation"] == "text" else None)
     texts = {key: row["text"] for key, row in stored.items() if row["relation"] == "text"}
     assert texts == {key: text[:500] for key, text in written.items()}
     for row in stored.values():

@@ -21,6 +21,7 @@ from resolvers.jobs import queue
 from resolvers.jobs.queue import ATTEMPTS_MAX, Job, Lost, beat, claim, fail, release
 from resolvers.knowledge.lint import lint
 from resolvers.knowledge.lint_reports import SCHEDULE, lint_all, write_report
+from resolvers.pages.link_places import place_links
 from resolvers.proposals.decisions import expire_proposals
 from resolvers.search.passages import finish_passages, read_sources
 from resolvers.search.reindexing import FIRST, begin, finish, read_batch
@@ -194,6 +195,7 @@ class Pruning:
             await retention.prune_authorizations(database, tenant.id, now())
             await prune_deliveries(database, tenant.id, now())
             await sweep_files(database, tenant.id)
+            await place_links(database, tenant.id)
         await retention.prune(database, OPERATORS_LOG, {"audit": self.kept["audit"]}, now())
 
 

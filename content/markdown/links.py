@@ -57,6 +57,8 @@ class Target:
     text: str
     start: int
     end: int
+    sections: tuple[str, ...] = ()
+    """The slugs of the sections that write it, in the text of a page, where somebody has looked."""
 
 
 @dataclass(frozen=True, slots=True)

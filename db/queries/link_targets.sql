@@ -97,17 +97,35 @@ RETURNING p.id, given.parent_id;
 
 -- name: write_targets
 -- What the texts of pages point at, found or not.
-INSERT INTO link_targets (tenant_id, owner_id, from_page_id, target, space, type, slug, alias, text)
+INSERT INTO link_targets (tenant_id, owner_id, from_page_id, target, space, type, slug, alias, text, section_slugs)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.target, given.space, given.type,
-       given.slug, given.alias, given.text
+       given.slug, given.alias, given.text, string_to_array(given.sections, ' ')
 FROM unnest(
     CAST(:page_ids AS uuid[]), CAST(:targets AS text[]), CAST(:spaces AS text[]), CAST(:types AS text[]),
-    CAST(:slugs AS text[]), CAST(:aliases AS text[]), CAST(:texts AS text[])
-) AS given (page_id, target, space, type, slug, alias, text)
+    CAST(:slugs AS text[]), CAST(:aliases AS text[]), CAST(:texts AS text[]), CAST(:sections AS text[])
+) AS given (page_id, target, space, type, slug, alias, text, sections)
 ON CONFLICT (tenant_id, from_page_id, target) DO UPDATE
-SET slug = excluded.slug, alias = excluded.alias, text = excluded.text
-WHERE (link_targets.slug, link_targets.alias, link_targets.text)
-    IS DISTINCT FROM (excluded.slug, excluded.alias, excluded.text);
+SET slug = excluded.slug, alias = excluded.alias, text = excluded.text, section_slugs = excluded.section_slugs
+WHERE (link_targets.slug, link_targets.alias, link_targets.text, link_targets.section_slugs)
+    IS DISTINCT FROM (excluded.slug, excluded.alias, excluded.text, excluded.section_slugs);
+
+-- name: find_unplaced
+-- Pages with links of which it is not known which sections write them: those that were saved before that was kept.
+SELECT DISTINCT t.from_page_id AS id FROM link_targets AS t
+WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.relation = 'text' AND t.section_slugs IS NULL
+ORDER BY t.from_page_id
+LIMIT CAST(:size AS integer);
+
+-- name: place_targets
+-- The sections that write the links of these pages; a link that the text does not have any more is in none.
+UPDATE link_targets AS t SET section_slugs = coalesce(string_to_array(given.sections, ' '), '{}')
+FROM link_targets AS own
+LEFT JOIN unnest(CAST(:page_ids AS uuid[]), CAST(:targets AS text[]), CAST(:sections AS text[]))
+    AS given (page_id, target, sections) ON given.page_id = own.from_page_id AND given.target = own.target
+WHERE own.tenant_id = :tenant_id AND own.owner_id = :owner_id AND own.from_page_id = ANY(CAST(:ids AS uuid[]))
+  AND own.relation = 'text' AND own.section_slugs IS NULL
+  AND t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = own.from_page_id
+  AND t.target = own.target;
 
 -- name: find_private_link
 -- A link of these that would be new on its page, and that leads from a shared space into the wiki of a user or an agent

@@ -10,7 +10,7 @@ from selection import in_tenant
 from selection.declare.mapping import OuterRow
 
 from ..access import readable
-from ..tables import aliases, link_targets, links, old_slugs, owners, pages
+from ..tables import aliases, link_targets, links, old_slugs, owners, pages, sections
 from .references import id_among, referred
 
 # -- pages that link here
@@ -25,9 +25,31 @@ def backlinks(page: OuterRow, kinds: Any = None) -> Select[Any]:
     )
     if kinds is not None:
         linking, says = linking.where(link.c.kind == any_(kinds)), says.where(same.c.kind == any_(kinds))
-    found = select(other, in_tenant(says).scalar_subquery().label("kinds"))
+    found = select(other, in_tenant(says).scalar_subquery().label("kinds"), page.c.id.label("linked_id"))
     row = in_tenant(found.where(id_among(other, linking), other.c.status == "active")).subquery()
     return select(row).order_by(row.c.hubness_score.desc(), row.c.id.desc())
+
+
+def linking_sections(other: OuterRow) -> Select[Any]:
+    """Select the sections of a page of `backlinks` whose text links to the page that it is a backlink of."""
+    return sections_with(other.c.id, other.c.linked_id)
+
+
+def linked_sections(link: OuterRow) -> Select[Any]:
+    """Select the sections of the page where a link starts whose text has it."""
+    return sections_with(link.c.from_page_id, link.c.to_page_id).where(link.c.kind == "reference")
+
+
+def sections_with(from_page_id: Any, to_page_id: Any) -> Select[Any]:
+    section, written = sections.alias(), link_targets.alias()
+    places = select(func.unnest(written.c.section_slugs)).where(
+        written.c.from_page_id == from_page_id, written.c.to_page_id == to_page_id
+    )
+    return (
+        select(section)
+        .where(section.c.page_id == from_page_id, section.c.section_slug.in_(in_tenant(places)))
+        .order_by(section.c.position)
+    )
 
 
 def backlinks_of(page_id: Any) -> Select[Any]:

@@ -1,6 +1,7 @@
 """Links between pages, and what the texts of pages point at."""
 
-from sqlalchemy import CheckConstraint, Index, UniqueConstraint
+from sqlalchemy import CheckConstraint, Column, Index, Text, UniqueConstraint, text
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from .columns import identifier, listed, one_of, refers, scoped_table, timestamp, words
 from .pages import PAGE_TYPES
@@ -35,6 +36,7 @@ link_targets = scoped_table(
     identifier("to_page_id", nullable=True),
     words("relation", default="text"),
     words("text", nullable=True),  # as the page shows it; null in texts stored before this was kept
+    Column("section_slugs", ARRAY(Text)),  # that write it; null where that was not looked at yet, and in headers
     refers("link_targets", "from_page_id", "pages"),
     refers("link_targets", "to_page_id", "pages", ondelete=None),
     key=("from_page_id", "target"),
@@ -48,6 +50,10 @@ for _name, _column in {"link_targets_space_ix": "slug", "link_targets_space_alia
         link_targets.c[_column],
         postgresql_where=link_targets.c.space.is_not(None),
     )
+Index(
+    "link_targets_unplaced_ix", link_targets.c.tenant_id, link_targets.c.owner_id, link_targets.c.from_page_id,
+    postgresql_where=text("relation = 'text' AND section_slugs IS NULL"),
+)  # fmt: skip
 Index("link_targets_slug_ix", link_targets.c.tenant_id, link_targets.c.owner_id, link_targets.c.slug)
 Index("link_targets_alias_ix", link_targets.c.tenant_id, link_targets.c.owner_id, link_targets.c.alias)
 

@@ -102,6 +102,7 @@ async def add_targets(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) ->
             slugs=[t.slug for _, t in found],
             aliases=[t.alias for _, t in found],
             texts=[t.text[: TITLE.most] for _, t in found],
+            sections=[" ".join(t.sections) for _, t in found],
         )
 
 

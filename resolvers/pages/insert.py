@@ -52,14 +52,28 @@ async def read_sections(sections: Outline) -> PageText:
 
 def text_of(sections: Outline) -> PageText:
     body = render(sections)
-    return PageText(sections, body, written_targets(body), searchable(body))
+    return PageText(sections, body, written_targets(body, sections), searchable(body))
 
 
-def written_targets(body: str) -> tuple[Target, ...]:
-    """Each target once, as it was first written."""
-    targets = {target.target: target for target in reversed(find_links(body))}
+def written_targets(body: str, sections: Outline) -> tuple[Target, ...]:
+    """Each target once, as it was first written, with the sections that write it."""
+    links = find_links(body)
+    targets = {target.target: target for target in reversed(links)}
     check_links(targets, LINKS.stored)
-    return tuple(targets.values())
+    places = sections_of(links, sections) if links else {}
+    return tuple(replace(target, sections=places[name]) for name, target in targets.items())
+
+
+def sections_of(links: Sequence[Target], sections: Outline) -> dict[str, tuple[str, ...]]:
+    """Return by target the slugs of the sections whose text, as it is rendered, has links to it: the first ones."""
+    places = dict[str, dict[str, None]]()
+    left, end = list(reversed(links)), 0
+    for section in sections:
+        text = render((section,))
+        end += len(text) + (len(BETWEEN) if text else 0)
+        while left and left[-1].start < end:
+            places.setdefault(left.pop().target, {})[section.slug] = None
+    return {target: tuple(slugs)[:SECTIONS_MOST] for target, slugs in places.items()}
 
 
 def check_links(targets: Collection[object], most: int) -> None:
@@ -70,6 +84,8 @@ def check_links(targets: Collection[object], most: int) -> None:
 PAGES = statements("pages")
 SECTIONS = statements("sections")
 ALIASES = statements("aliases")
+BETWEEN = "\n\n"
+SECTIONS_MOST = 20  # of a page that are named as linking to another
 IMPORTED = "import"  # the source of aliases that come out of files
 CONTENT = ("slug", "title", "summary", "body_md", "tags", "metadata", "status", "version", "last_compiled_at")
 INSERT_PAGE = inserting(pages, "tenant_id", "owner_id", "id", "type", *CONTENT, "created_at", "updated_at")

@@ -1,6 +1,7 @@
 """Links between pages."""
 
 from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
@@ -8,8 +9,11 @@ from db import relations
 from db.access import BY_ID
 
 from ..enums import WikiLinkDirection, WikiLinkKind, WikiPageType
-from ..fields import Node, PageInfo, column, expression, part, relation, source
+from ..fields import Node, PageInfo, column, expression, part, relation, source, whole
 from .pages import WikiPage
+
+if TYPE_CHECKING:
+    from .sections import WikiSection
 
 links = relations.links
 
@@ -24,6 +28,11 @@ class WikiLink(Node):
         "does not have it, or was saved before this was kept.",
     )
     created_at: datetime = column("When it was first asserted.")
+    sections: list[Annotated["WikiSection", strawberry.lazy(".sections")]] = whole(
+        links.linked_sections,
+        "The sections of the page that it starts from whose text has it, in their order. None where no text has it, or "
+        "that was saved before this was kept and no worker has looked at it since.",
+    )
     from_page: WikiPage = relation(links.from_page, "Where it starts.")
     to_page: WikiPage = relation(links.to_page, "Where it leads.")
 
@@ -55,6 +64,11 @@ class WikiBacklinkEdge:
     cursor: str = part("The place of the page in this list.")
     node: WikiPage = part("The page that links here.")
     kinds: list[WikiLinkKind] = column("The kinds of its links to here.")
+    sections: list[Annotated["WikiSection", strawberry.lazy(".sections")]] = whole(
+        links.linking_sections,
+        "Its sections whose text links here, in their order. None where no text does, or it was saved before this was "
+        "kept and no worker has looked at it since.",
+    )
 
 
 @strawberry.type(description="The pages that link to one page.")

@@ -197,6 +197,7 @@ class WikiMaker(ClaimMaker):
                 slug=name[:20],
                 alias=normalise(name),
                 text=self.maybe("As *written*", name),
+                section_slugs=self.maybe(["overview", "notes"]),
                 to_page_id=self.rng.choice(pages)["id"] if self.chance(0.4) else None,
             )
 

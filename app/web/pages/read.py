@@ -109,7 +109,7 @@ def number_evidence(page: dict[str, Any]) -> None:
 def star(page: dict[str, Any]) -> dict[str, str]:
     """Return a small drawing of how many pages are around one: the paths of its rays and of the dots at their ends."""
     linked = [link["toPage"]["id"] for link in page["links"]["nodes"]] + [
-        one["id"] for one in page["backlinks"]["nodes"]
+        edge["node"]["id"] for edge in page["backlinks"]["edges"]
     ]
     number = min(len({*linked} - {page["id"]}), AROUND_MOST)
     angles = (2 * pi * index / number - pi / 2 for index in range(number))

@@ -127,6 +127,7 @@ async def test_a_page_shows_its_text_links_and_evidence(person: httpx.AsyncClien
     assert 'aria-label="Done"' in shown.text
     back = await person.get(f"/wiki/{owner}/topic/barton-springs")
     assert re.search(rf'aria-labelledby="backlinks".*href="/wiki/{owner}/topic/austin"', back.text, re.DOTALL)
+    assert f'<a class="place" href="/wiki/{owner}/topic/austin#water">Water</a>' in back.text
 
 
 async def test_a_page_is_markdown_at_its_address_with_md(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:

@@ -192,8 +192,13 @@ class Pages:
         for id, same in groupby(links, lambda link: link["from_page_id"]):
             if start := self.rows.active_page(id):
                 place = {key.strip("-"): start[key.strip("-")] for key in HUBS}
-                found.append({**place, "node": start, "kinds": [link["kind"] for link in same]})
+                kinds_of = [link["kind"] for link in same]
+                sections = self.sections_with(id, page["id"])
+                found.append({**place, "node": start, "kinds": kinds_of, "sections": sections})
         return Paged(self.rows, found, *HUBS).part(**paging)
+
+    def sections_with(self, from_page_id: Any, to_page_id: Any) -> list[Row]:
+        return sections_with(self.rows, from_page_id, to_page_id)
 
     def links(self, page: Row, kinds: list[str] | None = None, **paging: Any) -> Row:
         links = [link for link in self.rows.where("links", from_page_id=page["id"]) if is_of(kinds, link["kind"])]
@@ -346,11 +351,23 @@ class Links:
         first = next(iter(self.rows.sorted(written, "target")), None)
         return first["text"] if first and link["kind"] == "reference" else None
 
+    def sections(self, link: Row) -> list[Row]:
+        ends = (link["from_page_id"], link["to_page_id"])
+        return sections_with(self.rows, *ends) if link["kind"] == "reference" else []
+
     def from_page(self, link: Row) -> Row | None:
         return self.rows.page(link["from_page_id"])
 
     def to_page(self, link: Row) -> Row | None:
         return self.rows.page(link["to_page_id"])
+
+
+def sections_with(rows: Rows, from_page_id: Any, to_page_id: Any) -> list[Row]:
+    """The sections of a page whose text links to another."""
+    written = rows.where("link_targets", from_page_id=from_page_id, to_page_id=to_page_id)
+    slugs = {slug for row in written for slug in row["section_slugs"] or ()}
+    found = [row for row in rows.where("sections", page_id=from_page_id) if row["section_slug"] in slugs]
+    return rows.sorted(found, "position")
 
 
 class SpaceLinks:

@@ -1,0 +1,50 @@
+"""Which sections write the links of texts that were saved before that was kept: workers look, batch after batch."""
+
+from uuid import UUID
+
+from db.database import Database
+from db.scope import Actor, ActorKind, Role, Scope
+from db.sql import statements
+from lib.threads import read_in_thread
+
+from ..auth.owners import list_owners
+from ..model import outline
+from ..model.pages import find_pages
+from ..transactions.transaction import read_connection, writing
+from ..transactions.writer import Writer
+from .insert import written_targets
+
+TARGETS = statements("link_targets")
+ACTOR = Actor(ActorKind.SERVICE, "links")
+AT_ONCE = 50  # pages, for which the wiki is locked
+
+
+async def place_links(database: Database, tenant_id: UUID) -> int:
+    """Find the sections of the links of a tenant of which they are not known; return the number of pages."""
+    placed = 0
+    for owner in await list_owners(database, tenant_id):
+        scope = Scope(tenant_id, owner.id, Role.ADMIN, ACTOR, (owner.id,))
+        while count := await place_some(database, scope):
+            placed += count
+    return placed
+
+
+async def place_some(database: Database, scope: Scope) -> int:
+    async with read_connection(database) as connection:
+        if not await Writer(connection, scope).all(TARGETS["find_unplaced"], size=1):
+            return 0
+    async with writing(database, scope) as writer:
+        ids = [row["id"] for row in await writer.all(TARGETS["find_unplaced"], size=AT_ONCE)]
+        rows = [
+            (page.id, target)
+            for page in (await find_pages(writer, ids)).values()
+            for target in await read_in_thread(outline.size(page.sections), written_targets, page.body, page.sections)
+        ]
+        await writer.run(
+            TARGETS["place_targets"],
+            ids=ids,
+            page_ids=[page_id for page_id, _ in rows],
+            targets=[target.target for _, target in rows],
+            sections=[" ".join(target.sections) for _, target in rows],
+        )
+    return len(ids)

@@ -1,0 +1,68 @@
+"""A link knows the sections that write it: as they are saved, and of texts that were there before, by a worker."""
+
+from uuid import UUID
+
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.pages.link_places import place_links
+from resolvers.pages.sections import patch_section, remove_section
+from tests.wiki import Wiki, check
+
+BODY = (
+    "See [[Pool]].\n\n## Water\n\nThe [[pool]] and [[Lake]].\n\n## Food\n\n"
+    "```\n[[Lake]]\n```\n\n## The [[Lake]]\n\nFar."
+)
+
+
+async def places(wiki: Wiki, page_id: UUID) -> dict[str, list[str] | None]:
+    return {
+        row["target"]: row["section_slugs"] for row in await wiki.rows("link_targets", "target", from_page_id=page_id)
+    }
+
+
+async def written(wiki: Wiki) -> UUID:
+    return (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin", body=BODY))).page_id
+
+
+async def test_each_section_that_writes_a_link_is_known_in_order(wiki: Wiki) -> None:
+    page_id = await written(wiki)
+    assert await places(wiki, page_id) == {"pool": ["overview", "water"], "lake": ["water", "the_lake"]}
+    await check(wiki)
+
+
+async def test_a_section_that_changes_or_goes_is_followed(wiki: Wiki) -> None:
+    page_id = await written(wiki)
+    await patch_section(wiki.database, wiki.scope, page_id, section_slug="food", body="At the [[Lake]].")
+    assert (await places(wiki, page_id))["lake"] == ["water", "food", "the_lake"]
+    await remove_section(wiki.database, wiki.scope, page_id, section_slug="water")
+    assert await places(wiki, page_id) == {"pool": ["overview"], "lake": ["food", "the_lake"]}
+    await update_page(wiki.database, wiki.scope, page_id, body="## Last\n\n[[Lake]]")
+    assert await places(wiki, page_id) == {"lake": ["last"]}
+    await check(wiki)
+
+
+async def test_a_worker_looks_at_the_texts_that_were_there_before(wiki: Wiki) -> None:
+    page_id = await written(wiki)
+    for number in range(60):
+        draft = PageDraft("topic", f"Page {number}", body=f"## Here\n\n[[Austin]] and [[Page {number - 1}]]")
+        await create_page(wiki.database, wiki.scope, draft)
+    before = await wiki.rows("link_targets", "from_page_id, target")
+    await wiki.look.execute("UPDATE link_targets SET section_slugs = NULL WHERE owner_id = $1", wiki.scope.owner_id)
+    assert await place_links(wiki.database, wiki.scope.tenant_id) == 61
+    assert await wiki.rows("link_targets", "from_page_id, target") == before
+    assert await place_links(wiki.database, wiki.scope.tenant_id) == 0
+    assert (await wiki.page(page_id))["version"] == 1
+    await check(wiki)
+
+
+async def test_a_link_that_the_text_does_not_have_is_looked_at_once(wiki: Wiki) -> None:
+    page_id = await written(wiki)
+    await wiki.look.execute(
+        "UPDATE link_targets SET section_slugs = NULL, target = 'gone' WHERE from_page_id = $1 AND target = 'lake'",
+        page_id,
+    )
+    assert await place_links(wiki.database, wiki.scope.tenant_id) == 1
+    assert (await places(wiki, page_id))["gone"] == []
+    assert await place_links(wiki.database, wiki.scope.tenant_id) == 0
+    mended = "UPDATE link_targets SET target = 'lake', section_slugs = '{water,the_lake}' WHERE target = 'gone'"
+    await wiki.look.execute(mended)
