@@ -22,9 +22,7 @@ def origins(given: list[str] | None) -> list[str] | None:
         parts = urlsplit(origin)
         shown = f"{parts.scheme}://{parts.netloc.removesuffix(USUAL.get(parts.scheme, ' '))}"
         if origin != "*" and (origin != shown or not parts.netloc or not origin.isascii()):
-            raise ValueError(
-                f"{origin} is not an origin as browsers send it, such as https://app.example.org"
-            )
+            raise ValueError(f"{origin} is not an origin as browsers send it, such as https://app.example.org")
     return given
 
 

@@ -72,8 +72,21 @@ def read_folder(folder: Path) -> Contents:
     """Return every document below the folder whose id is right, and what is wrong with the others."""
     if not folder.is_dir():
         return Contents([], [DocumentFault(folder, None, "there is no such folder.")])
+    return read_files(*files_below(folder))
+
+
+def read_path(path: Path) -> Contents:
+    """The same for a folder, or for one file, such as a client's manifest."""
+    if path.is_file():
+        return read_files([path], [])
+    if not path.exists():
+        return Contents([], [DocumentFault(path, None, "there is no such file or folder.")])
+    return read_folder(path)
+
+
+def read_files(files: Sequence[Path], faults: list[DocumentFault]) -> Contents:
+    """Return the documents of these files, and their faults after those given."""
     known: dict[str, Trusted] = {}
-    files, faults = files_below(folder)
     for file in files:
         for found in read_file(file):
             if isinstance(found, Trusted) and (same := known.setdefault(found.id, found)).text != found.text:

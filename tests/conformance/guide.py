@@ -1,7 +1,9 @@
 """docs/tutorial/web-app.md, followed command by command in an empty folder, with the packages of the lock file."""
 
+import os
 import re
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,17 +14,21 @@ FOLDER = HERE / "build" / "guide"
 STEP = re.compile(
     r"^`(?P<path>[\w./]+)`[^\n]*:\n\n```\w+\n(?P<text>.*?)^```|^```sh\n(?P<commands>.*?)^```", re.DOTALL | re.MULTILINE
 )
-START, END = "## Start with graphql-codegen", "### Send ids instead of documents"
+START, END = "## Start with graphql-codegen", "### Relay"
 PRINTED = "Austin, Texas 2\n"
 
 
 async def follow_guide(environment: Mapping[str, str]) -> list[Check]:
-    """Write each file and run each command up to the first answer. `npm install` is replaced by the locked packages."""
+    """Write each file and run each command up to the check of its documents.
+
+    `npm install` is replaced by the locked packages.
+    """
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     (FOLDER / "schema.graphql").write_text((ROOT / "schema" / "schema.graphql").read_text())
     (FOLDER / "node_modules").symlink_to(HERE / "node_modules")
-    given = {**environment, "CAIRN_TENANT_ID": environment["CAIRN_TENANT"]}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    given = {**environment, "CAIRN_TENANT_ID": environment["CAIRN_TENANT"], "PATH": path}
     checks: list[Check] = []
     text = GUIDE.read_text()
     for step in STEP.finditer(text, text.index(START), text.index(END)):

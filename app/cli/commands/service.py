@@ -226,13 +226,16 @@ def add_documents(parent: typer.Typer) -> None:
 
 
 @app.command("check", epilog="Example: cairn documents check ./documents")
-def check(folder: Folder, as_json: AsJson = False) -> int:
+def check(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder, as CAIRN_DOCUMENTS_DIR names it, or a file.")],
+    as_json: AsJson = False,
+) -> int:
     """Compare every document with its id, the schema and the limits. Needs no database."""
-    from ...documents.folder import read_folder, refusals
+    from ...documents.folder import read_path, refusals
     from ...http.request import document_limits
     from ...settings import Settings
 
-    documents, faults = read_folder(folder)
+    documents, faults = read_path(path)
     faults += refusals(documents, document_limits(Settings()))
     if as_json:
         found = [{"file": str(fault.file), "id": fault.id, "message": fault.message} for fault in faults]

@@ -31,6 +31,20 @@ def test_a_folder_is_checked_against_the_schema(tmp_path: Path, capsys: pytest.C
     assert (told["documents"], {fault["id"] for fault in told["faults"]}) == (3, {"bad", "deep", "0" * 64})
 
 
+def test_the_one_file_of_a_client_is_checked_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`persisted-documents.json`, as code generators write it among other files."""
+    manifest = tmp_path / "persisted-documents.json"
+    manifest.write_text(json.dumps({sha256(GOOD.encode()).hexdigest(): GOOD}))
+    (tmp_path / "bad.graphql").write_text(BAD)
+    assert main(["documents", "check", str(manifest)]) == 0
+    assert capsys.readouterr().out == "1 documents, 0 faults.\n"
+    manifest.write_text("[")
+    assert main(["documents", "check", str(manifest)]) == 1
+    assert capsys.readouterr().out.startswith(f"{manifest}: cannot be read: ")
+    assert main(["documents", "check", str(tmp_path / "none")]) == 1
+    assert "there is no such file or folder." in capsys.readouterr().out
+
+
 def test_documents_are_added_under_their_hash(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "me.graphql").write_text(GOOD)
     folder, digest = tmp_path / "trusted", sha256(GOOD.encode()).hexdigest()
