@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0170"
-down_revision = "0150"
+down_revision = "0160"
 runs_beside = "0029"
 
 
