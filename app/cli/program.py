@@ -160,7 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def in_our_words(error: typer.TyperException) -> None:
-    """Say of a value that pydantic refused what every other door says of it."""
+    """Say of a value that pydantic refused what REST and GraphQL say of it."""
     if isinstance(error, typer.BadParameter) and error.__cause__ is not None:
         from pydantic import ValidationError
 

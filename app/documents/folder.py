@@ -76,7 +76,7 @@ def read_folder(folder: Path) -> Contents:
 
 
 def read_path(path: Path) -> Contents:
-    """The same for a folder, or for one file, such as a client's manifest."""
+    """Read a folder of documents, or one file, such as a client's manifest."""
     if path.is_file():
         return read_files([path], [])
     if not path.exists():

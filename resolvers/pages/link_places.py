@@ -1,4 +1,4 @@
-"""Which sections write the links of texts that were saved before that was kept: workers look, batch after batch."""
+"""Sections of links in texts that were saved before they were kept: workers look for them, batch after batch."""
 
 from uuid import UUID
 

@@ -112,7 +112,7 @@ async def keep_proposal(database: Database, held: Held) -> ReviewRequired:
 
 
 class TooManyProposals(LimitExceeded):
-    """As many proposals of one author wait in a wiki as may."""
+    """Raised when as many proposals of one author wait in a wiki as may."""
 
     def __init__(self) -> None:
         super().__init__(

@@ -9,7 +9,7 @@ from db import relations
 from db.access import BY_ID
 
 from ..enums import WikiLinkDirection, WikiLinkKind, WikiPageType
-from ..fields import Node, PageInfo, column, expression, part, relation, source, whole
+from ..fields import Node, PageInfo, column, expression, part, relation, source
 from .pages import WikiPage
 
 if TYPE_CHECKING:
@@ -28,10 +28,13 @@ class WikiLink(Node):
         "does not have it, or was saved before this was kept.",
     )
     created_at: datetime = column("When it was first asserted.")
-    sections: list[Annotated["WikiSection", strawberry.lazy(".sections")]] = whole(
+    sections: list[Annotated["WikiSection", strawberry.lazy(".sections")]] = relation(
         links.linked_sections,
         "The sections of the page that it starts from whose text has it, in their order. None where no text has it, or "
         "that was saved before this was kept and no worker has looked at it since.",
+        limit=10,
+        most=50,
+        per_row=10,
     )
     from_page: WikiPage = relation(links.from_page, "Where it starts.")
     to_page: WikiPage = relation(links.to_page, "Where it leads.")
@@ -64,10 +67,13 @@ class WikiBacklinkEdge:
     cursor: str = part("The place of the page in this list.")
     node: WikiPage = part("The page that links here.")
     kinds: list[WikiLinkKind] = column("The kinds of its links to here.")
-    sections: list[Annotated["WikiSection", strawberry.lazy(".sections")]] = whole(
+    sections: list[Annotated["WikiSection", strawberry.lazy(".sections")]] = relation(
         links.linking_sections,
         "Its sections whose text links here, in their order. None where no text does, or it was saved before this was "
         "kept and no worker has looked at it since.",
+        limit=10,
+        most=50,
+        per_row=10,
     )
 
 

@@ -31,6 +31,7 @@ TYPES: Mapping[str, type[Any]] = {
     "WikiChange": pages.Changes,
     "WikiRevision": pages.Revisions,
     "WikiLink": pages.Links,
+    "WikiBacklinkEdge": pages.Backlinks,
     "WikiSpaceLink": pages.SpaceLinks,
     "WikiSection": evidence.Sections,
     "WikiPromotion": evidence.Promotions,

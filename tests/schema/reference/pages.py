@@ -192,13 +192,8 @@ class Pages:
         for id, same in groupby(links, lambda link: link["from_page_id"]):
             if start := self.rows.active_page(id):
                 place = {key.strip("-"): start[key.strip("-")] for key in HUBS}
-                kinds_of = [link["kind"] for link in same]
-                sections = self.sections_with(id, page["id"])
-                found.append({**place, "node": start, "kinds": kinds_of, "sections": sections})
+                found.append({**place, "node": start, "kinds": [link["kind"] for link in same], "to_page": page})
         return Paged(self.rows, found, *HUBS).part(**paging)
-
-    def sections_with(self, from_page_id: Any, to_page_id: Any) -> list[Row]:
-        return sections_with(self.rows, from_page_id, to_page_id)
 
     def links(self, page: Row, kinds: list[str] | None = None, **paging: Any) -> Row:
         links = [link for link in self.rows.where("links", from_page_id=page["id"]) if is_of(kinds, link["kind"])]
@@ -351,15 +346,23 @@ class Links:
         first = next(iter(self.rows.sorted(written, "target")), None)
         return first["text"] if first and link["kind"] == "reference" else None
 
-    def sections(self, link: Row) -> list[Row]:
+    def sections(self, link: Row, limit: int | None) -> list[Row]:
         ends = (link["from_page_id"], link["to_page_id"])
-        return sections_with(self.rows, *ends) if link["kind"] == "reference" else []
+        return limited(sections_with(self.rows, *ends) if link["kind"] == "reference" else [], limit, 10, 50)
 
     def from_page(self, link: Row) -> Row | None:
         return self.rows.page(link["from_page_id"])
 
     def to_page(self, link: Row) -> Row | None:
         return self.rows.page(link["to_page_id"])
+
+
+class Backlinks:
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def sections(self, edge: Row, limit: int | None) -> list[Row]:
+        return limited(sections_with(self.rows, edge["node"]["id"], edge["to_page"]["id"]), limit, 10, 50)
 
 
 def sections_with(rows: Rows, from_page_id: Any, to_page_id: Any) -> list[Row]:
