@@ -170,18 +170,15 @@ class Kept:
 
     def __init__(self, databases: Cluster | Copies, name: str) -> None:
         self.databases, self.name, self.dsn, self.catalogue, self.uses = databases, name, "", "", 0
-        self.connection: asyncpg.Connection | None = None
 
     async def make(self) -> None:
         self.dsn, self.uses = await self.databases.make(self.name), 0
         await migrate(self.dsn)
-        self.connection = await asyncpg.connect(self.dsn)
-        self.catalogue = await self.connection.fetchval(CATALOGUE)
+        async with connected(self.dsn) as connection:
+            self.catalogue = await connection.fetchval(CATALOGUE)
 
     async def drop(self) -> None:
         IDLE.drop()
-        if self.connection is not None:
-            self.connection.terminate()
         await self.databases.drop(self.name)
 
     async def clean(self) -> None:
@@ -193,16 +190,22 @@ class Kept:
 
     async def is_emptied(self) -> bool:
         """Empty the database, if it is what it was but for its rows."""
-        assert self.connection is not None
+        connection = await IDLE.connect(self.dsn, {})
         try:
-            await self.connection.execute(ALONE.format(pids=", ".join(map(str, [0, *IDLE.pids]))))
-            if await self.connection.fetchval(CATALOGUE) != self.catalogue:
+            await connection.execute(ALONE.format(pids=", ".join(map(str, [0, *IDLE.pids]))))
+            if not await self.is_unchanged(connection):
                 return False
-        except (asyncpg.UndefinedTableError, asyncpg.InterfaceError, ConnectionError, asyncpg.PostgresConnectionError):
+            await connection.execute("DELETE FROM audit_events")  # which outlive their tenants
+            await connection.execute("DELETE FROM tenants")
+            return True
+        finally:
+            await connection.close()
+
+    async def is_unchanged(self, connection: asyncpg.Connection) -> bool:
+        try:
+            return bool(await connection.fetchval(CATALOGUE) == self.catalogue)
+        except asyncpg.UndefinedTableError:
             return False
-        await self.connection.execute("DELETE FROM audit_events")  # which outlive their tenants
-        await self.connection.execute("DELETE FROM tenants")
-        return True
 
 
 @asynccontextmanager

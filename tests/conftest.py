@@ -23,8 +23,8 @@ import migrations.distribute
 from db.database import Database, prepare_connection
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
-from tests import connections
 from tests.citus import Cluster, Copies, Kept, in_database
+from tests.connections import IDLE, dial
 from tests.docker_server import docker_answers, remove_container, start_container
 from tests.sql_rules import violations
 
@@ -102,7 +102,7 @@ def databases(request: pytest.FixtureRequest, cluster: Cluster | None) -> Cluste
 @pytest.fixture(scope="session")
 async def kept(databases: Cluster | Copies) -> AsyncIterator[Kept]:
     """The database that test after test of a worker is given."""
-    connections.IDLE.loop = asyncio.get_running_loop()
+    IDLE.loop = asyncio.get_running_loop()
     kept = Kept(databases, new_name())
     await kept.make()
     yield kept
@@ -118,8 +118,8 @@ async def dsn(kept: Kept) -> AsyncIterator[str]:
 
 @pytest.fixture(autouse=True)
 def reuses_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hand connections on from test to test. Tests of connections themselves override this, and open their own."""
-    monkeypatch.setattr(Database, "dial", connections.dial)
+    """Hand connections on from test to test. Tests of connections themselves override this with IDLE.left_out."""
+    monkeypatch.setattr(Database, "dial", dial)
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ tests are about.
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import asyncpg
@@ -54,6 +55,7 @@ class IdleConnections:
 
     def __init__(self) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None
+        self.is_used = True
         self.connections: dict[Hashable, list[Reused]] = defaultdict(list)
 
     def __iter__(self) -> Iterator[Reused]:
@@ -66,7 +68,7 @@ class IdleConnections:
 
     async def connect(self, dsn: str, settings: Mapping[str, str], **options: Any) -> asyncpg.Connection:
         """Return an idle connection of this form, or a new one."""
-        if asyncio.get_running_loop() is not self.loop:
+        if not self.is_used or asyncio.get_running_loop() is not self.loop:
             return await asyncpg.connect(dsn, timeout=PATIENCE, server_settings=settings, **options)
         key = dsn, frozenset(settings.items()), frozenset(options.items())
         while alike := self.connections[key]:
@@ -80,6 +82,16 @@ class IdleConnections:
 
     def put(self, connection: Reused) -> None:
         self.connections[connection.key].append(connection)
+
+    @contextmanager
+    def left_out(self) -> Iterator[None]:
+        """Open each connection anew, and close it, for the length of a test that is about connections themselves."""
+        self.drop()
+        self.is_used = False
+        try:
+            yield
+        finally:
+            self.is_used = True
 
     def drop(self) -> None:
         """Close them all: the database that they are connected to is about to go."""

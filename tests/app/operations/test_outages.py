@@ -22,6 +22,7 @@ from tests.app.command_line import COMMAND, ROOT, environment
 from tests.app.operations.test_metrics import counted
 from tests.app.service import Service, serving
 from tests.conftest import new_folder
+from tests.connections import IDLE
 from tests.postgres_proxy import Proxy
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -29,6 +30,12 @@ MAKE = """mutation($title: String!) {
   createWikiPage(input: {type: TOPIC, title: $title, bodyMd: "x"}) { page { title } userErrors { message } }
 }"""
 READ = "{ wikiPages(first: 1) { nodes { title } } }"
+
+
+@pytest.fixture(autouse=True)
+def reuses_connections() -> Iterator[None]:
+    with IDLE.left_out():
+        yield
 
 
 @pytest.fixture(autouse=True)

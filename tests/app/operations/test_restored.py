@@ -15,9 +15,16 @@ from db.scope import Role
 from tests.app.rest_client import Rest, refused
 from tests.app.service import Service, serving
 from tests.conftest import drop, new_name
+from tests.connections import IDLE
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 CHANGES = "query ($after: String) { wikiChanges(after: $after) { nodes { position } pageInfo { endCursor } } }"
+
+
+@pytest.fixture(autouse=True)
+def reuses_connections() -> Iterator[None]:
+    with IDLE.left_out():
+        yield
 
 
 class Backups:

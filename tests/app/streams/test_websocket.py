@@ -284,6 +284,7 @@ async def test_an_id_is_taken_until_its_operation_is_over(service: Service, wiki
         await socket.say(type="complete", id="never was")
         await socket.subscribe(WIKI_CHANGED)
         await socket.say(type="complete", id="1")
+        await socket.silence()
         await create(wiki)
         await socket.silence()
         await socket.subscribe(WIKI_CHANGED)

@@ -10,11 +10,18 @@ import pytest
 
 from resolvers.errors import Unavailable
 from resolvers.import_export.files import export_folder, export_lines, export_zip
+from tests.connections import IDLE
 from tests.resolvers.import_export.exports import a_wiki
 from tests.wiki import Wiki
 
 FULL = Path("/dev/full")
 pytestmark = pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
+
+
+@pytest.fixture(autouse=True)
+def reuses_connections() -> Iterator[None]:
+    with IDLE.left_out():
+        yield
 
 
 @pytest.fixture

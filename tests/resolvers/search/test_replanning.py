@@ -1,6 +1,6 @@
 """What is asked again and again is planned once: to plan a read takes Postgres longer than to run it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from resolvers.context import Context
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from schema.root import make_engine
+from tests.connections import IDLE
 from tests.listening import OF_THE_DRIVER, ListeningDatabase
 from tests.wiki import Wiki
 
@@ -28,6 +29,12 @@ READS = {
 LINK = "mutation($i: LinkWikiPagesInput!) { linkWikiPages(input: $i) { page { links { nodes { kind } } } } }"
 UNLINK = LINK.replace("($i: Link", "($i: Unlink").replace("{ linkWiki", "{ unlinkWiki")
 SINCE = "query($s: DateTime!) { wikiPages(filter: {updatedSince: $s}) { nodes { title } } }"
+
+
+@pytest.fixture(autouse=True)
+def reuses_connections() -> Iterator[None]:
+    with IDLE.left_out():
+        yield
 
 
 async def plans(pool: Pool | None) -> list[asyncpg.Record]:
