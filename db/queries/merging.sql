@@ -143,3 +143,25 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND into_page_id = :from_i
 INSERT INTO merged_pages (tenant_id, owner_id, page_id, into_page_id, created_at)
 VALUES (:tenant_id, :owner_id, :page_id, :into_id, :now)
 ON CONFLICT (tenant_id, page_id) DO UPDATE SET into_page_id = excluded.into_page_id;
+
+-- name: find_renaming
+-- The newest source of two pages which says that the one is now called as the other is.
+WITH telling AS MATERIALIZED (
+    SELECT s.id, s.kind, s.ref, s.captured_at, lower(s.content) AS content FROM sources AS s
+    WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.forgotten_at IS NULL
+      AND s.id IN (
+          SELECT c.source_id FROM section_sources AS c
+          WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id IN (:from_id, :into_id)
+      )
+      AND EXISTS (
+          SELECT FROM unnest(CAST(:forms AS text[])) AS form (words) WHERE position(form.words IN lower(s.content)) > 0
+      )
+)
+SELECT telling.id, telling.kind, telling.ref, telling.captured_at
+FROM telling
+CROSS JOIN unnest(CAST(:forms AS text[])) AS form (words)
+JOIN aliases AS once ON once.tenant_id = :tenant_id AND once.owner_id = :owner_id AND once.page_id = :from_id
+JOIN aliases AS now ON now.tenant_id = :tenant_id AND now.owner_id = :owner_id AND now.page_id = :into_id
+WHERE position(lower(once.name || form.words || now.name) IN telling.content) > 0
+ORDER BY telling.captured_at DESC, telling.id
+LIMIT 1;

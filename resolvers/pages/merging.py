@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
+from content.claims.claims import digest
+from content.claims.correction_forms import RENAMED
 from content.limits import SLUG, TAGS
 from content.markdown.sections import Section
 from content.sensitivity import stricter
-from db.database import Database
+from db.database import Database, Row
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
@@ -29,6 +31,7 @@ from ..search.index import Findable, found_together, write_search
 from ..sources.grounding import ground
 from ..transactions.transaction import NO_PAGE, check_same_wiki, check_version, writing_page
 from ..transactions.writer import Writer, record
+from .claims import write_claims
 from .hierarchy import place
 from .insert import read_sections
 from .renaming import find_calling, rewrite_calling
@@ -163,11 +166,14 @@ async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
     counting = await dependants(writer, gone.id, into.id)
     calling = await find_calling(writer, gone)
     joined = await read_in_thread(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
+    renamed_by = await find_renaming(writer, gone, into)
     async with found_together(writer):
         gone_after = await put_away(writer, gone, into)
         into_after = await enrich(writer, gone, into, joined)
         touched = await move_belongings(writer, gone, into, joined)
         await ground(writer, [into.id], again=True)
+        if renamed_by:
+            await record_renaming(writer, gone, into_after, renamed_by)
         await keep_trajectory(writer, gone)
         await keep_trajectory(writer, into_after)
         await rename_both(writer, gone_after, into_after)
@@ -175,6 +181,32 @@ async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
     refresh_hubness(writer, [*counting, *touched, gone.id, into.id])
     await record(writer, "page.merged", into.id, fromPageId=gone.id, version=version)
     return Saved(into.id, version)
+
+
+async def find_renaming(writer: Writer, gone: Page, into: Page) -> Row | None:
+    """Return the source that says that what the one page is about is now called as the other is."""
+    if gone.type != "entity":
+        return None
+    pages: dict[str, Any] = {"from_id": gone.id, "into_id": into.id}
+    return await writer.one(MERGING["find_renaming"], **pages, forms=list(RENAMED))
+
+
+async def record_renaming(writer: Writer, gone: Page, into: Page, source: Row) -> None:
+    """Record the former name as a claim of the page that stays, which a source supersedes."""
+    claim = {
+        "id": new_id(),
+        "page_id": into.id,
+        "section_slug": None,
+        "heading": None,
+        "fact": gone.title,
+        "replacement": into.title,
+        "stated_by_id": None,
+        "overridden_by_id": source["id"],
+        "superseded_on": source["captured_at"],
+        "digest": digest(gone.title, source["kind"], source["ref"]),
+    }
+    if await write_claims(writer, [claim]):
+        await record(writer, "claim.superseded", into.id, version=into.version, claimId=claim["id"])
 
 
 def check_mergeable(gone: Page, into: Page, field: str) -> None:

@@ -61,6 +61,26 @@ async def test_what_is_left_is_archived_with_its_history_and_its_names_lead_to_t
     assert refused.value.page_id == into
 
 
+@pytest.mark.parametrize(
+    ("said", "is_told"),
+    [("Osprey Components is now called Osprey Gridworks.", True), ("Osprey Components met Osprey Gridworks.", False)],
+)
+async def test_a_rename_that_a_source_tells_is_recorded_as_a_superseded_claim(
+    wiki: Wiki, said: str, is_told: bool
+) -> None:
+    into = await create(wiki, "Osprey Gridworks", "## Overview\n\nGrids.", "entity")
+    gone = await create(wiki, "Osprey Components", "## Overview\n\nValves.", "entity")
+    source_id = await wiki.add_source(content=f"{said}\n")
+    await cite_source(wiki.database, wiki.scope, page_id=gone, section_slug="overview", source_id=source_id)
+    await merge(wiki, gone, into)
+    claims = await wiki.rows("superseded_claims")
+    told = [(one["page_id"], one["fact"], one["replacement"], one["overridden_by_id"]) for one in claims]
+    assert told == ([(into, "Osprey Components", "Osprey Gridworks", source_id)] if is_told else [])
+    assert ((await wiki.actions()).count("claim.superseded") == 1) is is_told
+    source = await wiki.row("sources")
+    assert all(one["superseded_on"] == source["captured_at"] for one in claims)
+
+
 async def test_redirects_lead_straight_there_however_often_pages_are_merged(wiki: Wiki) -> None:
     a, b, c = [await create(wiki, title) for title in ("A", "B", "C")]
     await merge(wiki, a, b)
