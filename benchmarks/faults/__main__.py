@@ -25,6 +25,7 @@ from .load import Load
 from .stage import Stage, staged
 
 BEFORE, AFTER = 4.0, 8.0  # seconds of requests before a fault and after it
+FEWEST, WARMED = 20, 60.0  # writes that are acknowledged before a fault, and the seconds that they may take
 DRAINED = 90.0  # seconds that deliveries are given to arrive
 
 
@@ -52,12 +53,17 @@ async def caused(fault: Fault) -> Row:
             load = Load(stage.url, stage.token)
             load.start()
             await asyncio.sleep(BEFORE)
+            async with asyncio.timeout(WARMED):
+                while len(load.acknowledged) < FEWEST:
+                    await asyncio.sleep(0.1)
             before, moment = len(load.acknowledged), time.monotonic()
             ended = await fault.cause(stage, load)
             await asyncio.sleep(AFTER)
             await load.stop()
             waits = load.waits(moment)
             missing, note = await lost(stage, load), crowd_of(folder)
+            if fault.wanted.clock:
+                note = f"{await dated_ahead(stage)} pages are dated ahead"
             if fault.wanted.webhooks:
                 undelivered, seconds = await undelivered_after(stage, load)
                 missing += undelivered
@@ -79,6 +85,17 @@ async def lost(stage: Stage, load: Load) -> int:
     finally:
         await connection.close()
     return len(set(load.acknowledged) - {row["title"] for row in rows})
+
+
+async def dated_ahead(stage: Stage) -> int:
+    """Return how many pages were made by a clock that was ahead: without any the fault was none."""
+    ahead = "SELECT count(*) FROM pages WHERE tenant_id = $1 AND created_at > now() + interval '30 minutes'"
+    connection = await asyncpg.connect(stage.dsn())
+    try:
+        found: int = await connection.fetchval(ahead, stage.scope.tenant_id)
+        return found
+    finally:
+        await connection.close()
 
 
 async def undelivered_after(stage: Stage, load: Load) -> tuple[int, float]:

@@ -164,8 +164,8 @@ async def staged(folder: Path, wanted: Wanted) -> AsyncIterator[Stage]:
         if wanted.clock:
             (folder / "clock").write_text("+0")
             settings |= {
-                "LD_PRELOAD": str(CLOCK), "FAKETIME_TIMESTAMP_FILE": str(folder / "clock"), "FAKETIME_NO_CACHE": "1",
-                "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1",
+                "LD_PRELOAD": str(CLOCK), "FAKETIME_TIMESTAMP_FILE": str(folder / "clock"),
+                "FAKETIME_CACHE_DURATION": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1",
             }  # fmt: skip
         taking = [sys.executable, "-m", "benchmarks.webhooks.receiver", str(ports[2]), str(folder / "heard"), secret]
         served = settings | {"CAIRN_PORT": str(ports[0])}
