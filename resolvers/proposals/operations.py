@@ -105,7 +105,7 @@ async def keep_proposal(database: Database, held: Held) -> ReviewRequired:
 
 
 class TooManyProposals(LimitExceeded):
-    """As many proposals of one author wait in a wiki as may."""
+    """The error of an author of whom as many proposals wait in a wiki as may."""
 
     def __init__(self) -> None:
         super().__init__(

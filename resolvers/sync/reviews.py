@@ -29,7 +29,7 @@ CHANGED_AGAIN = "The file was changed again"
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What was proposed of an item, and what became of it."""
+    """The proposal of an item, and the decision about it."""
 
     proposed: Proposed
     row: Row | None
