@@ -40,16 +40,7 @@ from .folder import (
 )
 from .items import Item, Items, batches, paths_of
 from .pages import Changed, Pages, Shown, Wanted, says_same
-from .planning import (
-    WRITES_WIKI,
-    Action,
-    Direction,
-    Event,
-    SyncResult,
-    allowed,
-    decide,
-    path_key,
-)
+from .planning import WRITES_WIKI, Action, Direction, Event, SyncResult, allowed, decide, path_key
 from .reviews import Reviews
 from .state import UNKNOWN, Entry, State, load, save
 
@@ -182,7 +173,7 @@ class Sync:
                 continue
             try:
                 if action in WRITES_WIKI:
-                    self.reviews.check_room(one.row["type"] if one else asked and asked.placed.type)
+                    self.reviews.check_room(one.row["type"] if one else asked.placed.type if asked else None)
                 written = await self.do(action, item, one, asked, listing)
             except Touched:
                 self.again = True
