@@ -40,16 +40,7 @@ from .folder import (
 )
 from .items import Item, Items, batches, paths_of
 from .pages import Changed, Pages, Shown, Wanted, says_same
-from .planning import (
-    WRITES_WIKI,
-    Action,
-    Direction,
-    Event,
-    SyncResult,
-    allowed,
-    decide,
-    path_key,
-)
+from .planning import WRITES_WIKI, Action, Direction, Event, SyncResult, allowed, decide, path_key
 from .reviews import Reviews
 from .state import UNKNOWN, Entry, State, load, save
 

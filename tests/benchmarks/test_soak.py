@@ -1,0 +1,43 @@
+"""A soak tells a series that grows from one that is flat."""
+
+import random
+
+from benchmarks.soak.trends import percentile, trend, trends
+
+
+def noisy(start: float, step: float, spread: float, minutes: int = 60) -> list[float | None]:
+    chance = random.Random(5)
+    return [start + step * at + spread * chance.gauss(0, 1) for at in range(minutes)]
+
+
+def test_noise_is_flat_and_a_leak_is_not() -> None:
+    flat, leak = trend("flat", noisy(200, 0, 10)), trend("leak", noisy(200, 1, 10))
+    assert flat is not None
+    assert leak is not None
+    assert (flat.verdict, leak.verdict) == ("flat", "grows")
+    assert 40 <= leak.per_hour <= 80
+
+
+def test_a_small_change_is_flat_however_certain() -> None:
+    one = trend("small", noisy(200, 0.1, 0.01))
+    assert one is not None
+    assert (one.is_certain, one.verdict) == (True, "flat")
+
+
+def test_what_falls_is_said_to_fall() -> None:
+    one = trend("falls", noisy(200, -1, 1))
+    assert one is not None
+    assert one.verdict == "falls"
+
+
+def test_the_beginning_and_minutes_without_a_value_are_left_out() -> None:
+    warming: list[float | None] = [1.0, 50.0, 100.0, 100.0, None, 100.0, 100.0, 100.0, 100.0, 100.0]
+    one = trend("warm", warming)
+    assert one is not None
+    assert (one.first, one.verdict) == (100.0, "flat")
+    assert trends({"none": [None] * 9, "few": [1.0, 2.0, 3.0]}) == []
+
+
+def test_percentiles() -> None:
+    values = [float(one) for one in range(100)]
+    assert (percentile(values, 0.5), percentile(values, 0.99), percentile([], 0.5)) == (50.0, 99.0, None)
