@@ -713,7 +713,8 @@ FROM (
                             WHERE links_3.from_page_id = pages_12.id
                               AND links_3.to_page_id = pages_3.id
                               AND links_3.tenant_id = $1::UUID
-                          ) AS kinds
+                          ) AS kinds,
+                          pages_3.id AS linked_id
                         FROM pages AS pages_12
                         WHERE pages_12.id = ANY (
                           array((
@@ -755,7 +756,8 @@ FROM (
                           WHERE links_3.from_page_id = pages_12.id
                             AND links_3.to_page_id = pages_3.id
                             AND links_3.tenant_id = $1::UUID
-                        ) AS kinds
+                        ) AS kinds,
+                        pages_3.id AS linked_id
                       FROM pages AS pages_12
                       WHERE pages_12.id = ANY (
                         array((

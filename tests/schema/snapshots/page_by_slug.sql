@@ -126,7 +126,8 @@ FROM (
                     WHERE links_1.from_page_id = pages_3.id
                       AND links_1.to_page_id = anon_1.id
                       AND links_1.tenant_id = $1::UUID
-                  ) AS kinds
+                  ) AS kinds,
+                  anon_1.id AS linked_id
                 FROM pages AS pages_3
                 WHERE pages_3.id = ANY (
                   array((
@@ -168,7 +169,8 @@ FROM (
                   WHERE links_1.from_page_id = pages_3.id
                     AND links_1.to_page_id = anon_1.id
                     AND links_1.tenant_id = $1::UUID
-                ) AS kinds
+                ) AS kinds,
+                anon_1.id AS linked_id
               FROM pages AS pages_3
               WHERE pages_3.id = ANY (
                 array((

@@ -169,7 +169,8 @@ FROM (
                   WHERE links_2.from_page_id = pages_3.id
                     AND links_2.to_page_id = anon_3.id
                     AND links_2.tenant_id = $2::UUID
-                ) AS kinds
+                ) AS kinds,
+                anon_3.id AS linked_id
               FROM pages AS pages_3
               WHERE pages_3.id = ANY (
                 array((
