@@ -1,4 +1,4 @@
-"""Which sections write the links of texts that were saved before that was kept: workers look, batch after batch."""
+"""Sections that write links, found by workers, batch after batch, for texts that were saved before they were kept."""
 
 from uuid import UUID
 
