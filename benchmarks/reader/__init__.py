@@ -1,0 +1,1 @@
+"""What the reader costs: the server, the network and whoever types."""

@@ -1,0 +1,95 @@
+"""What a page of the reader costs, on a demo that runs: `make demo`, then `python -m benchmarks.reader --pid PID`.
+
+PID is the process of the server: `pgrep -f 'cairn demo'` prints it. The time from the last key to the hits is taken in
+Chromium, with the pause after the key that the reader makes.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import re
+import statistics
+import tempfile
+from pathlib import Path
+
+import httpx
+
+from tests.app.chromium import EXECUTABLE, tab
+
+SCRIPTS = re.compile(r'<script type="module" src="([^"]+)"')
+HTML = {"accept": "text/html"}
+SEEN = """new Promise((done) => {
+    const field = document.querySelector(".find input"), list = document.querySelector(".suggestions");
+    const told = new MutationObserver(() => {
+        if (list.hidden || !list.querySelector("[role=option]")) return;
+        told.disconnect();
+        requestAnimationFrame(() => done(performance.now() - at));
+    });
+    told.observe(list, { childList: true, subtree: true, attributes: true });
+    field.focus();
+    field.value = QUERY;
+    const at = performance.now();
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+})"""
+
+
+def cpu(process: int) -> float:
+    """The seconds that a process has computed, as Linux counts them."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def cost(browser: httpx.Client, process: int, path: str, times: int) -> tuple[float, float]:
+    """The server's CPU and the time of one read, in milliseconds."""
+    for _ in range(20):
+        browser.get(path).raise_for_status()
+    before = cpu(process)
+    took = [browser.get(path).elapsed.total_seconds() * 1000 for _ in range(times)]
+    return (cpu(process) - before) / times * 1000, statistics.median(took)
+
+
+def to_hits(url: str, path: str, query: str, times: int) -> list[float]:
+    """Milliseconds from the last key to the hits, for so many searches, each on a page that was opened anew."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder, tab(Path(folder)) as browser:
+        for _ in range(times):
+            browser.open("about:blank")
+            browser.wait_for("location.href === 'about:blank'")
+            browser.open(url + path)
+            browser.wait_for("location.protocol === 'http:' && document.readyState === 'complete' && !!window.cairn")
+            script = SEEN.replace("QUERY", json.dumps(query))
+            given = {"expression": script, "awaitPromise": True, "returnByValue": True}
+            found.append(float(browser.call("Runtime.evaluate", **given)["result"]["value"]))
+    return sorted(found)
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(prog="python -m benchmarks.reader", description=__doc__)
+    asked.add_argument("--url", default="http://127.0.0.1:8000")
+    asked.add_argument("--pid", type=int, required=True, help="the process of the server")
+    asked.add_argument("--page", default="mara/entity/austin-texas", help="OWNER/TYPE/SLUG")
+    asked.add_argument("--query", default="austin")
+    asked.add_argument("--times", type=int, default=200, help="reads of each kind; many more meet the rate limit")
+    given = asked.parse_args()
+    process, owner = given.pid, given.page.partition("/")[0]
+    page = f"/wiki/{given.page}"
+    paths = [page, f"/wiki/{owner}", f"/pages/{owner}", f"/sources/{owner}", f"/work/{owner}", f"/new/{owner}"]
+    with httpx.Client(base_url=given.url, headers=HTML, timeout=30) as browser:
+        html, html_time = cost(browser, process, page, given.times)
+        data, data_time = cost(browser, process, f"{page}.json", given.times)
+        print(f"HTML: {html:.1f} ms of CPU, {html_time:.1f} ms; JSON: {data:.1f} ms of CPU, {data_time:.1f} ms")
+        print(f"HTML to JSON: {html / data:.2f}")
+        for path in [*paths, f"/search/{owner}?q={given.query}"]:
+            text = browser.get(path).raise_for_status().text
+            scripts = [gzip.compress(browser.get(script).content) for script in SCRIPTS.findall(text)]
+            print(f"{path}: {len(text.encode()):,} bytes of HTML, {sum(map(len, scripts)):,} of JavaScript gzipped")
+    if EXECUTABLE is None:
+        print("Chromium is not here: the time to the hits was not taken")
+        return
+    took = to_hits(given.url, page, given.query, 20)
+    print(f"key to hits: median {statistics.median(took):.0f} ms, {took[0]:.0f} to {took[-1]:.0f} ms")
+
+
+if __name__ == "__main__":
+    main()
