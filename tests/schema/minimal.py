@@ -82,6 +82,8 @@ class Wiki:
         wanted = [name for name, field in fields if is_required_input_field(field) or name in ("pageId", "fromPageId")]
         if type_.name == "ProposeWikiChangeInput":
             wanted.append("archive")
+        if type_.name == "CreateWikiStubInput" and self.pages[number]["type"] == "concept":
+            wanted += ["why", "howToApply"]
         return {name: self.value(name, type_.fields[name].type, number) for name in wanted}
 
     def arguments(self, field: GraphQLField) -> Row:

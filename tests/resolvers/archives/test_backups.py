@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import hashlib
+import itertools
 import shutil
 import subprocess
 from collections.abc import Awaitable, Callable
@@ -101,9 +102,13 @@ async def test_a_restored_database_is_the_one_that_was_backed_up(
 
 
 async def test_a_backup_is_of_one_moment_while_others_write(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
+    is_over = False
+
     async def write() -> None:
-        for n in range(200):
+        for n in itertools.count():
             await create_page(wiki.database, wiki.scope, PageDraft("topic", f"New {n}", body=f"Of [[New {n - 1}]]."))
+            if is_over:
+                return
 
     await furnish(wiki, 2)
     writing = asyncio.create_task(write())
@@ -115,8 +120,8 @@ async def test_a_backup_is_of_one_moment_while_others_write(wiki: Wiki, dsn: str
         assert tables["pages"].rows == tables["search_pages"].rows
         assert tables["revisions"].rows == tables["pages"].rows + 2
         counts.append(tables["pages"].rows)
-    assert not writing.done()
     assert counts == sorted(set(counts))
+    is_over = True
     await writing
     assert (await verify(tmp_path / "2", quiet)).is_whole
 
