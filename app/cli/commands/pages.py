@@ -183,6 +183,8 @@ def say_page(page: dict[str, Any]) -> None:
         "parent": page["parent"] and named(page["parent"]),
         "linked from": ", ".join(named(linking) for linking in page["backlinks"]["nodes"]),
         "sources": ", ".join(source["ref"] for source in page["sources"]["nodes"]),
+        "confidence": page["confidence"].lower() if page["sources"]["nodes"] else None,
+        "grounding": ", ".join(f"{number} {name}" for name, number in page["grounding"].items() if number),
         "version": f"{page['version']}, {page['updatedAt']}",
     }
     for name, fact in facts.items():

@@ -395,8 +395,10 @@ def test_an_export_that_lacks_a_page_names_it_and_exits_with_1(
 
 
 def test_what_was_imported_is_found_and_shown(acme: Cairn, tmp_path: Path) -> None:
+    menu = {"kind": "document", "ref": "menu", "content": "Pecan pie: sweet and red."}
     lines = [
-        {"title": "Pecan pie", "type": "topic", "body": "Sweet \x1b[31mred.", "tags": ["cake"]},
+        {"source": menu},
+        {"title": "Pecan pie", "type": "topic", "body": "Sweet \x1b[31mred.", "tags": ["cake"], "sources": [menu]},
         {"title": "Austin", "type": "entity", "body": "They bake [[Pecan pie]]."},
     ]
     path = tmp_path / "pages.jsonl"
@@ -414,6 +416,9 @@ def test_what_was_imported_is_found_and_shown(acme: Cairn, tmp_path: Path) -> No
     shown = acme("page", "topic/pecan-pie", *MARA).out
     assert "linked from: entity/austin" in shown
     assert "tags: cake" in shown
+    assert "sources: menu" in shown
+    assert "confidence: low" in shown
+    assert "grounding: " in shown
     assert not CONTROL.search(shown), "a page cannot take over the terminal"
     assert json.loads(acme("page", "topic/pecan-pie", *MARA, "--json").out)["bodyMd"] == "Sweet \x1b[31mred."
 
