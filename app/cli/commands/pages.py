@@ -67,6 +67,9 @@ def pages(
     ] = None,
     stubs: Annotated[bool | None, typer.Option("--stubs/--no-stubs", help="Pages of one source at most.")] = None,
     archived: Annotated[bool, typer.Option("--archived", help="Archived pages instead of active ones.")] = False,
+    shared: Annotated[
+        bool, typer.Option("--shared", help="Of each shared space that the owner may read, instead of its own wiki.")
+    ] = False,
     order: Annotated[Order, typer.Option(help="Last changed, by title, newest, or most linked first.")] = Order.UPDATED,
     limit: Limit = 50,
     after: After = None,
@@ -81,6 +84,12 @@ def pages(
         "isStub": stubs,
         "status": "ARCHIVED" if archived else "ACTIVE",
     }
+    if shared:
+        if after:
+            raise typer.BadParameter("it continues the list of one wiki: name a space as --owner", param_hint="--after")
+        variables = {"filter": filter, "order": order.upper(), "limit": limit}
+        say_shared(read_shared(tenant, owner, variables), as_json)
+        return
     is_usual = order is Order.UPDATED and not (types or tags or prefix or since or archived or after) and stubs is None
     if is_usual:
         from ..plans import list_pages
@@ -95,6 +104,39 @@ def pages(
     rows = [(named(one), one["title"], one["updatedAt"], ", ".join(one["tags"])) for one in found["nodes"]]
     table(["page", "title", "changed", "tags"], rows)
     say_rest(found)
+
+
+def read_shared(tenant: str, owner: str, variables: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the pages of each shared space that an owner may read, with the slug of the space."""
+    from ..session import find_wiki, read_stored, session
+
+    async def work(database: "Database") -> list[dict[str, Any]]:
+        from db.scope import Role
+        from resolvers.auth.owners import OwnerKind
+        from resolvers.search.spaces import list_spaces
+
+        wiki = await find_wiki(database, tenant, owner)
+        spaces = await list_spaces(database, wiki.scope(Role.READER))
+        found = []
+        for space in (one for one in spaces if one.kind == OwnerKind.SHARED):
+            given = variables | {"ownerId": str(space.id)}
+            found.append({"space": space.slug} | (await read_stored(database, wiki, "pages", given))["wikiPages"])
+        return found
+
+    return list(session(work))
+
+
+def say_shared(found: list[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        show(found)
+        return
+    rows = [
+        (space["space"], named(one), one["title"], one["updatedAt"], ", ".join(one["tags"]))
+        for space in found
+        for one in space["nodes"]
+    ]
+    table(["space", "page", "title", "changed", "tags"], rows)
+    say(f"{len(rows)} of {sum(space['totalCount'] for space in found)}")
 
 
 def say_rest(found: dict[str, Any]) -> None:

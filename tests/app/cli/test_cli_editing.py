@@ -228,6 +228,25 @@ def test_a_wiki_is_shown_and_listed_and_its_targets_are_named(acme: Cairn) -> No
     assert "1 entity, 2 topic" in acme("wiki", "targets", *MARA).out
 
 
+def test_the_pages_of_shared_spaces_are_listed_as_far_as_they_may_be_read(acme: Cairn) -> None:
+    for slug in ("team", "private"):
+        place = ("--tenant", "acme", "--owner", slug)
+        assert acme("owners", "create", slug, "--tenant", "acme", "--kind", "shared").code == 0
+        assert acme("create", "topic", f"Plans of {slug}", "Soon.", *place).code == 0
+    assert (
+        acme("grants", "add", "--tenant", "acme", "--owner", "team", "--grantee", "mara", "--role", "reader").code == 0
+    )
+    listed = acme("wiki", "list", "--shared", *MARA).out
+    assert "team" in listed
+    assert "topic/plans-of-team" in listed
+    assert listed.endswith("\n1 of 1\n")
+    assert "private" not in listed
+    (team,) = json.loads(acme("wiki", "list", "--shared", *MARA, "--json").out)
+    assert (team["space"], [page["slug"] for page in team["nodes"]]) == ("team", ["plans-of-team"])
+    assert acme("wiki", "list", "--shared", "--category", "entity", *MARA).out.endswith("\n0 of 0\n")
+    assert acme("wiki", "list", "--shared", "--after", "x", *MARA, "--json").error["code"] == "USAGE"
+
+
 def test_the_diary_says_in_words_what_was_done(acme: Cairn) -> None:
     told = acme("wiki", "diary", *MARA).out
     assert told.startswith("# Diary, ")
