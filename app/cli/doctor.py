@@ -15,10 +15,11 @@ from urllib.parse import urlsplit
 
 import asyncpg
 
+from db.archives.blobs import find_files
 from db.embedded import EmbeddedServer, EmbeddedServerFailed
 from db.migrate import EXTENSIONS, MigrationRefused, check_server, pending
 from db.sql import statements
-from resolvers.archives.files import absent, find_files
+from resolvers.archives.files import absent
 from resolvers.errors import CairnError
 from resolvers.jobs.queue import count_open_jobs
 

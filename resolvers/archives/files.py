@@ -7,29 +7,13 @@ from uuid import UUID
 
 import asyncpg
 
+from db.archives.blobs import find_files
 from db.archives.copying import Report
 from db.archives.folder import Archive, ArchiveRefused, Draft
 from db.blob_folder import BlobFolder
 
-IN_FOLDER = "SELECT tenant_id, owner_id, hash FROM blobs WHERE is_in_folder"
-HAS_COLUMN = """SELECT EXISTS (
-    SELECT FROM pg_attribute WHERE attrelid = to_regclass('blobs') AND attname = 'is_in_folder'
-)"""
-ORDERED = " ORDER BY tenant_id, owner_id, hash"
 FILES, MISSING = "blobs", "missing-blobs"
 NO_FOLDER = "The bytes of {count} files lie in a folder: let CAIRN_ATTACHMENTS_DIR name it, then run this again."
-
-
-async def find_files(connection: asyncpg.Connection, tenant_id: UUID | None = None) -> list[Any]:
-    """Return the wiki and the hash of every file that lies in the folder, of one tenant or of all."""
-    if not await connection.fetchval(HAS_COLUMN):  # a database of an older release
-        return []
-    found: list[Any] = await (
-        connection.fetch(IN_FOLDER + ORDERED)
-        if tenant_id is None
-        else connection.fetch(f"{IN_FOLDER} AND tenant_id = $1{ORDERED}", tenant_id)
-    )
-    return found
 
 
 async def copy_files_out(

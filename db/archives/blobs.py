@@ -1,0 +1,24 @@
+"""Files in the folder of attachments, as the rows of a database name them: of one tenant, or of all."""
+
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+IN_FOLDER = "SELECT tenant_id, owner_id, hash FROM blobs WHERE is_in_folder"
+HAS_COLUMN = """SELECT EXISTS (
+    SELECT FROM pg_attribute WHERE attrelid = to_regclass('blobs') AND attname = 'is_in_folder'
+)"""
+ORDERED = " ORDER BY tenant_id, owner_id, hash"
+
+
+async def find_files(connection: asyncpg.Connection, tenant_id: UUID | None = None) -> list[Any]:
+    """Return the wiki and the hash of every file that lies in the folder, of one tenant or of all."""
+    if not await connection.fetchval(HAS_COLUMN):  # a database of an older release
+        return []
+    found: list[Any] = await (
+        connection.fetch(IN_FOLDER + ORDERED)
+        if tenant_id is None
+        else connection.fetch(f"{IN_FOLDER} AND tenant_id = $1{ORDERED}", tenant_id)
+    )
+    return found
