@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from db import database
+from db.listening import BEATS
 from tests.app.agents import Agent, agent
 from tests.app.service import Service, serving
 from tests.app.web_client import signed_in
@@ -26,12 +27,12 @@ async def wiki(dsn: str) -> AsyncIterator[Wiki]:
 
 @pytest.fixture
 async def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is sent to Postgres, but for leases and the cleaning of connections: they are of nobody's operation."""
+    """What is sent to Postgres for operations: leases, signs of life and the cleaning of connections are left out."""
     sent: list[str] = []
     prepare = database.prepare_connection
 
     def note(record: Any) -> None:
-        if record.query and "throttles" not in record.query:
+        if record.query and "throttles" not in record.query and record.query != BEATS.sql:
             sent.append(record.query)
 
     async def listening(connection: asyncpg.Connection) -> None:
