@@ -41,7 +41,7 @@ from .write.page_changes import Composition, compose
 from .write.store import apply, propose_pages, store_held_names
 from .write.tasks import TaskKey
 
-FORGETTING = statements("forgetting")
+FORGETTING = statements("sources/forgetting")
 ACTOR = Actor(ActorKind.COMPILER, "cairn")
 ROUNDS = 5
 AT_ONCE = 8  # sections that are written at the same time

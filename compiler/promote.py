@@ -29,7 +29,7 @@ from .write.page_changes import Composition
 from .write.store import apply, propose_pages
 from .write.tasks import TaskKey
 
-HELD_NAMES = statements("held_names")
+HELD_NAMES = statements("links/held_names")
 AT_ONCE = 10  # names of one transaction
 TYPE = "entity"  # of a name that nobody has a suggestion for
 WRITTEN = {"entity": ("overview", "notes"), "topic": ("summary", "highlights"), "decision": ("context",)}

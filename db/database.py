@@ -35,7 +35,7 @@ ARRAYS = "SELECT $1::uuid[], $2::text[], $3::integer[], $4::smallint[], $5::floa
 HAS_CITUS = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"
 CONDITION = """SELECT version_num AS revision, current_setting('transaction_read_only') = 'on' AS is_read_only
 FROM alembic_version"""
-WARMING = statements("warming")
+WARMING = statements("operations/warming")
 
 
 class Database:

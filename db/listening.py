@@ -11,7 +11,7 @@ from .database import Database
 from .deadlines import wait_for_event
 from .sql import statements
 
-BEATS = statements("changes")["beat"]
+BEATS = statements("webhooks/changes")["beat"]
 log = logging.getLogger(__name__)
 
 CHANNEL = "cairn_changes"

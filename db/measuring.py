@@ -10,7 +10,7 @@ from uuid import UUID
 from .database import Database
 from .sql import statements
 
-MEASURING = statements("measuring")
+MEASURING = statements("operations/measuring")
 
 
 async def measure(database: Database, tables: Sequence[str], owner_id: UUID, rows: int) -> None:

@@ -17,7 +17,7 @@ from .one_transaction import OneTransaction
 from .scope import Role, Scope
 from .sql import NAMED, PARAMETER, Statement, numbered, statements, tables_of, texts, uncommented
 
-SENSITIVITY = "sensitivity"
+SENSITIVITY = "access/sensitivity"
 COMMON = ("ceilings", "hidden_pages", "hidden_sources", "hidden_sections", "withheld")
 """What the tables are held against, each made once for a statement."""
 ALONE = frozenset({"find_withheld"})

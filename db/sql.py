@@ -59,7 +59,7 @@ def numbered(body: str) -> Statement:
 
 @cache
 def statements(noun: str) -> Mapping[str, Statement]:
-    """Return the named statements of queries/<noun>.sql."""
+    """Return the named statements of queries/<noun>.sql; the noun is the path of the file, such as pages/aliases."""
     return {name: numbered(body) for name, body in texts(noun).items()}
 
 

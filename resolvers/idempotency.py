@@ -27,7 +27,7 @@ from .tenants.tenants import list_tenants
 from .transactions.db_errors import translated_db_errors
 from .transactions.transaction import read_connection
 
-KEYS = statements("idempotency")
+KEYS = statements("access/idempotency")
 KEPT_FOR = timedelta(hours=24)
 ANSWER_MAX = 1_000_000  # bytes
 PORTION = 1000  # rows

@@ -12,7 +12,7 @@ from db.sql import statements
 
 from .errors import Forbidden, NotFound
 
-GRANTS = statements("grants")
+GRANTS = statements("access/grants")
 
 
 class Action(IntEnum):

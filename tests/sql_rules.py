@@ -20,7 +20,7 @@ REFERENCE_TABLES = frozenset({"installation", "tenants", "api_keys"})
 OF_NO_TENANT = frozenset({"installation"})
 TENANT_TABLES = frozenset(name for name, table in metadata.tables.items() if TENANT in table.c) - REFERENCE_TABLES
 
-SENSITIVE = texts("sensitivity")
+SENSITIVE = texts("access/sensitivity")
 READ = {"SELECT", "WITH", "VALUES", "TABLE", "INSERT", "UPDATE", "DELETE", ""}
 TAKES_NO_ROWS = {
     "ANALYZE", "CLOSE", "DEALLOCATE", "FETCH", "LISTEN", "NOTIFY", "RELEASE", "ROLLBACK", "SAVEPOINT", "UNLISTEN",
@@ -68,8 +68,7 @@ def shape(statement: str) -> str:
 # is in its file.
 NAMED = {
     shape(statement): statement
-    for noun in ("wikis", "changes")
-    for named in statements(noun).values()
+    for named in (statements("pages/writing")["lock_wiki"], *statements("webhooks/changes").values())
     for statement in split(named.sql)
 }
 

@@ -5,11 +5,19 @@ literals: parameters, JSON_OBJECT, the trigram operators. Its parser is not subc
 """
 
 import re
+from pathlib import Path
 from typing import Any
 
 import sqlglot
 from sqlglot import exp
 
+QUERIES = Path(__file__).parents[1] / "db" / "queries"
+NOUNS = sorted(
+    path.relative_to(QUERIES).with_suffix("").as_posix()
+    for path in QUERIES.rglob("*.sql")
+    if path.parent.name != "temp"
+)
+"""The files of named statements for Postgres, such as pages/aliases; those in temp are SQLite's."""
 LEXEME = re.compile(
     r"""(?P<key>'(?:''|[^'])*')\s*:(?!:)
     | (?P<text>\bE'(?:\\.|''|[^'\\])*' | '(?:''|[^'])*' | "(?:""|[^"])*" | \$(?P<tag>(?:[a-z_]\w*)?)\$.*?\$(?P=tag)\$)

@@ -87,7 +87,7 @@ async def test_every_connection_to_citus_has_run_the_hot_statements_before_it_is
     database = Database(citus_dsn, size=3)
     await database.open()
     await database.fill()
-    warming = {statement.sql for statement in statements("warming").values()}
+    warming = {statement.sql for statement in statements("operations/warming").values()}
     assert database.pools()["reads"].idle == database.pools()["writes"].idle == 3
     assert len(executed) == 6
     assert all(warming <= set(queries) for queries in executed.values())

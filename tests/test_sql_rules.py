@@ -11,9 +11,8 @@ from sqlglot import exp
 
 from db.sql import statements, tables_of
 from tests.sql_rules import REFERENCE_TABLES, TENANT_TABLES, judged, violations, written
-from tests.sql_text import split, tree
+from tests.sql_text import NOUNS, split, tree
 
-QUERIES = Path(__file__).parents[1] / "db" / "queries"
 HEADER = re.compile(r"^-- (accepted|spare|refused)(?: \[(.+)\])?: (.+)$", re.MULTILINE)
 PREDICATE = re.compile(
     r"(?:\w+\.)?tenant_id = (?:\$\d+(?:::UUID)?|CAST\(\$\d+ AS uuid\)|\w+\.tenant_id)"
@@ -70,7 +69,7 @@ def test_a_missing_tenant_predicate_is_found_wherever_it_was(case: Case) -> None
     assert any("not bound" in finding or "no way to the tenant" in finding for finding in violations(case.sql))
 
 
-@pytest.mark.parametrize("noun", sorted(path.stem for path in QUERIES.glob("*.sql")))
+@pytest.mark.parametrize("noun", NOUNS)
 def test_the_named_statements_keep_to_the_rules(noun: str) -> None:
     found = {name: violations(statement.sql) for name, statement in statements(noun).items()}
     assert {name: findings for name, findings in found.items() if findings} == {}
@@ -124,7 +123,7 @@ def test_a_statement_is_read_once() -> None:
     assert judged.cache_info().misses <= len(CASES)
 
 
-@pytest.mark.parametrize("noun", sorted(path.stem for path in QUERIES.glob("*.sql")))
+@pytest.mark.parametrize("noun", NOUNS)
 def test_what_a_named_statement_reads_and_writes_is_told_without_a_parser(noun: str) -> None:
     """Statements go together only where none reads what another writes: no table may be overlooked."""
     for name, statement in statements(noun).items():

@@ -28,7 +28,7 @@ from ..settings import Settings, unknown_variables
 from .output import print_status
 from .session import ask_server, opened, reason
 
-DOCTOR, REPLICAS = statements("doctor"), statements("replicas")
+DOCTOR, REPLICAS = statements("operations/doctor"), statements("operations/replicas")
 REVISION = "SELECT version_num FROM alembic_version"
 LOOKED_EVERY = 0.05  # seconds
 CLOCK_MOST = 5.0  # seconds between two clocks: tokens expire by ours, jobs are due by both

@@ -16,7 +16,7 @@ from .rollups import Rollup
 from .stored import Outlines, Spot, count_sources
 from .topics import claim
 
-PAGES = statements("pages")
+PAGES = statements("pages/pages")
 TAGS_MAX = 10
 
 

@@ -18,8 +18,8 @@ from .listing import Child
 from .naming import MetadataValue, topic_names
 from .told import told_in
 
-PLACEMENTS = statements("placements")
-AGGREGATION = statements("aggregation")
+PLACEMENTS = statements("pages/placements")
+AGGREGATION = statements("sources/aggregation")
 LISTED_MAX = 200  # pages of one section
 WAITING_MAX = 200  # pages that a name is looked at for, at once
 

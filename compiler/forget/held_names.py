@@ -21,7 +21,7 @@ from ..read.stored import find_sources, source_of
 from ..rebuild.replan import answer_or
 from .wanted import ForgetRequest
 
-FORGETTING = statements("forgetting")
+FORGETTING = statements("sources/forgetting")
 AT_ONCE = 50
 REREAD_MAX = 200  # sources that are planned again for the names which a forgotten one shared
 

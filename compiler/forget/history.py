@@ -13,7 +13,7 @@ from resolvers.transactions.writer import Writer
 from ..metrics import Metrics
 from .wanted import ForgetRequest
 
-FORGETTING = statements("forgetting")
+FORGETTING = statements("sources/forgetting")
 
 
 async def erase_states(writer: Writer, page: Page, since: datetime, done: Metrics) -> None:

@@ -30,7 +30,7 @@ from .rewriting import rewrite_pages
 from .traces import erase_traces
 from .wanted import ForgetRequest
 
-FORGETTING = statements("forgetting")
+FORGETTING = statements("sources/forgetting")
 PAGES_AT_ONCE, HISTORIES_AT_ONCE = 10, 20
 FIRST = UUID(int=0)
 

@@ -23,8 +23,8 @@ from ..rebuild.pages import Remade
 from .history import erase_states
 from .wanted import CLAIMED, ForgetRequest
 
-CLAIMS = statements("claims")
-FORGETTING = statements("forgetting")
+CLAIMS = statements("review/claims")
+FORGETTING = statements("sources/forgetting")
 EDIT_SUMMARY = "Written anew: a source was forgotten"
 
 

@@ -29,7 +29,7 @@ from .history import erase_states
 from .pages import EDIT_SUMMARY, is_left, remove, store, unfound
 from .wanted import ForgetRequest
 
-FORGETTING = statements("forgetting")
+FORGETTING = statements("sources/forgetting")
 
 
 async def relist(
@@ -77,7 +77,7 @@ async def clear(writer: Writer, above: Mapping[UUID, Page], wanted: ForgetReques
             done.add("pages_relisted")
 
 
-TARGETS = statements("link_targets")
+TARGETS = statements("links/targets")
 RESPELLED = "The name of a page was forgotten"
 
 

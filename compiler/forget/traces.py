@@ -26,7 +26,7 @@ from .history import erase_states
 from .pages import renew_trajectory
 from .wanted import CLAIMED, ForgetRequest, needles
 
-FORGETTING = statements("forgetting")
+FORGETTING = statements("sources/forgetting")
 
 
 async def forget_vocabulary(writer: Writer, said: Collection[str]) -> frozenset[str]:

@@ -17,7 +17,7 @@ from ..extraction.metadata import cities, texts
 from ..read.stored import COMPILING
 from ..write.page_changes import PageChange
 
-IMPORTS = statements("imports")
+IMPORTS = statements("import_export/imports")
 SOURCES_LEAST = 2  # of a page, that name the same place
 PAIRS_MAX = 5  # of one source: ten directed links
 Pair = tuple[UUID, UUID]

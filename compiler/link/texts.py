@@ -12,7 +12,7 @@ from ..plan.pages import Work
 from ..plan.validation import Guard
 from ..read.stored import COMPILING
 
-IMPORTS = statements("imports")
+IMPORTS = statements("import_export/imports")
 BOLD = re.compile(r"\*\*(?=\S)((?:(?!\*\*)[^\r\n]){1,500})\*\*")
 TITLES_MAX = 2_000
 

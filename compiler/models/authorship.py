@@ -10,7 +10,7 @@ from db.sql import statements
 from resolvers.transactions.transaction import read_connection
 from resolvers.transactions.writer import Writer
 
-AUTHORSHIP, REVISIONS = statements("authorship"), statements("revisions")
+AUTHORSHIP, REVISIONS = statements("pages/authorship"), statements("pages/revisions")
 VERSIONS_MAX = 64
 COMPILER = "compiler"
 

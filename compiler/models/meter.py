@@ -18,7 +18,7 @@ from ..authors import Stop
 from ..metrics import Metrics
 from .usage import Usage
 
-MODEL_USAGE = statements("model_usage")
+MODEL_USAGE = statements("sources/model_usage")
 
 
 class Budget(NamedTuple):

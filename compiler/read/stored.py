@@ -11,8 +11,8 @@ from resolvers.transactions.writer import Writer
 
 from ..planner import MentionCard, PageCard, SourceText
 
-AGGREGATION = statements("aggregation")
-COMPILING = statements("compiling")
+AGGREGATION = statements("sources/aggregation")
+COMPILING = statements("sources/compiling")
 RUN = "run"
 """The kind of sources that are the notes of an agent's run."""
 CITED_MAX = 200  # sources of one section that its writer is given, the newest

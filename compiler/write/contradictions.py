@@ -20,7 +20,7 @@ from db.sql import statements
 from resolvers.pages.contradictions import digest
 from resolvers.transactions.writer import Writer
 
-CONTRADICTIONS = statements("contradictions")
+CONTRADICTIONS = statements("review/contradictions")
 NEW_MAX, COMPARED_MAX, FOUND_MAX = 40, 60, 5  # statements and contradictions of one page in one batch
 
 

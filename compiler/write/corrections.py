@@ -29,7 +29,7 @@ from ..extraction.readings import reading_of
 from ..planner import Disputed, SourceText
 from ..quoting import bullet, label_of
 
-CLAIMS = statements("claims")
+CLAIMS = statements("review/claims")
 CANDIDATES_MAX, COMPARED_MAX = 20, 12  # sentences of a batch for one page, and statements that one is held against
 JUDGED_MAX = 20  # pairs of one batch that a judge beside the rules is asked about
 

@@ -7,7 +7,7 @@ import asyncpg
 
 from ..sql import statements
 
-CATALOGUE = statements("catalogue")
+CATALOGUE = statements("operations/catalogue")
 REVISION_TABLE = "alembic_version"
 TENANT = "tenant_id"
 

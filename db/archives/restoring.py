@@ -14,7 +14,7 @@ from .catalogue import REVISION_TABLE, describe_server, list_indexes, list_table
 from .copying import WRITTEN_ALIKE, Report, connected, copy_tables_in, without_indexes
 from .folder import Archive, ArchiveRefused
 
-CATALOGUE = statements("catalogue")
+CATALOGUE = statements("operations/catalogue")
 NAME = "cairn restore"
 MARK = "made by cairn restore"
 LONGEST_NAME = 63

@@ -50,7 +50,7 @@ RESULTS: Columns = {
 
 page = referred(pages, "page_id")
 
-RANKING = texts("search_ranking")
+RANKING = texts("search/ranking")
 hits_within = own_values(RANKING["rank_hits"]).columns(**HIT, ordinality=Integer())
 """Hits of a question of few words, found by the statement that shows them."""
 still_so = own_values(RANKING["is_so_counted"]).columns(holds=Boolean()).scalar_subquery()

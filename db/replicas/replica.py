@@ -20,7 +20,7 @@ from ..pool import OUTDATED, Exhausted, Pool, is_lost
 from ..sql import statements
 
 log = logging.getLogger(__name__)
-SQL = statements("replicas")
+SQL = statements("operations/replicas")
 EVERY = 0.5  # seconds between two looks at a server that has all
 SOONEST, SOON, SELDOM = 0.002, 0.02, 0.25  # seconds to the next look: the first, while requests wait, while none does
 SILENT = 4.0  # seconds without a position of the primary from which on nobody knows how far a replica is behind

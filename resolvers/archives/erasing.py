@@ -28,7 +28,7 @@ from ..transactions.audit import OPERATORS_LOG, Event, audit
 from ..transactions.transaction import transaction
 from . import moves
 
-ERASING, OWNERS = statements("erasing"), statements("owners")
+ERASING, OWNERS = statements("operations/erasing"), statements("access/owners")
 NAME = "cairn erase"
 ERASED = "erased"
 LOCKED = "SET LOCAL lock_timeout = '30s'; SET LOCAL statement_timeout = 0"

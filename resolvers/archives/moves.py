@@ -25,7 +25,7 @@ from .backups import describe
 from .files import copy_files_in, copy_files_out
 
 NAME = "cairn move"
-TENANTS = statements("tenants")
+TENANTS = statements("access/tenants")
 OF_THE_SERVER = frozenset({"erasures"})
 OWN = f"{TENANT} = $1"
 

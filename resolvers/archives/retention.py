@@ -15,7 +15,7 @@ from ..sources.sources import forget_source
 from ..transactions.audit import MACHINE, Event, audit
 from ..transactions.transaction import transaction
 
-PRUNING, ERASING = statements("pruning"), statements("erasing")
+PRUNING, ERASING = statements("operations/pruning"), statements("operations/erasing")
 KINDS = ("activity", "audit", "jobs", "revisions", "sources")
 REFUSED_KEPT = timedelta(days=30)
 """For how long refused credentials stay in the audit log at most: anybody can cause them."""

@@ -13,7 +13,7 @@ from ..search.query_cache import Memory
 from ..search.request import SearchRequest
 from ..search.search import search_wiki
 
-INVENTORY = statements("inventory")
+INVENTORY = statements("operations/inventory")
 TENANTS, PAGES, HITS = 25, 2, 10
 ACTOR = Actor(ActorKind.SERVICE, "cairn")
 

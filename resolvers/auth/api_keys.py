@@ -24,7 +24,7 @@ from ..transactions.audit import MACHINE, Event, audit
 from ..transactions.transaction import transaction
 from .owners import hold_owners, usual_actor
 
-KEYS = statements("api_keys")
+KEYS = statements("access/api_keys")
 PREFIX = "cairn_"
 OWNERS_MAX = 100
 NETWORKS_MAX = 50

@@ -25,7 +25,7 @@ from ..transactions.transaction import read_connection, transaction
 from .api_keys import SCOPES, role_of_scopes
 from .credentials import Signing, mint
 
-AUTHORIZATIONS = statements("oauth_authorizations")
+AUTHORIZATIONS = statements("access/oauth_authorizations")
 CODE_TTL: Final = timedelta(minutes=1)
 ACCESS_TTL: Final = timedelta(minutes=15)
 """An access token cannot be withdrawn, so it is short; what is withdrawn are the tokens that come after it."""

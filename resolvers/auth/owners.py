@@ -25,8 +25,8 @@ from ..transactions.db_errors import translated_db_errors
 from ..transactions.transaction import lock_wiki, transaction, writing
 from ..transactions.writer import record
 
-OWNERS = statements("owners")
-REINDEXING = statements("search_reindexing")
+OWNERS = statements("access/owners")
+REINDEXING = statements("search/reindexing")
 TRIGGER = "reindex"
 
 
@@ -145,7 +145,7 @@ async def change_settings(connection: Connection, scope: Scope, settings: WikiSe
     return await connection.one(OWNERS["update_settings"], **own, **given) is not None
 
 
-GRANTS = statements("grants")
+GRANTS = statements("access/grants")
 ENGLISH = "english"
 SCORE_BOOST = (0.0, 10.0)  # the least and the most
 

@@ -48,7 +48,7 @@ def is_about_meaning(query: SearchQuery) -> bool:
 @cache
 def ranking(name: str, dimensions: int) -> Statement:
     """Return a ranking of embeddings.sql for vectors of so many dimensions, which an index must be named by."""
-    statement = statements("embeddings")[name]
+    statement = statements("search/embeddings")[name]
     text = statement.sql.replace("halfvec(1)", f"halfvec({dimensions})")
     return statement._replace(sql=text.replace("dimensions = 1\n", f"dimensions = {dimensions}\n"))
 

@@ -22,7 +22,7 @@ from ..transactions.writer import Writer
 from .embedder import Embedder
 from .server import TEXT_LONGEST
 
-EMBEDDINGS = statements("embeddings")
+EMBEDDINGS = statements("search/embeddings")
 TRIGGER = "embed"
 DIMENSIONS_MOST = 4_000  # that an index of pgvector takes, as half precision
 FIRST = UUID(int=0)

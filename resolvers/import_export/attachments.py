@@ -21,7 +21,7 @@ from .notes import ImportProblem
 from .paths import is_safe_attachment
 from .problems import Problems
 
-ATTACHMENTS = statements("attachments")
+ATTACHMENTS = statements("import_export/attachments")
 FILES_AT_ONCE = 50
 BYTES_AT_ONCE = 8_000_000
 PATHS_AT_ONCE = 500

@@ -35,10 +35,10 @@ from .temp_database import TempDatabase
 Original = tuple[Row, Row, dict[str, UUID]]
 """The file that a page came from, what the page is now, and what its links mean where it was changed."""
 
-BLOBS = statements("blobs")
-EXPORTS = statements("exports")
-IMPORTS = statements("imports")
-REVISIONS = statements("revisions")
+BLOBS = statements("import_export/blobs")
+EXPORTS = statements("import_export/exports")
+IMPORTS = statements("import_export/imports")
+REVISIONS = statements("pages/revisions")
 ORIGIN = "imported_from"
 REASON = "import"
 PAGES_AT_ONCE = 200

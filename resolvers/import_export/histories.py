@@ -27,7 +27,7 @@ from .paths import HISTORY
 from .problems import Problems
 from .temp_database import TempDatabase, temp_statements
 
-IMPORTS = statements("imports")
+IMPORTS = statements("import_export/imports")
 TOLD = temp_statements("histories")
 EXACT = "/wiki/"
 PAGES_AT_ONCE = 100

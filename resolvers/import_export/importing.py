@@ -45,7 +45,7 @@ from .zips import unpacked
 
 __all__ = ["ImportProblem", "ImportResult", "Progress", "import_path"]
 
-IMPORTS = statements("imports")
+IMPORTS = statements("import_export/imports")
 ARCHIVE = ".zip"
 LONGEST_CHAIN = 10  # of stubs that lead to stubs
 TIED_AT_ONCE = 500

@@ -20,7 +20,7 @@ from ..transactions.writer import Writer, record
 from .notes import ImportProblem
 from .temp_database import TempDatabase, temp_statements
 
-IMPORTS = statements("imports")
+IMPORTS = statements("import_export/imports")
 PROMOTIONS = temp_statements("promotions")
 PROMOTED_AT_ONCE = 1_000
 ADDRESS = "/wiki/"

@@ -41,8 +41,8 @@ from .relations import REASON, SourceIds, Written, wiki
 from .staging import OriginalFile, Spool
 from .temp_database import TempDatabase, temp_statements
 
-EXPORTS = statements("exports")
-IMPORTS = statements("imports")
+EXPORTS = statements("import_export/exports")
+IMPORTS = statements("import_export/imports")
 PATHS = temp_statements("paths")
 LINE_BREAK = re.compile(r"\r?\n")
 ADDRESS = "/wiki/"

@@ -34,7 +34,7 @@ from .names import Vault
 from .notes import ImportProblem
 from .pages import Placed
 
-IMPORTS = statements("imports")
+IMPORTS = statements("import_export/imports")
 LEAD = "overview"
 
 

@@ -25,7 +25,7 @@ from ..tenants.tenants import list_tenants
 from ..transactions.transaction import read_connection, transaction, writing
 from ..transactions.writer import Writer
 
-JOBS = statements("jobs")
+JOBS = statements("sources/jobs")
 BUCKET = 300  # seconds in which a wiki is compiled once
 SILENCE = timedelta(minutes=10)
 """A job whose worker has not been heard of for so long is another's."""
@@ -322,9 +322,6 @@ async def changed(connection: Connection, statement: str, job: Job, **values: An
         raise Lost("This job was cancelled, or given to another worker.")
 
 
-OPEN_JOBS = statements("open_jobs")
-
-
 @dataclass(frozen=True, slots=True)
 class OpenJobs:
     """Counts over all tenants. `oldest` is how long the oldest job waits that could run, in seconds."""
@@ -338,6 +335,6 @@ async def count_open_jobs(database: Database) -> OpenJobs:
     """One small statement a tenant, all in one round trip: none reads across two of them."""
     wanted = [{"tenant_id": tenant.id} for tenant in await list_tenants(database)]
     async with database.connection() as connection:
-        rows = await connection.all_of_each(OPEN_JOBS["count_open_jobs"], wanted)
+        rows = await connection.all_of_each(JOBS["count_open_jobs"], wanted)
     pending, running = (sum(row[name] for row in rows) for name in ("pending", "running"))
     return OpenJobs(pending, running, float(max((row["oldest"] or 0 for row in rows), default=0)))

@@ -19,7 +19,11 @@ from ..permissions import Action, authorise
 from ..transactions.transaction import read_connection
 from ..transactions.writer import Writer
 
-CHECKING = {**texts("lint"), **texts("lint_metadata"), "earned_names": texts("held_names")["earned_names"]}
+CHECKING = {
+    **texts("review/lint"),
+    **texts("review/lint_metadata"),
+    "earned_names": texts("links/held_names")["earned_names"],
+}
 FINDINGS_MAX = 100
 EDITED, IMPORTED = "cairn edit {page} OLD NEW", "cairn import FOLDER"
 

@@ -19,7 +19,7 @@ from ..transactions.transaction import NO_PAGE, read_connection, writing
 from ..transactions.writer import Writer, record
 from .lint import BY_NAME, Finding, Report, lint, no_check
 
-LINTING = statements("lint_reports")
+LINTING = statements("review/lint_reports")
 KEPT = 200  # reports of a wiki
 TRIGGER, SCHEDULE, AFTER_SOURCES = "lint", "schedule", "sources"
 LINTER = Actor(ActorKind.COMPILER, "cairn")

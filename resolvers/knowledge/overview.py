@@ -23,7 +23,7 @@ from ..permissions import Action, authorise
 from ..transactions.transaction import read_connection
 from ..transactions.writer import Writer
 
-OVERVIEW = statements("overview")
+OVERVIEW = statements("pages/overview")
 DEFAULT, MOST = 100, 200  # lines of one part
 CURSOR_MAX = 1_000
 NEVER = datetime.max.replace(tzinfo=UTC)

@@ -16,7 +16,7 @@ from ..errors import NotFound
 from ..permissions import Action, authorise
 from ..transactions.transaction import read_connection
 
-TOOL_CALLS = statements("tool_calls")
+TOOL_CALLS = statements("operations/tool_calls")
 NO_PAGE = UUID(int=0)
 KEPT_FOR = timedelta(days=30)
 TOOLS = 20

@@ -20,7 +20,7 @@ from ..transactions.writer import Writer, record
 from .references import refresh_hubness
 from .targets import IMPORTED, drop_related
 
-LINKS = statements("links")
+LINKS = statements("links/links")
 TEXT = "text"
 
 

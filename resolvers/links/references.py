@@ -16,7 +16,7 @@ from ..model.lookup import SharedSlug, best_match, find_slugs
 from ..model.page_fields import OF_PAGES
 from ..transactions.writer import Writer
 
-PAGES = statements("pages")
+PAGES = statements("pages/pages")
 CO_MENTION = "co_mention:"
 """How the reason of a link begins that follows from one source, whose id comes behind."""
 EVIDENCE = re.compile(rf"{CO_MENTION}(?:([a-z_]+)@(\d{{1,9}})/(.+)|([0-9a-f-]{{36}}))", re.DOTALL)
@@ -46,7 +46,7 @@ async def dependants(writer: Writer, *page_ids: UUID) -> list[UUID]:
     return [row["id"] for row in await writer.all(PAGES["find_dependants"], page_ids=page_ids)]
 
 
-LINKS = statements("links")
+LINKS = statements("links/links")
 Reference = tuple[UUID, UUID, str]
 
 

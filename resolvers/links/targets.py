@@ -24,9 +24,9 @@ from ..search.index import Findable, write_search
 from ..transactions.writer import Writer, record
 from .references import refresh_hubness
 
-TARGETS = statements("link_targets")
-LINKS = statements("links")
-PAGES = statements("pages")
+TARGETS = statements("links/targets")
+LINKS = statements("links/links")
+PAGES = statements("pages/pages")
 TEXT, RELATED, PARENT, REDIRECT = "text", "related", "parent", "redirect"
 IMPORTED = "import"
 

@@ -17,7 +17,7 @@ from ..errors import BadInput, Conflict, NotFound
 from ..permissions import Action, authorise
 from ..transactions.transaction import NO_PAGE, read_connection
 
-PAGES = statements("pages")
+PAGES = statements("pages/pages")
 
 
 @dataclass(frozen=True, slots=True)

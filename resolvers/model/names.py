@@ -15,8 +15,8 @@ from ..permissions import check_sees
 from ..transactions.writer import Writer
 from .pages import Page, find_page, learn_editions
 
-ALIASES = statements("aliases")
-SEARCH = statements("search_index")
+ALIASES = statements("pages/aliases")
+SEARCH = statements("search/index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def searchable_names(page: Page, aliases: Iterable[str], old_slugs: Iterable[str
     return {(kind, name) for name, kind in best.items()}
 
 
-PAGES = statements("pages")
+PAGES = statements("pages/pages")
 
 
 def title_slug(title: str) -> str:

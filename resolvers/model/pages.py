@@ -14,7 +14,7 @@ from db.sql import statements
 
 from ..transactions.writer import Writer
 
-PAGES = statements("pages")
+PAGES = statements("pages/pages")
 RECORDED = "recorded_decision"
 """The field of a page that is the record of a decision: its text is never edited."""
 

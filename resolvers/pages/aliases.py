@@ -20,7 +20,7 @@ from ..transactions.transaction import writing_page
 from ..transactions.writer import Writer, record
 from .insert import aliases, write_aliases
 
-ALIASES = statements("aliases")
+ALIASES = statements("pages/aliases")
 
 
 @proposable

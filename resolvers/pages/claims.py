@@ -31,8 +31,8 @@ from .sections import named
 from .trajectory import keep_trajectory
 from .update import save
 
-CLAIMS, CONTRADICTIONS = statements("claims"), statements("contradictions")
-SOURCES = statements("sources")
+CLAIMS, CONTRADICTIONS = statements("review/claims"), statements("review/contradictions")
+SOURCES = statements("sources/sources")
 NO_CLAIM = "There is no such superseded claim, or none that you may see."
 
 

@@ -40,7 +40,7 @@ from .claims import (
 from .edits import retold
 from .sections import named
 
-CONTRADICTIONS = statements("contradictions")
+CONTRADICTIONS = statements("review/contradictions")
 NO_CONTRADICTION = "There is no such contradiction, or none that you may see."
 
 

@@ -27,7 +27,7 @@ from ..transactions.transaction import NO_PAGE, check_may_write, read_connection
 from ..transactions.writer import Writer, record
 from .lifecycle import create_page
 
-DECISIONS = statements("decisions")
+DECISIONS = statements("review/decisions")
 SUPERSEDES = "supersedes"  # the reason of the link from a decision to the one that it replaces
 NO_QUESTION = "There is no such question, or none that you may see."
 OPTIONS_MAX = 20

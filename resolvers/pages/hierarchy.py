@@ -14,8 +14,8 @@ from ..proposals.operations import proposable
 from ..transactions.transaction import check_same_wiki, writing_page
 from ..transactions.writer import Writer, record
 
-PAGES = statements("pages")
-LINKS = statements("links")
+PAGES = statements("pages/pages")
+LINKS = statements("links/links")
 REASON = "hierarchy"
 
 

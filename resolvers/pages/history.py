@@ -21,7 +21,7 @@ from .insert import read_body
 from .revision_store import State, find_states
 from .update import save
 
-PAGES = statements("pages")
+PAGES = statements("pages/pages")
 VERSIONS = range(1, 2**31)
 
 

@@ -81,9 +81,9 @@ def check_links(targets: Collection[object], most: int) -> None:
         raise BadInput(f"A page can link to {most:,} different targets, not to {len(targets):,}.", "bodyMd")
 
 
-PAGES = statements("pages")
-SECTIONS = statements("sections")
-ALIASES = statements("aliases")
+PAGES = statements("pages/pages")
+SECTIONS = statements("pages/sections")
+ALIASES = statements("pages/aliases")
 BETWEEN = "\n\n"
 SECTIONS_MOST = 20  # of a page that are named as linking to another
 IMPORTED = "import"  # the source of aliases that come out of files

@@ -35,8 +35,8 @@ from .trajectory import keep_trajectory
 from .update import save
 from .upsert import draft_text, drafted, store
 
-PAGES = statements("pages")
-SEARCH = statements("search_index")
+PAGES = statements("pages/pages")
+SEARCH = statements("search/index")
 OPEN_LEVELS = ("public", "internal")  # which everybody reads who reads a wiki: no ceiling is below them
 
 

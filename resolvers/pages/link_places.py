@@ -14,7 +14,7 @@ from ..transactions.transaction import read_connection, writing
 from ..transactions.writer import Writer
 from .insert import written_targets
 
-TARGETS = statements("link_targets")
+TARGETS = statements("links/targets")
 ACTOR = Actor(ActorKind.SERVICE, "links")
 AT_ONCE = 50  # pages, for which the wiki is locked
 

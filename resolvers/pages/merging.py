@@ -82,12 +82,12 @@ def both(text: str, other: str) -> str:
     return f"{text}\n\n{other}" if text.strip() else other
 
 
-LINKS = statements("links")
-CLAIMS = statements("claims")
-CONTRADICTIONS = statements("contradictions")
-MERGING = statements("merging")
-PAGES = statements("pages")
-SECTIONS = statements("sections")
+LINKS = statements("links/links")
+CLAIMS = statements("review/claims")
+CONTRADICTIONS = statements("review/contradictions")
+MERGING = statements("pages/merging")
+PAGES = statements("pages/pages")
+SECTIONS = statements("pages/sections")
 SUFFIX = "-merged"
 MOST = 20  # pages of one merge: about a second of the wiki's time
 

@@ -35,8 +35,8 @@ from ..validation import UNSET, Given
 from .trajectory import keep_trajectory
 from .update import save, save_all
 
-TARGETS = statements("link_targets")
-RENAMINGS = statements("renamings")
+TARGETS = statements("links/targets")
+RENAMINGS = statements("pages/renamings")
 INSERT = inserting(
     renamings, "tenant_id", "owner_id", "id", "page_id", "slug", "title", "reached_id", "remaining", "actor_kind",
     "actor_id", "created_at",

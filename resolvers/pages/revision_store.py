@@ -15,7 +15,7 @@ from ..errors import NotFound
 from ..model.pages import Page
 from ..transactions.writer import Writer
 
-REVISIONS = statements("revisions")
+REVISIONS = statements("pages/revisions")
 STATES_MAX = 64  # that rest on one base
 
 

@@ -99,7 +99,7 @@ def named(section_slug: str) -> str:
     return validation.text(section_slug, "sectionSlug", SLUG.most)
 
 
-AGGREGATION = statements("aggregation")
+AGGREGATION = statements("sources/aggregation")
 
 
 async def suppress_promotion(

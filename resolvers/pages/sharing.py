@@ -23,7 +23,7 @@ from ..transactions.audit import Event, audit
 from ..transactions.transaction import read_connection, writing_page, writing_row
 from ..transactions.writer import LogLine, Writer
 
-LINKS = statements("share_links")
+LINKS = statements("access/share_links")
 USUAL = timedelta(days=30)
 LONGEST = timedelta(days=366)
 TENANT_BYTES, SECRET_BYTES = 16, 32

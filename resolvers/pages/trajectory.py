@@ -21,7 +21,7 @@ from ..model.pages import Page, find_page
 from ..transactions.writer import Writer, record
 from .update import save
 
-CLAIMS = statements("claims")
+CLAIMS = statements("review/claims")
 OF, SUFFIX, REASON = "trajectory_of", "-trajectory", "trajectory"
 LEAST, MOST = 2, 500
 

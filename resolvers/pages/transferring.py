@@ -41,9 +41,9 @@ from .lifecycle import remove_page
 from .trajectory import is_trajectory, keep_trajectory, slug_of
 from .update import save_all
 
-TRANSFERS = statements("transferring")
-CLAIMS = statements("claims")
-FORGETTING = statements("forgetting")
+TRANSFERS = statements("import_export/transferring")
+CLAIMS = statements("review/claims")
+FORGETTING = statements("sources/forgetting")
 TEXTS_MAX = 500  # pages whose texts link to the page: they are rewritten in its transaction
 SOURCES_MAX = 1000  # that the page rests on
 AT_ONCE = 50  # sources that are read together

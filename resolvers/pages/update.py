@@ -34,8 +34,8 @@ from .insert import (
 )
 from .revision_store import Known, compacted, find_bases
 
-PAGES = statements("pages")
-SECTIONS = statements("sections")
+PAGES = statements("pages/pages")
+SECTIONS = statements("pages/sections")
 
 
 @dataclass(slots=True)

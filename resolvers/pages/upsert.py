@@ -104,7 +104,7 @@ async def merge(draft: PageDraft, sections: Sequence[SectionDraft], current: Out
     return await read_in_thread(outline.size(current, sections), outline.merged, draft.type, current, sections)
 
 
-PAGES = statements("pages")
+PAGES = statements("pages/pages")
 
 
 class Prepared(NamedTuple):

@@ -12,7 +12,7 @@ from ..subscriptions.changes import ChangeKind, announce_proposal
 from ..transactions.outbox import OUTBOX, ProposalEvent, ProposalKind, queue_deliveries
 from ..transactions.writer import Writer
 
-PROPOSALS = statements("proposals")
+PROPOSALS = statements("review/proposals")
 
 
 async def tell(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..model.pages import Page
     from ..transactions.writer import Writer
 
-PROPOSALS = statements("proposals")
+PROPOSALS = statements("review/proposals")
 OPEN_MAX = 1000  # proposals of one author that wait in one wiki
 EVIDENCE_MAX = 50  # refs of one proposal
 RULES_MAX = 100  # of one wiki

@@ -19,7 +19,7 @@ from selection.errors import TurnedAway
 from ..errors import CairnError
 from .buckets import Lease, Rate, Share
 
-THROTTLES = statements("throttles")
+THROTTLES = statements("access/throttles")
 KNOWN = 10_000  # credentials, and tenants, that a process remembers
 OF_THE_TENANT = ""
 

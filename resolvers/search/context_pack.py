@@ -35,7 +35,7 @@ from .search_all import Hit, SearchAllRequest, search_all
 from .source_search import PassageHit
 from .spaces import Space
 
-PACKS = statements("context_pack")
+PACKS = statements("search/context_pack")
 BUDGET, BUDGET_MAX = 4_000, 100_000  # tokens
 QUERY_MAX, TASK_MAX, ROLE_MAX = 10_000, 20_000, 200  # characters
 LOADED_MAX = 50  # pages of a wiki that rules load, by type, and that a task names

@@ -20,7 +20,7 @@ from ..model.pages import Page
 from ..transactions.writer import Writer
 from .lexemes import fold, fold_when_due, marks, scope_letter
 
-INDEX = statements("search_index")
+INDEX = statements("search/index")
 APART = "\x1f"
 VECTOR_MAX = 900_000  # bytes; Postgres refuses a tsvector of 1 MiB
 LETTER_BYTES = 3

@@ -24,7 +24,7 @@ from lib.threads import read_in_thread
 from .lexemes import PASSAGES, scope_letter
 from .weights import BUDGET, CORRECTED, IDLE, OPEN
 
-WORDS = statements("search_words")
+WORDS = statements("search/words")
 CODE = re.compile(r"([^\W\d_]+-?)([0-9]{2,9})")
 LEAST, SHARE = 3, 1 / 3  # of the names next to a code, those that one page must have
 

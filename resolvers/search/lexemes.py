@@ -50,7 +50,7 @@ def one_of(lexemes: Iterable[str], tag: str = "") -> str:
     return "(" + "|".join(quoted(lexeme) + tag for lexeme in lexemes) + ")"
 
 
-STATISTICS = statements("search_statistics")
+STATISTICS = statements("search/statistics")
 SHARE, MOST = 10, 400  # a tenth of the pages, and never more than so many
 USUAL, LARGE = 500, 1_500  # bytes of a partition of counts when made, and when there are too few
 

@@ -22,7 +22,7 @@ from ..transactions.writer import Writer
 from .index import vocabulary
 from .lexemes import PASSAGES, fold, fold_when_due, scope_letter
 
-INDEX, REINDEXING = statements("search_passages"), statements("search_reindexing")
+INDEX, REINDEXING = statements("search/passages"), statements("search/reindexing")
 CURRENT, SUPERSEDED = "current", "superseded"
 BATCH, CHARACTERS = 200, 1_000_000  # sources that are read in one transaction, and the most that they say together
 OLDER = ("drop_older_counts", "drop_older_vocabulary", "drop_older_changes", "drop_older_scopes")

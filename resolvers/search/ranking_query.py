@@ -19,7 +19,7 @@ from .names import COMPOUND, NameRange, keys
 from .request import Filter, SearchRequest
 from .weights import BUDGET, FEEDBACK, FEEDBACK_PAGES, HEAVIEST, OPEN
 
-RANKING = statements("search_ranking")
+RANKING = statements("search/ranking")
 MOST_COMBINED = 7  # of the rarest lexemes, where pairs and triples are looked for
 FULL_QUESTION, SHORT_QUESTION, STOP_WORDS = 6, 5, 3  # from how many words on a question has a topic
 

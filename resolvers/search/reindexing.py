@@ -24,7 +24,7 @@ from .index import INDEX, IndexedPage, rows_of, searchable
 from .lexemes import fold
 from .passages import OLDER, demand_passages_again, reindex_passages
 
-REINDEXING = statements("search_reindexing")
+REINDEXING = statements("search/reindexing")
 READ = ("aliases", "old_slugs", "pages", "sections")
 BATCH, BYTES = 200, 2_000_000  # pages that are read in one transaction; bytes of text after which it ends, too
 FIRST = UUID(int=0)

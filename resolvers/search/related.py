@@ -16,8 +16,8 @@ from .ranking_query import RankedQuery, rare_enough
 from .request import MOST
 from .weights import BUDGET, WEIGHTS
 
-PAGES = statements("pages")
-WORDS = statements("search_words")
+PAGES = statements("pages/pages")
+WORDS = statements("search/words")
 TOPIC = 16  # lexemes that say what a page is about
 
 

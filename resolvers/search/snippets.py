@@ -16,7 +16,7 @@ from .interpretation import Option, ReadQuery
 from .ranking_query import RankedQuery
 from .request import SearchHit
 
-SNIPPETS = statements("search_snippets")
+SNIPPETS = statements("search/snippets")
 LONGEST = 20_000  # characters of a section
 SWITCH = r"(^|[\s`(\[|])-({})(?!\w)"
 

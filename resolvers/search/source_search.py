@@ -32,7 +32,7 @@ from .search import ENOUGH, SWITCHED, in_wiki
 from .snippets import is_switch_in, snippets_of
 from .weights import HEAVIEST, PASSAGE_BUDGET, PASSAGE_WEIGHTS
 
-RANKING = statements("passage_ranking")
+RANKING = statements("search/passage_ranking")
 CURSOR_MAX = 200  # characters
 MATCHING_MAX = 20  # refs of one page
 

@@ -15,7 +15,7 @@ from ..errors import BadInput, NotFound
 from ..tenants.tenants import as_id
 from ..transactions.transaction import read_connection
 
-SPACES = statements("spaces")
+SPACES = statements("search/spaces")
 SPACES_MAX = 20
 LISTED_MAX = 1_000
 

@@ -17,7 +17,7 @@ from ..transactions.writer import Writer
 from .blob_files import data_of, drop_files
 from .blobs import drop_unused_blobs, keep_blob
 
-ATTACHMENTS = statements("attachments")
+ATTACHMENTS = statements("import_export/attachments")
 NO_FILE = "There is no such attachment in this wiki, or none that you may see."
 REVIEWED = "Attachments cannot be proposed, and writes of your role are reviewed in this wiki. None was kept."
 

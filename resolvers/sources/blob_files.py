@@ -18,7 +18,7 @@ from db.sql import statements
 from ..errors import CairnError
 from ..transactions.transaction import writing
 
-BLOBS = statements("blobs")
+BLOBS = statements("import_export/blobs")
 ACTOR = Actor(ActorKind.SERVICE, "retention")
 AT_ONCE = 500  # files
 

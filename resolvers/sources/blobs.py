@@ -23,8 +23,8 @@ from ..transactions.transaction import NO_WIKI, find_owner_of, read_connection
 from ..transactions.writer import Writer
 from .blob_files import data_of, folder_of
 
-BLOBS = statements("blobs")
-FORGETTING = statements("forgetting")
+BLOBS = statements("import_export/blobs")
+FORGETTING = statements("sources/forgetting")
 NO_ORIGINAL = "There is no original of this source in this wiki: it was not made from a file."
 
 

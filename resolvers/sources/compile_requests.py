@@ -19,9 +19,9 @@ from ..tenants.tenants import is_compiling, list_tenants
 from ..transactions.transaction import read_connection, writing, writing_page
 from ..transactions.writer import Writer, record
 
-COMPILING = statements("compiling")
-PAGES = statements("pages")
-SEARCH = statements("search_index")
+COMPILING = statements("sources/compiling")
+PAGES = statements("pages/pages")
+SEARCH = statements("search/index")
 BULK_TRIGGER = "bootstrap_import"
 BULK_MAX = 1_000
 ACCOUNT_MAX = 200  # characters
@@ -106,7 +106,7 @@ async def rebuild_wiki(database: Database, scope: Scope) -> UUID:
         return await enqueue(writer, scope.tenant_id, scope.owner_id, REBUILD, subject=REBUILD)
 
 
-SWEEPS, HELD_NAMES = statements("sweeps"), statements("held_names")
+SWEEPS, HELD_NAMES = statements("links/sweeps"), statements("links/held_names")
 SWEEP = "sweep"
 SWEEPER = Actor(ActorKind.COMPILER, "cairn")
 

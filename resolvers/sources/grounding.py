@@ -13,7 +13,7 @@ from lib.threads import read_in_thread
 
 from ..transactions.writer import Writer
 
-GROUNDING = statements("grounding")
+GROUNDING = statements("review/grounding")
 PAGES_AT_ONCE = 20  # of each of their sections up to 200 sources of 50,000 characters are read
 
 

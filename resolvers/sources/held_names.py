@@ -15,7 +15,7 @@ from ..search.request import SearchRequest
 from ..search.search import in_wiki
 from ..transactions.transaction import read_connection
 
-HELD_NAMES = statements("held_names")
+HELD_NAMES = statements("links/held_names")
 EARNED_LEAST = 3
 """So many sources have to say a name before it is worth a look whether it has earned a page."""
 HELD_MOST = 3  # of these that a search shows

@@ -23,7 +23,7 @@ from .compile_requests import ask_for
 from .held_names import EARNED_LEAST
 from .sources import find_source
 
-MENTIONS = statements("mentions")
+MENTIONS = statements("links/mentions")
 INSERT = inserting(table, "tenant_id", "owner_id", "id", "name", "alias", "first_seen_at", "last_seen_at")
 CONTEXTS_MAX = 5
 NO_MENTION = "There is no such mention, or none that you may see."

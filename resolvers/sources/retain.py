@@ -17,7 +17,7 @@ from ..transactions.transaction import writing
 from ..transactions.writer import Writer, record
 from .sources import CheckedSource, SavedSource, SourceDraft, SourceForgotten, added, checked_source, keep_rows
 
-SOURCES = statements("sources")
+SOURCES = statements("sources/sources")
 BATCH_MAX = 100
 TRIGGER = "retain"
 

@@ -30,8 +30,8 @@ from .blob_files import drop_files
 from .blobs import CheckedOriginal, OriginalDraft, drop_originals, hash_of, keep_original
 from .grounding import ground
 
-SECTIONS = statements("sections")
-SOURCES = statements("sources")
+SECTIONS = statements("pages/sections")
+SOURCES = statements("sources/sources")
 NO_SOURCE = "There is no such source in this wiki."
 
 
@@ -286,7 +286,7 @@ def lines(content: str, start: int | None, end: int | None) -> tuple[int | None,
     return start, end
 
 
-FORGETTING = statements("forgetting")
+FORGETTING = statements("sources/forgetting")
 TRIGGER = "forget"
 
 

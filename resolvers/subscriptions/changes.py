@@ -12,7 +12,7 @@ import orjson
 from db.database import Connection
 from db.sql import statements
 
-NOTIFY = statements("changes")["notify"]
+NOTIFY = statements("webhooks/changes")["notify"]
 MOST = 1000  # pages of one transaction that are told apart
 IN_ONE = 100  # changes in one notification: Postgres takes 8000 bytes
 

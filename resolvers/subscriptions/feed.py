@@ -105,7 +105,7 @@ class Feed:
 if TYPE_CHECKING:
     from ..context import Context
 
-PAGES = statements("pages")
+PAGES = statements("pages/pages")
 
 
 async def watch_page(context: "Context", page_id: UUID, *, initial: bool) -> Subscriber:

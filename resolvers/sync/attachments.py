@@ -14,7 +14,7 @@ from .folder import Listing, Seen, Touched, conflict_of, hash_of, is_fresh, read
 from .planning import Action, Base, Direction, Event, SyncResult, allowed, decide
 from .state import UNKNOWN, Entry, State
 
-SYNC = statements("sync")
+SYNC = statements("import_export/sync")
 ORDER = (Action.PUSH, Action.PULL)
 """Done before anything is deleted, so that a file that was moved is never nowhere."""
 

@@ -42,8 +42,8 @@ from .folder import hash_of, stem_of
 from .planning import NewPage, merged_fields
 from .state import Entry, State
 
-EXPORTS = statements("exports")
-SYNC = statements("sync")
+EXPORTS = statements("import_export/exports")
+SYNC = statements("import_export/sync")
 CHANGES_AT_ONCE = 1_000
 NAMED_AT_ONCE = 500
 EDIT_SUMMARY = "Edited in a synced folder"

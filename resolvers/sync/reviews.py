@@ -21,7 +21,7 @@ from ..transactions.transaction import read_connection
 from .planning import WRITES_WIKI, Action, Direction, Event, SyncResult
 from .state import UNKNOWN, Entry, Proposed, State
 
-SYNC = statements("sync")
+SYNC = statements("import_export/sync")
 TEXTS = frozenset({"create_page", "update_page"})
 """The operations that carry the text of a file."""
 CHANGED_AGAIN = "The file was changed again"

@@ -16,7 +16,7 @@ from ..errors import BadInput, NotFound, SlugTaken
 from ..transactions.audit import MACHINE, Event, audit
 from ..transactions.transaction import transaction
 
-TENANTS = statements("tenants")
+TENANTS = statements("access/tenants")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def tenant_from(row: Row) -> Tenant:
     return Tenant(row["tenant_id"], row["slug"], row["name"], row["created_at"])
 
 
-INVENTORY = statements("inventory")
+INVENTORY = statements("operations/inventory")
 
 
 @dataclass(frozen=True, slots=True)

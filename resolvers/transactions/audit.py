@@ -23,7 +23,7 @@ from observability.trace import CLIENT_ADDRESS, request_id
 from .transaction import transaction
 from .writer import Writer
 
-AUDIT, KEYS = statements("audit"), statements("api_keys")
+AUDIT, KEYS = statements("access/audit"), statements("access/api_keys")
 OPERATORS_LOG: Final = UUID(int=0)
 """Whose events those are that belong to no tenant: the operator's own. No tenant has this id."""
 MACHINE = Actor(ActorKind.SERVICE, "cairn")

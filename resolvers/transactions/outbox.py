@@ -19,7 +19,7 @@ from ..subscriptions.changes import ChangeEvent
 if TYPE_CHECKING:
     from .writer import Writer
 
-OUTBOX = statements("webhook_outbox")
+OUTBOX = statements("webhooks/outbox")
 RETRIED_FOR = timedelta(days=3)
 
 

@@ -107,7 +107,7 @@ def page_owners(database: Database) -> LRU[UUID]:
     return REMEMBERED.setdefault(database, LRU(MOST)) if known is None else known
 
 
-CLOSING = statements("closing")
+WRITING = statements("pages/writing")
 
 
 async def finish(writer: Writer, action: Action) -> None:
@@ -117,12 +117,12 @@ async def finish(writer: Writer, action: Action) -> None:
     """
     found = writer.changes.found
     if None in found and found[None].kind is ChangeKind.ARCHIVED:
-        await writer.run(CLOSING["advance_archived"])
+        await writer.run(WRITING["advance_archived"])
     page_ids = [page_id for page_id in found if page_id is not None]
     is_restating = bool(writer.touched or writer.counted)
     if writer.lines or page_ids or is_restating:
         closed = await writer.one(
-            CLOSING["close_restating" if is_restating else "close"],
+            WRITING["close_restating" if is_restating else "close"],
             lines=[line_to_dict(line) for line in writer.lines],
             actor_kind=writer.scope.actor.kind.value,
             actor_id=writer.scope.actor.id,
@@ -143,8 +143,7 @@ def line_to_dict(line: LogLine) -> dict[str, Any]:
     return {"id": line.id, "action": line.action, "page_id": line.page_id, "detail": line.detail}
 
 
-WIKIS = statements("wikis")
-PAGES = statements("pages")
+PAGES = statements("pages/pages")
 NO_WIKI = "There is no such wiki, or none that you may see."
 FOUND = "SELECT 1"
 NO_PAGE = "There is no such page, or none that you may see."
@@ -315,7 +314,7 @@ class wiki_lock:
 
     def __init__(self, database: Database, scope: Scope) -> None:
         wiki = {"tenant_id": str(scope.tenant_id), "owner_id": str(scope.owner_id)}
-        self.transaction = database.transaction(WIKIS["lock_wiki"].written(wiki))
+        self.transaction = database.transaction(WRITING["lock_wiki"].written(wiki))
 
     async def __aenter__(self) -> Connection:
         try:
@@ -332,7 +331,7 @@ class wiki_lock:
 async def lock_wiki(connection: Connection, scope: Scope) -> None:
     """Lock the wiki as `locking` does, in a transaction that has begun."""
     try:
-        found = await connection.value(WIKIS["lock_wiki"], tenant_id=scope.tenant_id, owner_id=scope.owner_id)
+        found = await connection.value(WRITING["lock_wiki"], tenant_id=scope.tenant_id, owner_id=scope.owner_id)
     except (asyncpg.QueryCanceledError, asyncpg.LockNotAvailableError) as error:
         raise Unavailable(BUSY) from error
     if not found:

@@ -28,7 +28,7 @@ from ..transactions.transaction import read_connection, transaction
 from .posting import SECONDS, NotSent, Post, WebhookClient, body_of, headers_of
 from .webhooks import NO_WEBHOOK, host_of
 
-SENDING, WEBHOOKS = statements("webhook_sending"), statements("webhooks")
+SENDING, WEBHOOKS = statements("webhooks/sending"), statements("webhooks/webhooks")
 LEASE = 60.0  # seconds that a queue is one sender's
 SLOTS = 16  # queues at once in a process
 SLOTS_OF_ONE = 4  # of them, of one webhook: one that does not answer leaves the others to the rest

@@ -26,7 +26,7 @@ from ..transactions.audit import MACHINE, Event, audit
 from ..transactions.outbox import RETRIED_FOR, ProposalKind
 from ..transactions.transaction import transaction
 
-WEBHOOKS = statements("webhooks")
+WEBHOOKS = statements("webhooks/webhooks")
 WEBHOOKS_MAX = 20  # of one tenant: each write looks at all of them
 OWNERS_MAX = 100
 URL_MAX = 2_000

@@ -1,7 +1,5 @@
 """Values as SQL, where no parameters can be sent."""
 
-from importlib.resources import files
-
 import asyncpg
 import pytest
 from hypothesis import given
@@ -10,6 +8,7 @@ from sqlalchemy import text as sqlalchemy_text
 from sqlalchemy.dialects.postgresql import asyncpg as dialects
 
 from db.sql import Statement, combined, is_independent, literal, numbered, statements, texts
+from tests.sql_text import NOUNS
 
 SAYS = Statement("SELECT $2 || '/' || $1 || '/' || $2", ("one", "other"))
 AWKWARD = ["", "'", "''", "\\", "\\'", "'; DROP TABLE pages; --", "$1", "$2", "%s", "E'x'", "é\n\t", '["a"]']
@@ -34,11 +33,9 @@ def test_nothing_in_a_text_ends_it(text: str) -> None:
 
 def test_names_become_numbers_as_sqlalchemy_would_have_it() -> None:
     """Statements are read without SQLAlchemy, which is slow to import; this holds the two together."""
-    names = [file.name for file in (files("db") / "queries").iterdir()]
-    nouns = [name.removesuffix(".sql") for name in names if name.endswith(".sql")]
-    assert len(nouns) > 20
+    assert len(NOUNS) > 20
     dialect = dialects.dialect(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
-    for noun in nouns:
+    for noun in NOUNS:
         for name, body in texts(noun).items():
             theirs = sqlalchemy_text(body).compile(dialect=dialect)
             assert statements(noun)[name] == (str(theirs), tuple(theirs.positiontup or ())), f"{noun}: {name}"

@@ -20,9 +20,9 @@ from schema.root import make_engine
 from selection.execute.explain import ExplainedStatement, explain
 from tests.listening import ListeningDatabase, Sent
 from tests.plans.measuring import CONTROL, OTHERS, SMALL
+from tests.sql_text import NOUNS
 
 FOLDER = Path(__file__).with_name("snapshots")
-QUERIES = Path(__file__).parents[2] / "db" / "queries"
 PLACE = wiki(1, 1, 1000, hub=200)
 """It is large enough for indexes to be used, and so small that ANALYZE reads every row: plans are stable."""
 WORLD = [PLACE, SMALL, *OTHERS]
@@ -100,9 +100,7 @@ def label(sent: Sent, found: ExplainedStatement | None) -> str:
 
 
 NAMED_STATEMENTS = {
-    statement.sql: f"{name} of db/queries/{path.stem}.sql"
-    for path in sorted(QUERIES.glob("*.sql"))
-    for name, statement in statements(path.stem).items()
+    statement.sql: f"{name} of db/queries/{noun}.sql" for noun in NOUNS for name, statement in statements(noun).items()
 }
 
 

@@ -29,7 +29,7 @@ from ..output import as_json, print_status
 from ..progress import progress
 from ..session import Wiki, find_wiki
 
-SAMPLE = statements("sample")
+SAMPLE = statements("operations/sample")
 ACTOR = Actor(ActorKind.SERVICE, "cairn demo")
 
 

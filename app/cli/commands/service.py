@@ -89,7 +89,7 @@ async def begin_history(database: "Database") -> None:
     from db.sql import statements
 
     async with database.connection() as connection:
-        await connection.run(statements("changes")["begin_history"], history_id=new_id())
+        await connection.run(statements("webhooks/changes")["begin_history"], history_id=new_id())
     print_status("Clients that follow changes are told to start again.")
 
 

@@ -12,7 +12,7 @@ from resolvers.transactions.transaction import writing
 from resolvers.transactions.writer import Writer, record
 from tests.wiki import Wiki
 
-PAGES = statements("pages")
+PAGES = statements("pages/pages")
 
 
 async def create(wiki: Wiki, title: str, body: str = "") -> UUID:

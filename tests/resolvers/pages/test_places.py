@@ -15,7 +15,7 @@ from resolvers.pages.lifecycle import archive_page, create_page, delete_page, un
 from tests.listening import ListeningDatabase
 from tests.wiki import Wiki, close_wiki, open_wiki
 
-FIND_OWNER = statements("pages")["find_owner"].sql
+FIND_OWNER = statements("pages/pages")["find_owner"].sql
 
 
 @pytest.fixture

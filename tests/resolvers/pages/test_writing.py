@@ -28,7 +28,7 @@ async def create(wiki: Wiki, title: str, body: str = ""):
     return (await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body=body))).page_id
 
 
-FOLD = statements("search_statistics")["fold_terms"]
+FOLD = statements("search/statistics")["fold_terms"]
 
 
 @contextmanager

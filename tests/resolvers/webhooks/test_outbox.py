@@ -63,7 +63,7 @@ async def test_nothing_is_queued_of_what_is_not_committed(wiki: Wiki) -> None:
         async with writing(wiki.database, wiki.scope) as writer:
             writer.changes.add(ChangeKind.UPDATED, None)
             await queue_deliveries(writer)
-            assert await writer.value(statements("webhooks")["count_deliveries"]) == 1
+            assert await writer.value(statements("webhooks/webhooks")["count_deliveries"]) == 1
             raise BadInput("No.")
 
     with pytest.raises(BadInput, match="No"):

@@ -238,7 +238,7 @@ def test_every_table_of_pages_and_sources_is_held_back() -> None:
 
 @pytest.mark.parametrize("table", ["pages", "sections", "revisions"])
 def test_what_stands_for_a_table_has_its_columns(table: str) -> None:
-    body = texts("sensitivity")[table]
+    body = texts("access/sensitivity")[table]
     for column in metadata.tables[table].columns.keys():  # noqa: SIM118  it is no dict
         assert f".{column}" in body or f"AS {column}" in body, column
 

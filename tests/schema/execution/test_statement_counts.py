@@ -173,7 +173,7 @@ async def test_a_search_for_nothing_is_no_statement(database: ListeningDatabase)
 
 
 # BEGIN and COMMIT count; what is announced goes along with the COMMIT. What the payload shows is one more after it.
-FOLD_ENDS = named("search_statistics")["fold_terms"].sql[-100:]  # however it begins: what waits is sent with it
+FOLD_ENDS = named("search/statistics")["fold_terms"].sql[-100:]  # however it begins: what waits is sent with it
 WRITES = {
     "addWikiSource": 6,
     "retainWikiSources": 9,

@@ -53,7 +53,7 @@ def test_every_action_of_the_log_has_words() -> None:
     texts = [path.read_text() for folder in ("resolvers", "compiler") for path in (ROOT / folder).rglob("*.py")]
     for other in ("audit", "outbox"):  # events of security and of webhooks are no actions
         texts.remove((ROOT / f"resolvers/transactions/{other}.py").read_text())
-    texts += [path.read_text() for path in (ROOT / "db/queries").glob("*.sql")]
+    texts += [path.read_text() for path in (ROOT / "db/queries").rglob("*.sql")]
     nouns = {action.partition(".")[0] for action in diary.ACTIONS}
     named = re.compile(rf"""["']((?:{"|".join(nouns)})\.[a-z_]+(?:ed|led|t))["']""")
     found = {action for text in texts for action in named.findall(text)}

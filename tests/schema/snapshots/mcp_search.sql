@@ -1,11 +1,11 @@
 -- query Search
 -- cost: 31
 -- statements: 6
---   read_words of db/queries/search_words.sql
---   rank_pages of db/queries/search_ranking.sql
---   count_pages of db/queries/search_ranking.sql
---   find_texts of db/queries/search_snippets.sql
---   stem_words of db/queries/search_snippets.sql
+--   read_words of db/queries/search/words.sql
+--   rank_pages of db/queries/search/ranking.sql
+--   count_pages of db/queries/search/ranking.sql
+--   find_texts of db/queries/search/snippets.sql
+--   stem_words of db/queries/search/snippets.sql
 --   the compiled one, below
 -- steps: a part of what it shows is found before it is sent
 -- parameters:

@@ -1,7 +1,7 @@
 -- query MobileSearch
 -- cost: 31
 -- statements: 2
---   read_words of db/queries/search_words.sql
+--   read_words of db/queries/search/words.sql
 --   the compiled one, below
 -- steps: a part of what it shows is found before it is sent
 -- parameters:

@@ -1,9 +1,9 @@
 -- query RelatedPages
 -- cost: 26
 -- statements: 4
---   find_owner of db/queries/pages.sql
---   find_topic of db/queries/search_words.sql
---   rank_pages of db/queries/search_ranking.sql
+--   find_owner of db/queries/pages/pages.sql
+--   find_topic of db/queries/search/words.sql
+--   rank_pages of db/queries/search/ranking.sql
 --   the compiled one, below
 -- steps: a part of what it shows is found before it is sent
 -- parameters:
