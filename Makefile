@@ -8,6 +8,8 @@ bin := .venv/bin
 # Relative names and `python -m` throughout: this folder's path may hold a space.
 python := $(bin)/python
 pip_install := $(python) -m pip install --disable-pip-version-check --constraint constraints.txt
+# What the workers of the tests, and the processes that they start, have compiled is kept for the next one.
+unexport PYTHONDONTWRITEBYTECODE
 say := @printf '\n== %s\n'
 
 .PHONY: help install demo serve migrate schema snapshots schema-check check test test-nightly conformance mutants differential bench

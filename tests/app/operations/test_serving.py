@@ -55,6 +55,7 @@ async def test_what_is_there_when_it_begins_to_serve_is_not_walked_by_the_collec
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(DRAINING, "is_on", False)  # and so it is afterwards
+    gc.unfreeze()
     server = Server(config_of(echo, Settings()))
     running = asyncio.create_task(server.serve(sockets=[bind("127.0.0.1", 0)]))
     try:
@@ -65,7 +66,6 @@ async def test_what_is_there_when_it_begins_to_serve_is_not_walked_by_the_collec
     finally:
         server.should_exit = True
         await running
-        gc.unfreeze()
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "203.0.113.7", "[::1]"])
