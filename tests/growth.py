@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 STEP = 8
 TOO_MUCH = 24.0  # times as long for STEP times as much
-BLINK = 0.02  # seconds
+BLINK = 0.005  # seconds
 ROUNDS = 4
 
 

@@ -50,10 +50,11 @@ from tests.app.rest.test_admin_http import contract as operators_contract
 from tests.app.rest_client import contract
 from tests.app.service import Service, serving
 from tests.app.web_client import SAME
-from tests.growth import BLINK, ROUNDS, STEP, TOO_MUCH
+from tests.growth import ROUNDS, STEP, TOO_MUCH
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 LARGEST = 64_000  # characters
+BLINK = 0.02  # seconds
 TEXTS: dict[str, Callable[[int], str]] = {
     "marks": lambda size: "a" + "\u0301\u0316" * (size // 2),
     "brackets": lambda size: "[[" * (size // 4) + "](" * (size // 4),
