@@ -29,6 +29,12 @@ Cairn = Callable[..., Ran]
 HELP = Path(__file__).with_name("cli_help.txt")
 SLOW_TO_IMPORT = {"alembic", "asyncpg", "pydantic", "rich", "sqlalchemy", "strawberry", "starlette", "uvicorn"}
 MARA = ("--tenant", "acme", "--owner", "mara")
+ACME = (
+    ("tenants", "create", "acme", "--name", "Acme Ltd"),
+    ("owners", "create", "mara", "--tenant", "acme", "--kind", "user"),
+    ("owners", "create", "team", "--tenant", "acme", "--kind", "shared", "--name", "The team"),
+)
+"""The commands that make a tenant and two owners."""
 
 
 @pytest.fixture
@@ -51,9 +57,8 @@ def cairn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
 def acme(cairn: Cairn, dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cairn:
     """The same with a database, a tenant and two owners."""
     monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
-    assert cairn("tenants", "create", "acme", "--name", "Acme Ltd").code == 0
-    assert cairn("owners", "create", "mara", "--tenant", "acme", "--kind", "user").code == 0
-    assert cairn("owners", "create", "team", "--tenant", "acme", "--kind", "shared", "--name", "The team").code == 0
+    for words in ACME:
+        assert cairn(*words).code == 0
     return cairn
 
 
