@@ -60,10 +60,10 @@ check: .venv/.developing  ## style, types and the direction of imports
 
 test: check  ## check, then every test: make test ARGS='-k slug'
 	$(say) 'pytest: behaviour'
-	@$(python) -m pytest -n auto $(ARGS)
+	@$(python) -m pytest -n auto --dist worksteal $(ARGS)
 
 test-nightly: .venv/.developing  ## the property tests with ten times the examples, drawn anew each time
-	@$(python) -m pytest -n auto --hypothesis-profile=nightly $(ARGS)
+	@$(python) -m pytest -n auto --dist worksteal --hypothesis-profile=nightly $(ARGS)
 
 conformance: .venv/.conforming  ## the field's own suites and clients, on a running service: ARGS='http apollo --json'
 	@$(python) -m tests.conformance $(ARGS)

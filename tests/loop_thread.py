@@ -22,7 +22,7 @@ class Held:
 
 @asynccontextmanager
 async def heartbeat() -> AsyncIterator[Held]:
-    """Beats beside what is done inside. What the test run has piled up is kept from the garbage collector from now on."""
+    """Beats beside what is done inside. The garbage collector leaves alone what is there when it begins."""
     held = Held()
     gc.collect()
     gc.freeze()
