@@ -8,6 +8,8 @@ bin := .venv/bin
 # Relative names and `python -m` throughout: this folder's path may hold a space.
 python := $(bin)/python
 pip_install := $(python) -m pip install --disable-pip-version-check --constraint constraints.txt
+# What the workers of the tests, and the processes that they start, have compiled is kept for the next one.
+unexport PYTHONDONTWRITEBYTECODE
 say := @printf '\n== %s\n'
 
 .PHONY: help install demo serve migrate schema snapshots schema-check check test test-nightly conformance mutants differential bench
@@ -58,10 +60,10 @@ check: .venv/.developing  ## style, types and the direction of imports
 
 test: check  ## check, then every test: make test ARGS='-k slug'
 	$(say) 'pytest: behaviour'
-	@$(python) -m pytest -n auto $(ARGS)
+	@$(python) -m pytest -n auto --dist worksteal $(ARGS)
 
 test-nightly: .venv/.developing  ## the property tests with ten times the examples, drawn anew each time
-	@$(python) -m pytest -n auto --hypothesis-profile=nightly $(ARGS)
+	@$(python) -m pytest -n auto --dist worksteal --hypothesis-profile=nightly $(ARGS)
 
 conformance: .venv/.conforming  ## the field's own suites and clients, on a running service: ARGS='http apollo --json'
 	@$(python) -m tests.conformance $(ARGS)

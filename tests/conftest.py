@@ -5,6 +5,7 @@ The workers of one run share the server and a migrated template; `dsn` is a work
 """
 
 import asyncio
+import gc
 import os
 import shutil
 import signal
@@ -38,6 +39,9 @@ settings.register_profile(
 )
 settings.load_profile("default")
 
+# Nothing becomes garbage while modules are imported and tests are collected.
+gc.disable()
+
 # `nohup` and a shell's `&` make whole trees of processes deaf to these; what the tests start must hear them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -47,6 +51,12 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Run half as many workers more than there are processors: each waits for Postgres for a part of its time."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return processors + (processors + 1) // 2
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from modules and tests: they live as long as the run."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -1,35 +1,32 @@
-"""A way to Postgres over TCP that counts round trips, and delays, holds or loses them when it is told to."""
+"""A network before Postgres that counts round trips, and delays, holds or loses them when it is told to."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
 from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
 import asyncpg
 
+from benchmarks.faults.network import Network
+
 KEY_DATA = b"K\x00\x00\x00\x0c"  # BackendKeyData: the process number and a secret follow
 Loss = Literal["before", "after"]
 
 
-class Proxy:
+class Proxy(Network):
     """Each connection of a client leads to a connection of the server.
 
     A round trip is whatever a client sends until the server answers. `trips` counts those of all connections, and
-    `delay` is added to every packet of either direction, in seconds. Packets pass while it is `flowing`, and wait
-    otherwise: neither end is told.
+    `delay` is added to every packet of either direction, in seconds.
     """
 
     def __init__(self, dsn: str) -> None:
+        super().__init__(dsn)
         self.upstream = urlsplit(dsn)
         self.admin_dsn = dsn
         self.delay = 0.0
-        self.flowing = asyncio.Event()
-        self.flowing.set()
         self.trips = 0
         self.lost = 0
         self.doomed: dict[int, Loss] = {}
-        self.tasks: set[asyncio.Task[None]] = set()
 
     def lose(self, trip: int, when: Loss = "before") -> None:
         """Terminate the backend of a coming round trip, 1 for the next: before it executes, or before it answers."""
@@ -37,28 +34,11 @@ class Proxy:
 
     @property
     def dsn(self) -> str:
-        port = self.server.sockets[0].getsockname()[1]
         user = self.upstream.username or "postgres"
-        return f"postgresql://{user}@127.0.0.1:{port}{self.upstream.path}?sslmode=disable"
+        return f"postgresql://{user}@127.0.0.1:{self.port}{self.upstream.path}?sslmode=disable"
 
-    @asynccontextmanager
-    async def open(self) -> AsyncIterator["Proxy"]:
-        self.server = await asyncio.start_server(self.accept, "127.0.0.1", 0)
-        try:
-            yield self
-        finally:
-            self.server.close()
-            for task in self.tasks:
-                task.cancel()
-            await asyncio.gather(*self.tasks, return_exceptions=True)
-
-    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
-        with suppress(OSError):
-            await Link(self, reader, writer).run()
+    async def lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await Link(self, reader, writer).run()
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         given = parse_qs(self.upstream.query)

@@ -16,6 +16,7 @@ import uvicorn
 CLOSE = (b"connection", b"close")
 LINGER = 0.5  # seconds for a client that has a connection and may be sending on it just now
 TICK = 0.05  # seconds between two looks at whether the wait is over
+COLLECT_EVERY = 700  # new objects, as usual in Python: the command line has it collect more seldom while it imports
 SWITCH_INTERVAL = 0.001  # seconds that a thread computes before another gets its turn; 0.005 in Python
 LARGE_BLOCK = 1 << 17  # bytes from which on memory is asked of the system for each block, and given back with it
 M_MMAP_THRESHOLD = -3  # of mallopt(3)
@@ -69,6 +70,7 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             gc.freeze()
+            gc.set_threshold(COLLECT_EVERY)
             sys.setswitchinterval(SWITCH_INTERVAL)
             return_large_blocks()
 

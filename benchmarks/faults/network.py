@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import Self
 
 
 class Network:
@@ -15,7 +16,7 @@ class Network:
         self.tasks: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def open(self) -> AsyncIterator["Network"]:
+    async def open(self) -> AsyncIterator[Self]:
         server = await asyncio.start_server(self.accept, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
         try:
@@ -32,12 +33,16 @@ class Network:
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
         with suppress(OSError):
-            answers, requests = await asyncio.open_unix_connection(self.target)
-            try:
-                await asyncio.gather(self.pump(reader, requests), self.pump(answers, writer))
-            finally:
-                requests.close()
-                writer.close()
+            await self.lead(reader, writer)
+
+    async def lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Lead one connection of a client to one of the server, for as long as both are open."""
+        answers, requests = await asyncio.open_unix_connection(self.target)
+        try:
+            await asyncio.gather(self.pump(reader, requests), self.pump(answers, writer))
+        finally:
+            requests.close()
+            writer.close()
 
     async def pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         while data := await source.read(65_536):

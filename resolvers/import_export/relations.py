@@ -69,14 +69,16 @@ class SourceIds:
     def cited(self, note: Note) -> dict[tuple[str, UUID], CitationMark]:
         """Return what can be cited, by section and source: a section rests on a source once."""
         found: dict[tuple[str, UUID], CitationMark] = {}
+        beginning = first_section(note) if any(not citation.section for citation in note.sources) else LEAD
         for citation in note.sources:
             if source_id := self.find(citation):
-                found.setdefault((section(citation, note), source_id), citation)
+                section = section_slug(citation.section) if citation.section else beginning
+                found.setdefault((section, source_id), citation)
         return found
 
     def uncited(self, note: Note) -> list[dict[str, Any]]:
         """Return the other citations, as metadata."""
-        cited = list(self.cited(note).values())
+        cited = set(self.cited(note).values())
         return [citation.fields() for citation in note.sources if citation not in cited]
 
 
@@ -104,10 +106,8 @@ def wiki(scope: Scope) -> Mapping[str, Any]:
     return {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
 
 
-def section(citation: CitationMark, note: Note) -> str:
-    """The section that it is for; a citation for the whole page stands at its beginning."""
-    if citation.section:
-        return section_slug(citation.section)
+def first_section(note: Note) -> str:
+    """Return the section in which a citation for the whole page stands."""
     return next((section.slug for section in parse(note.body)), LEAD)
 
 

@@ -13,10 +13,14 @@ from db.database import Database
 from resolvers.jobs.queue import claim
 from tests.compiler.crashes import CAPS, RECLAIM, RUNS, keep, killed, rows, tale, undisturbed
 from tests.compiler.story import Scribe, Story, compile_all, compiles, story
+from tests.examples import examples
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 
-@pytest.mark.parametrize(("trigger", "kills"), [("retain", 24), ("sweep", 8), ("rebuild", 8), ("forget", 8)])
+@pytest.mark.parametrize(
+    ("trigger", "kills"),
+    [("retain", examples(12, 24)), *((trigger, examples(6, 8)) for trigger in ("sweep", "rebuild", "forget"))],
+)
 async def test_killed_workers_make_the_same_wiki(dsn: str, wiki: Wiki, trigger: str, kills: int) -> None:
     calm = await open_wiki(dsn)
     try:

@@ -16,7 +16,7 @@ from content.notes.frontmatter import NotPlain
 from content.search import snippets
 from tests.growth import assert_grows_like_the_text
 
-LARGEST = 64_000  # characters
+LARGEST = 32_000  # characters
 TEXTS: dict[str, Callable[[int], str]] = {
     "marks": lambda size: "a" + "\u0301\u0316" * (size // 2),
     "links": lambda size: "[[a](wiki:b)]" * (size // 13),

@@ -1,4 +1,4 @@
-"""Every case in two wikis, with both kinds of plan, before and after the others have grown by 20,000 pages."""
+"""Every case in two wikis, with both kinds of plan, before and after the others have grown by 10,000 pages."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +17,9 @@ from tests.listening import ListeningDatabase
 from tests.plans.cases import CASES, Case, values
 from tests.plans.explain import Execution, Planning, explain
 
-LARGE, SMALL = wiki(1, 1, 5000, hub=1000), wiki(2, 2, 500)
+LARGE, SMALL = wiki(1, 1, 2500, hub=500), wiki(2, 2, 500)
 OTHERS = [wiki(1, 3, 50), wiki(3, 4, 400), *(wiki(4, number, 20) for number in range(10, 30))]
-GROWTH = [wiki(tenant, tenant, 2000) for tenant in range(100, 110)]
+GROWTH = [wiki(tenant, tenant, 1000) for tenant in range(100, 110)]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Minimal valid calls of any field of the contract, so that a field that is new is walked by itself."""
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -101,6 +102,7 @@ def call(operation: str, name: str, field: GraphQLField, given: Iterable[str]) -
     return f"{head} {{ {name}{arguments} {selection(get_named_type(field.type), 1)} }}"
 
 
+@cache
 def selection(type_: GraphQLNamedType, depth: int) -> str:
     """Every field that needs no argument, some levels deep."""
     if is_leaf_type(type_):

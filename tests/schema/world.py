@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -136,8 +137,17 @@ class World:
 
     def rows(self, table: str, tenant: int, owner: str) -> list[Row]:
         """The rows of one wiki."""
-        wanted = (tenant_id(tenant), owner_id(tenant, owner))
-        return [row for row in self.tables[table] if (row["tenant_id"], row["owner_id"]) == wanted]
+        return self.by_wiki.get((table, tenant_id(tenant), owner_id(tenant, owner)), [])
+
+    @cached_property
+    def by_wiki(self) -> dict[tuple[str, UUID, UUID], list[Row]]:
+        """The rows by their table, tenant and owner."""
+        found: dict[tuple[str, UUID, UUID], list[Row]] = {}
+        for name, rows in self.tables.items():
+            for row in rows:
+                if "owner_id" in row:
+                    found.setdefault((name, row["tenant_id"], row["owner_id"]), []).append(row)
+        return found
 
 
 async def read_back(dsn: str) -> World:

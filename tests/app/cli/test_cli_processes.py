@@ -1,5 +1,6 @@
 """Commands as processes of their own: what they share, what they leave behind, how they end."""
 
+import asyncio
 import json
 import os
 import shlex
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs
 
+import asyncpg
 import pytest
 
 from db.embedded import EmbeddedServer
@@ -99,10 +101,19 @@ def press_ctrl_c(serving: Serving) -> None:
 
 def await_earned_pages(data_dir: Path) -> None:
     """The sample has seventy pages; six names in it have earned one, and the demo's own worker makes them."""
+
+    async def counted() -> int:
+        connection = await asyncpg.connect(dsn)
+        try:
+            return int(await connection.fetchval("SELECT count(*) FROM pages"))
+        finally:
+            await connection.close()
+
     counts = [70]
-    while counts[-1] != 76 and len(counts) < 30:
-        time.sleep(0.5)
-        counts.append(json.loads(cairn(data_dir, "status", "--json").out)["pages"])
+    with EmbeddedServer(data_dir) as dsn:
+        while counts[-1] != 76 and len(counts) < 100:
+            time.sleep(0.2)
+            counts.append(asyncio.run(counted()))
     assert counts[-1] == 76, counts
 
 

@@ -34,7 +34,6 @@ from graphql import (
     is_required_argument,
     is_required_input_field,
 )
-from hypothesis import settings
 
 from app.mcp.catalogue import TOOLS
 from app.rest.admin import application as admin
@@ -50,10 +49,12 @@ from tests.app.rest.test_admin_http import contract as operators_contract
 from tests.app.rest_client import contract
 from tests.app.service import Service, serving
 from tests.app.web_client import SAME
-from tests.growth import BLINK, ROUNDS, STEP, TOO_MUCH
+from tests.examples import is_nightly
+from tests.growth import ROUNDS, STEP, TOO_MUCH
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 LARGEST = 64_000  # characters
+BLINK = 0.02  # seconds
 TEXTS: dict[str, Callable[[int], str]] = {
     "marks": lambda size: "a" + "\u0301\u0316" * (size // 2),
     "brackets": lambda size: "[[" * (size // 4) + "](" * (size // 4),
@@ -91,7 +92,7 @@ async def service(dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
 def is_due(place: str, kind: str) -> bool:
     """Return whether a place is tried with this kind of text: with a share of them always, with all each night."""
     turn = crc32(place.encode()) + [*TEXTS].index(kind)
-    return turn % SHARE == 0 or settings.get_current_profile_name() == "nightly"
+    return turn % SHARE == 0 or is_nightly()
 
 
 def wraps(schema: dict[str, Any]) -> list[Callable[[str], Any]]:

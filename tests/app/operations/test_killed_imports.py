@@ -16,10 +16,11 @@ from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from tests.app.command_line import COMMAND, ROOT
+from tests.examples import is_nightly
 from tests.wiki import Wiki, check
 
-PAGES = 150
-FORMS = ("folder", "wiki.zip", "wiki.jsonl", "folder", "wiki.zip")
+PAGES = 100
+FORMS = ("folder", "wiki.zip", "wiki.jsonl", *(("folder", "wiki.zip") if is_nightly() else ()))
 WRITES = ("pages", "sources", "links", "section_sources", "mentions", "revisions")
 
 
@@ -59,7 +60,7 @@ async def test_it_goes_on_where_it_was(wiki: Wiki, dsn: str, tmp_path: Path) -> 
         begun.kill()
         begun.communicate()
         killed += begun.returncode < 0
-    assert killed >= 3
+    assert killed >= 2
     ran = subprocess.run(
         [*command, str(tmp_path / "wiki.zip")], cwd=ROOT, env=settings, capture_output=True, text=True, timeout=60
     )

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from app.cli.program import COLLECT_EVERY
 from app.server.serve import NoSuchAddress, bind, config_of, local_url
 from app.server.shutdown import DRAINING, Server
 from app.settings import Settings
@@ -55,6 +56,8 @@ async def test_what_is_there_when_it_begins_to_serve_is_not_walked_by_the_collec
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(DRAINING, "is_on", False)  # and so it is afterwards
+    gc.unfreeze()
+    gc.set_threshold(COLLECT_EVERY)
     server = Server(config_of(echo, Settings()))
     running = asyncio.create_task(server.serve(sockets=[bind("127.0.0.1", 0)]))
     try:
@@ -62,10 +65,10 @@ async def test_what_is_there_when_it_begins_to_serve_is_not_walked_by_the_collec
             await asyncio.sleep(0.01)
         assert gc.get_freeze_count() > 100_000
         assert len(gc.get_objects()) < 10_000
+        assert gc.get_threshold()[0] < 1000
     finally:
         server.should_exit = True
         await running
-        gc.unfreeze()
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "203.0.113.7", "[::1]"])

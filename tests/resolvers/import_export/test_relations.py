@@ -1,16 +1,22 @@
 """Relations of files to pages that are not there: remembered, healed when the page comes, and exported."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from content.markdown.citations import CitationMark
+from content.notes.notes import Note, from_markdown
+from db.ids import new_id
 from resolvers.import_export.files import export_folder
 from resolvers.import_export.importing import ImportResult
+from resolvers.import_export.relations import SourceIds
 from resolvers.links.links import unlink_pages
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import create_page, delete_page, update_page
+from tests.growth import assert_grows_like_the_text
 from tests.resolvers.import_export.vaults import imported, run
 from tests.wiki import Wiki, check
 
@@ -145,3 +151,15 @@ async def test_an_export_has_relations_that_nobody_answers_to(wiki: Wiki, tmp_pa
     ]
     await create_page(neighbour.database, neighbour.scope, PageDraft("topic", "Newest trip"))
     assert (await former(neighbour))["old-trip"] == "newest-trip"
+
+
+@pytest.mark.parametrize("section", ["notes", None])
+def test_what_is_not_cited_is_found_in_time_that_grows_with_the_citations(section: str | None) -> None:
+    rows = [{"kind": "document", "ref": f"doc-{n}", "version": 1, "id": new_id()} for n in range(4_000)]
+    ids = SourceIds(rows)
+
+    def note(size: int) -> Note:
+        marks = tuple(CitationMark(f"doc-{n}", "document", section) for n in range(size))
+        return replace(from_markdown("a", "Text. " * size), sources=marks)
+
+    assert_grows_like_the_text(note, ids.uncited, 4_000)

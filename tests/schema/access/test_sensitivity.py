@@ -24,6 +24,7 @@ from resolvers.subscriptions.changes import ChangeEvent, ChangeKind, Topic
 from schema.root import STRAWBERRY
 from selection import Engine
 from tests.conftest import copied
+from tests.examples import examples
 from tests.schema.documents import Documents
 from tests.schema.reference.executor import contract
 from tests.schema.world import (
@@ -40,7 +41,7 @@ from tests.schema.world import (
 )
 from tests.wiki import Wiki
 
-SEED, COUNT = int(os.environ.get("SEED", "1")), int(os.environ.get("DOCUMENTS", "160"))
+SEED, COUNT = int(os.environ.get("SEED", "1")), int(os.environ.get("DOCUMENTS", examples(100, 1000)))
 RICH = 10**15
 SECRET = "secret"
 OF_NAMES = ("aliases", "page_names", "old_slugs", "renamings", "pages", "decision_questions")

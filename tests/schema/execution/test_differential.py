@@ -26,13 +26,14 @@ from selection import Engine, Limits
 from selection.compile.constant import is_constant
 from selection.errors import NotCompilable
 from selection.execute.operation import Document, Invalid
+from tests.examples import examples
 from tests.schema.asking import Recorder
 from tests.schema.documents import Documents
 from tests.schema.reference.executor import Reference, contract
 from tests.schema.world import CALLERS, World
 from tests.sql_rules import violations
 
-SEED, COUNT = int(os.environ.get("SEED", "1")), int(os.environ.get("DOCUMENTS", "120"))
+SEED, COUNT = int(os.environ.get("SEED", "1")), int(os.environ.get("DOCUMENTS", examples(80, 1000)))
 SDL = STRAWBERRY.as_str()
 UNLIMITED = Limits(*[10**6] * 6)
 RICH = 10**15

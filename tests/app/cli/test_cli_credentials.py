@@ -1,0 +1,75 @@
+"""Grants, tokens and API keys from the command line."""
+
+import asyncio
+import json
+
+import jwt
+import pytest
+
+from db.database import Database
+from resolvers.auth.api_keys import scope_of_key
+from resolvers.auth.credentials import scope_of
+from resolvers.errors import Unauthenticated
+from tests.app.cli.test_cli import Cairn, acme, cairn
+from tests.app.service import SECRET
+
+__all__ = ["acme", "cairn"]
+
+
+def test_a_grant_is_given_and_taken_back(acme: Cairn) -> None:
+    words = ["--tenant", "acme", "--owner", "team", "--grantee", "mara"]
+    assert acme("grants", "add", *words, "--role", "member").out == "mara is member of team's wiki now.\n"
+    assert json.loads(acme("grants", "remove", *words, "--json").out)["removed"] is True
+    assert json.loads(acme("grants", "remove", *words, "--json").out)["removed"] is False
+
+
+def test_grants_are_listed(acme: Cairn) -> None:
+    assert acme("grants", "list", "--tenant", "acme").out.startswith("No grants. To give one: cairn grants add")
+    acme("grants", "add", "--tenant", "acme", "--owner", "team", "--grantee", "mara", "--role", "member")
+    (listed,) = json.loads(acme("grants", "list", "--tenant", "acme", "--json").out)
+    assert (listed["owner"], listed["grantee"], listed["role"]) == ("team", "mara", "member")
+    shown = acme("grants", "list", "--tenant", "acme", "--grantee", "mara").out.split()
+    assert shown[:7] == ["owner", "grantee", "role", "since", "team", "mara", "member"]
+    assert acme("grants", "list", "--tenant", "acme", "--owner", "mara", "--json").out == "[]\n"
+    assert acme("grants", "list", "--tenant", "acme", "--owner", "nobody", "--json").error["code"] == "NOT_FOUND"
+
+
+def test_a_token_says_who_acts_with_it(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAIRN_JWT_SECRET", SECRET)
+    assert acme("owners", "create", "scout", "--tenant", "acme", "--kind", "agent").code == 0
+
+    def acting(owner: str, *options: str) -> tuple[str, bool]:
+        made = json.loads(acme("token", "--tenant", "acme", "--owner", owner, *options, "--json").out)
+        scope = scope_of(jwt.decode(made["token"], SECRET, algorithms=["HS256"]))
+        return scope.actor.kind.value, scope.actor.id == made["ownerId"]
+
+    assert acting("scout") == ("agent", True)
+    assert acting("mara") == ("user", True)
+    assert acting("team") == ("service", True)
+    assert acting("scout", "--role", "service") == ("service", True)
+    assert acting("scout", "--actor", "user") == ("user", True)
+    assert acme("token", "--tenant", "acme", "--owner", "scout", "--actor", "compiler").code == 2
+
+
+async def open_with(dsn: str, key: str) -> tuple[str, int]:
+    database = Database(dsn, size=1)
+    await database.open()
+    try:
+        scope = await scope_of_key(database, key)
+    finally:
+        await database.close()
+    return scope.role.value, len(scope.owners)
+
+
+def test_a_key_opens_until_it_is_revoked(acme: Cairn, dsn: str) -> None:
+    words = ["--tenant", "acme", "--owner", "mara", "--owner", "team", "--role", "reader", "--name", "crawler"]
+    issued = json.loads(acme("keys", "create", *words, "--expires", "90d", "--json").out)
+    assert asyncio.run(open_with(dsn, issued["key"])) == ("reader", 2)
+    (listed,) = json.loads(acme("keys", "list", "--tenant", "acme", "--json").out)
+    assert (listed["name"], listed["owners"], listed["state"]) == ("crawler", ["mara", "team"], "active")
+    assert acme("keys", "revoke", issued["id"], "--tenant", "acme").code == 0
+    shown = acme("keys", "list", "--tenant", "acme").out
+    assert issued["key"].removeprefix("cairn_") not in shown
+    assert shown.split()[8:14] == ["crawler", "reader", "user", "mara", "team", "revoked"]
+    with pytest.raises(Unauthenticated):
+        asyncio.run(open_with(dsn, issued["key"]))
