@@ -190,9 +190,9 @@ def share_said(own: set[str], text: str) -> float:
 def excerpt(text: str, asked: Collection[str]) -> str:
     """Return a long list with the items that say most of the words asked for, and its first one; else nothing.
 
-    Text beside the items stays, as what leads to a list does, and so do the steps of a numbered list. The rarer a word is
-    in the list, the more it counts. For items left out stands how many there are, as in a list of the compiler that has
-    no room for more.
+    Text beside the items stays, as what leads to a list does, and so do the steps of a numbered list. The rarer a word
+    is in the list, the more it counts. For items left out stands how many there are, as in a list of the compiler that
+    has no room for more.
     """
     items = items_of(text.split("\n"))
     places = [place for place, (is_item, _) in enumerate(items) if is_item]
