@@ -164,16 +164,16 @@ def test_of_a_long_list_stands_its_first_item_and_those_that_answer() -> None:
         "",
         f"- {OTHERS[0]}",
         f"- {OTHERS[1]}",
-        "- … (+4)",
         "- The kiln cracked.",
         "  It was the frost.",
-        "- … (+6)",
         "- A new kiln came.",
+        "- … (+10)",
     ]
 
 
 def test_where_no_item_answers_the_first_ones_stand() -> None:
     assert excerpt(listed(*OTHERS), {"kiln"}) == listed(*OTHERS[:4]) + "\n- … (+8)"
+    assert excerpt(listed(*OTHERS, "… (+30)"), {"kiln"}) == listed(*OTHERS[:4]) + "\n- … (+38)"
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ async def test_a_page_that_the_task_names_shows_the_lines_that_answer(context: C
     await create_page(wiki.database, wiki.scope, draft)
     pack = await packed(context, "What glaze cracked?", task="Ask Mara about the glaze")
     (notes,) = (item for item in pack["items"] if item["kind"] == "NAMED")
-    assert notes["text"].split("\n") == [lines[0], "- … (+6)", lines[7], "- … (+4)"]
+    assert notes["text"].split("\n") == [lines[0], lines[7], "- … (+10)"]
     assert notes["isCut"]
     whole = await packed(context, "Mara", task="Ask Mara about the weeks of the potter")
     assert next(item for item in whole["items"] if item["kind"] == "NAMED")["text"].count("\n") >= 4
