@@ -1,6 +1,7 @@
 """Two years of notes, memories, ideas and documents compiled into one wiki, from the first to the last."""
 
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,12 +13,14 @@ from rich.progress import Progress
 from rich.table import Table
 
 from compiler.metrics import Metrics
+from resolvers.sources.sources import SourceDraft
 
+from ..wikis import START
 from .contents import Contents, contents, per_page
 from .costs import Cost, Watch, compiled, look_at_tables, usual, watching
 from .database import new_wiki, opened, retain, served
 from .notes import notes
-from .writings import writings
+from .writings import Writing, posts, writings
 
 QUARTERS = 4
 WIDTH = 110
@@ -43,13 +46,17 @@ def whole(
     sources: Annotated[int, typer.Option(min=4, help="How many there are.")] = 2_000,
     seed: Annotated[int, typer.Option(help="The same number, the same sources.")] = 1,
     documents: Annotated[bool, typer.Option(help="With documents out of the collections.")] = True,
+    collection: Annotated[str, typer.Option(help="Posts cut from this collection, as obs_zh, and no notes.")] = "",
     data: Annotated[
         Path | None, typer.Option(help="The folder of collections.", show_default="beside the checkout")
     ] = None,
     json: Annotated[Path | None, typer.Option(help="A file for every figure.")] = None,
 ) -> None:
     """Compile sources and report contents and cost. Fails when a section has no provenance or a page exists twice."""
-    drafts = notes(sources, seed, writings(data) if documents else ())
+    if collection:
+        drafts = list(map(post, posts(data, collection, sources)))
+    else:
+        drafts = notes(sources, seed, writings(data) if documents else ())
     with served() as dsn:
         found = uvloop.run(measured(dsn, drafts))
     Console(width=max(WIDTH, Console().width)).print(*tables(found), sep="\n")
@@ -58,6 +65,11 @@ def whole(
     if found.wiki.faults:
         say.print("; ".join(found.wiki.faults), style="red")
         raise typer.Exit(1)
+
+
+def post(one: Writing) -> SourceDraft:
+    number = int(one.name.rpartition("/")[2])
+    return SourceDraft("url", one.name, one.text, captured_at=START + timedelta(hours=number))
 
 
 async def measured(dsn: str, drafts: list[Any]) -> Found:

@@ -19,6 +19,7 @@ NAMES = (
 )
 EACH = 24  # documents of one collection
 LONGEST = 6_000  # characters of one
+POST = 1_500  # characters of a post
 SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+")
 MARKUP = frozenset("[]{}<>|`")
 QUOTED = range(30, 220)  # characters of a sentence that is worth a quote
@@ -54,6 +55,15 @@ def collected(folder: Path) -> Iterator[Writing]:
             yield Writing(f"{collection.name}/{one.id}", title, one.text[:LONGEST])
 
 
+def posts(data: Path | None, name: str, count: int) -> list[Writing]:
+    """Return so many posts of one collection, each as long: cut from its documents one behind the other, so that posts
+    overlap where the collection has less text."""
+    (collection,) = read_all(found(data), [name])
+    text = "\n\n".join(one.text for one in collection.documents)
+    step = max(1, min(POST, (len(text) - POST) // count))
+    return [Writing(f"{name}/{n}", f"Post {n}", text[n * step : n * step + POST]) for n in range(count)]
+
+
 def noted(folder: Path) -> Iterator[Writing]:
     for path in sorted(folder.rglob("*.md")):
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -66,4 +76,4 @@ def quotable(texts: Sequence[Writing]) -> list[tuple[str, str]]:
     return [(one.title, quotes[0]) for one in texts if (quotes := one.quotes)]
 
 
-__all__ = ["NoCollections", "Writing", "quotable", "writings"]
+__all__ = ["NoCollections", "Writing", "posts", "quotable", "writings"]

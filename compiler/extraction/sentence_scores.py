@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
 
 from content.names import normalise
 from content.normalization import fold
@@ -135,7 +137,7 @@ def _is_set_beside(text: str, name: str) -> bool:
 def telling(sentence: Sentence, names: Iterable[str], language: str) -> float:
     """Score how well a sentence leads a page: DEFINITION or more where it says what the thing is, else less."""
     defines, tells = definition(sentence, names), score_sentence(sentence, names, language)
-    if GREETING.match(sentence.text):
+    if form_of(sentence.text).greets:
         return min(tells, 0.0)
     if defines >= DEFINITION:
         return defines
@@ -145,7 +147,8 @@ def telling(sentence: Sentence, names: Iterable[str], language: str) -> float:
 def score_sentence(sentence: Sentence, names: Iterable[str], language: str) -> float:
     """Score how much a sentence says: greetings, questions, cries and lists of those present are below zero."""
     text, words = sentence.text, sentence.words
-    if SPACELESS.search(text):
+    form = form_of(text)
+    if form.is_spaceless:
         telling = len(text) // 3
     else:
         stops = stops_of(language).union(*(name.split() for name in names))
@@ -157,23 +160,38 @@ def score_sentence(sentence: Sentence, names: Iterable[str], language: str) -> f
         placed = 1.0 if OF_THE_SPEAKER.search(words) else -1.0
     else:
         placed = 0.5 * any(0 <= words.find(padded(name)) < NAME_FIRST for name in names)
+    says_little = form.is_question or (telling < TELLING_MAX and form.greets)
+    return min(telling, TELLING_MAX) / 4 + placed + form.score - 2 * says_little
+
+
+class Form(NamedTuple):
+    """What the text of a sentence shows, whatever it is about: a share of its score, and what kind of text it is."""
+
+    score: float
+    is_spaceless: bool
+    is_question: bool
+    greets: bool
+
+
+@lru_cache(maxsize=8_192)
+def form_of(text: str) -> Form:
+    """Return the form of a sentence, which is scored for every page that it names."""
     named = sum(word[0].isupper() for word in text.split()[1:])
-    return (
-        min(telling, TELLING_MAX) / 4
-        + placed
-        + 0.5 * (QUOTE_GOOD[0] <= len(text) <= QUOTE_GOOD[1])
+    score = (
+        0.5 * (QUOTE_GOOD[0] <= len(text) <= QUOTE_GOOD[1])
         + 0.25 * min(named, 2)
         + 0.5 * bool(SPECIFIC.search(text))
-        - 2 * (text.endswith(("?", "？")) or (telling < TELLING_MAX and GREETING.match(text) is not None))
         - (text.endswith(("!", "！")) and len(text) < SHORT)
         - (named >= LISTED_MIN <= text.count(", "))
         - NO_SENTENCE * (any(form(text) for form in (ATTENDING.match, CAPTION.match, ONLY_TAGS.fullmatch)))
     )
+    is_spaceless, greets = SPACELESS.search(text) is not None, GREETING.match(text) is not None
+    return Form(score, is_spaceless, text.endswith(("?", "？")), greets)
 
 
 def is_state(sentence: Sentence, names: Iterable[str]) -> bool:
     """Return whether the sentence says how something is, rather than what happened."""
-    if GREETING.match(sentence.text):
+    if form_of(sentence.text).greets:
         return False
     for name in names:
         wanted = padded(name)

@@ -134,15 +134,19 @@ class Corrected(NamedTuple):
     cited: Mapping[str, tuple[UUID, ...]]
 
 
-async def corrections_in(sources: Iterable[SourceText]) -> list[Correction]:
-    """Return the sentences that say that something changed: the densest and newest, in the order of their sources."""
-    found = []
-    for source in sources:
-        await asyncio.sleep(0)
-        if may_correct(source.content):
-            texts = [sentence.text for sentence in reading_of(source).sentences]
-            scores = await read_in_thread(len(source.content), densities, texts)
-            found += [Correction(source, text, score) for text, score in zip(texts, scores, strict=True) if score]
+async def corrections_of(source: SourceText) -> list[Correction]:
+    """Return the sentences of a source that say that something changed."""
+    await asyncio.sleep(0)
+    if not may_correct(source.content):
+        return []
+    texts = [sentence.text for sentence in reading_of(source).sentences]
+    scores = await read_in_thread(len(source.content), densities, texts)
+    return [Correction(source, text, score) for text, score in zip(texts, scores, strict=True) if score]
+
+
+def foremost(corrections: Iterable[Correction]) -> list[Correction]:
+    """Return those that a page is held against: the densest and newest, in the order of their sources."""
+    found = list(corrections)
     found.sort(key=lambda one: (-one.score, -one.source.captured_at.timestamp(), str(one.source.id), one.text))
     return sorted(found[:CANDIDATES_MAX], key=lambda one: (one.source.captured_at, str(one.source.id)))
 

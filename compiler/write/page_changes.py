@@ -7,6 +7,7 @@ in the wiki, finds their texts ready. If the wiki changed in between, what chang
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -39,8 +40,9 @@ from .corrections import (
     Known,
     Verdicts,
     corrected,
-    corrections_in,
+    corrections_of,
     find_known,
+    foremost,
     labels_of,
     times_of,
     without_superseded,
@@ -156,9 +158,10 @@ async def with_corrections(
     sources = await TEXTS.of(reader, {id: facts[id] for id in new})
     labelled, found = labels_of(facts), list[PageChange]()
     claims: list[Mapping[str, Any]] = []
+    corrections = {id: await corrections_of(source) for id, source in sources.items()}
     for change in changes:
-        cited = {id: sources[id] for ids in change.cited.values() for id in ids if id in sources}
-        candidates = await corrections_in(cited.values())
+        cited = dict.fromkeys(id for ids in change.cited.values() for id in ids if id in sources)
+        candidates = foremost(chain.from_iterable(corrections[id] for id in cited))
         if candidates:
             page = change.after
             names = {page.title, *change.aliases}

@@ -19,6 +19,7 @@ EARLIEST, LATEST = 1900, 2100
 YEARS_BACK = 10  # in which a month without a year may be
 # dateparser takes the longer the more digits there are, and again for each language: these bound a hostile question.
 LONGEST, LANGUAGES_MAX = 200, 2  # characters of a question in which times are looked for, and languages
+READ: set[str] = set()  # languages whose calendars this process has read
 SHORTEST_WORD = 5  # letters of a single word such as `today`
 EXACT, ANY_YEAR, WHOLE_YEAR = 1.0, 0.8, 0.3  # how much a time says: the day or month, one of any year, or just a year
 SHORTEST_NAME = 3  # letters of a month, a day of the week or a unit
@@ -51,13 +52,20 @@ def languages_of_times(text: str, languages: Sequence[str]) -> list[str]:
     return found[:LANGUAGES_MAX]
 
 
+def names_no_time(text: str, languages: Sequence[str]) -> bool:
+    """Return whether it is plain that the text names no time; False, too, where a calendar has yet to be read."""
+    return READ.issuperset(languages) and not languages_of_times(text, languages)
+
+
 def named_times(text: str, languages: Sequence[str], now: datetime) -> list[NamedTime]:
     """Return the times that a question names, as seen from `now`.
 
     The first call of a process loads dateparser, and any may take a tenth of a second: call it in a thread.
     """
     text = text[:LONGEST]
-    if not (wanted := languages_of_times(text, languages)):
+    wanted = languages_of_times(text, languages)
+    READ.update(languages)
+    if not wanted:
         return []
     from dateparser.search import search_dates  # takes a second to import, and few questions name a time
 

@@ -1,7 +1,7 @@
 """The context pack: what a wiki and its shared spaces know for a task, within a budget of tokens."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -15,7 +15,9 @@ from content.context_pack import (
     SECTION,
     STANDARD,
     Packed,
+    Packing,
     Piece,
+    excerpt,
     is_for,
     pack,
     place_of,
@@ -23,6 +25,8 @@ from content.context_pack import (
     text_of,
 )
 from content.names import normalise
+from content.search.snippets import Snippet
+from content.search.words import words
 from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements
@@ -103,7 +107,8 @@ async def context_pack(database: Database, scope: Scope, asked: ContextRequest) 
     origins: dict[str, Origin] = {}
     loaded = list(pieces_of_pages(sections, kinds, slugs, origins))
     hits = list(pieces_of_hits(found.hits, sections, kinds, places, origins))
-    packing = await run_in_thread(pack, loaded, hits, asked.budget)
+    snippets = [hit.found.snippet for hit in found.hits]
+    packing = await run_in_thread(packed, loaded, hits, snippets, asked.budget)
     return ContextPack(
         items=tuple(ContextItem(one, origins[one.piece.key]) for one in packing.packed),
         text=text_of(packing.packed),
@@ -196,6 +201,24 @@ def pieces_of_hits(
             best = next((row for row in own if row["id"] == hit.found.section_id), own[0] if own else None)
             if best is not None:
                 yield piece(best, SECTION, hit.space.slug, hit.score, origins)
+
+
+def packed(loaded: Sequence[Piece], hits: Sequence[Piece], snippets: Sequence[Snippet | None], budget: int) -> Packing:
+    """Pack the pieces: of a long list in a section that was found, or on a page that the task names, what answers.
+
+    The words of the question are those that are highlighted in a hit, as the pages and sources write them.
+    """
+    asked = {
+        word
+        for shown in snippets if shown
+        for start, length in shown.highlights
+        for word in words(shown.text[start : start + length])
+    }  # fmt: skip
+
+    def shortened(piece: Piece) -> Piece:
+        return replace(piece, excerpt=excerpt(piece.text, asked)) if piece.kind in (SECTION, NAMED) else piece
+
+    return pack(list(map(shortened, loaded)), list(map(shortened, hits)), budget)
 
 
 def piece(row: Row, kind: str, space: str, score: float | None, origins: dict[str, Origin]) -> Piece:

@@ -62,8 +62,10 @@ def newest_first(rows: Sequence[Row], asked: Words) -> list[RankedPassage]:
     """Return the passages in their order, each of the first ones before older ones that state the same thing."""
     ranked = [passage_of(row, asked if place < FOREMOST else {}) for place, row in enumerate(rows)]
     placed: list[RankedPassage] = []
+    least = least_shared(asked)
     for newer in sorted(ranked[:FOREMOST], key=lambda one: (one.captured_at, one.source_id, one.position)):
-        restated = [place for place, older in enumerate(placed) if restates(newer, older, asked)]
+        comparable = enumerate(placed) if len(newer.said) >= least else ()
+        restated = [place for place, older in comparable if len(older.said) >= least and restates(newer, older, asked)]
         if restated:
             newer = replace(newer, score=max(newer.score, *(placed[place].score + STEP for place in restated)))
         for place in restated:
@@ -91,7 +93,7 @@ def restates(newer: RankedPassage, older: RankedPassage, asked: Words) -> bool:
     if newer.source_id != older.source_id and newer.captured_at == older.captured_at:
         return False
     shared = older.said & newer.said
-    if len(shared) < max(min(2, len(asked)), LEAST_ASKED * len(asked), LEAST_STATED * len(older.said)):
+    if len(shared) < max(least_shared(asked), LEAST_STATED * len(older.said)):
         return False
     common = newer.lexemes & older.lexemes
     share = len(common) / max(1, min(len(newer.lexemes), len(older.lexemes)))
@@ -104,6 +106,11 @@ def restates(newer: RankedPassage, older: RankedPassage, asked: Words) -> bool:
     named = frozenset(lexeme for word in subject for lexeme in asked[word])
     says_more = bool(newer.said - subject or common - named)
     return is_alike or is_taken_back(newer.text, says_more)
+
+
+def least_shared(asked: Words) -> float:
+    """Return how many words of the question two passages have to share, and so each of them to say."""
+    return max(min(2, len(asked)), LEAST_ASKED * len(asked))
 
 
 def is_taken_back(text: str, says_more: bool) -> bool:

@@ -30,6 +30,8 @@ class Memory:
 
     def __init__(self) -> None:
         self.understood: LRU[Understood] = LRU(CACHE_SIZE)
+        self.read: LRU[ReadQuery] = LRU(CACHE_SIZE)
+        """Questions to passages, whose ranking makes the rest anew: it depends on the day."""
 
     def find(self, scope: Scope, text: str, wanted: Filter) -> Understood | None:
         return self.understood.find(key_of(scope, text, wanted))
@@ -41,8 +43,18 @@ class Memory:
         else:
             self.understood.keep(key_of(scope, text, wanted), understood)
 
+    def find_reading(self, scope: Scope, text: str, besides: str) -> ReadQuery | None:
+        return self.read.find(key_of(scope, text, besides))
 
-def key_of(scope: Scope, text: str, wanted: Filter) -> tuple[Any, ...]:
+    def keep_reading(self, scope: Scope, text: str, besides: str, reading: ReadQuery) -> None:
+        """Keep how the passages of a wiki understand a question, with the same exceptions."""
+        if len(text) + len(besides) > LONGEST or reading.corrected:
+            self.read.entries.pop(key_of(scope, text, besides), None)
+        else:
+            self.read.keep(key_of(scope, text, besides), reading)
+
+
+def key_of(scope: Scope, text: str, wanted: Filter | str) -> tuple[Any, ...]:
     """Return what a question is kept under: who may not read everything is understood by what it may read."""
     return scope.tenant_id, scope.owner_id, text, wanted, restriction_of(scope)
 

@@ -299,10 +299,20 @@ async def meaning(asked: SearchRequest) -> Meaning:
     return await read_in_thread(len(asked.text), read, asked.text, asked.filter)
 
 
+async def query_of(text: str) -> SearchQuery:
+    """Return a question in its parts; pages and passages are often asked the same at once."""
+    return await read_in_thread(len(text), in_parts, text)
+
+
+def in_parts(text: str) -> SearchQuery:
+    return kept_parts(text) if len(text) <= LONGEST else understand(text)
+
+
 def read(text: str, given: Filter) -> Meaning:
-    query = understand(text)
+    query = in_parts(text)
     narrows = replace(query, words="") != SearchQuery() or given != Filter()
     return Meaning(query, merged(query, given), len(words(query.words)), narrows)
 
 
 kept = lru_cache(maxsize=CACHE_SIZE)(read)
+kept_parts = lru_cache(maxsize=CACHE_SIZE)(understand)

@@ -180,14 +180,14 @@ async def search_space(
     of_sources = SourceSearchRequest(asked.text, depth, filter=asked.source_filter)
     wants_pages = PAGES in kinds and meant.says_anything
     wants_passages = SOURCES in kinds and bool(meant.query.words.strip())
-    pages, passages, near = None, None, list[Row]()
+    pages, passages, near, memory = None, None, list[Row](), memory_of(database)
     if wants_passages and by_meaning:
         near = [*await near_passages(database, inside, meant.query, filters(asked.source_filter, meant.query))]
     async with database.searching() as connection:
         if wants_pages:
-            pages = await search_wiki(connection, inside, of_pages, memory_of(database))
+            pages = await search_wiki(connection, inside, of_pages, memory)
         if wants_passages:
-            passages = await search_passages(connection, inside, of_sources, meant.query, near=near)
+            passages = await search_passages(connection, inside, of_sources, meant.query, memory, near=near)
     if pages and by_meaning:
         pages = await with_meaning(database, inside, of_pages, meant.query, meant.wanted, pages)
     return SpaceResult(space, pages, passages)

@@ -12,9 +12,10 @@ from zlib import crc32
 
 import orjson
 
-from content.search.search_query import SearchQuery, understand, without_exclusions
+from content.search.search_query import SearchQuery, without_exclusions
 from content.search.snippets import Snippet
-from content.search.times import named_times
+from content.search.times import named_times, names_no_time
+from content.search.words import ANALYSERS
 from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements
@@ -26,7 +27,8 @@ from .currentness import FOREMOST, asked_words, newest_first
 from .interpretation import ReadQuery, read
 from .lexemes import PASSAGES, one_of, quoted
 from .passages import CURRENT
-from .ranking_query import rare_enough, rarest_lexemes, required, weigh
+from .query_cache import Memory, memory_of
+from .ranking_query import query_of, rare_enough, rarest_lexemes, required, weigh
 from .request import DEEPEST, DEFAULT, Filter, SearchRequest
 from .search import ENOUGH, SWITCHED, in_wiki
 from .snippets import is_switch_in, snippets_of
@@ -97,7 +99,7 @@ async def search_sources(database: Database, scope: Scope, asked: SourceSearchRe
 
     A wiki that the caller may not read has no sources. Raises BadInput for a cursor of another search.
     """
-    query = await read_in_thread(len(asked.text), understand, asked.text)
+    query = await query_of(asked.text)
     start = read_cursor(asked)
     if not query.words.strip():
         return SourceSearchResult()
@@ -107,7 +109,7 @@ async def search_sources(database: Database, scope: Scope, asked: SourceSearchRe
         return SourceSearchResult()
     near = await near_passages(database, scope, query, filters(asked.filter, query))
     async with database.searching() as connection:
-        return await search_passages(connection, scope, asked, query, start, near)
+        return await search_passages(connection, scope, asked, query, memory_of(database), start, near)
 
 
 async def search_passages(
@@ -115,6 +117,7 @@ async def search_passages(
     scope: Scope,
     asked: SourceSearchRequest,
     query: SearchQuery,
+    memory: Memory,
     start: int = 0,
     near: Sequence[Row] = (),
 ) -> SourceSearchResult:
@@ -123,10 +126,10 @@ async def search_passages(
     As in a search of pages, a minus before a word is part of a switch where one of the best passages for its words
     writes it so, and it excludes nothing where no passage would be left: then the words are what is suggested.
     """
-    run = partial(search_as, connection, scope, near=near)
+    run = partial(search_as, connection, scope, memory=memory, near=near)
     if not query.excluded or (text := without_exclusions(asked.text)) == asked.text:
         return await run(asked, query, start)
-    plain = await read_in_thread(len(text), understand, text)
+    plain = await query_of(text)
     best = (await run(replace(asked, first=SWITCHED, with_snippets=False), plain, 0)).hits
     words = [word for word in query.excluded if word not in plain.excluded]
     if is_switch_in((hit.text for hit in best), words):
@@ -143,15 +146,22 @@ async def search_as(
     asked: SourceSearchRequest,
     query: SearchQuery,
     start: int,
+    memory: Memory,
     near: Sequence[Row],
 ) -> SourceSearchResult:
-    """Search the passages for the question as `query` has understood it."""
+    """Search the passages for the question as `query` has understood it, by the cached reading if that still holds."""
     besides = " ".join([*query.phrases, *query.excluded])
     text = query.words + " " * asked.text[-1:].isspace()
+    kept = memory.find_reading(scope, text, besides)
+    if kept is not None and (result := await found(connection, scope, asked, kept, query, start, near, is_kept=True)):
+        return result
     reading = await read(connection, scope, text, besides, (CURRENT,), offset=PASSAGES)
     if reading is None:
         return SourceSearchResult()
-    return await found(connection, scope, asked, reading, query, start, near)
+    memory.keep_reading(scope, text, besides, reading)
+    result = await found(connection, scope, asked, reading, query, start, near)
+    assert result is not None
+    return result
 
 
 async def found(
@@ -162,14 +172,20 @@ async def found(
     query: SearchQuery,
     start: int,
     near: Sequence[Row] = (),
-) -> SourceSearchResult:
-    """Rank the passages, fused with the `near` ones, and cut the page of results that was asked for out of them."""
+    *,
+    is_kept: bool = False,
+) -> SourceSearchResult | None:
+    """Rank the passages, fused with the `near` ones, and cut the page of results that was asked for out of them.
+
+    None for a reading that was kept and that does not hold any more, or by which nothing is found.
+    """
     size = max(1, min(asked.first, DEEPEST))
     weights, _ = weigh(reading)
     values = {
         "tenant_id": scope.tenant_id,
         "owner_id": scope.owner_id,
         "analyser": reading.analyser,
+        "analysers": [each + PASSAGES for each in ANALYSERS],
         "size": max(start + size + 1, FOREMOST, DEPTH if near else 0),
         "length": reading.mean_length,
         "required": required(reading, Filter(), query),
@@ -178,13 +194,17 @@ async def found(
         **await time_parameters(query.words, reading.languages),
         **PASSAGE_WEIGHTS,
     }
-    rows = fuse_passages(await ranked(connection, reading, weights, values), near, reading.analyser)
+    ranking = await ranked(connection, reading, weights, values)
+    if is_kept and not (ranking and ranking[0]["counted_at"] == reading.counted_at):
+        return None
+    rows = fuse_passages(ranking, near, reading.analyser)
     size_of_texts = sum(len(row["text"]) for row in rows[:FOREMOST])
     passages = await read_in_thread(size_of_texts, newest_first, rows, asked_words(reading))
     total = passages[0].found if passages else 0
+    search = identity(asked)
     hits = tuple(
         PassageHit(
-            row.source_id, row.position, reading.analyser, row.score, row.text, make_cursor(asked, place),
+            row.source_id, row.position, reading.analyser, row.score, row.text, make_cursor(search, place),
             superseded_by=row.superseded_by,
         )
         for place, row in enumerate(passages[start : start + size], start + 1)
@@ -206,7 +226,10 @@ async def found(
 
 async def time_parameters(text: str, languages: Sequence[str]) -> dict[str, Any]:
     """Return the parameters that stand for the times that the question names, as seen today."""
-    named = await run_in_thread(named_times, text, languages, datetime.now(UTC))
+    if names_no_time(text, languages):
+        named = []
+    else:
+        named = await run_in_thread(named_times, text, languages, datetime.now(UTC))
     return {
         "times_since": [one.since for one in named],
         "times_until": [one.until for one in named],
@@ -218,7 +241,7 @@ async def matching_refs(
     database: Database, scope: Scope, asked: SearchRequest, page_ids: Sequence[UUID]
 ) -> dict[UUID, list[str]]:
     """Return the refs of the sources that these pages cite and that say words of the question, by page."""
-    query = await read_in_thread(len(asked.text), understand, asked.text)
+    query = await query_of(asked.text)
     if not page_ids or not query.words.strip():
         return {}
     scope = await in_wiki(database, scope, asked.owner_id, query)
@@ -279,8 +302,8 @@ async def ranked(
     return await connection.all(RANKING["rank_passages"], **values, rare=wide)
 
 
-def make_cursor(asked: SourceSearchRequest, place: int) -> str:
-    return urlsafe_b64encode(orjson.dumps([identity(asked), place])).decode()
+def make_cursor(search: int, place: int) -> str:
+    return urlsafe_b64encode(orjson.dumps([search, place])).decode()
 
 
 def read_cursor(asked: SourceSearchRequest) -> int:

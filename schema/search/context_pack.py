@@ -29,7 +29,9 @@ class WikiContextItem:
     ref: str = column("Its page and section, or its source and lines, and the space where it lies.")
     title: str = column("The title and the heading of a section.")
     text: str = column("What it says, as far as it fits.")
-    is_cut: bool = column("Whether the text goes on.")
+    is_cut: bool = column(
+        "Whether there is more: its end is missing, or items of a long list that say less of the question."
+    )
     date: datetime = column("When the newest evidence of the section, or the passage, is from.")
     superseded: list[str] = expression(
         packs.superseded,

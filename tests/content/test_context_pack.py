@@ -15,7 +15,9 @@ from content.context_pack import (
     SECTION,
     Piece,
     beginning,
+    excerpt,
     is_for,
+    items_of,
     pack,
     place_of,
     roles_of,
@@ -145,3 +147,67 @@ def test_the_roles_of_a_standard(metadata: dict[str, Any], tags: list[str], role
     assert roles_of(metadata, tags) == roles
     assert is_for(None, roles_of(metadata, tags)) == (not roles)
     assert is_for("SRE ", frozenset({"sre"}))
+
+
+def listed(*items: str) -> str:
+    return "\n".join(f"- {item}" for item in items)
+
+
+OTHERS = [f"On day {number} the weather was as it had been on the day before that day." for number in range(12)]
+
+
+def test_of_a_long_list_stands_its_first_item_and_those_that_answer() -> None:
+    items = [*OTHERS[:6], "The kiln cracked.\n  It was the frost.", *OTHERS[6:], "A new kiln came."]
+    text = "What happened:\n\n" + listed(*items)
+    assert excerpt(text, {"kiln", "frost", "day"}).split("\n") == [
+        "What happened:",
+        "",
+        f"- {OTHERS[0]}",
+        f"- {OTHERS[1]}",
+        "- The kiln cracked.",
+        "  It was the frost.",
+        "- A new kiln came.",
+        "- … (+10)",
+    ]
+
+
+def test_where_no_item_answers_the_first_ones_stand() -> None:
+    assert excerpt(listed(*OTHERS), {"kiln"}) == listed(*OTHERS[:4]) + "\n- … (+8)"
+    assert excerpt(listed(*OTHERS, "… (+30)"), {"kiln"}) == listed(*OTHERS[:4]) + "\n- … (+38)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        listed(*OTHERS[:4]),
+        listed(*(f"Item {number}." for number in range(20))),
+        "\n".join(f"{number}. {item}" for number, item in enumerate(OTHERS, 1)),
+        "```\n" + listed(*OTHERS) + "\n```",
+        " ".join(OTHERS),
+    ],
+)
+def test_few_items_a_short_text_steps_code_and_prose_stay_whole(text: str) -> None:
+    assert excerpt(text, {"kiln"}) == ""
+
+
+@given(st.lists(TEXTS | st.sampled_from(["- one", "  more", "* two", ""]), max_size=30), st.sets(st.text(max_size=3)))
+def test_an_excerpt_has_nothing_but_lines_of_the_text_and_is_shorter(parts: list[str], asked: set[str]) -> None:
+    text = "\n".join(parts)
+    assert "\n".join(block for _, block in items_of(text.split("\n"))) == text
+    lines = excerpt(text, asked).split("\n")
+    assert set(lines) - {""} <= {*text.split("\n"), *(line for line in lines if line.startswith("- … (+"))}
+    assert len(lines) <= len(text.split("\n"))
+
+
+def test_a_pack_has_the_excerpt_of_a_section_and_says_that_there_is_more() -> None:
+    text = listed(*OTHERS, "Jon ordered a burner from Lisbon.")
+    section = piece(SECTION, "a", text, excerpt=excerpt(text, {"kiln"}))
+    hidden = piece(PASSAGE, "b", "Jon ordered a burner from Lisbon.")
+    said = piece(PASSAGE, "c", OTHERS[1])
+    packed = pack([], [section, hidden, said], 1_000).packed
+    assert [one.piece.key for one in packed] == ["a", "b"], "what the excerpt leaves out may still be packed"
+    assert packed[0].text == section.excerpt
+    assert packed[0].is_cut
+    (cut,) = pack([], [section], 90).packed
+    assert section.excerpt.startswith(cut.text)
+    assert len(cut.text) < len(section.excerpt)

@@ -7,8 +7,16 @@
 -- stand side by side as in the question, the BM25 of its source, and when the question names a time, how near the source
 -- is to that. A question asked in the source counts for the passage after it. At the end the best passages of a source
 -- support each other. A lexeme is weighed as `weigh_pages` does it; words of the speaker do not count as said. With the
--- passages come the lexemes of their texts, by which the first of them are compared with each other.
-WITH term AS MATERIALIZED (
+-- passages come the lexemes of their texts, by which the first of them are compared with each other, and when the words
+-- of the wiki were last counted.
+WITH scope AS (
+    SELECT CASE WHEN analyser = CAST(:analyser AS smallint) THEN updated_at END AS counted_at
+    FROM search_scopes
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
+      AND state = 'ready' AND analyser = ANY(CAST(:analysers AS smallint[]))
+    ORDER BY analyser DESC
+    LIMIT 1
+), term AS MATERIALIZED (
     SELECT lexeme, weight, CAST(1 AS bigint) << CAST(ordinality AS integer) AS bit
     FROM unnest(CAST(:lexemes AS tsquery[]), CAST(:weights AS float8[])) WITH ORDINALITY AS t (lexeme, weight)
 ), name AS MATERIALIZED (
@@ -57,10 +65,15 @@ WITH term AS MATERIALIZED (
         LIMIT 1
     ) AS p
 ), seen AS MATERIALIZED (
-    SELECT s.source_id, s.position, s.captured_at, own.score AS own, own.said,
+    SELECT s.source_id, s.position, s.captured_at, own.score AS own, own.said, own.weight,
         s.asks,
-        coalesce(speaks.spoken, 0) AS spoken,
-        coalesce(pairs.weight, 0) AS pairs
+        CASE WHEN s.tsv @@ (SELECT names FROM speaker)
+            THEN coalesce((SELECT bit_or(bit) FROM name WHERE s.tsv @@ name.lexeme), 0) ELSE 0 END AS spoken,
+        CASE WHEN own.said & (own.said - 1) <> 0 THEN coalesce((
+            SELECT sum(weight)
+            FROM unnest(CAST(:pairs AS tsquery[]), CAST(:pair_weights AS float8[])) AS pair (words, weight)
+            WHERE s.tsv @@ pair.words
+        ), 0) ELSE 0 END AS pairs
     FROM (SELECT * FROM best UNION ALL SELECT * FROM beside) AS s
     CROSS JOIN LATERAL (
         SELECT CAST(:k1 AS float8) * (1 - CAST(:b AS float8) + CAST(:b AS float8) * s.words / CAST(:length AS float8))
@@ -68,22 +81,13 @@ WITH term AS MATERIALIZED (
         OFFSET 0
     ) AS shape
     CROSS JOIN LATERAL (
-        SELECT coalesce(bit_or(bit), 0) AS said,
+        SELECT coalesce(bit_or(bit), 0) AS said, coalesce(sum(weight), 0) AS weight,
             coalesce(sum(weight * ((longness + 0.6079271::float8)
                 / (1 + longness * 1.6449341::float8 * (1 - ts_rank('{1,1,1,0}', s.tsv, lexeme))) - 0.6079271::float8)), 0)
                 / longness * (CAST(:k1 AS float8) + 1) AS score
         FROM term
         WHERE s.tsv @@ term.lexeme
     ) AS own
-    CROSS JOIN LATERAL (
-        SELECT bit_or(bit) AS spoken FROM name
-        WHERE s.tsv @@ (SELECT names FROM speaker) AND s.tsv @@ name.lexeme
-    ) AS speaks
-    LEFT JOIN LATERAL (
-        SELECT sum(weight) AS weight
-        FROM unnest(CAST(:pairs AS tsquery[]), CAST(:pair_weights AS float8[])) AS pair (words, weight)
-        WHERE own.said & (own.said - 1) <> 0 AND s.tsv @@ pair.words
-    ) AS pairs ON true
 ), beyond AS (
     SELECT seen.*,
         position - lag(position, 1) OVER by_place AS back1, position - lag(position, 2) OVER by_place AS back2,
@@ -95,7 +99,7 @@ WITH term AS MATERIALIZED (
     FROM seen
     WINDOW by_place AS (PARTITION BY source_id ORDER BY position)
 ), around AS (
-    SELECT source_id, position, asks, own, spoken, pairs,
+    SELECT source_id, position, asks, own, said, weight, spoken, pairs,
         CASE WHEN back1 = 1 THEN own_back1 ELSE 0 END AS before,
         CASE WHEN back1 = 2 THEN own_back1 WHEN back2 = 2 THEN own_back2 ELSE 0 END AS long_before,
         CASE WHEN on1 = 1 THEN own_on1 ELSE 0 END AS after,
@@ -138,15 +142,17 @@ WITH term AS MATERIALIZED (
             + CAST(:w_before AS float8) * a.before + CAST(:w_after AS float8) * a.after
             + CAST(:w_long_before AS float8) * a.long_before + CAST(:w_long_after AS float8) * a.long_after
             + CAST(:w_question AS float8) * a.question
-            + CAST(:w_together AS float8) * CAST(:total AS float8) * power(coalesce(covered.weight, 0) / CAST(:total AS float8), 2)
+            + CAST(:w_together AS float8) * CAST(:total AS float8) * power(CASE
+                WHEN a.together = a.said THEN a.weight
+                ELSE (SELECT sum(weight) FROM term WHERE a.together & term.bit <> 0)
+            END / CAST(:total AS float8), 2)
             + CAST(:w_speaker AS float8) * CAST(:total AS float8) * CASE WHEN a.spoken <> 0 THEN 1 ELSE 0 END
             + CAST(:w_speakers AS float8) * s.speakers
             + CAST(:w_pairs AS float8) * a.pairs
             + CAST(:w_source AS float8) * s.score
             + CAST(:w_time AS float8) * s.timely AS score
-    FROM around AS a
+    FROM (SELECT * FROM around OFFSET 0) AS a
     JOIN source AS s ON s.source_id = a.source_id
-    CROSS JOIN LATERAL (SELECT sum(weight) AS weight FROM term WHERE a.together & term.bit <> 0) AS covered
 ), placed AS (
     SELECT *, row_number() OVER (PARTITION BY source_id ORDER BY score DESC, position) AS place FROM scored
 ), supported AS (
@@ -158,7 +164,7 @@ WITH term AS MATERIALIZED (
     LIMIT CAST(:size AS integer)
 )
 SELECT first.*, p.captured_at, p.corrects, p.text, tsvector_to_array(ts_filter(p.tsv, '{b,c,d}')) AS lexemes,
-    (SELECT count(*) FROM found) AS found
+    (SELECT count(*) FROM found) AS found, (SELECT counted_at FROM scope) AS counted_at
 FROM first
 CROSS JOIN LATERAL (
     SELECT captured_at, corrects, text, tsv FROM search_passages

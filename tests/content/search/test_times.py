@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.search.times import LANGUAGES_MAX, LONGEST, languages_of_times, named_times
+from content.search.times import LANGUAGES_MAX, LONGEST, READ, languages_of_times, named_times, names_no_time
 
 NOW = datetime(2026, 11, 23, 15, tzinfo=UTC)
 LANGUAGES = ["english", "german", "simple"]
@@ -47,6 +47,14 @@ def test_most_questions_are_not_looked_at_closely() -> None:
     assert languages_of_times("How hot is the kiln?", LANGUAGES) == []
     assert languages_of_times("in May 2", ["simple"]) == []
     assert languages_of_times("gestern", LANGUAGES) == ["de"]
+
+
+def test_that_a_question_names_no_time_is_plain_once_the_calendar_was_read() -> None:
+    READ.clear()
+    assert not names_no_time("How hot is the kiln?", LANGUAGES)
+    assert named_times("How hot is the kiln?", LANGUAGES, NOW) == []
+    assert names_no_time("How hot is the kiln?", LANGUAGES)
+    assert not names_no_time("gestern", LANGUAGES)
 
 
 def test_a_question_costs_a_bounded_amount_however_long_it_is_and_in_however_many_languages() -> None:

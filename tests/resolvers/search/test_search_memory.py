@@ -7,6 +7,9 @@ from resolvers.search.query_cache import memory_of
 from resolvers.search.reindexing import reindex
 from resolvers.search.request import Filter, SearchRequest
 from resolvers.search.search import search
+from resolvers.search.source_search import SourceSearchRequest, search_sources
+from resolvers.sources.retain import retain_sources
+from resolvers.sources.sources import SourceDraft
 from tests.wiki import Wiki
 
 ANYTHING = Filter()
@@ -70,3 +73,40 @@ async def test_long_questions_and_mistakes_are_not_remembered(wiki: Wiki) -> Non
     assert not memory_of(wiki.database).understood.entries
     await slugs(wiki, "lighthouse")
     assert len(memory_of(wiki.database).understood.entries) == 1
+
+
+async def passages(wiki: Wiki, text: str) -> list[str]:
+    found = await search_sources(wiki.database, wiki.scope, SourceSearchRequest(text))
+    return [hit.text for hit in found.hits]
+
+
+async def test_what_was_retained_since_is_found_by_a_question_that_was_asked_before(wiki: Wiki) -> None:
+    for number in range(30):
+        draft = SourceDraft("url", f"harbour-{number}", "The harbour is wide.")
+        await retain_sources(wiki.database, wiki.scope, [draft])
+        await passages(wiki, "lighthouses")
+    text = "The lighthouse stands by the harbour."
+    await retain_sources(wiki.database, wiki.scope, [SourceDraft("url", "lighthouse", text)])
+    assert await passages(wiki, "lighthouses") == [text]
+    assert (await passages(wiki, "harbour lighthouse"))[0] == text
+
+
+async def test_passages_understand_a_question_anew_when_their_words_were_counted_anew(wiki: Wiki) -> None:
+    await retain_sources(wiki.database, wiki.scope, [SourceDraft("url", "lighthouse", "The lighthouse is tall.")])
+    memory = memory_of(wiki.database).read
+    assert await passages(wiki, "tall lighthouse")
+    (first,) = memory.entries.values()
+    assert await passages(wiki, "tall lighthouse")
+    assert list(memory.entries.values()) == [first]
+    drafts = [SourceDraft("url", f"mole-{number}", f"Mole {number}.") for number in range(9)]
+    await retain_sources(wiki.database, wiki.scope, drafts)
+    assert await passages(wiki, "tall lighthouse")
+    (later,) = memory.entries.values()
+    assert later.pages == first.pages + 9
+
+
+async def test_long_questions_and_mistakes_to_passages_are_not_remembered(wiki: Wiki) -> None:
+    await retain_sources(wiki.database, wiki.scope, [SourceDraft("url", "lighthouse", "The lighthouse is tall.")])
+    for text in ("lighthuose", "tall " * 60):
+        assert await passages(wiki, text)
+    assert not memory_of(wiki.database).read.entries

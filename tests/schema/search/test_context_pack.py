@@ -74,6 +74,19 @@ async def test_pages_load_by_their_rules_and_then_comes_what_was_found(context: 
     ]  # fmt: skip
 
 
+async def test_a_page_that_the_task_names_shows_the_lines_that_answer(context: Context, wiki: Wiki) -> None:
+    lines = [f"- In week {number} the potter made nothing of it but plans for the weeks after." for number in range(12)]
+    lines[7] = "- The glazes cracked in the frost."
+    draft = PageDraft("entity", "Mara", sections=[SectionDraft("\n".join(lines), heading="Notes")])
+    await create_page(wiki.database, wiki.scope, draft)
+    pack = await packed(context, "What glaze cracked?", task="Ask Mara about the glaze")
+    (notes,) = (item for item in pack["items"] if item["kind"] == "NAMED")
+    assert notes["text"].split("\n") == [lines[0], lines[7], "- … (+10)"]
+    assert notes["isCut"]
+    whole = await packed(context, "Mara", task="Ask Mara about the weeks of the potter")
+    assert next(item for item in whole["items"] if item["kind"] == "NAMED")["text"].count("\n") >= 4
+
+
 async def test_a_small_budget_is_kept_and_what_is_left_out_is_counted(context: Context) -> None:
     whole = await packed(context, "kiln cracked frost")
     assert (whole["omitted"], sum(item["isCut"] for item in whole["items"])) == (0, 0)
