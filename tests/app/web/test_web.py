@@ -11,6 +11,7 @@ import pytest
 
 from app.web.endpoint import local_path
 from db.scope import Role
+from resolvers.pages.lifecycle import archive_page
 from resolvers.pages.renaming import rename_page
 from tests.app.service import Service, serving
 from tests.app.web_client import SAME, signed_in, written
@@ -217,6 +218,17 @@ async def test_every_page_is_kept_to_its_own_files(person: httpx.AsyncClient, wi
         assert not re.search(
             r"<img|<iframe| style=| on\w+=|<style|<script(?! type=\"module\" src=\"/static/)", shown.text
         )
+
+
+async def test_the_first_page_lists_the_types_that_have_pages(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    await written(wiki, "Austin", "Hot.")
+    await written(wiki, "Ada", "A person.", type="entity")
+    gone = await written(wiki, "Old plan", "Done.", type="project")
+    await archive_page(wiki.database, wiki.scope, (await wiki.row("pages", slug=gone))["id"])
+    shown = (await person.get(f"/wiki/{owner}")).text
+    assert re.findall(r'href="/pages/[^"]*\?type=(\w+)"', shown) == ["entity", "topic"]
 
 
 async def test_one_statement_reads_each_page(
