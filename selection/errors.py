@@ -6,7 +6,7 @@ from graphql import GraphQLError
 
 
 class NotCompilable(Exception):
-    """A selection that needs graphql-core: Python fields, mutations, introspection."""
+    """A selection that needs graphql-core: mutations, introspection."""
 
 
 class Refused(GraphQLError):

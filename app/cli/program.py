@@ -29,7 +29,7 @@ from .commands import (
     watch,
     wiki,
 )
-from .commands.admin import audit, doctor, embeddings, grants, keys, owners, queue, tenants, webhooks
+from .commands.admin import attachments, audit, doctor, embeddings, grants, keys, owners, queue, tenants, webhooks
 from .commands.data import backups, erasing, moves, sync
 from .output import complain, prepare_streams, print_status, say
 
@@ -112,7 +112,7 @@ app = typer.Typer(
 COMMANDS = (
     demo, service, doctor, options, tenants, owners, grants, keys, audit, import_export, sync, backups, moves, erasing,
     queue, jobs, sources, pages, search, context, edit, history, wiki, decisions, memories, watch, lint, knowledge,
-    embeddings, webhooks, explain,
+    embeddings, attachments, webhooks, explain,
 )  # fmt: skip
 
 

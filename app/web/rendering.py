@@ -81,10 +81,20 @@ def address(page: Mapping[str, Any], owner: str) -> str:
     return f"/wiki/{space}/{page['type'].lower()}/{page['slug']}"
 
 
+class Templates(Environment):
+    """The environment of the templates. `page.title` is first looked for among the fields of an answer: Jinja would
+    look for an attribute of the dict, and then meet an error for each field."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        if type(obj) is dict and attribute in obj:
+            return obj[attribute]
+        return super().getattr(obj, attribute)
+
+
 @cache
-def templates() -> Environment:
+def templates() -> Templates:
     """Return the environment of the templates. Everything is escaped that is not markup of ours."""
-    made = Environment(
+    made = Templates(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,

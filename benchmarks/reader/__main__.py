@@ -1,20 +1,27 @@
 """What a page of the reader costs, on a demo that runs: `make demo`, then `python -m benchmarks.reader --pid PID`.
 
-PID is the process of the server: `pgrep -f 'cairn demo'` prints it. The time from the last key to the hits is taken in
-Chromium, with the pause after the key that the reader makes.
+PID is the process of the server: `pgrep -f 'cairn demo'` prints it. The page is read as HTML, as its address with
+`.json` answers it (its sections as markdown with their evidence, without links and history) and, with a token of
+`cairn token`, as GraphQL answers the very document that the HTML is made of. All pages of the wiki are read in turn,
+too, so that none is read twice in a row. The time from the last key to the hits is taken in Chromium, with the pause
+after the key that the reader makes.
 """
 
 import argparse
 import gzip
+import html
 import json
 import os
 import re
 import statistics
 import tempfile
+from collections.abc import Callable, Iterable
+from itertools import cycle, islice
 from pathlib import Path
 
 import httpx
 
+from app.web.endpoint import with_shell
 from tests.app.chromium import EXECUTABLE, tab
 
 SCRIPTS = re.compile(r'<script type="module" src="([^"]+)"')
@@ -40,13 +47,43 @@ def cpu(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def cost(browser: httpx.Client, process: int, path: str, times: int) -> tuple[float, float]:
-    """The server's CPU and the time of one read, in milliseconds."""
-    for _ in range(20):
-        browser.get(path).raise_for_status()
+def cost(read: Callable[[str], httpx.Response], process: int, pages: Iterable[str], times: int) -> float:
+    """The server's CPU of one read, in milliseconds, of so many in turn; the median of their times is printed."""
+    in_turn = cycle(pages)
+    for page in islice(in_turn, 20):
+        read(page).raise_for_status()
     before = cpu(process)
-    took = [browser.get(path).elapsed.total_seconds() * 1000 for _ in range(times)]
-    return (cpu(process) - before) / times * 1000, statistics.median(took)
+    took = [read(page).raise_for_status().elapsed.total_seconds() * 1000 for page in islice(in_turn, times)]
+    spent = (cpu(process) - before) / times * 1000
+    print(f"{spent:.1f} ms of CPU, {statistics.median(took):.1f} ms")
+    return spent
+
+
+def pages_of(browser: httpx.Client, owner: str) -> list[str]:
+    """The addresses of all pages of a wiki, as its lists of pages have them."""
+    found: dict[str, None] = {}
+    path = f"/pages/{owner}"
+    while path:
+        text = browser.get(path).raise_for_status().text
+        found |= dict.fromkeys(re.findall(rf'href="(/wiki/{owner}/[a-z]+/[^"#]+)"', text))
+        more = re.search(r'href="(/pages/[^"]*after=[^"]*)"', text)
+        path = html.unescape(more[1]) if more else ""
+    return list(found)
+
+
+def ask_graphql(url: str, token: str) -> Callable[[str], httpx.Response]:
+    """Return a function that asks for the document of a page's HTML as GraphQL."""
+    client = httpx.Client(base_url=url, headers={"authorization": f"Bearer {token}"}, timeout=30)
+    any_page = client.post("/graphql", json={"query": "{ wikiPages(first: 1) { nodes { tenantId } } }"}).json()
+    tenant = any_page["data"]["wikiPages"]["nodes"][0]["tenantId"]
+
+    def read(page: str) -> httpx.Response:
+        _, _, owner, type, slug = page.split("/")
+        given = {"tenantId": tenant, "owner": owner, "type": type.upper(), "slug": slug}
+        asked = {"query": with_shell("read"), "operationName": "Read", "variables": given}
+        return client.post("/graphql", json=asked)
+
+    return read
 
 
 def to_hits(url: str, path: str, query: str, times: int) -> list[float]:
@@ -71,15 +108,24 @@ def main() -> None:
     asked.add_argument("--page", default="mara/entity/austin-texas", help="OWNER/TYPE/SLUG")
     asked.add_argument("--query", default="austin")
     asked.add_argument("--times", type=int, default=200, help="reads of each kind; many more meet the rate limit")
+    asked.add_argument("--token", help="of an owner that may read the page, to ask for its document as GraphQL")
     given = asked.parse_args()
     process, owner = given.pid, given.page.partition("/")[0]
     page = f"/wiki/{given.page}"
     paths = [page, f"/wiki/{owner}", f"/pages/{owner}", f"/sources/{owner}", f"/work/{owner}", f"/new/{owner}"]
     with httpx.Client(base_url=given.url, headers=HTML, timeout=30) as browser:
-        html, html_time = cost(browser, process, page, given.times)
-        data, data_time = cost(browser, process, f"{page}.json", given.times)
-        print(f"HTML: {html:.1f} ms of CPU, {html_time:.1f} ms; JSON: {data:.1f} ms of CPU, {data_time:.1f} ms")
-        print(f"HTML to JSON: {html / data:.2f}")
+        ways: dict[str, Callable[[str], httpx.Response]] = {
+            "HTML": browser.get,
+            ".json": lambda path: browser.get(f"{path}.json"),
+        }
+        if given.token:
+            ways["GraphQL, the same document"] = ask_graphql(given.url, given.token)
+        for what, pages in {"one page": [page], "all pages in turn": pages_of(browser, owner)}.items():
+            spent = {}
+            for way, read in ways.items():
+                print(f"{what}, {way}:", end=" ")
+                spent[way] = cost(read, process, pages, given.times)
+            print(", ".join(f"HTML to {way}: {spent['HTML'] / own:.2f}" for way, own in spent.items() if way != "HTML"))
         for path in [*paths, f"/search/{owner}?q={given.query}"]:
             text = browser.get(path).raise_for_status().text
             scripts = [gzip.compress(browser.get(script).content) for script in SCRIPTS.findall(text)]

@@ -3,11 +3,15 @@
 from typing import Any
 
 from sqlalchemy import (
+    ARRAY,
     ColumnElement,
     FromClause,
     Integer,
     Select,
+    Text,
     and_,
+    cast,
+    column,
     func,
     literal,
     literal_column,
@@ -16,6 +20,7 @@ from sqlalchemy import (
     union_all,
 )
 
+from content.templates import TEMPLATES
 from selection import in_tenant
 from selection.declare.mapping import OuterRow
 
@@ -63,6 +68,16 @@ def node_count(owner: OuterRow) -> ColumnElement[Any]:
     page = pages.alias()
     query = select(func.count()).select_from(page).where(page.c.owner_id == owner.c.id, active(page))
     return in_tenant(query).scalar_subquery()
+
+
+def types(owner: OuterRow) -> ColumnElement[Any]:
+    """Return the types of which there are active pages: each is looked for, and no page is read besides."""
+    page = pages.alias()
+    every = func.unnest(literal_column(f"ARRAY{sorted(TEMPLATES)}", ARRAY(Text)))
+    type_ = every.table_valued(column("name", Text)).render_derived()
+    one = select(page.c.id).where(page.c.owner_id == owner.c.id, page.c.type == type_.c.name, active(page))
+    held = in_tenant(one).exists()
+    return cast(func.array(select(type_.c.name).where(held).order_by(type_.c.name).scalar_subquery()), ARRAY(Text))
 
 
 # -- around one page

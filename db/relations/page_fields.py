@@ -65,8 +65,8 @@ def expires_at(page: OuterRow) -> ColumnElement[Any]:
 
 
 def named(page: OuterRow, field: str) -> tuple[Select[Any], Select[Any]]:
-    """Select the ids of the pages that a field names as `slug`, `type/slug` or `[[slug]]`, and of those that once had
-    such a slug."""
+    """Select the ids of the other pages that a field names as `slug`, `type/slug` or `[[slug]]`, and of those that once
+    had such a slug: a page has those of pages that were merged into it."""
     path: ColumnElement[Any] = literal_column(f"CAST('$.{field}[*] ? (@.type() == \"string\")' AS jsonpath)")
     value: Any = column("value", JSONB)
     item = func.jsonb_path_query(page.c.metadata, path).table_valued(value).render_derived()
@@ -82,8 +82,8 @@ def named(page: OuterRow, field: str) -> tuple[Select[Any], Select[Any]]:
         return row.c.owner_id == page.c.owner_id, row.c.slug == name.c.slug, is_of_type
 
     return (
-        select(now.c.id).join(name, true()).where(*meant(now)),
-        select(former.c.page_id).join(name, true()).where(*meant(former)),
+        select(now.c.id).join(name, true()).where(*meant(now), now.c.id != page.c.id),
+        select(former.c.page_id).join(name, true()).where(*meant(former), former.c.page_id != page.c.id),
     )
 
 

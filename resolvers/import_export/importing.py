@@ -38,7 +38,7 @@ from .originals import draft, keep_originals, records, with_exported_facts
 from .pages import NoteFound, NoteSaved, Placed, Places
 from .paths import ABOUT
 from .problems import Problems
-from .relations import Tied, Ties, Written, find_sources, problem, unknown_type, wiki
+from .relations import Tied, Ties, Written, find_sources, problem, unknown_type, wiki, without_text
 from .staging import NoteList, OriginalFile, Spool
 from .temp_database import TempDatabase
 from .zips import unpacked
@@ -252,6 +252,8 @@ class Import:
             self.unknown_types[unknown] = count + 1, first
         if not note.redirect_to:
             self.vault.add(found)
+        elif note.body.strip():
+            self.warnings.append(without_text(piece.label))
 
     async def add_source(self, piece: Piece, record: SourceRecord) -> None:
         draft = SourceDraft(

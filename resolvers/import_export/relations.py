@@ -393,6 +393,11 @@ def unknown_type(type: str, count: int, first: str) -> ImportProblem:
     return ImportProblem(first, "UNKNOWN_TYPE", message)
 
 
+def without_text(path: str) -> ImportProblem:
+    message = "its text was left out, because a file with redirectTo is no page: remove redirectTo to import the text"
+    return ImportProblem(path, "TEXT_LEFT_OUT", message)
+
+
 def unanswered(path: str, relation: str, name: str) -> ImportProblem:
     message = f'{relation}: no page answers to "{name[:200]}" yet; the tie is made when one does'
     return ImportProblem(path, BROKEN_RELATION, message)

@@ -22,19 +22,24 @@ TOPIC = 16  # lexemes that say what a page is about
 
 
 async def related(database: Database, scope: Scope, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
-    """Return (page id, score) of active pages in the same wiki, the nearest first; none for a page out of sight."""
+    """Return (page id, score) of active pages in the same wiki, the nearest first; none for a page out of sight.
+
+    A page that was merged into another is a part of that one, which is not related to it.
+    """
     async with database.searching() as connection:
-        owner_id = await connection.value(PAGES["find_owner"], tenant_id=scope.tenant_id, id=page_id)
-        if owner_id is None:
+        place = await connection.one(PAGES["find_merged"], tenant_id=scope.tenant_id, id=page_id)
+        if place is None:
             return []
+        owner_id, itself = place["owner_id"], {page_id, place["into_page_id"]}
         try:
             await authorise(connection, scope, owner_id, Action.READ)
         except NotFound:
             return []
-        return await find_near(connection, scope.in_owner(owner_id), page_id, max(1, min(limit, MOST)))
+        found = await find_near(connection, scope.in_owner(owner_id), page_id, max(1, min(limit, MOST)) + len(itself))
+    return [(id, score) for id, score in found if id not in itself][:limit]
 
 
-async def find_near(connection: Connection, scope: Scope, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
+async def find_near(connection: Connection, scope: Scope, page_id: UUID, size: int) -> list[tuple[UUID, float]]:
     where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
     topic = await connection.all(WORDS["find_topic"], **where, page_id=page_id, analysers=list(ANALYSERS), size=TOPIC)
     if not topic:
@@ -45,9 +50,9 @@ async def find_near(connection: Connection, scope: Scope, page_id: UUID, limit: 
     rows = await connection.all(
         asked.ranking, **where, **WEIGHTS | {"w_linked": 0.0}, **asked.values(), analyser=reading.analyser,
         analysers=list(ANALYSERS), statuses=["active"], strict=False, since=None, until=None, pages=reading.pages,
-        length=reading.mean_length, size=limit + 1,
+        length=reading.mean_length, size=size,
     )  # fmt: skip
-    return [(row["page_id"], row["score"]) for row in rows if row["page_id"] != page_id][:limit]
+    return [(row["page_id"], row["score"]) for row in rows]
 
 
 def read_topic(scope: Scope, topic: Sequence[Row]) -> tuple[ReadQuery, dict[str, float]]:

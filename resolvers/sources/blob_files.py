@@ -1,7 +1,7 @@
 """The bytes of files where they lie in a folder: read, copied to another wiki, and deleted when nothing refers to them.
 
 A row of `blobs` says whether its bytes are in the folder that `CAIRN_ATTACHMENTS_DIR` names. Rows that have them
-stay as they are, so the setting is for what is kept from then on.
+stay as they are until `moving_files` moves them, so the setting is for what is kept from then on.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ async def copy_files(database: Database, scope: Scope, to_owner_id: UUID, hashes
 
 
 async def drop_files(database: Database, scope: Scope, hashes: Collection[bytes]) -> int:
-    """Delete these files of a wiki where no row stands for them any more; return how many there were.
+    """Delete these files of a wiki where no row says any more that they lie here; return how many there were.
 
     Within a larger transaction nothing is deleted: that may be undone. The next sweep does it.
     """
@@ -84,9 +84,9 @@ async def drop_files(database: Database, scope: Scope, hashes: Collection[bytes]
 
 
 async def sweep_files(database: Database, tenant_id: UUID) -> int:
-    """Delete the files of a tenant's wikis that no row stands for; return how many there were.
+    """Delete the files of a tenant's wikis of which no row says that they lie here; return how many there were.
 
-    They are left by transactions that were rolled back, and by processes that were killed.
+    They are left by transactions that were rolled back, and by processes that were killed, as one that moved them.
     """
     folder = folder_of(database)
     if folder is None:

@@ -49,6 +49,7 @@ class WikiGraph:
     def edges(among: int = 1000) -> list[WikiGraphEdge]: ...
 
     node_count: int = expression(graph.node_count, "How many active pages the wiki has.")
+    types: list[WikiPageType] = expression(graph.types, "The types of its active pages, in alphabetical order.")
 
 
 @strawberry.type(description="A page and the pages around it.")

@@ -39,13 +39,15 @@ from ..declare.mapping import (
 from ..errors import NotCompilable
 from ..limits import Cost
 from .collect import Collector
+from .computed import CALL, Call
 from .connection import ConnectionSelection
 from .parameters import Binds, Fixed, Getter
 from .tenancy import in_tenant
 
 
 class Mode(Enum):
-    """The use of the JSON. For values graphql-core completes it: it reports nulls itself and runs the Python fields."""
+    """The use of the JSON: bytes that are sent once the fields of Python are filled in, or values that graphql-core
+    completes, which reports nulls itself."""
 
     BYTES = "bytes"
     VALUES = "values"
@@ -72,7 +74,8 @@ class StepUse(NamedTuple):
 
 
 class QueryCompiler:
-    """Builds one statement. For values, the columns that Python fields need are fetched under `$name`."""
+    """Builds one statement. What a field of Python needs is fetched for it: in bytes under its own key, in values under
+    `$name` beside it."""
 
     def __init__(self, collector: Collector, mode: Mode, *, within: bool = False) -> None:
         """Start a statement; `within`: the only step's rows are found by the statement."""
@@ -82,6 +85,7 @@ class QueryCompiler:
         self.binds = Binds()
         self.cost = Cost()
         self.steps: list[StepUse] = []
+        self.calls: list[Call] = []
         self.checks: list[tuple[Callable[..., None], Arguments]] = []
 
     # -- objects and their fields
@@ -121,16 +125,20 @@ class QueryCompiler:
             case Part() if python_name(field) in row.c:
                 return {key: self.leaf(field.type, row.c[python_name(field)])}
             case Computed() as computed if self.mode is Mode.VALUES:
-                return self.computed(computed, row)
+                return {computed.key(need): value for need, value in self.needs(computed, row).items()}
+            case Computed() as computed if is_leaf_type(get_named_type(field.type)):
+                self.calls.append(Call(computed.function, self.read(field, nodes)))
+                number = {CALL: literal(len(self.calls) - 1)}
+                return {key: json_format.json_object(number | self.needs(computed, row))}
         raise NotCompilable(f"{type_.name}.{name}")
 
-    def computed(self, computed: Computed, row: FromClause) -> Pairs:
+    def needs(self, computed: Computed, row: FromClause) -> Pairs:
         """Return the expressions that a field of Python needs of the row."""
         if computed.cost:
             self.cost.add(Fixed(computed.cost))
-        needs = {computed.key(name): needed for name, needed in computed.needs.items()}
         return {
-            key: row.c[needed] if isinstance(needed, str) else needed(OuterRow(row)) for key, needed in needs.items()
+            name: row.c[needed] if isinstance(needed, str) else needed(OuterRow(row))
+            for name, needed in computed.needs.items()
         }
 
     def leaf(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:

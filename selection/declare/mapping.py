@@ -80,7 +80,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class Computed:
-    """A field computed in Python, plain or async, from what it needs of the row; never part of a bytes plan.
+    """A field computed in Python, plain or async, from what it needs of the row.
 
     Each need is the name of a column, or sql(row) -> a SQL expression over the row.
     """

@@ -17,6 +17,7 @@ from observability.trace import record_error, record_operation, record_values
 
 from ..compile.collect import Collector
 from ..compile.compiler import Mode, QueryCompiler, is_within, within_of
+from ..compile.computed import places_in
 from ..compile.constant import Constant, is_constant
 from ..compile.parameters import Request
 from ..declare.contract import lists_what_a_step_finds
@@ -213,10 +214,11 @@ def compile_operation(schema: GraphQLSchema, operation: Operation, variables: Va
 
     found = [root.fields.get(nodes[0].name.value) for nodes in fields.values()]
     nothing = orjson.dumps({key: [] for key in fields}) if all(map(lists_what_a_step_finds, found)) else None
+    places = places_in(collector, root, fields)
     compiler = QueryCompiler(collector, Mode.BYTES)
-    plan = QueryPlan(compiler, pairs(compiler), nothing)
+    plan = QueryPlan(compiler, pairs(compiler), places, nothing)
     if is_within(compiler.steps):
         compiler = QueryCompiler(collector, Mode.BYTES, within=True)
         shown = pairs(compiler)
-        plan.whole = QueryPlan(compiler, case((within_of(compiler.steps[0]).holds, shown)))
+        plan.whole = QueryPlan(compiler, case((within_of(compiler.steps[0]).holds, shown)), places)
     return plan

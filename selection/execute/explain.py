@@ -121,7 +121,7 @@ async def explain(engine: Engine, text: str, variables: dict[str, Any], name: st
 
 
 async def field_by_field(engine: Engine, document: Document, variables: dict[str, Any], scope: Any) -> Explanation:
-    """Compile an operation with a field that Python computes: each root field sends a statement of its own."""
+    """Compile an operation that graphql-core executes: each root field sends a statement of its own."""
     operation = document.operation
     request = Request(await engine.coerced(operation, variables), scope, [])
     collector = Collector(engine.schema, operation.fragments, request.variables)

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Dialect, Select, case, func, literal, sele
 from sqlalchemy.dialects.postgresql import asyncpg
 
 from ..compile.compiler import QueryCompiler, StepUse, within_of
+from ..compile.computed import Calls, Places
 from ..compile.parameters import Fixed, OfStep, Request
 from ..compile.tenancy import unbound_tables
 from ..declare.arguments import Argument
@@ -48,8 +49,13 @@ def bounded(result: ColumnElement[Any]) -> Select[Any]:
 class QueryPlan:
     """One statement for one operation and one shape of its variables."""
 
-    def __init__(self, compiler: QueryCompiler, result: ColumnElement[Any], nothing: bytes | None = None) -> None:
-        """Make a plan; `nothing` is the answer when no step found anything, known without asking Postgres."""
+    def __init__(
+        self, compiler: QueryCompiler, result: ColumnElement[Any], places: Places, nothing: bytes | None = None
+    ) -> None:
+        """Make a plan. `places` are those of fields that Python computes.
+
+        `nothing` is the answer when no step found anything, known without asking Postgres.
+        """
         statement = bounded(result)
         if tables := unbound_tables(statement):
             raise AssertionError(f"{tables} would be read for every tenant")
@@ -62,6 +68,7 @@ class QueryPlan:
         self.names_of_step = tuple(get.name for get in getters if isinstance(get, OfStep))
         self.in_places = in_places(getters) if self.names_of_step else tuple
         self.steps = compiler.steps
+        self.calls = Calls(compiler.calls, places) if compiler.calls else None
         self.checks = [(check, without_nulls(arguments)) for check, arguments in compiler.checks]
         self.anew = compiler.binds.decides
         self.cost = compiler.cost
@@ -74,13 +81,17 @@ class QueryPlan:
         """Return the statement's one JSON value. Its cost is spent before any SQL."""
         await context.spend(self.checked_cost(request))
         if not self.steps:
-            return await context.fetch(self.sql, self.parameters(request), self.anew)
+            return await self.fetch(context, self.parameters(request), request)
         if self.whole is not None and (value := await self.whole.run_at_once(context, request)) is not None:
             return value
         request = request._replace(found=await self.find(context, request, parent))
         if self.nothing is not None and not any(request.found):
             return self.nothing
-        return await context.fetch(self.sql, self.parameters(request), self.anew)
+        return await self.fetch(context, self.parameters(request), request)
+
+    async def fetch(self, context: Context, parameters: Sequence[Any], request: Request) -> bytes | None:
+        value = await context.fetch(self.sql, parameters, self.anew)
+        return value if value is None or self.calls is None else await self.calls.fill(value, request)
 
     def checked_cost(self, request: Request) -> int:
         """Return the cost, once the caller may ask for this at all."""
@@ -100,7 +111,7 @@ class QueryPlan:
             if known is None:
                 return None
             parameters = self.in_places((*self.parameters(request), *map(known.__getitem__, self.names_of_step)))
-            value = await context.fetch(self.sql, parameters, self.anew)
+            value = await self.fetch(context, parameters, request)
             if value is not None:
                 return value
         return None

@@ -25,6 +25,7 @@ from observability.trace import record_values
 
 from ..compile.collect import Collector
 from ..compile.compiler import EXPIRED, TYPE, Mode, Nodes, QueryCompiler
+from ..compile.computed import places_below
 from ..compile.parameters import Request
 from ..declare.contract import lists_what_a_step_finds, mapping_of, python_name
 from ..declare.mapping import Computed, Known, Source
@@ -110,7 +111,8 @@ def source_plan(collector: Collector, field: GraphQLField, nodes: Nodes, source:
     """Return the statement of one source and everything below it. Raises NotCompilable."""
     compiler = QueryCompiler(collector, mode)
     nothing = b"[]" if lists_what_a_step_finds(field) else None
-    return QueryPlan(compiler, compiler.source(field, nodes, source), nothing)
+    places = places_below(collector, field, nodes)
+    return QueryPlan(compiler, compiler.source(field, nodes, source), places, nothing)
 
 
 def completed(data: bytes | None) -> orjson.Fragment | None:

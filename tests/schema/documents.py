@@ -27,7 +27,6 @@ from tests.schema.arguments import SPELLINGS, Subject, Values
 from tests.schema.world import World
 
 ABSENT = object()
-NEEDS_PYTHON = {"bodyHtml", "excerpt"}
 CHANGES = {"rateLimit", "wikiLint", "wikiKnowledgeMap", "wikiActivityLog", "wikiDiary"}
 OF_GATEWAYS = {"_service"}
 """It has tests of its own."""
@@ -47,7 +46,7 @@ class Documents:
         self.rng, self.schema = random.Random(seed), schema
         self.values = Values(world, scope, self.rng)
         self.is_whole = seed % 4 > 0
-        self.excluded = CHANGES | OF_GATEWAYS | (NEEDS_PYTHON if self.is_whole else set())
+        self.excluded = CHANGES | OF_GATEWAYS
         if scope.role is not Role.ADMIN and self.chance(0.9):
             self.excluded = self.excluded | NEEDS_ADMIN
         self.counter = 0

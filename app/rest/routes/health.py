@@ -1,15 +1,16 @@
 """Readiness over REST: can this be used now?"""
 
-from typing import Literal
+from typing import Any, Literal
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
 from ...http.health import NotReady, Readiness
+from ..endpoint import check_parameters
 from ..models import ResponseModel
 from ..parameters import problems
-from ..problems import problem
+from ..problems import UnknownParameter, problem, problem_of
 
 
 class Health(ResponseModel):
@@ -17,11 +18,16 @@ class Health(ResponseModel):
 
 
 routes = APIRouter(tags=["health"])
+ANSWERS: dict[int | str, dict[str, Any]] = {status: problems()[status] for status in (422, 503)}
 
 
-@routes.get("/health", operation_id="getHealth", response_model=Health, responses={503: problems()[503]})
+@routes.get("/health", operation_id="getHealth", response_model=Health, responses=ANSWERS)
 async def health(request: Request) -> Response:
     """Asks the database; needs no credential."""
+    try:
+        check_parameters(request, ())
+    except UnknownParameter as unknown:
+        return problem_of(unknown)
     readiness: Readiness = request.app.state.readiness
     try:
         await readiness.check()

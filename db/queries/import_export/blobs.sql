@@ -7,9 +7,36 @@ VALUES (
 ON CONFLICT (tenant_id, owner_id, hash) DO NOTHING;
 
 -- name: find_kept
--- Those of these files that a row stands for.
+-- Those of these files whose bytes are kept in the folder.
 SELECT b.hash FROM blobs AS b
-WHERE b.tenant_id = :tenant_id AND b.owner_id = :owner_id AND b.hash = ANY(CAST(:hashes AS bytea[]));
+WHERE b.tenant_id = :tenant_id AND b.owner_id = :owner_id AND b.hash = ANY(CAST(:hashes AS bytea[]))
+  AND b.is_in_folder;
+
+-- name: count_elsewhere
+-- How many files of each wiki of a tenant are not where they are wanted, in the folder or here.
+SELECT b.owner_id, count(*) AS files FROM blobs AS b
+WHERE b.tenant_id = CAST(:tenant_id AS uuid) AND b.is_in_folder <> CAST(:is_in_folder AS boolean)
+GROUP BY b.owner_id
+ORDER BY b.owner_id;
+
+-- name: list_elsewhere
+-- The next of these files in a wiki, by their hashes.
+SELECT b.hash, b.size FROM blobs AS b
+WHERE b.tenant_id = CAST(:tenant_id AS uuid) AND b.owner_id = CAST(:owner_id AS uuid)
+  AND b.hash > CAST(:after AS bytea) AND b.is_in_folder <> CAST(:is_in_folder AS boolean)
+ORDER BY b.hash
+LIMIT CAST(:size AS integer);
+
+-- name: find_elsewhere
+-- The bytes of one of these files, if Postgres has them.
+SELECT b.data FROM blobs AS b
+WHERE b.tenant_id = :tenant_id AND b.owner_id = :owner_id AND b.hash = CAST(:hash AS bytea)
+  AND b.is_in_folder <> CAST(:is_in_folder AS boolean);
+
+-- name: move
+-- Keep the bytes of a file here, or say that the folder has them.
+UPDATE blobs SET data = CAST(:data AS bytea), is_in_folder = CAST(:is_in_folder AS boolean)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND hash = CAST(:hash AS bytea);
 
 -- name: list_owners
 -- The owners of a tenant.

@@ -2,6 +2,13 @@
 -- In whose wiki a page lies.
 SELECT owner_id FROM pages WHERE tenant_id = :tenant_id AND id = :id;
 
+-- name: find_merged
+-- In whose wiki a page lies, and the page that it was merged into.
+SELECT p.owner_id, m.into_page_id
+FROM pages AS p
+LEFT JOIN merged_pages AS m ON m.tenant_id = p.tenant_id AND m.owner_id = p.owner_id AND m.page_id = p.id
+WHERE p.tenant_id = :tenant_id AND p.id = :id;
+
 -- name: find_owners
 -- In whose wikis pages lie.
 SELECT id, owner_id FROM pages WHERE tenant_id = :tenant_id AND id = ANY(CAST(:ids AS uuid[]));

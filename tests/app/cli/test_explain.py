@@ -185,8 +185,8 @@ def test_values_of_every_type_reach_the_plan(wiki: Cairn, write: Write) -> None:
     assert statement["plan"][0]["Execution Time"] > 0
 
 
-def test_a_field_that_python_computes_leaves_a_statement_for_each_root(wiki: Cairn, write: Write) -> None:
-    file = write("{ recentWikiPages(limit: 2) { bodyHtml } viewer { role } rateLimit { cost } }")
+def test_introspection_beside_it_leaves_a_statement_for_each_root(wiki: Cairn, write: Write) -> None:
+    file = write("{ recentWikiPages(limit: 2) { bodyHtml } viewer { role } __schema { queryType { name } } }")
     found = explained(wiki, file)
     assert [one["field"] for one in found["statements"]] == ["recentWikiPages", "viewer"]
     assert explained(wiki, file, "--analyze")["statementsSent"] == 2

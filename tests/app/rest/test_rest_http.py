@@ -332,6 +332,12 @@ async def test_long_answers_are_compressed_for_those_who_take_it(rest: Rest) -> 
     assert orjson.loads(short.content) == orjson.loads(plain.content)
 
 
+async def test_health_has_no_parameters(service: Service) -> None:
+    answer = await service.http.get(f"{PATH}/health?deep=1")
+    assert (answer.status_code, answer.json()["code"], answer.json()["field"]) == (422, "BAD_USER_INPUT", "deep")
+    assert answer.json()["detail"] == 'There is no query parameter "deep" here. This path has none.'
+
+
 async def test_head_is_get_without_what_it_says(service: Service, token: str, rest: Rest) -> None:
     await rest.page("Austin")
     bearer = {"authorization": f"Bearer {token}"}

@@ -55,6 +55,23 @@ async def test_a_relation_to_a_page_that_is_not_there_is_told_with_its_file(wiki
     assert (again.unchanged, again.broken_links, told(again)) == (1, 3, told(result))
 
 
+async def test_the_text_of_a_file_that_redirects_is_told_to_be_left_out(wiki: Wiki, tmp_path: Path) -> None:
+    files = {
+        "Newest trip.md": "A trip.\n",
+        "old.md": "---\nredirectTo: Newest trip\n---\n\nWhat it said.\n",
+        "older.md": "---\nslug: older\nredirectTo: Newest trip\n---\n\n",
+    }
+    result = await imported(wiki, tmp_path, files)
+    (left,) = result.warnings
+    assert (left.path, left.code) == ("old.md", "TEXT_LEFT_OUT")
+    assert left.message.startswith("its text was left out, because a file with redirectTo is no page")
+    assert (result.created, result.errors, await former(wiki)) == (
+        1,
+        (),
+        {"old": "newest-trip", "older": "newest-trip"},
+    )
+
+
 @pytest.mark.parametrize("way", ["creation", "rename", "alias", "import"])
 async def test_relations_heal_when_the_page_comes(wiki: Wiki, tmp_path: Path, way: str) -> None:
     where = wiki.database, wiki.scope

@@ -67,6 +67,17 @@ async def test_what_was_kept_before_the_setting_is_read_as_before(wiki: Wiki, tm
     assert sorted(row["is_in_folder"] for row in await wiki.rows("blobs", "1")) == [False, True]
 
 
+async def test_a_file_whose_row_has_its_bytes_is_swept_from_the_folder(wiki: Wiki, tmp_path: Path) -> None:
+    """A move to Postgres that was killed leaves such a file."""
+    await keep_attachments(wiki.database, wiki.scope, [attachment("Map.png", FILE)])
+    wiki.database.blob_folder = folder = BlobFolder(tmp_path / "files")
+    await keep_attachments(wiki.database, wiki.scope, [attachment("New.png", OTHER)])
+    folder.put(wiki.scope.tenant_id, wiki.scope.owner_id, sha256(FILE).digest(), FILE)
+    assert await sweep_files(wiki.database, wiki.scope.tenant_id) == 1
+    assert files(folder, wiki) == {OTHER}
+    assert (await read_attachment(wiki.database, wiki.scope, "Map.png")).data == FILE
+
+
 async def test_a_file_that_is_gone_or_changed_is_told_and_the_same_file_mends_it(
     wiki: Wiki, folder: BlobFolder, tmp_path: Path
 ) -> None:

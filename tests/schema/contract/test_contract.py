@@ -70,6 +70,7 @@ def stored(type_name: str, field_name: str) -> bool:
         ("WikiApiKey", "networks"),  # 50 at most
         ("WikiApiKey", "scopes"),  # three
         ("WikiDecisionQuestion", "options"),  # 20 at most
+        ("WikiGraph", "types"),  # eleven
         ("WikiDiary", "days"),  # 31 at most
         ("WikiDiaryDay", "counts"),
         ("WikiDiaryDay", "entries"),

@@ -30,12 +30,6 @@ async def test_several_roots_are_one_statement(engine: Engine, context: Recorder
     assert len(context.statements) == 1
 
 
-async def test_a_python_field_costs_one_statement_per_root(engine: Engine, context: Recorder) -> None:
-    text = "{ a: recentWikiPages { excerpt children { excerpt(length: 3) } } b: recentWikiPages { title } }"
-    await data(engine, context, text)
-    assert len(context.statements) == 2
-
-
 async def test_count_and_lookahead_run_only_when_selected(engine: Engine, context: Recorder) -> None:
     await data(engine, context, "{ wikiPages(first: 2) { nodes { id } } }")
     await data(engine, context, "{ wikiPages(first: 2) { nodes { id } pageInfo { hasNextPage } totalCount } }")

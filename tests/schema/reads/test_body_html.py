@@ -119,8 +119,9 @@ async def test_a_payload_shows_it_too(engine: Engine, context: Recorder, wiki: W
     )
 
 
-async def test_it_costs_as_many_rows_as_it_is_worth(engine: Engine, context: Recorder) -> None:
+async def test_it_costs_as_many_rows_as_it_is_worth(engine: Engine, wiki: Wiki) -> None:
     async def cost(fields: str) -> int:
+        context = Recorder(wiki.database, wiki.scope, ANY_COST)
         answer = await engine.execute(f"{{ wikiPages(first: 10) {{ nodes {{ {fields} }} }} }}", {}, None, context)
         requested: int = orjson.loads(answer.body)["extensions"]["cost"]["requested"]
         return requested

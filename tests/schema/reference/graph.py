@@ -37,6 +37,9 @@ class Graphs:
     def node_count(self, owner: Row) -> int:
         return len(self.pages(owner))
 
+    def types(self, owner: Row) -> list[str]:
+        return sorted({page["type"] for page in self.pages(owner)})
+
 
 class Neighbourhoods:
     """A neighbourhood is the row of the page in its middle."""

@@ -66,7 +66,7 @@ class Pages:
         return limited(self.rows.sorted(found, *TITLES), limit, 20)
 
     def named(self, page: Row, field: str) -> set[Any]:
-        """The pages that a field of the metadata names by a slug that they have or had."""
+        """The other pages that a field of the metadata names by a slug that they have or had."""
         said = page["metadata"].get(field)
         found: set[Any] = set()
         for name in [said] if isinstance(said, str) else said or []:
@@ -74,7 +74,7 @@ class Pages:
             for table, key in (("pages", "id"), ("old_slugs", "page_id")):
                 rows = self.rows.where(table, slug=slug, owner_id=page["owner_id"])
                 found |= {row[key] for row in rows if type in ("", row["type"])}
-        return found
+        return found - {page["id"]}
 
     def related(self, page: Row, limit: int | None) -> list[Row]:
         links = [row for row in self.rows.where("links", from_page_id=page["id"]) if row["kind"] == "reference"]

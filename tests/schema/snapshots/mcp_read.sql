@@ -497,6 +497,7 @@ FROM (
                         WHERE pages_5.owner_id = pages_3.owner_id
                           AND pages_5.slug = anon_11.slug
                           AND coalesce(pages_5.type = anon_11.type, true)
+                          AND pages_5.id != pages_3.id
                           AND pages_5.tenant_id = $1::UUID
                         UNION ALL
                         SELECT old_slugs_1.page_id
@@ -514,6 +515,7 @@ FROM (
                         WHERE old_slugs_1.owner_id = pages_3.owner_id
                           AND old_slugs_1.slug = anon_11.slug
                           AND coalesce(old_slugs_1.type = anon_11.type, true)
+                          AND old_slugs_1.page_id != pages_3.id
                           AND old_slugs_1.tenant_id = $1::UUID
                       ))
                     )
@@ -544,6 +546,7 @@ FROM (
                         WHERE pages_7.owner_id = pages_3.owner_id
                           AND pages_7.slug = anon_14.slug
                           AND coalesce(pages_7.type = anon_14.type, true)
+                          AND pages_7.id != pages_3.id
                           AND pages_7.tenant_id = $1::UUID
                         UNION ALL
                         SELECT old_slugs_2.page_id
@@ -561,6 +564,7 @@ FROM (
                         WHERE old_slugs_2.owner_id = pages_3.owner_id
                           AND old_slugs_2.slug = anon_14.slug
                           AND coalesce(old_slugs_2.type = anon_14.type, true)
+                          AND old_slugs_2.page_id != pages_3.id
                           AND old_slugs_2.tenant_id = $1::UUID
                       ))
                     )

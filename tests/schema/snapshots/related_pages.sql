@@ -1,7 +1,7 @@
 -- query RelatedPages
 -- cost: 26
 -- statements: 4
---   find_owner of db/queries/pages/pages.sql
+--   find_merged of db/queries/pages/pages.sql
 --   find_topic of db/queries/search/words.sql
 --   rank_pages of db/queries/search/ranking.sql
 --   the compiled one, below

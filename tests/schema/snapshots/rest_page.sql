@@ -370,6 +370,7 @@ FROM (
                 WHERE pages_5.owner_id = anon_1.owner_id
                   AND pages_5.slug = anon_12.slug
                   AND coalesce(pages_5.type = anon_12.type, true)
+                  AND pages_5.id != anon_1.id
                   AND pages_5.tenant_id = $1::UUID
                 UNION ALL
                 SELECT old_slugs_1.page_id
@@ -385,6 +386,7 @@ FROM (
                 WHERE old_slugs_1.owner_id = anon_1.owner_id
                   AND old_slugs_1.slug = anon_12.slug
                   AND coalesce(old_slugs_1.type = anon_12.type, true)
+                  AND old_slugs_1.page_id != anon_1.id
                   AND old_slugs_1.tenant_id = $1::UUID
               ))
             )
@@ -413,6 +415,7 @@ FROM (
                 WHERE pages_7.owner_id = anon_1.owner_id
                   AND pages_7.slug = anon_15.slug
                   AND coalesce(pages_7.type = anon_15.type, true)
+                  AND pages_7.id != anon_1.id
                   AND pages_7.tenant_id = $1::UUID
                 UNION ALL
                 SELECT old_slugs_2.page_id
@@ -428,6 +431,7 @@ FROM (
                 WHERE old_slugs_2.owner_id = anon_1.owner_id
                   AND old_slugs_2.slug = anon_15.slug
                   AND coalesce(old_slugs_2.type = anon_15.type, true)
+                  AND old_slugs_2.page_id != anon_1.id
                   AND old_slugs_2.tenant_id = $1::UUID
               ))
             )

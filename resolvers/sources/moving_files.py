@@ -1,0 +1,104 @@
+"""Moving files that are kept between Postgres and the folder of attachments, one transaction for each.
+
+Its row says where the bytes of a file are, so they are written there first, and deleted where they were last. A move
+that was killed has moved some files; whoever starts it again moves the others.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from db.blob_folder import BlobFolder
+from db.database import Database, Row
+from db.scope import Role, Scope
+from db.sql import statements
+
+from ..errors import BadInput
+from ..transactions.transaction import writing
+from .blob_files import ACTOR, drop_files, folder_of
+
+BLOBS = statements("blobs")
+LISTED_AT_ONCE = 500
+FIRST = b""
+Report = Callable[[str, int, int, str], None]
+
+
+class Moved(NamedTuple):
+    """A summary of a move. `missing` are files that the folder should have and has not, by their SHA-256."""
+
+    files: int
+    bytes: int
+    missing: tuple[str, ...]
+    seconds: float
+
+
+async def move_files(database: Database, tenant_ids: Sequence[UUID], report: Report, *, to_folder: bool) -> Moved:
+    """Move the files of all wikis of these tenants to the folder, or from it to Postgres."""
+    folder, began = folder_of(database), monotonic()
+    if folder is None:
+        raise BadInput("There is no folder of attachments: let CAIRN_ATTACHMENTS_DIR name it.")
+    scopes, total = [], 0
+    for tenant_id in tenant_ids:
+        async with database.connection() as connection:
+            for row in await connection.all(BLOBS["count_elsewhere"], tenant_id=tenant_id, is_in_folder=to_folder):
+                total += row["files"]
+                owner_id = row["owner_id"]
+                scopes.append(Scope(tenant_id, owner_id, Role.ADMIN, ACTOR, (owner_id,)))
+    moved = size = 0
+    missing: list[str] = []
+    report("moving", 0, total, "")
+    for scope in scopes:
+        last = FIRST
+        while files := await list_elsewhere(database, scope, last, to_folder):
+            left: list[bytes] = []
+            for file in files:
+                last = bytes(file["hash"])
+                is_moved = await move_file(database, scope, folder, last, to_folder)
+                if is_moved:
+                    moved, size = moved + 1, size + file["size"]
+                    left.append(last)
+                elif is_moved is False:
+                    missing.append(last.hex())
+                report("moving", moved + len(missing), total, last.hex())
+            if not to_folder:
+                await drop_files(database, scope, left)
+    return Moved(moved, size, tuple(missing), round(monotonic() - began, 2))
+
+
+async def list_elsewhere(database: Database, scope: Scope, after: bytes, to_folder: bool) -> list[Row]:
+    """Return the next files of a wiki, by their hashes, that are not where they are wanted."""
+    own: dict[str, Any] = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+    async with database.connection() as connection:
+        return await connection.all(
+            BLOBS["list_elsewhere"], **own, after=after, is_in_folder=to_folder, size=LISTED_AT_ONCE
+        )
+
+
+async def move_file(database: Database, scope: Scope, folder: BlobFolder, hash: bytes, to_folder: bool) -> bool | None:
+    """Move a file of a wiki. False where the folder lacks what was written; None where it is gone, or moved already."""
+    async with writing(database, scope) as writer:
+        row = await writer.one(BLOBS["find_elsewhere"], hash=hash, is_in_folder=to_folder)
+        if row is None:
+            return None
+        data: bytes | None = b""
+        if to_folder:
+            await asyncio.to_thread(write_whole, folder, scope, hash, bytes(row["data"]))
+        else:
+            data = await asyncio.to_thread(folder.get, *place(scope), hash)
+        if data is None:
+            return False
+        await writer.run(BLOBS["move"], hash=hash, data=data, is_in_folder=to_folder)
+    return True
+
+
+def write_whole(folder: BlobFolder, scope: Scope, hash: bytes, data: bytes) -> None:
+    """Write a file to the folder, also in place of one of that name that is not what it should be."""
+    if folder.get(*place(scope), hash) is None:
+        folder.drop(*place(scope), hash)
+        folder.put(*place(scope), hash, data)
+
+
+def place(scope: Scope) -> tuple[UUID, UUID]:
+    return scope.tenant_id, scope.owner_id

@@ -1,0 +1,122 @@
+"""`cairn attachments move`: the bytes of files go to the folder and back, whenever it is killed."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+
+from app.cli.program import main
+from tests.app.command_line import COMMAND, ROOT, Ran
+
+Cairn = Callable[..., Ran]
+MARA = ("--tenant", "acme", "--owner", "mara")
+FILES = {f"file-{n}.png": b"\x89PNG" + bytes([n]) * 5_000 for n in range(40)}
+
+
+@pytest.fixture
+def cairn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dsn: str, tmp_path: Path) -> Cairn:
+    """Runs a command in this process, over a wiki whose files were kept before there was a folder."""
+    for name in [name for name in os.environ if name.startswith("CAIRN_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
+
+    def run(*arguments: str) -> Ran:
+        capsys.readouterr()
+        code = main(arguments)
+        return Ran(code, *capsys.readouterr())
+
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Austin.md").write_text("\n".join(f"![[{name}]]" for name in FILES))
+    for name, data in FILES.items():
+        (vault / name).write_bytes(data)
+    assert run("import", str(vault), *MARA, "--create").code == 0
+    monkeypatch.setenv("CAIRN_ATTACHMENTS_DIR", str(tmp_path / "files"))
+    return run
+
+
+def rows(dsn: str) -> list[tuple[bool, int]]:
+    """Of each file whether the folder has it, and how many bytes Postgres has."""
+
+    async def read() -> list[Any]:
+        connection = await asyncpg.connect(dsn)
+        try:
+            return list(await connection.fetch("SELECT is_in_folder, length(data) AS size FROM blobs ORDER BY hash"))
+        finally:
+            await connection.close()
+
+    return [(row["is_in_folder"], row["size"]) for row in asyncio.run(read())]
+
+
+def in_folder(tmp_path: Path) -> set[bytes]:
+    return {path.read_bytes() for path in (tmp_path / "files").rglob("*") if path.is_file()}
+
+
+def exported(cairn: Cairn, place: Path) -> dict[str, bytes]:
+    assert cairn("export", str(place), *MARA).code == 0
+    return {path.name: path.read_bytes() for path in place.rglob("*.png")}
+
+
+def test_files_go_to_the_folder_and_back(cairn: Cairn, dsn: str, tmp_path: Path) -> None:
+    there = cairn("attachments", "move", "--to", "folder", "--json")
+    assert there.code == 0
+    done = json.loads(there.out)
+    assert (done["to"], done["files"], done["bytes"], done["missing"]) == ("folder", 40, 40 * 5_004, [])
+    assert rows(dsn) == [(True, 0)] * 40
+    assert in_folder(tmp_path) == set(FILES.values())
+    assert exported(cairn, tmp_path / "one") == FILES
+    assert "0 files with 0 bytes were moved to the folder" in cairn("attachments", "move", "--to", "folder").out
+    back = cairn("attachments", "move", "--to", "database", "--tenant", "acme")
+    assert back.out.startswith("40 files with 200,160 bytes were moved to the database in ")
+    assert rows(dsn) == [(False, 5_004)] * 40
+    assert in_folder(tmp_path) == set()
+    assert exported(cairn, tmp_path / "two") == FILES
+
+
+def test_a_file_that_the_folder_lacks_is_told_and_stays(cairn: Cairn, dsn: str, tmp_path: Path) -> None:
+    assert cairn("attachments", "move", "--to", "folder").code == 0
+    first, second, *_ = sorted(path for path in (tmp_path / "files").rglob("*") if path.is_file())
+    first.unlink()
+    second.write_bytes(b"changed")
+    ran = cairn("attachments", "move", "--to", "database", "--json")
+    assert (ran.code, json.loads(ran.out)["files"]) == (1, 38)
+    assert sorted(json.loads(ran.out)["missing"]) == [first.name, second.name]
+    assert rows(dsn).count((True, 0)) == 2
+    ran = cairn("attachments", "move", "--to", "database")
+    assert ran.code == 1
+    assert "cairn: 2 files are not in the folder, or were changed there: " in ran.err
+
+
+def test_without_a_folder_it_says_what_to_set(cairn: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CAIRN_ATTACHMENTS_DIR")
+    ran = cairn("attachments", "move", "--to", "folder")
+    assert (ran.code, ran.err) == (
+        1,
+        "cairn: There is no folder of attachments: let CAIRN_ATTACHMENTS_DIR name it.\n",
+    )
+
+
+@pytest.mark.parametrize("to", ["folder", "database"])
+def test_killed_at_any_moment_no_file_is_lost_and_it_goes_on(cairn: Cairn, dsn: str, tmp_path: Path, to: str) -> None:
+    if to == "database":
+        assert cairn("attachments", "move", "--to", "folder").code == 0
+    moved = (to == "folder", 0 if to == "folder" else 5_004)
+    for moved_before in (1, 15):
+        running = subprocess.Popen([*COMMAND, "attachments", "move", "--to", to], cwd=ROOT)
+        until = time.monotonic() + 60
+        while rows(dsn).count(moved) < moved_before and running.poll() is None and time.monotonic() < until:
+            pass
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        assert exported(cairn, tmp_path / f"after-{moved_before}") == FILES
+    assert cairn("attachments", "move", "--to", to).code == 0
+    assert rows(dsn) == [moved] * 40
+    assert exported(cairn, tmp_path / "last") == FILES

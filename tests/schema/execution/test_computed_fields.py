@@ -1,0 +1,80 @@
+"""Fields that Python computes: the one statement of an operation finds what they need, and its answer is filled in."""
+
+import orjson
+import pytest
+
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from selection import Engine
+from tests.schema.asking import Recorder, data
+from tests.wiki import Wiki
+
+RICH = 10**9
+LOOKS_LIKE_A_CALL = {"$call": 0, "body": "stored", "places": {}}
+
+
+@pytest.fixture
+def context(wiki: Wiki) -> Recorder:
+    return Recorder(wiki.database, wiki.scope, RICH)
+
+
+async def written(wiki: Wiki, title: str, body: str) -> str:
+    draft = PageDraft("topic", title, body=body, metadata=LOOKS_LIKE_A_CALL)
+    return str((await create_page(wiki.database, wiki.scope, draft)).page_id)
+
+
+async def test_one_statement_answers_several_roots(engine: Engine, context: Recorder, wiki: Wiki) -> None:
+    id = await written(wiki, "Kiln", "It is *hot* in there.")
+    text = """query ($id: ID!, $length: Int!, $no: Boolean = false) {
+        viewer { role }
+        page: node(id: $id) { ...Shown }
+        nodes(ids: [$id, $id]) { ...Shown }
+        wikiPages(first: 5) { edges { node { title ...Shown } } }
+    }
+    fragment Shown on WikiPage {
+        html: bodyHtml short: excerpt(length: $length) long: excerpt bodyHtml @include(if: $no)
+        rows: sections { text: bodyHtml page { excerpt(length: 4) } }
+    }"""
+    shown = {
+        "html": "<p>It is <em>hot</em> in there.</p>\n",
+        "short": "It is…",
+        "long": "It is hot in there.",
+        "rows": [{"text": "<p>It is <em>hot</em> in there.</p>\n", "page": {"excerpt": "It…"}}],
+    }
+    found = await data(engine, context, text, id=id, length=6)
+    assert found["page"] == shown
+    assert list(found["page"]) == ["html", "short", "long", "rows"]
+    assert found["nodes"] == [shown, shown]
+    assert found["wikiPages"]["edges"] == [{"node": {"title": "Kiln"} | shown}]
+    assert len(context.statements) == 1
+
+
+async def test_what_a_page_stores_is_never_taken_for_such_a_field(
+    engine: Engine, context: Recorder, wiki: Wiki
+) -> None:
+    id = await written(wiki, "Kiln", "Hot.")
+    text = "query ($id: ID!) { node(id: $id) { ... on WikiPage { metadata excerpt } } }"
+    assert (await data(engine, context, text, id=id))["node"] == {"metadata": LOOKS_LIKE_A_CALL, "excerpt": "Hot."}
+
+
+async def test_types_that_share_a_key_each_have_their_own_field(engine: Engine, context: Recorder, wiki: Wiki) -> None:
+    page = await written(wiki, "Kiln", "*Hot.*")
+    section = str((await wiki.row("sections", page_id=page))["id"])
+    text = """query ($ids: [ID!]!) { nodes(ids: $ids) {
+        ... on WikiPage { text: excerpt sections { same: bodyMd } }
+        ... on WikiSection { text: bodyHtml same: bodyMd page { excerpt } }
+        ... on WikiSource { text: ref }
+    } }"""
+    assert (await data(engine, context, text, ids=[page, section]))["nodes"] == [
+        {"text": "Hot.", "sections": [{"same": "*Hot.*"}]},
+        {"text": "<p><em>Hot.</em></p>\n", "same": "*Hot.*", "page": {"excerpt": "Hot."}},
+    ]
+    assert len(context.statements) == 1
+
+
+async def test_graphql_core_computes_them_too(engine: Engine, context: Recorder, wiki: Wiki) -> None:
+    id = await written(wiki, "Kiln", "*Hot.*")
+    fields = "node(id: $id) { ... on WikiPage { metadata bodyHtml short: excerpt(length: 3) } }"
+    whole = await data(engine, context, f"query ($id: ID!) {{ {fields} }}", id=id)
+    beside = await data(engine, context, f"query ($id: ID!) {{ {fields} __schema {{ queryType {{ name }} }} }}", id=id)
+    assert orjson.dumps(whole["node"]) == orjson.dumps(beside["node"])
