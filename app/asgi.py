@@ -55,6 +55,7 @@ from .settings import Settings, signing_secret
 from .subscriptions import routes
 from .subscriptions.streams import Streams
 from .web.endpoint import Web, error_page, is_for_a_person, position_cookie
+from .web.graphiql import SignedIn
 from .web.routes import web_routes
 from .worker import compiling
 
@@ -145,6 +146,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         oauth=oauth,
         provider=provider,
     )
+    graphql = routes.with_streaming(endpoint, streams)
     watchers.watch_streams(streams.number)
 
     async def refuse(request: Request, error: Exception) -> Response:
@@ -179,7 +181,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         routes=[
             *web_routes(web),
             *oauth_routes(settings, oauth),
-            *graphiql_routes("/graphql"),
+            *graphiql_routes("/graphql", SignedIn(web, graphql, "/graphql")),
             *health_routes(database),
             Below(REST, rest_application(settings, database, credentials, bounds)),
             *(
@@ -194,7 +196,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         lifespan=lifespan,
     )
     shortcuts: dict[str, ASGIApp] = {
-        "/graphql": routes.with_streaming(endpoint, streams),
+        "/graphql": graphql,
         "/graphql/v0": routes.without(older),
         "/mcp": tools,
     }

@@ -1,4 +1,4 @@
-"""Two real servers, of which the second follows the first."""
+"""Real servers, of which one follows another."""
 
 import asyncio
 import os
@@ -39,6 +39,27 @@ def kill(server: EmbeddedServer) -> None:
     os.kill(int(server.postmaster()[0]), signal.SIGQUIT)
 
 
+def follow(primary: EmbeddedServer, standby: EmbeddedServer) -> None:
+    """Launch the standby on a copy of the primary."""
+    account = server_account(standby.data_dir, (programs(),), lambda _: None)
+    copied = ("--username=postgres", "--pgdata", str(standby.cluster), "--checkpoint=fast", "--write-recovery-conf")
+    standby.run(account, "pg_basebackup", "--host", primary.postmaster()[4], *copied)
+    standby.launch()
+
+
+@contextmanager
+def another_standby(pair: Pair) -> Iterator[EmbeddedServer]:
+    """One more server that follows the first of a pair."""
+    server = EmbeddedServer(pair.first.data_dir.parent / "third")
+    server.data_dir.mkdir()
+    try:
+        follow(pair.first, server)
+        yield server
+    finally:
+        if server.postmaster():
+            server.halt()
+
+
 @contextmanager
 def running_pair(*, is_synchronous: bool) -> Iterator[Pair]:
     """Two servers with a migrated database. If the pair is synchronous, a COMMIT waits until both have it."""
@@ -52,10 +73,7 @@ def running_pair(*, is_synchronous: bool) -> Iterator[Pair]:
     try:
         socket = first.postmaster()[4]
         asyncio.run(migrate(servers.dsn(socket)))
-        account = server_account(second.data_dir, (programs(),), lambda _: None)
-        copied = ("--host", socket, "--username=postgres", "--pgdata", str(second.cluster), "--checkpoint=fast")
-        second.run(account, "pg_basebackup", *copied, "--write-recovery-conf")
-        second.launch()
+        follow(first, second)
         if is_synchronous:
             execute(servers.dsn(socket), "ALTER SYSTEM SET synchronous_standby_names = '*'")
             execute(servers.dsn(socket), "SELECT pg_reload_conf()")

@@ -30,7 +30,8 @@
     const storage = tabStorage();
     if (handed.token) storage?.setItem(TOKEN, handed.token);
     window.addEventListener("hashchange", () => window.location.reload());
-    if (handed.token || storage?.getItem(TOKEN)) start(root, handed, storage);
+    const isSignedIn = root.dataset.signedIn === "true"; // in the reader, by a cookie that no script can read
+    if (isSignedIn || handed.token || storage?.getItem(TOKEN)) start(root, handed, storage);
     else signIn(root, handed, storage);
   }
 

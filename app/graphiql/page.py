@@ -5,12 +5,16 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from string import Template
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from app.graphiql.assets import ASSETS, directory, missing
+
+if TYPE_CHECKING:
+    from app.web.graphiql import SignedIn
 
 HERE = Path(__file__).parent
 CDN = "https://unpkg.com"
@@ -21,14 +25,16 @@ def own_files() -> dict[str, Path]:
     return {dated_by_content(HERE / file): HERE / file for file in ("boot.css", "boot.js")}
 
 
-def page(*, endpoint: str, folder: str, local: bool) -> str:
-    """Return the whole page. `endpoint` is where its queries go, `folder` is where its files are served.
+def page(*, endpoint: str, folder: str, local: bool, is_signed_in: bool = False) -> str:
+    """Return the whole page. `endpoint` is where its queries go, `folder` is where its files are served, and who
+    `is_signed_in` needs no token.
 
     `local` says that this server has GraphiQL's files; without them the browser takes them, hash-checked, from the CDN.
     """
     tags = [*_asset_tags(folder, local), *_own_tags(folder)]
     return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
         endpoint=escape(endpoint),
+        signed_in="true" if is_signed_in else "false",
         styles="\n    ".join(tag for tag in tags if tag.startswith("<link")),
         scripts="\n    ".join(tag for tag in tags if tag.startswith("<script")),
     )
@@ -79,20 +85,28 @@ FOLDER = f"{PAGE}/assets"
 FOR_EVER = "public, max-age=31536000, immutable"
 
 
-def graphiql_routes(endpoint: str = "/graphql") -> list[BaseRoute]:
-    """The page at /graphiql and its files below it. What is on the disk is looked up once, here."""
+def graphiql_routes(endpoint: str = "/graphql", signed_in: "SignedIn | None" = None) -> list[BaseRoute]:
+    """The page at /graphiql and its files below it. What is on the disk is looked up once, here.
+
+    With `signed_in` the page works for who has signed in to the reader.
+    """
     local = not missing()
     html = page(endpoint=endpoint, folder=FOLDER, local=local)
+    html_of_session = html
+    if signed_in is not None:
+        html_of_session = page(endpoint=signed_in.own_path, folder=FOLDER, local=local, is_signed_in=True)
     headers = {
         "Content-Security-Policy": content_security_policy(local=local),
-        "Cache-Control": "no-cache",
+        "Cache-Control": "private, no-cache",
+        "Vary": "Cookie",
         "Referrer-Policy": "no-referrer",
         "X-Content-Type-Options": "nosniff",
     }
     files = _files(local)
 
-    async def show_page(_request: Request) -> Response:
-        return HTMLResponse(html, headers=headers)
+    async def show_page(request: Request) -> Response:
+        is_signed_in = signed_in is not None and signed_in.has_session(request)
+        return HTMLResponse(html_of_session if is_signed_in else html, headers=headers)
 
     async def send_file(request: Request) -> Response:
         file = files.get(request.path_params["name"])
@@ -100,7 +114,8 @@ def graphiql_routes(endpoint: str = "/graphql") -> list[BaseRoute]:
             return PlainTextResponse("There is no such file.", status_code=404)
         return FileResponse(file, headers={"Cache-Control": FOR_EVER, "X-Content-Type-Options": "nosniff"})
 
-    return [Route(PAGE, show_page), Route(f"{FOLDER}/{{name}}", send_file)]
+    routes: list[BaseRoute] = [Route(PAGE, show_page), Route(f"{FOLDER}/{{name}}", send_file)]
+    return routes if signed_in is None else [*routes, Route(signed_in.own_path, signed_in, methods=["POST"])]
 
 
 def _files(local: bool) -> dict[str, Path]:

@@ -166,7 +166,7 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, Acc
         return Code(
             code=authorization_code,
             scopes=list(found.scopes),
-            expires_at=found.code_expires_at.timestamp(),
+            expires_at=time.time() + found.code_expires_in.total_seconds(),
             client_id=client.client_id,
             code_challenge=found.code_challenge,
             redirect_uri=AnyUrl(found.redirect_uri),
@@ -188,7 +188,7 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, Acc
             token=refresh_token,
             client_id=client.client_id,
             scopes=list(found.scopes),
-            expires_at=int(found.expires_at.timestamp()),
+            expires_at=int(time.time() + found.expires_in.total_seconds()),
             resource=found.resource,
             found=found,
         )

@@ -192,7 +192,7 @@ class Pruning:
         for tenant in await list_tenants(database):
             kept = self.kept | await retention.find_retention(database, tenant.id)
             await retention.prune(database, tenant.id, kept, now())
-            await retention.prune_authorizations(database, tenant.id, now())
+            await retention.prune_authorizations(database, tenant.id)
             await prune_deliveries(database, tenant.id, now())
             await sweep_files(database, tenant.id)
             await place_links(database, tenant.id)

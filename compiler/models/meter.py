@@ -6,7 +6,7 @@ section; requests that are under way are finished, so a budget may be passed by 
 """
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from db.database import Database
@@ -47,7 +47,6 @@ class Meter:
                 MODEL_USAGE["add_usage"],
                 tenant_id=self.scope.tenant_id,
                 owner_id=self.scope.owner_id,
-                day=datetime.now(UTC).date(),
                 model=self.model,
                 **values,
             )
@@ -58,11 +57,10 @@ class Meter:
 
     async def stop(self) -> Stop | None:
         """Return why to stop if enough was used: of the day, then of the job."""
-        budget, now = self.budget, datetime.now(UTC)
+        budget = self.budget
         if budget.day_tokens or budget.day_cost:
-            tokens, cost = await self.of_day(now)
+            tokens, cost, midnight = await self.of_today()
             if is_reached(tokens, budget.day_tokens) or is_reached(cost, budget.day_cost):
-                midnight = datetime.combine(now.date() + timedelta(days=1), time.min, UTC)
                 return Stop(
                     "What the tenant may use of models in a day is used up. It goes on tomorrow (UTC).", midnight
                 )
@@ -72,11 +70,15 @@ class Meter:
             return Stop("What a job may use of models is used up. Another one goes on.")
         return None
 
-    async def of_day(self, now: datetime) -> tuple[float, float]:
-        """Return (tokens, US dollars) of the tenant, all owners and models together."""
+    async def of_today(self) -> tuple[float, float, datetime]:
+        """Return (tokens, US dollars) of the tenant today, all owners and models together, and when the day ends.
+
+        The day is one of the clock of Postgres, which decides when a job that waits for the next day is due.
+        """
         async with read_connection(self.database) as connection:
-            row = await connection.one(MODEL_USAGE["find_usage_of_day"], tenant_id=self.scope.tenant_id, day=now.date())
-        return (row["tokens"], row["cost"]) if row else (0, 0.0)
+            row = await connection.one(MODEL_USAGE["find_usage_of_today"], tenant_id=self.scope.tenant_id)
+        assert row is not None, "sums without groups are one row"
+        return row["tokens"], row["cost"], row["midnight"]
 
 
 def is_reached(used: float, most: float) -> bool:

@@ -7,7 +7,7 @@ clocks of machines differ: every half second the primary is asked for its positi
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import NamedTuple
@@ -42,10 +42,29 @@ class Sample(NamedTuple):
 
 
 class Waiter(NamedTuple):
-    """A request that waits until a replica has a position."""
+    """A request that waits until one of the replicas that it waits for has a position."""
 
     position: int
     future: asyncio.Future[None]
+
+
+async def first_to_reach(replicas: "Sequence[Replica]", position: int, seconds: float) -> "Replica | None":
+    """Return the first of these replicas to have a position within that time, or None."""
+    able = [one for one in replicas if one.may_reach(position, seconds)]
+    if not able:
+        return None
+    waiter = Waiter(position, asyncio.get_running_loop().create_future())
+    for one in able:
+        one.waiting.append(waiter)
+        one.woken.set()
+    with suppress(TimeoutError):
+        try:
+            async with asyncio.timeout(seconds):
+                await waiter.future
+        finally:
+            for one in able:
+                one.waiting.remove(waiter)
+    return next((one for one in able if position <= one.replayed), None)
 
 
 class NoReplica(Exception):
@@ -54,7 +73,7 @@ class NoReplica(Exception):
 
 class Replica:
     """A replica that serves while it is at most `bound` seconds behind and does not fail. `aside` says why it does not
-    serve, and is None while it may.
+    serve, and is None while it may; `turn` is the number of the last request that it was chosen for.
 
     For gauges and counters: `lag` in seconds, and `reads` that it has answered.
     """
@@ -64,7 +83,7 @@ class Replica:
         self.name, self.bound = name, bound
         self.pool, self.probe = Pool(connect, size=size, queue=queue), Probe(dial)
         self.aside: str | None = "it was not reached yet"
-        self.replayed = self.known = self.reads = 0
+        self.replayed = self.known = self.reads = self.turn = 0
         self.cluster_id: int | None = None
         self.pending: deque[Sample] = deque()
         self.sampled = self.admitted = monotonic()
@@ -93,23 +112,10 @@ class Replica:
     def load(self) -> int:
         return len(self.pool.lent) + len(self.pool.waiting)
 
-    async def reaches(self, position: int, seconds: float) -> bool:
-        """Return whether the replica has a position, after waiting for it that long. Nobody waits for what will not
-        come in time, nor for a position that nobody was given, nor where others wait for every connection."""
-        if position <= self.replayed:
-            return True
-        if self.lag > seconds or position > self.known + FAR or len(self.waiting) >= self.pool.size:
-            return False
-        waiter = Waiter(position, asyncio.get_running_loop().create_future())
-        self.waiting.append(waiter)
-        self.woken.set()
-        with suppress(TimeoutError):
-            try:
-                async with asyncio.timeout(seconds):
-                    await waiter.future
-            finally:
-                self.waiting.remove(waiter)
-        return position <= self.replayed
+    def may_reach(self, position: int, seconds: float) -> bool:
+        """Return whether it is worth waiting that long for a position. Nobody waits for what will not come in time,
+        nor for a position that nobody was given, nor where others wait for every connection."""
+        return self.lag <= seconds and position <= self.known + FAR and len(self.waiting) < self.pool.size
 
     def fail(self, error: Exception) -> str | None:
         """Return why a statement is for the primary, in one of a few words; None for an error that it would answer too.

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from contextvars import Context
+from itertools import count
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
@@ -13,7 +14,7 @@ import asyncpg
 
 from ..breaker import Probe
 from ..pool import Pool
-from .replica import EVERY, SQL, Replica, Sample
+from .replica import EVERY, SQL, Replica, Sample, first_to_reach
 from .routing import ROUTE, UNKNOWN, Route
 
 log = logging.getLogger(__name__)
@@ -42,6 +43,7 @@ class Replicas:
         """`probe` asks the primary, however busy it is."""
         self.members, self.reads, self.writes, self.probe, self.wait = members, reads, writes, probe, wait
         self.on_primary = 0
+        self.turns = count(1)
         self.fallbacks: Counter[str] = Counter()
         self.running: asyncio.Task[int] | None = None
         self.queued: asyncio.Task[int] | None = None
@@ -71,15 +73,15 @@ class Replicas:
     async def choose(self, route: Route) -> Replica | None:
         """Return the replica that answers this request, all of it the same one, or None."""
         if route.replica is None:
-            serving = sorted((one for one in self.members if one.serves), key=lambda one: one.load)
+            serving = sorted((one for one in self.members if one.serves), key=lambda one: (one.load, one.turn))
             has_it = next((one for one in serving if route.wanted <= one.replayed), None)
             if has_it is None and serving:
-                nearest = max(serving, key=lambda one: one.replayed)
-                has_it = nearest if await nearest.reaches(route.wanted, self.wait) else None
+                has_it = await first_to_reach(serving, route.wanted, self.wait)
             if has_it is None:
                 self.fall_back(route, "position" if serving else "aside")
                 return None
             route.replica = route.replica or has_it
+            has_it.turn = next(self.turns)
         if not route.replica.serves:
             self.fall_back(route, "aside")
             return None

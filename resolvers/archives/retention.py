@@ -74,10 +74,10 @@ async def prune_batch(database: Database, kind: str, own: Mapping[str, Any], end
         return await connection.run(PRUNING[f"prune_{kind}"], **own)
 
 
-async def prune_authorizations(database: Database, tenant_id: UUID, now: datetime) -> int:
+async def prune_authorizations(database: Database, tenant_id: UUID) -> int:
     """Take away what programs were allowed by OAuth that has ended, whether or not their person ever comes back."""
     async with transaction(database) as connection:
-        return await connection.run(PRUNING["prune_authorizations"], tenant_id=tenant_id, now=now)
+        return await connection.run(PRUNING["prune_authorizations"], tenant_id=tenant_id)
 
 
 async def forget_stale(database: Database, own: Mapping[str, Any]) -> int:

@@ -102,13 +102,14 @@ class ApiKey:
     networks: Sequence[str]
     used_at: datetime | None
     former_until: datetime | None
+    is_expired: bool
 
     @property
     def state(self) -> str:
         """Return the state of the key: active, expired or revoked."""
         if self.revoked_at is not None:
             return "revoked"
-        return "expired" if self.expires_at is not None and self.expires_at <= datetime.now(UTC) else "active"
+        return "expired" if self.is_expired else "active"
 
 
 async def create_api_key(
@@ -174,16 +175,15 @@ async def rotate_api_key(
     check_is_not_stored(database)
     if not timedelta() <= overlap <= OVERLAP_MAX:
         raise BadInput(f"The former secret may be good for {OVERLAP_MAX.days} days at most.", "overlapSeconds")
-    now = datetime.now(UTC)
-    issued = IssuedKey(key_id, new_secret(), now + overlap)
-    own = {"tenant_id": tenant_id, "id": key_id, "now": now}
+    key, own = new_secret(), {"tenant_id": tenant_id, "id": key_id}
     async with transaction(database) as connection:
-        if not await connection.run(
-            KEYS["rotate_key"], **own, key_hash=hashed(issued.key), former_until=issued.former_until
-        ):
+        until: datetime | None = await connection.value(
+            KEYS["rotate_key"], **own, key_hash=hashed(key), overlap=overlap
+        )
+        if until is None:
             raise NotFound("There is no such API key, or it has ended.")
-        await audit(connection, tenant_id, by, Event.KEY_ROTATED, key_id, formerUntil=issued.former_until)
-    return issued
+        await audit(connection, tenant_id, by, Event.KEY_ROTATED, key_id, formerUntil=until)
+    return IssuedKey(key_id, key, until)
 
 
 def check_is_not_stored(database: Database) -> None:
@@ -249,7 +249,7 @@ async def list_api_keys(
 async def revoke_api_key(database: Database, tenant_id: UUID, key_id: UUID, *, by: Actor = MACHINE) -> None:
     """Revoke a key: it is refused from the next request on. Revoking it again changes nothing."""
     async with transaction(database) as connection:
-        if not await connection.run(KEYS["revoke_key"], tenant_id=tenant_id, id=key_id, now=datetime.now(UTC)):
+        if not await connection.run(KEYS["revoke_key"], tenant_id=tenant_id, id=key_id):
             raise NotFound("There is no such API key.")
         await audit(connection, tenant_id, by, Event.KEY_REVOKED, key_id)
 
@@ -264,7 +264,7 @@ async def scope_of_key(database: Database, key: str) -> Scope:
 
 
 async def find_key(database: Database, key: str) -> Row:
-    """Return the row of a key that is valid now.
+    """Return the row of a key that is valid now, by the clock of Postgres.
 
     It is looked up by the hash of 256 random bits, so the time that takes tells nothing about any key.
     """
@@ -274,7 +274,7 @@ async def find_key(database: Database, key: str) -> Row:
         row = await connection.one(KEYS["find_key"], key_hash=hashed(key))
     if row is None:
         raise Unauthenticated("The API key is unknown.")
-    now, former_until = datetime.now(UTC), row["former_until"]
+    now, former_until = row["now"], row["former_until"]
     if row["revoked_at"] is not None:
         raise KeyRefused("The API key has been revoked.", row)
     if row["expires_at"] is not None and row["expires_at"] <= now:

@@ -290,10 +290,12 @@ class Credentials:
         if not shown.startswith(PREFIX):
             return (await self.tokens.find(shown)).until
         row = await find_key(self.database, shown)
-        ends: list[float] = [
-            moment.timestamp() for moment in (row["expires_at"], row["former_until"]) if moment is not None
+        left: list[float] = [
+            (moment - row["now"]).total_seconds()
+            for moment in (row["expires_at"], row["former_until"])
+            if moment is not None
         ]
-        return min([time.time() + TTL, *ends])
+        return time.time() + min([TTL, *left])
 
     async def at_work(self, scope: Scope, owner: str) -> Scope:
         """Move the scope to another owner's wiki. Unknown, foreign and unreadable owners get the same message."""

@@ -6,7 +6,7 @@ Each of them begins with its tenant, so that looking it up is bound to the tenan
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from secrets import token_bytes
 from typing import Final, NamedTuple
@@ -61,7 +61,7 @@ class AuthorizationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
-    """A program that was let in. `code` and `refresh_token` are what it was found by."""
+    """A program that was let in, and how long its code and it still hold, by the clock of Postgres."""
 
     tenant_id: UUID
     owner_id: UUID
@@ -74,8 +74,8 @@ class Authorization:
     redirect_uri: str
     redirect_is_given: bool
     code_challenge: str
-    code_expires_at: datetime
-    expires_at: datetime
+    code_expires_in: timedelta
+    expires_in: timedelta
 
     def is_of(self, client_id: str) -> bool:
         return self.client_hash == hashed(client_id)
@@ -112,9 +112,9 @@ async def authorize(database: Database, scope: Scope, request: AuthorizationRequ
         raise Forbidden("A program can be let into your own wiki only.")
     asked = role_of_scopes(request.scopes) or Role.READER
     role = asked if covers(scope.role, asked) else scope.role
-    now, code, id = datetime.now(UTC), new_secret(scope.tenant_id), new_id()
+    code, id = new_secret(scope.tenant_id), new_id()
     async with transaction(database) as connection:
-        own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "now": now}
+        own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
         await connection.run(AUTHORIZATIONS["delete_ended"], **own)
         await connection.run(
             AUTHORIZATIONS["add_authorization"],
@@ -130,8 +130,8 @@ async def authorize(database: Database, scope: Scope, request: AuthorizationRequ
             redirect_is_given=request.redirect_is_given,
             code_hash=hashed(code),
             code_challenge=request.code_challenge,
-            code_expires_at=now + CODE_TTL,
-            expires_at=now + LONGEST,
+            code_ttl=CODE_TTL,
+            longest=LONGEST,
         )
         told = {"client": request.client.name, "role": role, "redirectUri": request.redirect_uri}
         await audit(connection, scope.tenant_id, scope.actor, Event.PROGRAM_AUTHORIZED, id, **told)
@@ -156,7 +156,6 @@ async def redeem_code(database: Database, signing: Signing, found: Authorization
             tenant_id=found.tenant_id,
             id=found.id,
             refresh_hash=hashed(refresh_token),
-            now=datetime.now(UTC),
         )
         if redeemed is not None:
             await audit(connection, found.tenant_id, actor_of(found), Event.PROGRAM_CONNECTED, found.id)
@@ -195,7 +194,6 @@ async def refresh(
             id=found.id,
             refresh_hash=hashed(token),
             next_hash=hashed(following),
-            now=datetime.now(UTC),
         )
     return None if rotated is None else issued(signing, found, following, tuple(scopes))
 
@@ -216,7 +214,7 @@ async def withdraw(
 ) -> bool:
     """End an authorization of a wiki; false if there is none that has not ended."""
     own = {"tenant_id": tenant_id, "owner_id": owner_id, "id": id}
-    ended = await connection.value(AUTHORIZATIONS["withdraw_authorization"], **own, now=datetime.now(UTC))
+    ended = await connection.value(AUTHORIZATIONS["withdraw_authorization"], **own)
     if ended is not None:
         await audit(connection, tenant_id, by, event, id)
     return ended is not None
@@ -230,7 +228,6 @@ async def connected_programs(database: Database, scope: Scope) -> list[Connected
             AUTHORIZATIONS["list_authorizations"],
             tenant_id=scope.tenant_id,
             owner_id=scope.owner_id,
-            now=datetime.now(UTC),
             most=LISTED_MOST,
         )
     return [ConnectedProgram(**dict(row) | {"role": Role(row["role"])}) for row in rows]

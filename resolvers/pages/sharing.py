@@ -48,24 +48,24 @@ async def share_page(
             "An answer that shows a new share link is not stored, so it cannot be repeated. Send this without "
             "Idempotency-Key; if the answer is lost, withdraw the link by its id and make another."
         )
-    now = datetime.now(UTC)
-    ends = now + USUAL if expires_at is None else validation.timestamp(expires_at, "expiresAt")
-    if not now < ends <= now + LONGEST:
-        raise BadInput("This must lie ahead, within a year.", "expiresAt")
+    if expires_at is not None:
+        now, expires_at = datetime.now(UTC), validation.timestamp(expires_at, "expiresAt")
+        if not now < expires_at <= now + LONGEST:
+            raise BadInput("This must lie ahead, within a year.", "expiresAt")
     token = urlsafe_b64encode(scope.tenant_id.bytes + token_bytes(SECRET_BYTES)).decode()
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
         if page.status != "active":
             raise BadInput("This page is archived. Bring it back, then share it.", "pageId")
         issued = IssuedLink(new_id(), token)
         author: dict[str, Any] = {"author_kind": scope.actor.kind.value, "author_id": scope.actor.id}
-        await writer.run(
+        ends: datetime = await writer.value(
             LINKS["add_link"],
             id=issued.id,
             page_id=page.id,
             token_hash=hashed(token),
             **author,
-            now=now,
-            expires_at=ends,
+            expires_at=expires_at,
+            usual=USUAL,
         )
         log(writer, "page.shared", page.id, issued.id)
         told = {"pageId": str(page.id), "expiresAt": ends}
@@ -76,7 +76,7 @@ async def share_page(
 async def withdraw_share_link(database: Database, scope: Scope, link_id: UUID) -> bool:
     """End a link from the next request on, for admins of its wiki; false if it was withdrawn before."""
     async with writing_row(database, scope, LINKS["find_owner"], link_id, NO_LINK, Action.MANAGE) as writer:
-        page_id: UUID | None = await writer.value(LINKS["withdraw"], id=link_id, now=datetime.now(UTC))
+        page_id: UUID | None = await writer.value(LINKS["withdraw"], id=link_id)
         if page_id is not None:
             log(writer, "page.share_withdrawn", page_id, link_id)
             await audit(writer, scope.tenant_id, scope.actor, Event.SHARE_WITHDRAWN, link_id, pageId=str(page_id))
@@ -98,8 +98,7 @@ async def find_shared(database: Database, token: str) -> tuple[Scope, UUID]:
         raise NotFound(ENDED)
     tenant_id = UUID(bytes=given[:TENANT_BYTES])
     async with read_connection(database) as connection:
-        now = datetime.now(UTC)
-        found = await connection.one(LINKS["find_link"], tenant_id=tenant_id, token_hash=hashed(token), now=now)
+        found = await connection.one(LINKS["find_link"], tenant_id=tenant_id, token_hash=hashed(token))
     if found is None:
         raise NotFound(ENDED)
     reader = Actor(ActorKind.SERVICE, str(found["id"]))

@@ -11,8 +11,6 @@ from math import log1p, log10
 from typing import NamedTuple
 from uuid import UUID
 
-from rapidfuzz.distance import DamerauLevenshtein
-
 from content.languages import COMPOUNDING, common_words
 from content.names import normalise
 from content.search.words import ANALYSER, ANALYSERS, spans, whole_words, words
@@ -335,12 +333,22 @@ def corrections(reading: ReadQuery, rows: Sequence[Row]) -> dict[str, list[Optio
     stems = lexemes_of(rows, reading.found)
     for row in rows:
         asked, word = row["asked"], row["word"]
-        edits = DamerauLevenshtein.distance(asked, word)
+        edits = edits_between(asked, word)
         is_there = row["found"] or (row["in_names"] and row["lexeme"] is None)
         if is_there and is_close(reading, asked, word, edits, row["in_names"]):
             doubt = edits - 0.1 * log10(1 + row["found"]) - 0.5 * row["in_names"]
             near[asked][word] = (doubt, Option(word, CORRECTED[edits], stems.get(word, ())))
     return {asked: [option for _, option in sorted(found.values())[:MOST_NEAR]] for asked, found in near.items()}
+
+
+def edits_between(asked: str, word: str) -> int:
+    """Return how many letters differ or have changed places.
+
+    The library is imported by the first mistyped word: it takes a command of the terminal longer than the search.
+    """
+    from rapidfuzz.distance import DamerauLevenshtein
+
+    return DamerauLevenshtein.distance(asked, word)
 
 
 def is_close(reading: ReadQuery, asked: str, word: str, edits: int, in_names: bool) -> bool:

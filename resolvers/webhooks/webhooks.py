@@ -223,14 +223,15 @@ async def rotate_webhook_secret(
     check_is_not_stored(database)
     if not timedelta() <= overlap <= OVERLAP_MAX:
         raise BadInput(f"The former secret may be used for {OVERLAP_MAX.days} days at most.", "overlapSeconds")
-    issued = IssuedSecret(webhook_id, new_secret(), datetime.now(UTC) + overlap)
-    own = {"tenant_id": tenant_id, "id": webhook_id}
+    secret, own = new_secret(), {"tenant_id": tenant_id, "id": webhook_id}
     async with transaction(database) as connection:
-        given = {"secret": issued.secret, "former_until": issued.former_until}
-        if not await connection.run(WEBHOOKS["rotate_secret"], **own, **given):
+        until: datetime | None = await connection.value(
+            WEBHOOKS["rotate_secret"], **own, secret=secret, overlap=overlap
+        )
+        if until is None:
             raise NotFound(NO_WEBHOOK)
-        await audit(connection, tenant_id, by, Event.WEBHOOK_ROTATED, webhook_id, formerUntil=issued.former_until)
-    return issued
+        await audit(connection, tenant_id, by, Event.WEBHOOK_ROTATED, webhook_id, formerUntil=until)
+    return IssuedSecret(webhook_id, secret, until)
 
 
 async def delete_webhook(database: Database, tenant_id: UUID, webhook_id: UUID, *, by: Actor = MACHINE) -> None:

@@ -6,6 +6,8 @@ from collections import Counter
 from contextlib import suppress
 from urllib.parse import urlsplit
 
+from tests.waiting import within
+
 
 class Clients:
     """`outcomes` counts answers that came whole, connections that were refused, and requests that were cut off."""
@@ -32,8 +34,9 @@ class Clients:
         await asyncio.gather(*self.running, return_exceptions=True)
 
     async def until(self, outcome: str, count: int) -> None:
-        while self.outcomes[outcome] < count:
-            await asyncio.sleep(0.01)
+        async with within("too few clients had this outcome"):
+            while self.outcomes[outcome] < count:
+                await asyncio.sleep(0.01)
 
     async def ask_on(self, reuses: bool) -> None:
         """Until nobody answers any more: on one connection as long as it lasts, or on a new one each time."""

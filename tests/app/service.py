@@ -18,6 +18,7 @@ from app.settings import Settings
 from db.scope import Role
 from resolvers.auth.credentials import mint
 from tests.loop_thread import nothing_of_ours_holds_the_loop
+from tests.waiting import within
 
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # nothing here is asked over TLS, and reading certificates takes 20 ms
 SECRET = "a secret of the tests, long enough for HS256"
@@ -59,9 +60,10 @@ async def serving(dsn: str, data_dir: Path, **settings: Any) -> AsyncIterator[Se
     made = Settings(**usual | {"port": port} | settings)
     server = uvicorn.Server(config_of(create_app(made, dsn=dsn), made))
     running = asyncio.create_task(server.serve(sockets=[listening]))
-    while not server.started:
-        assert not running.done(), "the service did not start"
-        await asyncio.sleep(0.01)
+    async with within("the service had not started"):
+        while not server.started:
+            assert not running.done(), "the service did not start"
+            await asyncio.sleep(0.01)
     url = f"http://127.0.0.1:{port}"
     try:
         async with httpx.AsyncClient(base_url=url, timeout=30, verify=PLAIN) as http:

@@ -21,6 +21,7 @@ from resolvers.sources.sources import SourceDraft, forget_source
 from tests.compiler.crashing_worker import run_worker
 from tests.compiler.story import Scribe, compile_all, story
 from tests.compiler.test_leaf_pass import word
+from tests.waiting import within
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 FORKS = get_context("forkserver")
@@ -171,8 +172,9 @@ async def killed(
     for _ in range(kills):
         process = FORKS.Process(target=run_worker, args=(wiki.database.dsn, 0.002))
         process.start()
-        while await wiki.look.fetchval(OPEN) and not await wiki.look.fetchval(RUNNING):
-            await asyncio.sleep(0.002)
+        async with within("no job was claimed"):
+            while await wiki.look.fetchval(OPEN) and not await wiki.look.fetchval(RUNNING):
+                await asyncio.sleep(0.002)
         await asyncio.sleep(chance.random() * longest)
         process.kill()
         await asyncio.to_thread(process.join)

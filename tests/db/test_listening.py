@@ -10,6 +10,7 @@ import pytest
 from db import listening
 from db.database import Database
 from db.listening import CHANNEL, Listener
+from tests.waiting import within
 
 SOON = 30.0
 
@@ -77,8 +78,9 @@ async def test_a_connection_that_brings_nothing_is_given_up(dsn: str, monkeypatc
     async with listening_to(dsn) as heard:
         assert await heard.next() == "<resumed>"
         heard.listener.own_channel, own = "elsewhere", heard.listener.own_channel
-        while heard.listener.listening.is_set():
-            await asyncio.sleep(0.01)
+        async with within("the listener still listened"):
+            while heard.listener.listening.is_set():
+                await asyncio.sleep(0.01)
         heard.listener.own_channel = own
         assert await heard.next() == "<resumed>"
 

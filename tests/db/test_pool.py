@@ -15,6 +15,7 @@ from db.pool import Exhausted, Pool
 from lib.turns import BORROWER
 from resolvers.errors import Unavailable
 from resolvers.transactions.db_errors import translated_db_errors
+from tests.waiting import within
 
 WHO = "SELECT pg_backend_pid()"
 LONG = "SELECT pg_sleep(60)"
@@ -62,12 +63,14 @@ async def test_who_has_the_fewest_comes_next(pool: Pool) -> None:
     tasks = []
     for number, borrower in enumerate(("greedy", "greedy", "greedy", "modest")):
         tasks.append(asyncio.create_task(lent_to(pool, borrower, order, release[number])))
-        while len(order) < min(number + 1, 2) or len(order) + len(pool.waiting) <= number:
-            await asyncio.sleep(0.01)
+        async with within("the borrowers were not in line"):
+            while len(order) < min(number + 1, 2) or len(order) + len(pool.waiting) <= number:
+                await asyncio.sleep(0.01)
     release[0].set()
     await tasks[0]
-    while len(order) < 3:
-        await asyncio.sleep(0.01)
+    async with within("the pool had lent too few connections"):
+        while len(order) < 3:
+            await asyncio.sleep(0.01)
     assert order == ["greedy", "greedy", "modest"]
     for event in release:
         event.set()
@@ -85,8 +88,9 @@ async def test_one_borrower_leaves_connections_to_the_others(shared_dsn: str) ->
     await asyncio.create_task(lent_to_one(pool, "greedy"))
     await asyncio.create_task(lent_to_one(pool, "modest"))
     tasks = [asyncio.create_task(lent_to(pool, "greedy", order, release)) for _ in range(6)]
-    while len(order) < 3 or len(pool.waiting) < 3 or pool.opening:
-        await asyncio.sleep(0.01)
+    async with within("the borrowers were not in line"):
+        while len(order) < 3 or len(pool.waiting) < 3 or pool.opening:
+            await asyncio.sleep(0.01)
     await asyncio.wait_for(asyncio.create_task(lent_to_one(pool, "modest")), 5)
     async with pool.acquire():
         assert order == ["greedy"] * 3
@@ -105,8 +109,9 @@ async def test_the_only_borrower_has_all_connections(shared_dsn: str) -> None:
     order: list[str] = []
     release = asyncio.Event()
     tasks = [asyncio.create_task(lent_to(pool, "only", order, release)) for _ in range(6)]
-    while len(order) < 4:
-        await asyncio.sleep(0.01)
+    async with within("the pool had lent too few connections"):
+        while len(order) < 4:
+            await asyncio.sleep(0.01)
     release.set()
     await asyncio.gather(*tasks)
     await database.close()

@@ -10,6 +10,7 @@ import asyncpg
 import pytest
 
 from db.pool import Exhausted, Pool
+from tests.waiting import within
 
 TASKS = 120
 SEEDS = range(24)
@@ -135,8 +136,9 @@ async def test_nothing_is_lost_and_nothing_is_shared_in_a_storm(
             rng.choice(pool.idle).terminate()  # the server went away while nobody looked
     ends = await asyncio.gather(*running, return_exceptions=True)
     assert not [end for end in ends if isinstance(end, AssertionError)], ends
-    while pool.tasks:
-        await asyncio.sleep(0)
+    async with within("the pool still had tasks"):
+        while pool.tasks:
+            await asyncio.sleep(0)
     check(pool, server)
     assert not pool.lent
     assert not pool.waiting

@@ -118,7 +118,7 @@ def silence_tracebacks() -> "Iterator[None]":
 
 def is_put_off(job: "Row") -> bool:
     is_waiting = job["status"] == "pending" and not job["error"]
-    return is_waiting and job["run_after"] > datetime.now(UTC) + PUT_OFF
+    return is_waiting and job["due_in"] > PUT_OFF
 
 
 async def summed(database: "Database", scope: "Scope", job_ids: "Iterable[UUID]") -> dict[str, Any]:

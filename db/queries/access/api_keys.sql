@@ -18,16 +18,19 @@ VALUES (
 -- Whose key this is, by its secret or the one before: the one statement that is asked before the tenant is known.
 SELECT
     tenant_id, id, role, owner_ids, expires_at, revoked_at, actor_kind, scopes, networks,
-    CASE WHEN former_hash = CAST(:key_hash AS bytea) THEN former_until END AS former_until
+    CASE WHEN former_hash = CAST(:key_hash AS bytea) THEN former_until END AS former_until,
+    statement_timestamp() AS now
 FROM api_keys
 WHERE key_hash = CAST(:key_hash AS bytea) OR former_hash = CAST(:key_hash AS bytea);
 
 -- name: rotate_key
--- Gives a key another secret; the former one, and no other, is good until a moment.
+-- Gives a key another secret; the former one, and no other, is good for the time of the overlap.
 UPDATE api_keys
-SET former_hash = key_hash, former_until = CAST(:former_until AS timestamptz), key_hash = CAST(:key_hash AS bytea)
+SET former_hash = key_hash, former_until = statement_timestamp() + CAST(:overlap AS interval),
+    key_hash = CAST(:key_hash AS bytea)
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid) AND revoked_at IS NULL
-    AND (expires_at IS NULL OR expires_at > CAST(:now AS timestamptz));
+    AND (expires_at IS NULL OR expires_at > statement_timestamp())
+RETURNING former_until;
 
 -- name: note_use
 -- When a key was last used; several processes write that once a minute together.
@@ -38,7 +41,7 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid)
 -- name: revoke_key
 -- Ends a key; one that has ended keeps its first moment.
 UPDATE api_keys
-SET revoked_at = coalesce(revoked_at, CAST(:now AS timestamptz))
+SET revoked_at = coalesce(revoked_at, statement_timestamp())
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid);
 
 -- name: list_keys
@@ -46,7 +49,7 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid);
 -- after an id, and so many at most, where these are given.
 SELECT
     k.id, k.name, k.role, k.created_at, k.expires_at, k.revoked_at, k.actor_kind, k.scopes, k.networks,
-    k.used_at, k.former_until,
+    k.used_at, k.former_until, coalesce(k.expires_at <= statement_timestamp(), false) AS is_expired,
     ARRAY(
         SELECT o.slug FROM unnest(k.owner_ids) WITH ORDINALITY AS given (id, place)
         JOIN owners AS o ON o.tenant_id = CAST(:tenant_id AS uuid) AND o.id = given.id

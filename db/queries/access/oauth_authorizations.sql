@@ -8,40 +8,44 @@ VALUES (
     :tenant_id, :owner_id, :id, CAST(:client_hash AS bytea), CAST(:client_name AS text), CAST(:role AS text),
     CAST(:author AS text), CAST(:scopes AS text[]), CAST(:resource AS text), CAST(:redirect_uri AS text),
     CAST(:redirect_is_given AS boolean), CAST(:code_hash AS bytea), CAST(:code_challenge AS text),
-    CAST(:code_expires_at AS timestamptz), CAST(:now AS timestamptz), CAST(:expires_at AS timestamptz)
+    statement_timestamp() + CAST(:code_ttl AS interval), statement_timestamp(),
+    statement_timestamp() + CAST(:longest AS interval)
 );
 
 -- name: find_by_code
--- The authorization that this code was made for, redeemed or not.
-SELECT * FROM oauth_authorizations
+-- The authorization that this code was made for, redeemed or not, and how long both still hold.
+SELECT *, code_expires_at - statement_timestamp() AS code_expires_in, expires_at - statement_timestamp() AS expires_in
+FROM oauth_authorizations
 WHERE tenant_id = :tenant_id AND code_hash = CAST(:code_hash AS bytea) AND withdrawn_at IS NULL;
 
 -- name: redeem_code
 -- Gives the first refresh token for a code; nothing comes back when that was done before.
 UPDATE oauth_authorizations
-SET redeemed_at = CAST(:now AS timestamptz), used_at = CAST(:now AS timestamptz),
+SET redeemed_at = statement_timestamp(), used_at = statement_timestamp(),
     refresh_hash = CAST(:refresh_hash AS bytea)
 WHERE tenant_id = :tenant_id AND id = :id AND redeemed_at IS NULL AND withdrawn_at IS NULL
-  AND code_expires_at > CAST(:now AS timestamptz)
+  AND code_expires_at > statement_timestamp()
 RETURNING id;
 
 -- name: find_by_refresh_token
--- The authorization that this refresh token is of, or was of before the last one.
-SELECT *, refresh_hash = CAST(:refresh_hash AS bytea) AS is_current FROM oauth_authorizations
+-- The authorization that this refresh token is of, or was of before the last one, and how long it still holds.
+SELECT *, code_expires_at - statement_timestamp() AS code_expires_in, expires_at - statement_timestamp() AS expires_in,
+    refresh_hash = CAST(:refresh_hash AS bytea) AS is_current
+FROM oauth_authorizations
 WHERE tenant_id = :tenant_id AND withdrawn_at IS NULL
   AND (refresh_hash = CAST(:refresh_hash AS bytea) OR former_hash = CAST(:refresh_hash AS bytea));
 
 -- name: rotate_refresh_token
 -- Replaces a refresh token by another; nothing comes back when that was done before, or it has ended.
 UPDATE oauth_authorizations
-SET former_hash = refresh_hash, refresh_hash = CAST(:next_hash AS bytea), used_at = CAST(:now AS timestamptz)
+SET former_hash = refresh_hash, refresh_hash = CAST(:next_hash AS bytea), used_at = statement_timestamp()
 WHERE tenant_id = :tenant_id AND id = :id AND refresh_hash = CAST(:refresh_hash AS bytea)
-  AND withdrawn_at IS NULL AND expires_at > CAST(:now AS timestamptz)
+  AND withdrawn_at IS NULL AND expires_at > statement_timestamp()
 RETURNING id;
 
 -- name: withdraw_authorization
 -- Ends an authorization; nothing comes back when it was withdrawn before, or lies in another wiki.
-UPDATE oauth_authorizations SET withdrawn_at = CAST(:now AS timestamptz)
+UPDATE oauth_authorizations SET withdrawn_at = statement_timestamp()
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND withdrawn_at IS NULL
 RETURNING id;
 
@@ -49,7 +53,7 @@ RETURNING id;
 -- The programs that have been let into a wiki and may still get tokens, the newest first.
 SELECT id, client_name, redirect_uri, role, created_at, used_at, expires_at FROM oauth_authorizations
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND withdrawn_at IS NULL AND redeemed_at IS NOT NULL
-  AND expires_at > CAST(:now AS timestamptz)
+  AND expires_at > statement_timestamp()
 ORDER BY id DESC
 LIMIT CAST(:most AS integer);
 
@@ -57,6 +61,6 @@ LIMIT CAST(:most AS integer);
 -- Deletes the authorizations of a wiki that were never redeemed in time, withdrawn, or have ended.
 DELETE FROM oauth_authorizations
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (
-    withdrawn_at IS NOT NULL OR expires_at <= CAST(:now AS timestamptz)
-    OR (redeemed_at IS NULL AND code_expires_at <= CAST(:now AS timestamptz))
+    withdrawn_at IS NOT NULL OR expires_at <= statement_timestamp()
+    OR (redeemed_at IS NULL AND code_expires_at <= statement_timestamp())
 );

@@ -33,8 +33,8 @@ WHERE tenant_id = :tenant_id AND id IN (
 -- What programs were allowed that was never redeemed in time, was withdrawn, or has ended goes.
 DELETE FROM oauth_authorizations
 WHERE tenant_id = :tenant_id AND (
-    withdrawn_at IS NOT NULL OR expires_at <= CAST(:now AS timestamptz)
-    OR (redeemed_at IS NULL AND code_expires_at <= CAST(:now AS timestamptz))
+    withdrawn_at IS NOT NULL OR expires_at <= statement_timestamp()
+    OR (redeemed_at IS NULL AND code_expires_at <= statement_timestamp())
 );
 
 -- name: find_retention

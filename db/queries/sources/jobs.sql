@@ -142,8 +142,8 @@ ORDER BY job.id DESC
 LIMIT :size;
 
 -- name: find_open_of_wiki
--- The jobs of a wiki that are not over, oldest first.
-SELECT id, status, attempt, error, run_after FROM compile_jobs
+-- The jobs of a wiki that are not over, oldest first, and how long it is until each is due, by the clock of Postgres.
+SELECT id, status, attempt, error, run_after, run_after - statement_timestamp() AS due_in FROM compile_jobs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status IN ('pending', 'running')
 ORDER BY created_at, id;
 

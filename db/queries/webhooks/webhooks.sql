@@ -40,10 +40,12 @@ SET url = CAST(:url AS text), owner_ids = CAST(:owner_ids AS uuid[]), kinds = CA
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid);
 
 -- name: rotate_secret
--- Gives a webhook another secret; deliveries are signed with the former one, too, until a moment.
+-- Gives a webhook another secret; deliveries are signed with the former one, too, for the time of the overlap.
 UPDATE webhooks
-SET former_secret = secret, former_until = CAST(:former_until AS timestamptz), secret = CAST(:secret AS text)
-WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid);
+SET former_secret = secret, former_until = statement_timestamp() + CAST(:overlap AS interval),
+    secret = CAST(:secret AS text)
+WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid)
+RETURNING former_until;
 
 -- name: disable
 -- Nothing more is queued for a webhook, for a reason.

@@ -13,6 +13,7 @@ import pytest
 from app.cli.commands import jobs
 from resolvers.jobs import queue
 from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
+from tests.clocks import set_clock
 from tests.resolvers.embeddings.embedding_server import Model, serving
 
 __all__ = ["acme", "cairn"]
@@ -220,6 +221,15 @@ def test_waiting_ends_where_a_budget_puts_the_rest_off(telling: Cairn, notes: Pa
     ran = telling("compile", *MARA, "--wait")
     assert ran.code == 0
     assert "A budget is used up: a worker goes on from 20" in ran.out
+
+
+@pytest.mark.parametrize("hours", [-5, 5])
+def test_waiting_compiles_at_once_however_wrong_the_clock_of_the_terminal_is(
+    telling: Cairn, notes: Path, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    retained(telling, notes, "page entity Momofuku\nFood.")
+    set_clock(monkeypatch, timedelta(hours=hours))
+    assert telling("compile", *MARA, "--wait").out.startswith("Compiled: 1 sources, 1 new pages")
 
 
 def in_database(sql: str) -> Any:

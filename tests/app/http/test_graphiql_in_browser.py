@@ -20,6 +20,7 @@ from starlette.routing import Route
 from app.graphiql.assets import missing
 from app.graphiql.page import graphiql_routes
 from tests.app.chromium import EXECUTABLE, Tab, tab
+from tests.waiting import SOON
 
 pytestmark = pytest.mark.skipif(EXECUTABLE is None or bool(missing()), reason="needs Chromium and `make graphiql`")
 
@@ -81,8 +82,7 @@ def served(app: Starlette) -> Iterator[str]:
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        while not server.started:
-            time.sleep(0.01)
+        until(lambda: server.started)
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:
         server.should_exit = True
@@ -215,7 +215,7 @@ def test_a_subscription_is_followed_until_it_is_stopped(browser: Tab, address: s
 
 
 def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + SOON
     while not holds():
-        assert time.monotonic() < end
+        assert time.monotonic() < end, "it never came to be so"
         time.sleep(0.05)

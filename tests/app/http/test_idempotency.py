@@ -19,6 +19,7 @@ from resolvers import idempotency
 from resolvers.idempotency import forget_answers
 from tests.app.command_line import COMMAND, ROOT, environment
 from tests.app.service import SECRET, Service, serving
+from tests.waiting import within
 from tests.wiki import Wiki, check
 
 CREATE = """mutation($title: String!) { createWikiPage(input: {type: TOPIC, title: $title, slug: "t"}) {
@@ -33,12 +34,11 @@ async def send(service: Service, token: str, query: str, key: str, **variables: 
 
 async def persist(service: Service, token: str, query: str, key: str, **variables: Any) -> httpx.Response:
     """As a client does that has read the documentation."""
-    while True:
-        response = await send(service, token, query, key, **variables)
-        if response.status_code not in (409, 503):
-            return response
-        assert int(response.headers["retry-after"]) >= 1
-        await asyncio.sleep(0.05)
+    async with within("the request was still refused"):
+        while (response := await send(service, token, query, key, **variables)).status_code in (409, 503):
+            assert int(response.headers["retry-after"]) >= 1
+            await asyncio.sleep(0.05)
+    return response
 
 
 def code(response: httpx.Response) -> str:
@@ -61,8 +61,9 @@ async def somebody_waits(wiki: Wiki) -> None:
             SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
             WHERE datname = current_database() AND NOT granted
         )"""
-    while not await wiki.look.fetchval(waiting):
-        await asyncio.sleep(0.01)
+    async with within("no statement of the service waited for a lock"):
+        while not await wiki.look.fetchval(waiting):
+            await asyncio.sleep(0.01)
 
 
 async def test_a_repetition_is_answered_as_the_first_was(service: Service, token: str, wiki: Wiki) -> None:
@@ -236,8 +237,9 @@ async def test_two_wikis_in_one_operation_cannot_block_each_other(service: Servi
     }"""
 
     async def until_done(key: str, a: str, b: str) -> None:
-        while "errors" in (await persist(service, token, text, key, a=a, b=b)).json():
-            await asyncio.sleep(0.05)
+        async with within("the write was still refused"):
+            while "errors" in (await persist(service, token, text, key, a=a, b=b)).json():
+                await asyncio.sleep(0.05)
 
     await asyncio.gather(until_done("k-1", *ids), until_done("k-2", *reversed(ids)))
     assert (len(await wiki.rows("pages")), len(await neighbour.rows("pages"))) == (2, 2)

@@ -22,6 +22,7 @@ from resolvers.transactions.db_errors import refusal
 from tests.app.service import Service, serving
 from tests.conftest import new_folder
 from tests.postgres_proxy import Loss, Proxy
+from tests.waiting import within
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 MAKE = """mutation($input: CreateWikiPageInput!) {
@@ -185,8 +186,9 @@ async def test_under_load_no_acknowledged_write_is_lost_while_backends_are_kille
                 " AND datname = current_database() AND pid <> pg_backend_pid() ORDER BY random() LIMIT 2"
             )
         await connection.close()
-        while not acknowledged:  # on a slow machine nothing may have come to its end until now
-            await asyncio.sleep(0.05)
+        async with within("no write was acknowledged"):
+            while not acknowledged:  # on a slow machine nothing may have come to its end until now
+                await asyncio.sleep(0.05)
         stop.set()
 
     await asyncio.gather(kill(), *(write(door, number) for door in DOORS for number in range(2)))

@@ -13,6 +13,7 @@ from app.observability.slow_operations import SlowOperations, document_hash
 from db.database import Database
 from observability.trace import RequestTrace, TraceSpan
 from tests.app.service import serving
+from tests.waiting import within
 from tests.wiki import Wiki
 
 QUERY = """query Slow($prefix: String) {
@@ -30,8 +31,9 @@ def of(records: list[Any], event: str) -> list[dict[str, Any]]:
 
 
 async def until(records: list[Any], event: str) -> dict[str, Any]:
-    while not of(records, event):
-        await asyncio.sleep(0.01)
+    async with within("nothing was logged of this event"):
+        while not of(records, event):
+            await asyncio.sleep(0.01)
     return of(records, event)[0]
 
 

@@ -10,6 +10,7 @@ import pytest
 from db.scope import Role
 from resolvers.rate_limits.limiter import Throttle
 from tests.app.service import Service, serving
+from tests.waiting import within
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 PAGES = "{ recentWikiPages(limit: 20) { id } }"
@@ -116,8 +117,9 @@ async def test_only_so_many_requests_of_a_credential_run_at_once(dsn: str, tmp_p
         async with wiki.look.transaction():
             await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
             waiting = [asyncio.create_task(service.post(PAGES, token)) for _ in range(2)]
-            while await blocked(wiki) < 2:
-                await asyncio.sleep(0.01)
+            async with within("the requests did not wait for the lock"):
+                while await blocked(wiki) < 2:
+                    await asyncio.sleep(0.01)
             assert is_throttled(await service.post("{ __typename }", token))
             assert not is_throttled(await service.post("{ __typename }", other))
         assert not any([is_throttled(await task) for task in waiting])
@@ -144,8 +146,9 @@ async def test_a_request_that_takes_too_long_is_stopped_with_its_sql(
         response = await hasty.post(PAGES, token)
         assert response.status_code == 504
         assert response.json()["errors"][0]["extensions"] == {"code": "TIMEOUT", "writes": 0}
-        while await blocked(wiki):
-            await asyncio.sleep(0.01)
+        async with within("the stopped request still waited for the lock"):
+            while await blocked(wiki):
+                await asyncio.sleep(0.01)
     assert await service.ask(PAGES, token) == {"data": {"recentWikiPages": []}}
 
 

@@ -12,6 +12,7 @@ from resolvers.pages import renaming as renamed_links
 from resolvers.pages.lifecycle import create_page
 from tests.app.rest_client import Rest, refused
 from tests.app.service import Service
+from tests.waiting import within
 from tests.wiki import Wiki, check
 
 LEFT = "query($id: ID!) { node(id: $id) { ... on WikiPage { pagesToRewrite } } }"
@@ -60,7 +61,7 @@ async def test_who_renames_a_hub_sees_how_far_it_has_come(
     done = (await service.http.post("/graphql", json=asked, headers=bearer)).json()["data"]["renameWikiPage"]
     assert done == {"pagesRewritten": 2, "pagesLeft": 3}
     monkeypatch.setattr(asgi, "LOOKED_EVERY", 0.05)
-    async with renamings_finished(wiki.database):
+    async with renamings_finished(wiki.database), within("there were pages to rewrite"):
         while (await rest.get("/pages/austin")).json()["pages_to_rewrite"]:
             await asyncio.sleep(0.05)
     shown = await service.http.post("/graphql", json={"query": LEFT, "variables": {"id": page_id}}, headers=bearer)

@@ -377,6 +377,9 @@ async def test_every_transport_sees_what_it_has_written(
         async with Answered(service) as asked, agent(service, token) as one:
             assert "Pecan" in await one.text("wiki_read", page="Birch")
         assert set(asked.by) == {"primary"}
+        async with agent(service, token) as one:
+            await one.text("wiki_write", title="Cedar", type="topic", content="Pecan tart.")
+            assert "tart" in await one.text("wiki_read", page="Cedar")
         async with Answered(service) as brought, agent(service, token, **{HEADER: "0/1"}) as one:
             await one.text("wiki_read", page="Ash")
         assert set(brought.by) == {"replica-1"}

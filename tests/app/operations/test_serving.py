@@ -16,6 +16,7 @@ from app.cli.program import COLLECT_EVERY
 from app.server.serve import NoSuchAddress, bind, config_of, local_url
 from app.server.shutdown import DRAINING, Server
 from app.settings import Settings
+from tests.waiting import within
 
 FORWARDED = {"x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https"}
 
@@ -61,8 +62,9 @@ async def test_what_is_there_when_it_begins_to_serve_is_not_walked_by_the_collec
     server = Server(config_of(echo, Settings()))
     running = asyncio.create_task(server.serve(sockets=[bind("127.0.0.1", 0)]))
     try:
-        while not server.started:
-            await asyncio.sleep(0.01)
+        async with within("the server had not started"):
+            while not server.started:
+                await asyncio.sleep(0.01)
         assert gc.get_freeze_count() > 100_000
         assert len(gc.get_objects()) < 10_000
         assert gc.get_threshold()[0] < 1000
@@ -90,8 +92,9 @@ async def test_an_ipv4_proxy_is_believed_at_a_socket_of_both_kinds(monkeypatch: 
         server = uvicorn.Server(config_of(echo, Settings(forwarded_allow_ips=believed)))
         listening = bind("::", 0)
         running = asyncio.create_task(server.serve(sockets=[listening]))
-        while not server.started:
-            await asyncio.sleep(0.01)
+        async with within("the server had not started"):
+            while not server.started:
+                await asyncio.sleep(0.01)
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{listening.getsockname()[1]}") as http:
             assert (await http.get("/", headers=FORWARDED)).json()["client"] == client
         server.should_exit = True

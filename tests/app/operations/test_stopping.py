@@ -18,6 +18,7 @@ from resolvers.auth.credentials import mint
 from tests.app.clients import Clients
 from tests.app.command_line import Serving
 from tests.app.service import SECRET
+from tests.waiting import within
 from tests.wiki import Wiki
 
 QUERY = "{ wikiPages(first: 1) { nodes { id } } viewer { role } }"
@@ -94,8 +95,9 @@ async def test_told_to_stop_it_says_so_serves_on_for_the_delay_and_loses_no_requ
         assert (await keeping.post(service.url, json={"query": QUERY}, headers=http.headers)).status_code == 200
         await clients.until("whole", 50)
         service.process.send_signal(signal.SIGTERM)
-        while (told := await http.get("/readyz")).status_code == 200:
-            await asyncio.sleep(0.01)
+        async with within("the service called itself ready"):
+            while (told := await http.get("/readyz")).status_code == 200:
+                await asyncio.sleep(0.01)
         answer = await keeping.get(f"{http.base_url}/healthz")
         assert await stopped(service) == (0, [])
         await asyncio.wait_for(asyncio.gather(*clients.running), 30)
@@ -146,8 +148,9 @@ async def test_told_to_stop_while_a_worker_is_replaced_it_waits_for_none_and_sta
     async with served(dsn, tmp_path, workers=2, log_level="info") as service:
         killed = children(service).pop()
         os.kill(killed, signal.SIGKILL)
-        while (now := children(service)) & {killed} or len(now) < 2:
-            await asyncio.sleep(0.01)
+        async with within("the killed process was not replaced"):
+            while (now := children(service)) & {killed} or len(now) < 2:
+                await asyncio.sleep(0.01)
         await asyncio.sleep(moments)
         service.process.send_signal(signal.SIGTERM)
         code, records = await stopped(service)
@@ -163,8 +166,9 @@ async def test_what_is_in_flight_is_waited_for_but_not_for_ever(
         async with wiki.look.transaction():
             await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
             answer = asyncio.create_task(http.post("/graphql", json={"query": QUERY}))
-            while not await wiki.look.fetchval(BLOCKED):
-                await asyncio.sleep(0.01)
+            async with within("the request did not wait for the lock"):
+                while not await wiki.look.fetchval(BLOCKED):
+                    await asyncio.sleep(0.01)
             service.process.send_signal(signal.SIGTERM)
             if not frees:
                 assert (await stopped(service))[0] == 0

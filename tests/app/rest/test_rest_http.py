@@ -15,6 +15,7 @@ from app.rest.endpoint import PATH
 from resolvers.sources.mentions import record_mention
 from tests.app.rest_client import Rest, contract, refused
 from tests.app.service import Service, serving
+from tests.waiting import within
 from tests.wiki import Wiki
 
 PAGE = {"title": "Austin", "type": "topic", "content": "Text."}
@@ -317,8 +318,9 @@ async def test_an_import_goes_on_when_its_client_is_gone(rest: Rest, wiki: Wiki)
         await wiki.look.execute("SELECT 1 FROM owners FOR UPDATE")
         with pytest.raises(httpx.ReadTimeout):
             await rest.ask("POST", "/import", content=LINE, headers=kind, timeout=1)
-    while not await wiki.rows("pages"):
-        await asyncio.sleep(0.05)
+    async with within("no page was imported"):
+        while not await wiki.rows("pages"):
+            await asyncio.sleep(0.05)
     again = (await rest.ask("POST", "/import", content=LINE, headers=kind)).json()
     assert (again["created"], again["unchanged"]) == (0, 1)
 

@@ -15,6 +15,7 @@ from content.notes.notes import Note
 from db.scope import Role
 from tests.app.rest_client import Rest, refused
 from tests.app.service import Service, serving
+from tests.waiting import within
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 ZIP = {"content-type": "application/zip"}
@@ -131,8 +132,9 @@ async def test_uploads_that_trickle_keep_no_other_tenant_from_importing(
         asyncio.create_task(rest.ask("POST", "/import", content=trickle(), headers=kind))
         for _ in range(imports.AT_ONCE)
     ]
-    while imports.at_work[wiki.scope.tenant_id] < imports.AT_ONCE:
-        await asyncio.sleep(0.01)
+    async with within("the imports had not begun"):
+        while imports.at_work[wiki.scope.tenant_id] < imports.AT_ONCE:
+            await asyncio.sleep(0.01)
     answer = await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
     assert refused(answer) == (503, "UNAVAILABLE")
     answer = await other.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)

@@ -7,6 +7,7 @@ from uuid import uuid4
 from db.scope import Role
 from tests.app.service import Service
 from tests.app.web_client import SAME, signed_in
+from tests.waiting import within
 from tests.wiki import Wiki
 
 MADE = re.compile(r'id="made" readonly value="([^"]+)"')
@@ -49,8 +50,9 @@ async def test_a_key_has_scopes_networks_and_a_last_use(service: Service, wiki: 
         assert "is no network" in wrong.text
         assert 'value="here &lt;b&gt;"' in wrong.text
         sql = "SELECT count(*) FROM api_keys WHERE tenant_id = $1 AND used_at IS NOT NULL"
-        while not await wiki.look.fetchval(sql, wiki.scope.tenant_id):
-            await asyncio.sleep(0.05)
+        async with within("no use of the key was noted"):
+            while not await wiki.look.fetchval(sql, wiki.scope.tenant_id):
+                await asyncio.sleep(0.05)
         assert "last used" in (await admin.get(f"/keys/{owner}")).text
 
 

@@ -34,6 +34,7 @@ from resolvers.sources.sources import SourceDraft, add_source
 from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
 from tests.resolvers.archives.furnished import furnish, furnish_tenant
 from tests.resolvers.archives.test_backups import count
+from tests.waiting import within
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 BY = "operator:test"
@@ -152,8 +153,9 @@ async def test_a_killed_erasure_has_erased_nothing(wiki: Wiki, dsn: str) -> None
     await holder.execute("SELECT FROM tenants WHERE tenant_id = $1 FOR UPDATE", wiki.scope.tenant_id)
     erasing = asyncio.create_task(erase_tenant(dsn, tenant_id, BY, dry_run=False))
     waits = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'cairn erase' AND wait_event_type = 'Lock'"
-    while not await wiki.look.fetchval(waits):
-        await asyncio.sleep(0.01)
+    async with within("the deletion did not wait for the lock"):
+        while not await wiki.look.fetchval(waits):
+            await asyncio.sleep(0.01)
     await holder.execute(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cairn erase'"
     )

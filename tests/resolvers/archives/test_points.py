@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 from db.embedded import EmbeddedServer
 from tests.app.command_line import COMMAND, ROOT, Ran, cairn, environment, processes
+from tests.waiting import SOON
 
 
 @pytest.fixture
@@ -120,5 +122,7 @@ def test_files_that_are_no_backup_of_files_are_refused(folder: Path) -> None:
 
 
 def wait(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + SOON
     while not is_so():
-        asyncio.run(asyncio.sleep(0.05))
+        assert time.monotonic() < end, "it never came to be so"
+        time.sleep(0.05)

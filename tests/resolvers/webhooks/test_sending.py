@@ -35,6 +35,7 @@ from resolvers.webhooks.webhooks import (
     update_webhook,
 )
 from tests.resolvers.webhooks.receiver import Receiver, receiving
+from tests.waiting import within
 from tests.wiki import Wiki
 
 INSIDE = "127.0.0.0/8"
@@ -158,8 +159,9 @@ async def test_a_failure_is_tried_again_and_holds_up_what_follows(wiki: Wiki, re
         assert rows[1]["attempts"] == 0
         assert rows[0]["error"] == "the receiver answered 500"
         assert rows[0]["response_status"] == 500
-        while (await wiki.row("webhook_queues"))["claimed_by"]:
-            await asyncio.sleep(0.02)
+        async with within("the queue was still claimed"):
+            while (await wiki.row("webhook_queues"))["claimed_by"]:
+                await asyncio.sleep(0.02)
         assert (await find_webhook(wiki.database, tenant_id, issued.id)).state == "failing"
         assert receiver.heard == []
         await hurry(wiki)
@@ -207,8 +209,9 @@ async def test_what_cannot_be_delivered_in_time_is_dead_and_can_be_redelivered(w
         assert await redeliver(wiki.database, tenant_id, issued.id) == 0
         assert await redeliver(wiki.database, tenant_id, issued.id, found[1].id) == 1
         await settled(wiki, issued.id, "delivered")
-        while len(receiver.heard) < 3:
-            await asyncio.sleep(0.02)
+        async with within("the receiver heard too little"):
+            while len(receiver.heard) < 3:
+                await asyncio.sleep(0.02)
     assert [slug for _, slug, _ in receiver.told()] == ["austin", "boston", "austin"]
     assert receiver.heard[0]["id"] == receiver.heard[2]["id"]
     with pytest.raises(NotFound):

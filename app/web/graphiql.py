@@ -1,0 +1,46 @@
+"""GraphiQL for who has signed in to the reader: its requests carry the cookie, and no script ever reads it."""
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from resolvers.errors import Forbidden, NoCredential
+
+from ..http.errors import error_body
+from ..http.request import header, named
+from ..mcp.endpoint import refuse
+from .endpoint import Web, check_same_origin, credential
+
+
+class SignedIn:
+    """The GraphQL endpoint for GraphiQL's own page: a request without `Authorization` is one of the session.
+
+    It has a path of its own. Only pages of this service may ask there, because browsers send the cookie along with
+    requests of other pages too.
+    """
+
+    own_path = "/graphiql/graphql"
+
+    def __init__(self, web: Web, api: ASGIApp, path: str) -> None:
+        """`api` is the endpoint that serves `path`."""
+        self.web, self.api, self.path = web, api, path
+
+    def has_session(self, request: Request) -> bool:
+        try:
+            credential(self.web, request)
+        except NoCredential:
+            return False
+        return True
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope)
+        try:
+            check_same_origin(request)
+        except Forbidden as error:
+            await refuse(send, 403, error_body(error.message, error.code), ())
+            return
+        headers = list(scope["headers"])
+        if header(scope, b"authorization") is None and self.has_session(request):
+            headers.append((b"authorization", f"Bearer {credential(self.web, request)}".encode("latin-1", "replace")))
+        asked = {**scope, "path": self.path, "raw_path": self.path.encode(), "headers": headers}
+        named(asked)
+        await self.api(asked, receive, send)

@@ -1,0 +1,32 @@
+"""A clock of this process that is wrong, while that of Postgres is right."""
+
+import sys
+import time
+from datetime import datetime, timedelta, tzinfo
+from typing import Any, Self
+
+import pytest
+
+OURS = ("app.", "compiler.", "db.", "resolvers.", "schema.")
+
+
+class AnyDatetime(type):
+    """Lets what is a datetime pass for one of a class that stands in for it."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, datetime)
+
+
+def set_clock(monkeypatch: pytest.MonkeyPatch, wrong_by: timedelta) -> None:
+    """Let every module of Cairn that is loaded read a clock that is wrong."""
+    right = time.time
+
+    class Wrong(datetime, metaclass=AnyDatetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return cls.fromtimestamp(right() + wrong_by.total_seconds(), tz)
+
+    monkeypatch.setattr(time, "time", lambda: right() + wrong_by.total_seconds())
+    for name, module in list(sys.modules.items()):
+        if name.startswith(OURS) and getattr(module, "datetime", None) is datetime:
+            monkeypatch.setattr(module, "datetime", Wrong)
