@@ -32,214 +32,162 @@ class Settings(BaseModel):
         """Prefer the given values to those of the environment."""
         super().__init__(**from_environment() | given)
 
-    database_url: str | None = Field(None, description="A PostgreSQL 16 or newer; else the embedded server is used")
+    database_url: str | None = Field(None, description="PostgreSQL 16 or newer; else the embedded server")
     data_dir: Path = Field(
         default_factory=lambda: user_data_path("cairn"),
-        description="Where the embedded server and the token secret live",
+        description="The folder of the embedded server and the token secret",
     )
     host: str = Field("127.0.0.1", description="The address to listen on")
-    port: int = Field(8000, ge=0, le=65535, description="The port to listen on; 0 takes a free one")
-    workers: int = Field(1, ge=1, le=64, description="How many processes serve")
-    public_url: Origin = Field(
-        None, description="The address by which clients reach the service, as `https://wiki.example.org`"
-    )
+    port: int = Field(8000, ge=0, le=65535, description="The port to listen on; 0: a free one")
+    workers: int = Field(1, ge=1, le=64, description="Processes that serve")
+    public_url: Origin = Field(None, description="The address for clients, as `https://wiki.example.org`")
 
-    tenant: str | None = Field(None, description="The tenant of commands that are given no --tenant: its slug or id")
-    owner: str | None = Field(None, description="The owner of commands that are given no --owner: its slug or id")
+    tenant: str | None = Field(None, description="Default of --tenant: a slug or id")
+    owner: str | None = Field(None, description="Default of --owner: a slug or id")
 
     jwt_secret: SecretStr | None = Field(
-        None, description="HS256 secret of at least 32 bytes; without one and without JWKS a file in the data folder"
+        None, description="HS256 secret of at least 32 bytes; else, without JWKS, a file in the data folder"
     )
-    jwks_url: str | None = Field(None, description="Where the public keys for RS256 and ES256 tokens are")
-    jwt_issuer: str | None = Field(None, description="Tokens must say this as `iss`")
-    jwt_audience: str | None = Field(None, description="Tokens must say this as `aud`")
+    jwks_url: str | None = Field(None, description="The public keys for RS256 and ES256 tokens")
+    jwt_issuer: str | None = Field(None, description="The `iss` that tokens must have")
+    jwt_audience: str | None = Field(None, description="The `aud` that tokens must have")
     oauth: Literal["off", "own", "external"] = Field(
         "off",
-        description="Who lets MCP clients in by OAuth: nobody, this service, or the issuer CAIRN_JWT_ISSUER",
+        description="OAuth for MCP clients: none, by this service, by CAIRN_JWT_ISSUER",
     )
     local_token: SecretStr | None = Field(
-        None, description="A token that signs in browsers on this machine that have none; `cairn demo` sets it"
+        None, description="A token that signs in browsers on this machine, as in `cairn demo`"
     )
-    oidc_issuer: Issuer = Field(None, description="The OpenID Connect provider by which people sign in to the reader")
-    oidc_client_id: str | None = Field(None, description="The id under which it knows this service")
-    oidc_client_secret: SecretStr | None = Field(None, description="The secret of that client, if it has one")
-    oidc_tenant: str | None = Field(None, description="The tenant of those who sign in: its slug or id")
-    oidc_scopes: str = Field("openid profile", description="Scopes that it is asked for, by blanks")
+    oidc_issuer: Issuer = Field(None, description="The OpenID Connect provider for signing in to the reader")
+    oidc_client_id: str | None = Field(None, description="The client id of this service there")
+    oidc_client_secret: SecretStr | None = Field(None, description="The client secret, if any")
+    oidc_tenant: str | None = Field(None, description="The tenant of those who sign in: a slug or id")
+    oidc_scopes: str = Field("openid profile", description="Scopes to request, by blanks")
     oidc_owner_claim: str = Field(
-        "preferred_username", description="The claim with the slug of a person's owner; nobody may choose it themselves"
+        "preferred_username", description="The claim with the slug of a person's owner; people must not choose it"
     )
-    oidc_creates_owners: bool = Field(False, description="Make an owner of the kind user for who signs in without one")
+    oidc_creates_owners: bool = Field(False, description="Make an owner of the kind user for newcomers")
     oidc_role: Literal["reader", "member", "admin", "none"] = Field(
-        "member", description="The role of those whom no claim gives another; with none they may not enter"
+        "member", description="The role without a claim; `none` refuses"
     )
-    oidc_role_claim: str | None = Field(None, description="The claim whose values give roles, such as `groups`")
-    oidc_roles: RoleNames = Field(
-        None, description="What its values give, as `wiki-admins=admin,staff=member`; the strongest counts"
-    )
-    oidc_hours: float = Field(12.0, gt=0, le=720, description="Hours after which a person has to sign in again")
+    oidc_role_claim: str | None = Field(None, description="The claim that gives roles, such as `groups`")
+    oidc_roles: RoleNames = Field(None, description="Roles by its values, as `wiki-admins=admin`; the strongest counts")
+    oidc_hours: float = Field(12.0, gt=0, le=720, description="Hours that a sign-in lasts")
     admin_token: SecretStr | None = Field(
-        None, description="The bearer token for /api/admin, of at least 32 characters; without one it is off"
+        None, description="The bearer token for /api/admin, of at least 32 characters; else off"
     )
 
-    pool_size: int = Field(
-        8, ge=1, le=500, description="Connections to Postgres of each process for reads, and as many for writes"
-    )
-    pool_queue: int = Field(
-        256, ge=0, description="Requests that wait for a connection of each pool; more are told to come back"
-    )
-    statement_timeout: float = Field(10.0, ge=0.001, le=10**6, description="Seconds that a statement may take")
-    statement_cache: int = Field(512, ge=0, description="Prepared statements a connection; 0 behind old poolers")
+    pool_size: int = Field(8, ge=1, le=500, description="Connections of each process for reads, and as many for writes")
+    pool_queue: int = Field(256, ge=0, description="Requests that may wait for a connection of each pool")
+    statement_timeout: float = Field(10.0, ge=0.001, le=10**6, description="Seconds of a statement")
+    statement_cache: int = Field(512, ge=0, description="Prepared statements a connection; 0 behind poolers")
 
     read_database_urls: Dsns = Field(None, description="Standbys that answer reads, by commas")
-    read_max_lag: float = Field(10.0, ge=1, le=3600, description="Seconds that one may be behind")
-    read_wait: float = Field(0.5, ge=0, le=10, description="Seconds that a read waits for what its client has written")
+    read_max_lag: float = Field(10.0, ge=1, le=3600, description="Seconds that they may lag")
+    read_wait: float = Field(0.5, ge=0, le=10, description="Seconds that a read waits for its client's write")
 
     max_body: int = Field(2_000_000, ge=1, description="Bytes of a request body")
-    max_import: int = Field(100_000_000, ge=1, description="Bytes of an upload that is imported; unpacked 20-fold")
-    attachments_dir: Path | None = Field(
-        None, description="A folder for the bytes of attachments and originals; without one Postgres has them"
-    )
+    max_import: int = Field(100_000_000, ge=1, description="Bytes of an imported upload; unpacked 20-fold")
+    attachments_dir: Path | None = Field(None, description="A folder for attachments and originals; else in Postgres")
     ingest_hosts: Hosts = Field(
-        None, description="Hosts whose addresses an ingest may fetch, by commas, `*.` for all below; else none"
+        None, description="Hosts that an ingest may fetch from, by commas, `*.` for all below; else none"
     )
     webhook_networks: Networks = Field(
-        None, description="Networks inside that webhooks may go to, over http too, by commas, or `*`; else none"
+        None, description="Private networks for webhooks, over http too, by commas, or `*`; else none"
     )
-    max_cost: int = Field(20_000, ge=1, description="Rows that one operation may return")
+    max_cost: int = Field(20_000, ge=1, description="Rows of one operation")
     max_depth: int = Field(16, ge=1, description="Levels of one operation")
-    max_fields: int = Field(500, ge=1, description="Fields in one document, fragments counted where they are used")
-    max_aliases: int = Field(100, ge=0, description="Aliases in one operation")
+    max_fields: int = Field(500, ge=1, description="Fields of one document")
+    max_aliases: int = Field(100, ge=0, description="Aliases of one operation")
     max_tokens: int = Field(4000, ge=1, description="Tokens of one document")
 
-    max_variables: int = Field(10_000, ge=1, description="Values in the variables of one request")
-    max_errors: int = Field(20, ge=1, description="Errors shown in one answer; the rest are counted")
-    max_concurrent: int = Field(1000, ge=0, description="Requests of one credential at once in each process; 0: any")
-    request_timeout: float = Field(
-        30.0, gt=0, allow_inf_nan=False, description="Seconds from a whole request to its answer"
-    )
+    max_variables: int = Field(10_000, ge=1, description="Values in the variables")
+    max_errors: int = Field(20, ge=1, description="Errors shown in one answer")
+    max_concurrent: int = Field(1000, ge=0, description="Requests of a credential at once in each process; 0: any")
+    request_timeout: float = Field(30.0, gt=0, allow_inf_nan=False, description="Seconds of an operation")
     moving_timeout: float = Field(
         600.0, gt=0, allow_inf_nan=False, description="Seconds of an import or an export over REST"
     )
     credential_rate: float = Field(
-        50_000, ge=0, le=10**9, allow_inf_nan=False, description="Rows a second for one credential; 0: any"
+        50_000, ge=0, le=10**9, allow_inf_nan=False, description="Rows a second of a credential; 0: any"
     )
     credential_burst: float = Field(
-        500_000, ge=1, le=10**9, allow_inf_nan=False, description="Rows that it may ask for at once after a rest"
+        500_000, ge=1, le=10**9, allow_inf_nan=False, description="Rows at once after a rest"
     )
     tenant_rate: float = Field(
-        200_000, ge=0, le=10**9, allow_inf_nan=False, description="Rows a second for all of a tenant; 0: any"
+        200_000, ge=0, le=10**9, allow_inf_nan=False, description="Rows a second of a tenant; 0: any"
     )
-    tenant_burst: float = Field(
-        2_000_000, ge=1, le=10**9, allow_inf_nan=False, description="Rows that it may ask for at once after a rest"
-    )
-    introspection: Literal["everyone", "admin", "nobody"] = Field(
-        "everyone", description="Who may introspect; unless it is everyone, errors suggest no names"
-    )
+    tenant_burst: float = Field(2_000_000, ge=1, le=10**9, allow_inf_nan=False, description="Rows at once after a rest")
+    introspection: Literal["everyone", "admin", "nobody"] = Field("everyone", description="Who may introspect")
 
-    allowed_hosts: Hosts = Field(None, description="Host names to answer for, by commas, `*.` for all below; else any")
-    cors_origins: Origins = Field(
-        None, description="Origins whose pages may ask, and open WebSockets, by commas, or `*`; else none"
-    )
-    hsts_seconds: int = Field(0, ge=0, description="Strict-Transport-Security for so long; 0 sends none")
-    forwarded_allow_ips: Networks = Field(
-        None, description="Addresses or networks of proxies whose X-Forwarded headers hold, by commas, or `*`"
-    )
+    allowed_hosts: Hosts = Field(None, description="Host names to answer, by commas, `*.` for all below; else any")
+    cors_origins: Origins = Field(None, description="Origins whose pages may call, by commas, or `*`; else none")
+    hsts_seconds: int = Field(0, ge=0, description="Strict-Transport-Security; 0: none")
+    forwarded_allow_ips: Networks = Field(None, description="Trusted proxies, by commas, or `*`")
 
     keep_alive: float = Field(
         75.0,
         gt=0,
         allow_inf_nan=False,
-        description="Seconds that a connection on which nothing is asked is kept; a proxy's own must be shorter",
+        description="Seconds that an idle connection is kept; a proxy's must be shorter",
     )
-    drain_delay: float = Field(
-        0.0, ge=0, allow_inf_nan=False, description="Seconds to go on accepting after the order to stop"
-    )
-    drain_timeout: float = Field(
-        10.0, gt=0, allow_inf_nan=False, description="Seconds that requests in flight are given to finish then"
-    )
+    drain_delay: float = Field(0.0, ge=0, allow_inf_nan=False, description="Seconds to go on accepting after SIGTERM")
+    drain_timeout: float = Field(10.0, gt=0, allow_inf_nan=False, description="Seconds that running requests then have")
 
-    metrics: Literal["off", "local", "token"] = Field(
-        "off", description="Access to /metrics: off, this machine, or callers with the token"
-    )
+    metrics: Literal["off", "local", "token"] = Field("off", description="Access to /metrics")
     metrics_token: SecretStr | None = Field(
         None, description="The bearer token for /metrics, of at least 16 characters"
     )
-    metrics_dir: Path | None = Field(
-        None, description="Where processes that serve together add up their metrics; `cairn serve` makes one"
-    )
-    slow_operation: float = Field(1.0, ge=0, description="Seconds from which on an operation is logged; 0 never")
+    metrics_dir: Path | None = Field(None, description="The folder where processes add up their metrics")
+    slow_operation: float = Field(1.0, ge=0, description="Seconds from which an operation is logged; 0: never")
     slow_loop: float = Field(
         0.25,
         ge=0,
         allow_inf_nan=False,
-        description="Seconds after which the stack of what holds the event loop is logged; 0 never",
+        description="Seconds from which blocking the event loop is logged; 0: never",
     )
 
     documents: Literal["any", "apq", "trusted"] = Field(
-        "apq", description="Which documents run: any text; any, and clients may register hashes; only those trusted"
+        "apq", description="Documents that run: any; any, with hashes; trusted ones"
     )
-    documents_dir: Path | None = Field(None, description="The folder of trusted documents, read at the start")
-    compress_over: int = Field(
-        1024, ge=0, description="Longer answers, in bytes, go gzipped to clients that take it; 0 for never"
-    )
+    documents_dir: Path | None = Field(None, description="The folder of trusted documents")
+    compress_over: int = Field(1024, ge=0, description="Bytes from which answers are gzipped; 0: never")
 
-    listen_url: str | None = Field(
-        None, description="Postgres itself, for hearing of changes, where CAIRN_DATABASE_URL is a pooler"
-    )
-    max_operations: int = Field(100, ge=1, description="Operations at once on one WebSocket")
-    max_streams: int = Field(
-        100, ge=1, description="WebSockets and event streams at once of one credential, each process"
-    )
+    listen_url: str | None = Field(None, description="Postgres itself, where CAIRN_DATABASE_URL is a pooler")
+    max_operations: int = Field(100, ge=1, description="Operations at once on a WebSocket")
+    max_streams: int = Field(100, ge=1, description="Streams of a credential at once in each process")
 
-    toolsets: Toolsets = Field(None, description="The toolsets that MCP lists to clients which ask for none, by commas")
-    tools_older_names: bool = Field(
-        False, description="List the tools `search_wiki` and `read_wiki_page` too, for agents that know these names"
-    )
-    seed_dir: Path | None = Field(
-        None, description="A folder of `*.md` that become knowledge entries at the start, where there are none yet"
-    )
-    seed_tenant: str | None = Field(None, description="The tenant whose wiki they go into: its slug or id")
-    seed_owner: str | None = Field(None, description="The owner whose wiki they go into: its slug or id")
+    toolsets: Toolsets = Field(None, description="The toolsets that MCP lists by default, by commas")
+    tools_older_names: bool = Field(False, description="List the tools `search_wiki` and `read_wiki_page` too")
+    seed_dir: Path | None = Field(None, description="A folder of `*.md` that become knowledge entries at the start")
+    seed_tenant: str | None = Field(None, description="The tenant of these entries: a slug or id")
+    seed_owner: str | None = Field(None, description="The owner of these entries: a slug or id")
 
-    worker: bool = Field(False, description="Compile in each serving process too, beside any `cairn worker`")
-    planner: str = Field(PLANNER, description="Who plans what a compile writes: `module:Class`")
-    section_writer: str = Field(WRITER, description="Who writes the sections: `module:Class`")
-    model: str | None = Field(
-        None, description="The model that plans and writes, as `openai:…` or `anthropic:…`; without one rules do"
-    )
-    models: Names = Field(None, description="Other models that the `modelId` of a compile may name, by commas")
-    model_timeout: float = Field(120.0, gt=0, description="Seconds that a model may take for one request")
-    model_requests: int = Field(4, ge=1, le=100, description="Requests to models at once, of each process")
-    model_job_tokens: int = Field(1_000_000, ge=0, description="Tokens of models that a job may use; 0: any")
-    model_job_cost: float = Field(0.0, ge=0, description="US dollars that a job may cost; 0: any")
-    model_day_tokens: int = Field(5_000_000, ge=0, description="Tokens of models that a tenant may use a day; 0: any")
-    model_day_cost: float = Field(0.0, ge=0, description="US dollars that models may cost a tenant a day; 0: any")
-    model_prices: Prices = Field(
-        None, description="Prices of models, in US dollars for a million tokens: `openai:x=1.25/10`, by commas"
-    )
-    embedding_url: str | None = Field(
-        None, description="A server of embeddings, as `http://localhost:11434/v1`; without one search knows words alone"
-    )
-    embedding_model: str | None = Field(None, description="The model that it is asked for")
-    embedding_dimensions: int | None = Field(None, ge=1, le=4_000, description="Numbers of one vector of the model")
-    embedding_key: SecretStr | None = Field(None, description="The bearer token for the server, where it wants one")
-    embedding_timeout: float = Field(
-        30.0, gt=0, allow_inf_nan=False, description="Seconds that it may take for a batch of texts"
-    )
-    embedding_wait: float = Field(
-        1.0, gt=0, le=10, description="Seconds that a search waits for the vector of its question; then words rank"
-    )
-    embedding_batch: int = Field(32, ge=1, le=256, description="Texts in one request to it")
-    deterministic_links: bool = Field(
-        True, description="Link entities that share a source, and those to the topic of a city or journal they share"
-    )
-    sweep_at: Hour | Literal["never"] = Field(
-        time(3), description="From when on, in UTC, workers promote the names of a day that earned a page; or `never`"
-    )
-    keep_days: int = Field(365, ge=0, le=9_999, description="Days that jobs and the activity log are kept; 0: for ever")
+    worker: bool = Field(False, description="Run jobs in each serving process too")
+    planner: str = Field(PLANNER, description="The planner: `module:Class`")
+    section_writer: str = Field(WRITER, description="The section writer: `module:Class`")
+    model: str | None = Field(None, description="The model that compiles, as `openai:…` or `anthropic:…`; else rules")
+    models: Names = Field(None, description="Other models that a compile may name, by commas")
+    model_timeout: float = Field(120.0, gt=0, description="Seconds of a request to a model")
+    model_requests: int = Field(4, ge=1, le=100, description="Requests to models at once in each process")
+    model_job_tokens: int = Field(1_000_000, ge=0, description="Tokens of a job; 0: any")
+    model_job_cost: float = Field(0.0, ge=0, description="US dollars of a job; 0: any")
+    model_day_tokens: int = Field(5_000_000, ge=0, description="Tokens of a tenant a day; 0: any")
+    model_day_cost: float = Field(0.0, ge=0, description="US dollars of a tenant a day; 0: any")
+    model_prices: Prices = Field(None, description="US dollars for a million tokens, as `openai:x=1.25/10`, by commas")
+    embedding_url: str | None = Field(None, description="A server of embeddings, as `http://localhost:11434/v1`")
+    embedding_model: str | None = Field(None, description="Its model")
+    embedding_dimensions: int | None = Field(None, ge=1, le=4_000, description="Dimensions of its vectors")
+    embedding_key: SecretStr | None = Field(None, description="Its bearer token, if any")
+    embedding_timeout: float = Field(30.0, gt=0, allow_inf_nan=False, description="Seconds of a batch of texts")
+    embedding_wait: float = Field(1.0, gt=0, le=10, description="Seconds that a search waits for its vector")
+    embedding_batch: int = Field(32, ge=1, le=256, description="Texts in a batch")
+    deterministic_links: bool = Field(True, description="Link entities that share a source, a city or a journal")
+    sweep_at: Hour | Literal["never"] = Field(time(3), description="When the daily sweep begins, in UTC; or `never`")
+    keep_days: int = Field(365, ge=0, le=9_999, description="Days that jobs and the activity log are kept; 0: forever")
 
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged")
-    log_format: Literal["json", "console"] = Field("json", description="One JSON line a record, or text for people")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least severe entries")
+    log_format: Literal["json", "console"] = Field("json", description="JSON lines, or text for people")
 
     @model_validator(mode="after")
     def metrics_have_a_token(self) -> "Settings":

@@ -33,69 +33,63 @@ class Family(NamedTuple):
 
 
 REQUESTS = Family("cairn_requests_total", "counter", "Requests answered", ("path", "status"))
-REQUEST_SECONDS = Family("cairn_request_seconds", "histogram", "From the first header to the last byte", ("path",))
-IN_FLIGHT = Family("cairn_requests_in_flight", "gauge", "Requests that are being answered")
+REQUEST_SECONDS = Family("cairn_request_seconds", "histogram", "Time of requests", ("path",))
+IN_FLIGHT = Family("cairn_requests_in_flight", "gauge", "Requests in progress")
 OPERATIONS = Family(
-    "cairn_operations_total", "counter", "GraphQL operations: how they ended, and by which way they were executed",
+    "cairn_operations_total", "counter", "GraphQL operations",
     ("type", "outcome", "way"),
 )  # fmt: skip
 OPERATION_SECONDS = Family("cairn_operation_seconds", "histogram", "GraphQL operations", ("type",))
 PREPARING_SECONDS = Family(
     "cairn_preparing_seconds",
     "histogram",
-    "Reading documents, and planning operations, that were not cached",
+    "Parsing and planning that was not cached",
     ("part",),
 )
-SQL_SECONDS = Family("cairn_sql_seconds", "histogram", "SQL statements of requests")
-WAIT_SECONDS = Family("cairn_pool_wait_seconds", "histogram", "Waiting for a connection, where none was idle")
-ERRORS = Family(
-    "cairn_errors_total", "counter", "Errors in answers; THROTTLED and LIMIT_EXCEEDED are refusals", ("code",)
-)
-REFUSALS = Family(
-    "cairn_database_refusals_total", "counter", "Work that the database could not do when it was asked", ("cause",)
-)
-BREAKER = Family("cairn_database_unresponsive", "gauge", "Processes that refuse work, as the database does not answer")
+SQL_SECONDS = Family("cairn_sql_seconds", "histogram", "Time of SQL statements")
+WAIT_SECONDS = Family("cairn_pool_wait_seconds", "histogram", "Waiting for a connection")
+ERRORS = Family("cairn_errors_total", "counter", "Errors in answers", ("code",))
+REFUSALS = Family("cairn_database_refusals_total", "counter", "Work that the database refused", ("cause",))
+BREAKER = Family("cairn_database_unresponsive", "gauge", "Processes whose database does not answer")
 CALLS = Family(
-    "cairn_calls_total", "counter", "Requests with a valid credential, by who asked",
+    "cairn_calls_total", "counter", "Requests with a valid credential",
     ("tenant", "credential", "client", "operation"),
 )  # fmt: skip
-CALL_SECONDS = Family("cairn_call_seconds_total", "counter", "How long they took together", CALLS.labels)
-LOOKUPS = Family("cairn_cache_lookups_total", "counter", "Looks into a cache", ("cache", "result"))
-EVICTIONS = Family("cairn_cache_evictions_total", "counter", "Entries that made room for others", ("cache",))
+CALL_SECONDS = Family("cairn_call_seconds_total", "counter", "Their time", CALLS.labels)
+LOOKUPS = Family("cairn_cache_lookups_total", "counter", "Cache lookups", ("cache", "result"))
+EVICTIONS = Family("cairn_cache_evictions_total", "counter", "Cache evictions", ("cache",))
 QUESTIONS = Family(
     "cairn_question_embeddings_total",
     "counter",
-    "Questions for whose vector the embedding server was asked; late and failed ones were ranked by words alone",
+    "Questions sent to the embedding server",
     ("result",),
 )
-DOCUMENTS = Family("cairn_documents_cached", "gauge", "Documents kept with their plans")
+DOCUMENTS = Family("cairn_documents_cached", "gauge", "Cached documents")
 CONNECTIONS = Family("cairn_pool_connections", "gauge", "Connections to Postgres", ("pool", "state"))
 WAITING = Family("cairn_pool_waiting", "gauge", "Requests that wait for a connection", ("pool",))
-READS = Family("cairn_reads_total", "counter", "Reads by server, if there are replicas", ("server",))
-READ_FALLBACKS = Family("cairn_read_fallbacks_total", "counter", "Requests that no replica could answer", ("cause",))
-REPLICAS_ASIDE = Family("cairn_replicas_aside", "gauge", "Processes that do not read from it", ("server",))
+READS = Family("cairn_reads_total", "counter", "Reads, with replicas", ("server",))
+READ_FALLBACKS = Family("cairn_read_fallbacks_total", "counter", "Reads that no replica could answer", ("cause",))
+REPLICAS_ASIDE = Family("cairn_replicas_aside", "gauge", "Processes that leave a replica out", ("server",))
 REPLICA_LAG = Family(
-    "cairn_replica_lag_seconds", "gauge", "For how long the primary has had what it lacks",
+    "cairn_replica_lag_seconds", "gauge", "Lag of a replica",
     ("server",), of_service=True,
 )  # fmt: skip
-LAG_SECONDS = Family(
-    "cairn_event_loop_lag_seconds", "histogram", "How late the event loop came to a timer, twice a second"
-)
-SUBSCRIPTIONS = Family("cairn_subscriptions_open", "gauge", "Subscriptions that are served")
+LAG_SECONDS = Family("cairn_event_loop_lag_seconds", "histogram", "Lag of the event loop")
+SUBSCRIPTIONS = Family("cairn_subscriptions_open", "gauge", "Open subscriptions")
 PROCESSES = Family("cairn_processes", "gauge", "Processes that serve")
 CPU_SECONDS = Family("cairn_cpu_seconds_total", "counter", "CPU time of the processes")
 MEMORY = Family("cairn_memory_bytes", "gauge", "Resident memory of the processes")
-ATTEMPTS = Family("cairn_job_attempts_total", "counter", "Attempts at jobs that have ended", ("trigger", "outcome"))
-JOB_SECONDS = Family("cairn_job_seconds", "histogram", "Attempts at jobs, from claim to end", ("trigger",))
-JOBS = Family("cairn_jobs", "gauge", "Compile jobs that are not finished", ("status",), of_service=True)
+ATTEMPTS = Family("cairn_job_attempts_total", "counter", "Ended attempts at jobs", ("trigger", "outcome"))
+JOB_SECONDS = Family("cairn_job_seconds", "histogram", "Time of attempts at jobs", ("trigger",))
+JOBS = Family("cairn_jobs", "gauge", "Unfinished compile jobs", ("status",), of_service=True)
 OLDEST_JOB = Family(
-    "cairn_oldest_pending_job_seconds", "gauge", "How long the oldest job waits that could run", of_service=True
+    "cairn_oldest_pending_job_seconds", "gauge", "Age of the oldest job that could run", of_service=True
 )
 DELIVERIES = Family(
-    "cairn_webhook_deliveries", "gauge", "Deliveries of webhooks that wait or are dead", ("status",), of_service=True
+    "cairn_webhook_deliveries", "gauge", "Waiting and dead webhook deliveries", ("status",), of_service=True
 )
 OLDEST_DELIVERY = Family(
-    "cairn_oldest_webhook_delivery_seconds", "gauge", "How long the oldest delivery waits whose receiver does not fail",
+    "cairn_oldest_webhook_delivery_seconds", "gauge", "Age of the oldest delivery whose receiver works",
     of_service=True,
 )  # fmt: skip
 
