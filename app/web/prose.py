@@ -34,7 +34,7 @@ ATTACHED = re.compile(
 IMAGE = re.compile(r'<img src="(?P<source>[^"]*)" alt="(?P<shown>[^"]*)">')
 CODE = re.compile(r'<pre><code class="language-(?P<language>[^"]*)">(?P<text>.*?)</code></pre>', re.DOTALL)
 TASK = re.compile(r"<li>(<p>)?\[([ xX])\] ")
-HEADING = re.compile(r"<(/?)h([1-6])>")
+HEADING = re.compile(r"<h(?P<level>[1-6])>(?P<shown>.*?)</h(?P=level)>", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 HIGHLIGHTED_MAX = 20_000  # characters of code that are coloured
 FORMATTER = HtmlFormatter(nowrap=True)
@@ -49,9 +49,11 @@ def named_in(html: str) -> set[str]:
     return {unquote(found["path"]) for found in ATTACHED.finditer(html)}
 
 
-def safe_html(html: str, owner: str, may_write: bool = False, files: Files = NO_FILES) -> Markup:
+def safe_html(
+    html: str, owner: str, may_write: bool = False, files: Files = NO_FILES, anchors: set[str] | None = None
+) -> Markup:
     """Return safe HTML with the addresses and marks of the reader. `owner` is the wiki whose text it is, and `files`
-    the attachments that it names."""
+    the attachments that it names. Its headings get an id, unless one of these `anchors` is theirs, and are added."""
 
     def link(match: re.Match[str]) -> str:
         space = match["space"] or quote(owner)
@@ -76,6 +78,15 @@ def safe_html(html: str, owner: str, may_write: bool = False, files: Files = NO_
         shown = escape(unescape(TAG.sub("", match["shown"])))
         return f'<img class="attachment" src="{address}" alt="{shown}"{size} loading="lazy" decoding="async">'
 
+    def heading(match: re.Match[str]) -> str:
+        level = max(3, int(match["level"]))  # below the section's own
+        slug = section_slug(unescape(TAG.sub("", match["shown"])))
+        named = ""
+        if anchors is not None and slug not in anchors:
+            anchors.add(slug)
+            named = f' id="{escape(slug)}"'
+        return f"<h{level}{named}>{match['shown']}</h{level}>"
+
     if "wiki-attachment" in html:
         html = ATTACHED.sub(attached, html)
     if "<a class=" in html:
@@ -89,7 +100,7 @@ def safe_html(html: str, owner: str, may_write: bool = False, files: Files = NO_
         html = html.replace("</table>", "</table></div>")
     if "[" in html:
         html = TASK.sub(task, html)
-    return Markup(HEADING.sub(lower_heading, html))  # noqa: S704  # every text in it is escaped
+    return Markup(HEADING.sub(heading, html))  # noqa: S704  # every text in it is escaped
 
 
 def sized(file: AttachmentPlace, wanted: int) -> str:
@@ -119,11 +130,6 @@ def task(match: re.Match[str]) -> str:
     is_done = match[2] != " "
     mark, label = ("☑", "Done") if is_done else ("☐", "Open")
     return f'<li class="task">{match[1] or ""}<span role="img" aria-label="{label}">{mark}</span> '
-
-
-def lower_heading(match: re.Match[str]) -> str:
-    """Return a heading inside of a section, below the section's own."""
-    return f"<{match[1]}h{max(3, int(match[2]))}>"
 
 
 def coloured(match: re.Match[str]) -> str:

@@ -27,7 +27,8 @@ async def read_page(visit: Visit) -> Response:
     texts = (section["bodyHtml"] for section in page["sections"])
     values: dict[str, Any] = {"drawing": star(page), "may_write": may_write(visit, found["viewer"])}
     files = await files_of(visit, texts, page["metadata"].get("imported_from"))
-    return await visit.show("read.html", files=files, **values, **found)
+    anchors = {section["sectionSlug"] for section in page["sections"]}
+    return await visit.show("read.html", files=files, anchors=anchors, **values, **found)
 
 
 async def read_markdown(visit: Visit) -> Response:

@@ -127,7 +127,7 @@ async def test_a_page_shows_its_text_links_and_evidence(person: httpx.AsyncClien
     assert '<h2 id="water">' in shown.text
     assert 'aria-label="Done"' in shown.text
     back = await person.get(f"/wiki/{owner}/topic/barton-springs")
-    assert re.search(rf'aria-labelledby="backlinks".*href="/wiki/{owner}/topic/austin"', back.text, re.DOTALL)
+    assert re.search(rf'aria-labelledby="page-backlinks".*href="/wiki/{owner}/topic/austin"', back.text, re.DOTALL)
     assert f'<a class="place" href="/wiki/{owner}/topic/austin#water">Water</a>' in back.text
 
 
@@ -218,6 +218,24 @@ async def test_every_page_is_kept_to_its_own_files(person: httpx.AsyncClient, wi
         assert not re.search(
             r"<img|<iframe| style=| on\w+=|<style|<script(?! type=\"module\" src=\"/static/)", shown.text
         )
+
+
+async def test_links_lead_to_headings_inside_of_sections_and_no_id_is_there_twice(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    inner = "### Pin *tabs* & more\n\nSo.\n\n### Pin tabs & more\n\nAgain.\n\n### Related\n\nNo."
+    named = "".join(f"\n\n## {name}\n\nSome." for name in ("Related", "Text", "Q", "Contents", "Backlinks", "Around"))
+    slug = await written(wiki, "Austin", f"Lead.\n\n## Tabs\n\n{inner}{named}")
+    other = await written(wiki, "Other", "See [[Austin#Pin tabs & more]].")
+    link = re.search(
+        r'class="wiki-link" href="[^"#]*#([^"]*)"', (await person.get(f"/wiki/{owner}/topic/{other}")).text
+    )
+    shown = (await person.get(f"/wiki/{owner}/topic/{slug}")).text
+    assert link is not None
+    assert f'<h3 id="{link[1]}">Pin <em>tabs</em> &amp; more</h3>' in shown
+    assert "<h3>Pin tabs &amp; more</h3>" in shown
+    ids = re.findall(r' id="([^"]*)"', shown)
+    assert len(ids) == len(set(ids))
 
 
 async def test_the_first_page_lists_the_types_that_have_pages(

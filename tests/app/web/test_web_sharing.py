@@ -56,7 +56,7 @@ async def test_a_shared_page_leads_to_nothing_else(service: Service, wiki: Wiki,
     token = (await share_page(wiki.database, wiki.scope, page_id)).token
     shown = await service.http.get(f"/shared/{token}")
     links = re.findall(r'<a[^>]* href="([^"]*)"', shown.text)
-    assert set(links) == {"#text", "https://elsewhere.example/"}
+    assert set(links) == {"#main-text", "https://elsewhere.example/"}
     assert "<form" not in shown.text
     assert "secret" not in shown.text
     assert "Barton Springs" in shown.text
