@@ -165,7 +165,7 @@ def score_sentence(sentence: Sentence, names: Iterable[str], language: str) -> f
 
 
 class Form(NamedTuple):
-    """What the text of a sentence shows, whatever it is about: a share of its score, and what kind of text it is."""
+    """The form of a sentence, whatever it is about: a share of its score, and what kind of text it is."""
 
     score: float
     is_spaceless: bool
