@@ -165,7 +165,7 @@ def score_sentence(sentence: Sentence, names: Iterable[str], language: str) -> f
 
 
 class Form(NamedTuple):
-    """The properties of a sentence alone, whatever it is about: a share of its score, and the kind of text that it is."""
+    """The form of a sentence, whatever it is about: a share of its score, and what kind of text it is."""
 
     score: float
     is_spaceless: bool
