@@ -71,7 +71,9 @@ class Settings(BaseModel):
         "member", description="The role without a claim; `none` refuses"
     )
     oidc_role_claim: str | None = Field(None, description="The claim that gives roles, such as `groups`")
-    oidc_roles: RoleNames = Field(None, description="Roles by its values, as `wiki-admins=admin,staff=member`; the strongest counts")
+    oidc_roles: RoleNames = Field(
+        None, description="Roles by its values, as `wiki-admins=admin,staff=member`; the strongest counts"
+    )
     oidc_hours: float = Field(12.0, gt=0, le=720, description="Hours that a sign-in lasts")
     admin_token: SecretStr | None = Field(
         None, description="The bearer token for /api/admin, of at least 32 characters; else off"
