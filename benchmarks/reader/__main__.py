@@ -5,18 +5,21 @@ PID is the process of the server: `pgrep -f 'cairn demo'` prints it. The page is
 `cairn token`, as GraphQL answers the very document that the HTML is made of. All pages of the wiki are read in turn,
 too, so that none is read twice in a row. The time from the last key to the hits is taken in Chromium, with the pause
 after the key that the reader makes.
+
+With `--other-pid` and `--other-url` a second server of the same wiki, as one with CAIRN_READ_DATABASE_URLS, is read in
+turns with the first: no request is sent twice, and only the CPU of both is compared.
 """
 
 import argparse
 import gzip
 import html
+import itertools
 import json
 import os
 import re
 import statistics
 import tempfile
-from collections.abc import Callable, Iterable
-from itertools import cycle, islice
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import httpx
@@ -25,6 +28,7 @@ from app.web.endpoint import with_shell
 from tests.app.chromium import EXECUTABLE, tab
 
 SCRIPTS = re.compile(r'<script type="module" src="([^"]+)"')
+AT_ONCE = 10  # reads of one server in a turn
 HTML = {"accept": "text/html"}
 SEEN = """new Promise((done) => {
     const field = document.querySelector(".find input"), list = document.querySelector(".suggestions");
@@ -49,11 +53,11 @@ def cpu(process: int) -> float:
 
 def cost(read: Callable[[str], httpx.Response], process: int, pages: Iterable[str], times: int) -> float:
     """The server's CPU of one read, in milliseconds, of so many in turn; the median of their times is printed."""
-    in_turn = cycle(pages)
-    for page in islice(in_turn, 20):
+    in_turn = itertools.cycle(pages)
+    for page in itertools.islice(in_turn, 20):
         read(page).raise_for_status()
     before = cpu(process)
-    took = [read(page).raise_for_status().elapsed.total_seconds() * 1000 for page in islice(in_turn, times)]
+    took = [read(page).raise_for_status().elapsed.total_seconds() * 1000 for page in itertools.islice(in_turn, times)]
     spent = (cpu(process) - before) / times * 1000
     print(f"{spent:.1f} ms of CPU, {statistics.median(took):.1f} ms")
     return spent
@@ -86,6 +90,19 @@ def ask_graphql(url: str, token: str) -> Callable[[str], httpx.Response]:
     return read
 
 
+def compare(servers: Mapping[str, int], path: str, times: int) -> list[float]:
+    """The CPU of one read by each of these servers, in milliseconds: they take turns, ten reads at a time."""
+    spent, number = dict.fromkeys(servers, 0.0), itertools.count()
+    with httpx.Client(headers=HTML, timeout=30) as browser:
+        for turn in range(times // AT_ONCE + 1):
+            for url, process in servers.items():
+                before = cpu(process)
+                for _ in range(AT_ONCE):
+                    browser.get(f"{url}{path}?n={next(number)}").raise_for_status()
+                spent[url] += (cpu(process) - before) * (turn > 0)  # the first turn fills caches
+    return [seconds / (times // AT_ONCE * AT_ONCE) * 1000 for seconds in spent.values()]
+
+
 def to_hits(url: str, path: str, query: str, times: int) -> list[float]:
     """Milliseconds from the last key to the hits, for so many searches, each on a page that was opened anew."""
     found = []
@@ -109,9 +126,16 @@ def main() -> None:
     asked.add_argument("--query", default="austin")
     asked.add_argument("--times", type=int, default=200, help="reads of each kind; many more meet the rate limit")
     asked.add_argument("--token", help="of an owner that may read the page, to ask for its document as GraphQL")
+    asked.add_argument("--other-url", default="http://127.0.0.1:8001")
+    asked.add_argument("--other-pid", type=int, help="the process of a second server, to be compared with the first")
     given = asked.parse_args()
     process, owner = given.pid, given.page.partition("/")[0]
     page = f"/wiki/{given.page}"
+    if given.other_pid is not None:
+        for path in (page, f"{page}.json"):
+            one, other = compare({given.url: process, given.other_url: given.other_pid}, path, given.times)
+            print(f"{path}: {one:.2f} and {other:.2f} ms of CPU")
+        return
     paths = [page, f"/wiki/{owner}", f"/pages/{owner}", f"/sources/{owner}", f"/work/{owner}", f"/new/{owner}"]
     with httpx.Client(base_url=given.url, headers=HTML, timeout=30) as browser:
         ways: dict[str, Callable[[str], httpx.Response]] = {

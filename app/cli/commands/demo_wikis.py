@@ -157,7 +157,7 @@ Cairn is ready. Ctrl-C stops it and its Postgres.
   GraphQL   {url}/graphql
   GraphiQL  {url}/graphiql
 
-A browser on this machine is signed in to the wiki. Elsewhere, and in GraphiQL, sign in with the token, or open one of
+A browser on this machine is signed in to the wiki and to GraphiQL. Elsewhere sign in with the token, or open one of
 the links below, which carry it. It is valid for 30 days. Another one: cairn token --tenant {tenant} --owner {owner}
 
   Token     {token}"""
