@@ -88,10 +88,14 @@ def test_an_interval_holds_its_mean_and_stays_a_share(values: list[float]) -> No
 
 
 def test_what_pages_keep_is_a_share_of_what_raw_search_finds() -> None:
-    some = [compiled.Answer("any", 4, 2, 3, 1, 5, 10, 4, 100), compiled.Answer("any", 1, 0, 1, 0, 1, 30, 4, 100)]
+    some = [
+        compiled.Answer("any", 4, 2, 3, 1, 1, 5, 10, 6, 4, 100),
+        compiled.Answer("any", 1, 0, 1, 0, 0, 1, 30, 8, 4, 100),
+    ]
     found = compiled.figures_of(some)
     assert (found.kept.mean, found.kept.count, found.raw.mean, found.cited.mean) == (0.5, 1, 0.25, 0.875)
-    assert (found.sources, found.ratio) == (3, 0.2)
+    assert (found.told.mean, found.told.count) == (0.5, 1)
+    assert (found.sources, found.ratio, found.line_ratio) == (3, 0.2, 0.07)
 
 
 def test_a_hit_is_the_turn_that_its_lines_belong_to() -> None:
