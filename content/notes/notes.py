@@ -101,7 +101,7 @@ def _note(fields: Fields, link_names: tuple[str, ...], default_title: str, body:
         title=title,
         summary=fields.text("summary", "description"),
         body=body if exact.values.get("keeps_heading") else _without_title(title, body),
-        aliases=tuple(dict.fromkeys(fields.texts("pages/aliases") + fields.texts("alias", separator=None))),
+        aliases=tuple(dict.fromkeys(fields.texts("aliases") + fields.texts("alias", separator=None))),
         tags=_tags(fields),
         parent=_page_name(fields.text("parent")),
         status=_status(fields),
