@@ -5,21 +5,19 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 import pytest
 
-from app.cli.program import main
 from db.database import Database
-from tests.app.cli.test_cli import ACME, MARA, Cairn, cairn
+from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
 from tests.app.command_line import COMMAND, ROOT
-from tests.conftest import copied
 from tests.wiki import check, close_wiki, open_wiki
 
-__all__ = ["cairn"]
+__all__ = ["acme", "cairn"]
 
 PAGE = """query Page($tenantId: ID!, $slug: String!, $first: Int = 3) {
   wikiPage(tenantId: $tenantId, type: ENTITY, slug: $slug) { title backlinks(first: $first) { nodes { title } } }
@@ -30,30 +28,12 @@ SLUG = ("--variables", '{"slug": "austin"}')
 Write = Callable[[str], str]
 
 
-PAGES = (
-    ("create", "entity", "Austin", "A city with [[water]].", *MARA),
-    ("create", "topic", "Water", "It flows in [[Austin]].", *MARA),
-)
-
-
-@pytest.fixture(scope="module")
-def written(server_dsn: str, template: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A database with two pages, for all tests here: whatever is explained changes nothing."""
-    with copied(server_dsn, template) as dsn:
-        with pytest.MonkeyPatch.context() as patch:
-            for name in [name for name in os.environ if name.startswith("CAIRN_")]:
-                patch.delenv(name)
-            patch.setenv("CAIRN_DATA_DIR", str(tmp_path_factory.mktemp("written")))
-            patch.setenv("CAIRN_DATABASE_URL", dsn)
-            for words in (*ACME, *PAGES):
-                assert main(words) == 0
-        yield dsn
-
-
 @pytest.fixture
-def wiki(cairn: Cairn, written: str, monkeypatch: pytest.MonkeyPatch) -> Cairn:
-    monkeypatch.setenv("CAIRN_DATABASE_URL", written)
-    return cairn
+def wiki(acme: Cairn) -> Cairn:
+    """With two pages."""
+    assert acme("create", "entity", "Austin", "A city with [[water]].", *MARA).code == 0
+    assert acme("create", "topic", "Water", "It flows in [[Austin]].", *MARA).code == 0
+    return acme
 
 
 @pytest.fixture
@@ -116,11 +96,11 @@ def test_programs_are_told_the_same(wiki: Cairn, write: Write) -> None:
     assert statement["plan"][0]["Plan"]["Node Type"] == "Subquery Scan"
 
 
-def test_the_formatted_sql_is_what_postgres_takes(wiki: Cairn, write: Write, written: str) -> None:
+def test_the_formatted_sql_is_what_postgres_takes(wiki: Cairn, write: Write, dsn: str) -> None:
     (statement,) = explained(wiki, write(PAGE), *SLUG)["statements"]
 
     async def prepare() -> int:
-        connection = await asyncpg.connect(written)
+        connection = await asyncpg.connect(dsn)
         try:
             return len((await connection.prepare(statement["sql"])).get_parameters())
         finally:
