@@ -19,7 +19,7 @@ from ..errors import BadInput
 from ..transactions.transaction import writing
 from .blob_files import ACTOR, drop_files, folder_of
 
-BLOBS = statements("blobs")
+BLOBS = statements("import_export/blobs")
 LISTED_AT_ONCE = 500
 FIRST = b""
 Report = Callable[[str, int, int, str], None]

@@ -378,7 +378,7 @@ async def test_every_transport_sees_what_it_has_written(
             assert "Pecan" in await one.text("wiki_read", page="Birch")
         assert set(asked.by) == {"primary"}
         async with agent(service, token) as one:
-            await one.text("wiki_write", title="Cedar", type="topic", content="Pecan tart.")
+            await one.text("wiki_create", title="Cedar", type="topic", content="Pecan tart.")
             assert "tart" in await one.text("wiki_read", page="Cedar")
         async with Answered(service) as brought, agent(service, token, **{HEADER: "0/1"}) as one:
             await one.text("wiki_read", page="Ash")

@@ -4,7 +4,10 @@ import asyncio
 import re
 from uuid import uuid4
 
+import pytest
+
 from db.scope import Role
+from resolvers.transactions import audit
 from tests.app.service import Service
 from tests.app.web_client import SAME, signed_in
 from tests.waiting import within
@@ -13,6 +16,12 @@ from tests.wiki import Wiki
 MADE = re.compile(r'id="made" readonly value="([^"]+)"')
 ID = re.compile(r'action="/revoke-key/[^"]+"><input type="hidden" name="id" value="([^"]+)"')
 ASK = "{ viewer { role actorName } }"
+
+
+@pytest.fixture(autouse=True)
+def stored_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Uses of keys are written as they come, and not once a minute."""
+    monkeypatch.setattr(audit, "STORED_EVERY", 0.1)
 
 
 async def test_a_key_is_made_shown_once_used_and_revoked(service: Service, wiki: Wiki, owner: str) -> None:
