@@ -11,6 +11,7 @@ from typing import Any
 import structlog
 
 from db.database import Database
+from db.deadlines import wait_for_event
 from db.listening import Listener
 from db.scope import Scope as Wiki
 from resolvers.auth.credentials import Credentials
@@ -53,6 +54,7 @@ def told_to_stop(stop: Callable[[], None]) -> Iterator[None]:
 
 
 log = structlog.get_logger()
+LISTENING_WITHIN = 1.0  # seconds that a service waits to listen before it serves, and then does so all the same
 
 
 class Streams:
@@ -77,10 +79,14 @@ class Streams:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Listen for changes as long as the service lives."""
+        """Listen for changes as long as the service lives.
+
+        Usually it listens before the first request: who follows changes from then on has missed none.
+        """
         listening = asyncio.create_task(self.listener.run())
         try:
             with told_to_stop(self.stop):
+                await wait_for_event(self.listener.listening, LISTENING_WITHIN)
                 yield
         finally:
             self.stop()

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 hierarchy, page_fields, pages = relations.hierarchy, relations.page_fields, relations.pages
 RENDERING = 20  # rows that a text as HTML weighs
 KEPT_MAX = 5_000  # characters of a text, and bytes of its links, up to which its HTML is kept
-KEPT = 512  # texts
+KEPT = 2_048  # texts: those of a few hundred pages
 
 
 async def as_html(body: str, places: Any) -> str:

@@ -51,13 +51,9 @@ class Socket:
         return shown
 
     async def silence(self) -> None:
-        """Nothing more was sent before the answer to this ping, but a RESYNC: a service may begin to listen late."""
+        """Nothing more was sent before the answer to this ping."""
         await self.say(type="ping")
-        message = await self.hear()
-        if message["type"] == "next":
-            assert [event["kind"] for event in message["payload"]["data"].values()] == ["RESYNC"]
-            message = await self.hear()
-        assert message == {"type": "pong"}
+        assert await self.hear() == {"type": "pong"}
 
     async def closed(self) -> tuple[int, str]:
         """The code and the reason with which the server closes it, whatever comes before."""

@@ -54,6 +54,11 @@ async def test_a_compile_job_is_told_as_it_comes_along(service: Service, wiki: W
         assert (await socket.event())["job"]["status"] == "RUNNING"
 
 
+async def test_a_service_listens_before_it_serves(service: Service, wiki: Wiki) -> None:
+    listening = "application_name = 'cairn listening' AND datname = current_database()"
+    assert await wiki.look.fetchval(f"SELECT count(*) FROM pg_stat_activity WHERE {listening}") >= 1
+
+
 async def test_those_who_may_have_missed_something_are_told_to_read_anew(
     service: Service, wiki: Wiki, token: str
 ) -> None:
