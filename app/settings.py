@@ -59,7 +59,7 @@ class Settings(BaseModel):
         None, description="A token that signs in browsers on this machine, as in `cairn demo`"
     )
     oidc_issuer: Issuer = Field(None, description="The OpenID Connect provider for signing in to the reader")
-    oidc_client_id: str | None = Field(None, description="The client id of this service there")
+    oidc_client_id: str | None = Field(None, description="The client id of this service at the provider")
     oidc_client_secret: SecretStr | None = Field(None, description="The client secret, if any")
     oidc_tenant: str | None = Field(None, description="The tenant of those who sign in: a slug or id")
     oidc_scopes: str = Field("openid profile", description="Scopes to request, by blanks")
@@ -81,7 +81,7 @@ class Settings(BaseModel):
 
     pool_size: int = Field(8, ge=1, le=500, description="Connections of each process for reads, and as many for writes")
     pool_queue: int = Field(256, ge=0, description="Requests that may wait for a connection of each pool")
-    statement_timeout: float = Field(10.0, ge=0.001, le=10**6, description="Seconds of a statement")
+    statement_timeout: float = Field(10.0, ge=0.001, le=10**6, description="Seconds that a statement may take")
     statement_cache: int = Field(512, ge=0, description="Prepared statements a connection; 0 behind poolers")
 
     read_database_urls: Dsns = Field(None, description="Standbys that answer reads, by commas")
@@ -106,7 +106,9 @@ class Settings(BaseModel):
     max_variables: int = Field(10_000, ge=1, description="Values in the variables")
     max_errors: int = Field(20, ge=1, description="Errors shown in one answer")
     max_concurrent: int = Field(1000, ge=0, description="Requests of a credential at once in each process; 0: any")
-    request_timeout: float = Field(30.0, gt=0, allow_inf_nan=False, description="Seconds of an operation")
+    request_timeout: float = Field(
+        30.0, gt=0, allow_inf_nan=False, description="Seconds from a whole request to its answer"
+    )
     moving_timeout: float = Field(
         600.0, gt=0, allow_inf_nan=False, description="Seconds of an import or an export over REST"
     )
@@ -114,17 +116,27 @@ class Settings(BaseModel):
         50_000, ge=0, le=10**9, allow_inf_nan=False, description="Rows a second of a credential; 0: any"
     )
     credential_burst: float = Field(
-        500_000, ge=1, le=10**9, allow_inf_nan=False, description="Rows at once after a rest"
+        500_000,
+        ge=1,
+        le=10**9,
+        allow_inf_nan=False,
+        description="Rows of a credential at once after a rest",
     )
     tenant_rate: float = Field(
         200_000, ge=0, le=10**9, allow_inf_nan=False, description="Rows a second of a tenant; 0: any"
     )
-    tenant_burst: float = Field(2_000_000, ge=1, le=10**9, allow_inf_nan=False, description="Rows at once after a rest")
+    tenant_burst: float = Field(
+        2_000_000,
+        ge=1,
+        le=10**9,
+        allow_inf_nan=False,
+        description="Rows of a tenant at once after a rest",
+    )
     introspection: Literal["everyone", "admin", "nobody"] = Field("everyone", description="Who may introspect")
 
     allowed_hosts: Hosts = Field(None, description="Host names to answer, by commas, `*.` for all below; else any")
     cors_origins: Origins = Field(None, description="Origins whose pages may call, by commas, or `*`; else none")
-    hsts_seconds: int = Field(0, ge=0, description="Strict-Transport-Security; 0: none")
+    hsts_seconds: int = Field(0, ge=0, description="Seconds of Strict-Transport-Security; 0: no header")
     forwarded_allow_ips: Networks = Field(None, description="Trusted proxies, by commas, or `*`")
 
     keep_alive: float = Field(
@@ -150,7 +162,8 @@ class Settings(BaseModel):
     )
 
     documents: Literal["any", "apq", "trusted"] = Field(
-        "apq", description="Documents that run: any; any, with hashes; trusted ones"
+        "apq",
+        description="Documents that run: any text; any text and registered hashes; trusted documents only",
     )
     documents_dir: Path | None = Field(None, description="The folder of trusted documents")
     compress_over: int = Field(1024, ge=0, description="Bytes from which answers are gzipped; 0: never")
@@ -178,11 +191,13 @@ class Settings(BaseModel):
     model_day_cost: float = Field(0.0, ge=0, description="US dollars of a tenant a day; 0: any")
     model_prices: Prices = Field(None, description="US dollars for a million tokens, as `openai:x=1.25/10`, by commas")
     embedding_url: str | None = Field(None, description="A server of embeddings, as `http://localhost:11434/v1`")
-    embedding_model: str | None = Field(None, description="Its model")
-    embedding_dimensions: int | None = Field(None, ge=1, le=4_000, description="Dimensions of its vectors")
-    embedding_key: SecretStr | None = Field(None, description="Its bearer token, if any")
-    embedding_timeout: float = Field(30.0, gt=0, allow_inf_nan=False, description="Seconds of a batch of texts")
-    embedding_wait: float = Field(1.0, gt=0, le=10, description="Seconds that a search waits for its vector")
+    embedding_model: str | None = Field(None, description="The embedding model")
+    embedding_dimensions: int | None = Field(None, ge=1, le=4_000, description="Dimensions of the model's vectors")
+    embedding_key: SecretStr | None = Field(None, description="The bearer token of the embedding server")
+    embedding_timeout: float = Field(30.0, gt=0, allow_inf_nan=False, description="Seconds for a batch of texts")
+    embedding_wait: float = Field(
+        1.0, gt=0, le=10, description="Seconds that a search waits for its vector; then words rank"
+    )
     embedding_batch: int = Field(32, ge=1, le=256, description="Texts in a batch")
     deterministic_links: bool = Field(True, description="Link entities that share a source, a city or a journal")
     sweep_at: Hour | Literal["never"] = Field(time(3), description="When the daily sweep begins, in UTC; or `never`")

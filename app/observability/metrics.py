@@ -55,7 +55,7 @@ CALLS = Family(
     "cairn_calls_total", "counter", "Requests with a valid credential",
     ("tenant", "credential", "client", "operation"),
 )  # fmt: skip
-CALL_SECONDS = Family("cairn_call_seconds_total", "counter", "Their time", CALLS.labels)
+CALL_SECONDS = Family("cairn_call_seconds_total", "counter", "Time of requests with a valid credential", CALLS.labels)
 LOOKUPS = Family("cairn_cache_lookups_total", "counter", "Cache lookups", ("cache", "result"))
 EVICTIONS = Family("cairn_cache_evictions_total", "counter", "Cache evictions", ("cache",))
 QUESTIONS = Family(
@@ -67,7 +67,7 @@ QUESTIONS = Family(
 DOCUMENTS = Family("cairn_documents_cached", "gauge", "Cached documents")
 CONNECTIONS = Family("cairn_pool_connections", "gauge", "Connections to Postgres", ("pool", "state"))
 WAITING = Family("cairn_pool_waiting", "gauge", "Requests that wait for a connection", ("pool",))
-READS = Family("cairn_reads_total", "counter", "Reads, with replicas", ("server",))
+READS = Family("cairn_reads_total", "counter", "Reads by server, where there are replicas", ("server",))
 READ_FALLBACKS = Family("cairn_read_fallbacks_total", "counter", "Reads that no replica could answer", ("cause",))
 REPLICAS_ASIDE = Family("cairn_replicas_aside", "gauge", "Processes that leave a replica out", ("server",))
 REPLICA_LAG = Family(

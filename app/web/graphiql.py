@@ -1,13 +1,13 @@
 """GraphiQL for who has signed in to the reader: its requests carry the cookie, and no script ever reads it."""
 
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from resolvers.errors import Forbidden, NoCredential
 
 from ..http.errors import error_body
 from ..http.request import header, named
-from ..mcp.endpoint import refuse
 from .endpoint import Web, check_same_origin, credential
 
 
@@ -36,7 +36,8 @@ class SignedIn:
         try:
             check_same_origin(request)
         except Forbidden as error:
-            await refuse(send, 403, error_body(error.message, error.code), ())
+            refusal = Response(error_body(error.message, error.code), 403, media_type="application/json")
+            await refusal(scope, receive, send)
             return
         headers = list(scope["headers"])
         if header(scope, b"authorization") is None and self.has_session(request):
