@@ -37,8 +37,8 @@ from .notes import ImportProblem, NoteFile, Piece, Waiting, WikiRecord, pieces, 
 from .originals import draft, keep_originals, records, with_exported_facts
 from .pages import NoteFound, NoteSaved, Placed, Places
 from .paths import ABOUT
-from .problems import Problems
-from .relations import Tied, Ties, Written, find_sources, problem, unknown_type, wiki, without_text
+from .problems import Problems, problem, unknown_type, without_text
+from .relations import Tied, Ties, Written, find_sources, wiki
 from .staging import NoteList, OriginalFile, Spool
 from .temp_database import TempDatabase
 from .zips import unpacked

@@ -4,6 +4,9 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar
 
+from content.templates import TEMPLATES
+
+from ..errors import CairnError
 from .notes import ImportProblem
 
 TOLD = 10_000
@@ -45,3 +48,26 @@ def attempted(path: str, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs
         log.exception("An export lacks %s", path)
         reason = str(error) if isinstance(error, ValueError) else type(error).__name__
         return ImportProblem(path, UNWRITABLE, f"it could not be written out: {reason}")
+
+
+def unknown_type(type: str, count: int, first: str) -> ImportProblem:
+    files = "this file has it" if count == 1 else f"{count:,} files have it, this one first"
+    message = (
+        f'"{type[:80]}" is no type of Cairn\'s ({files}): the page is what its folder says, else a reference, and the '
+        f"type is kept as category in its metadata. Types are {', '.join(TEMPLATES)}"
+    )
+    return ImportProblem(first, "UNKNOWN_TYPE", message)
+
+
+def without_text(path: str) -> ImportProblem:
+    message = "its text was left out, because a file with redirectTo is no page: remove redirectTo to import the text"
+    return ImportProblem(path, "TEXT_LEFT_OUT", message)
+
+
+def unanswered(path: str, relation: str, name: str) -> ImportProblem:
+    message = f'{relation}: no page answers to "{name[:200]}" yet; the tie is made when one does'
+    return ImportProblem(path, "BROKEN_RELATION", message)
+
+
+def problem(path: str, error: CairnError) -> ImportProblem:
+    return ImportProblem(path, error.code, error.message)

@@ -18,7 +18,7 @@ from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
 
-from ..errors import BadInput, CairnError, Conflict, NotFound
+from ..errors import BadInput, Conflict, NotFound
 from ..links.links import link_pages
 from ..links.references import CO_MENTION, evidence
 from ..links.targets import PARENT, RELATED, NamedRelation, write_redirect, write_relations
@@ -33,6 +33,7 @@ from ..transactions.transaction import writing
 from .names import Vault
 from .notes import ImportProblem
 from .pages import Placed
+from .problems import problem, unanswered
 
 IMPORTS = statements("import_export/imports")
 LEAD = "overview"
@@ -113,7 +114,6 @@ def first_section(note: Note) -> str:
 
 REASON = "import"
 EXACT = "/wiki/"
-BROKEN_RELATION = "BROKEN_RELATION"
 
 
 class RelationChange(Protocol):
@@ -382,26 +382,3 @@ def address(name: str) -> tuple[str | None, str, str]:
     except NoSlug:
         slug = ""
     return (type if typed else None), slug, normalise(bare)
-
-
-def unknown_type(type: str, count: int, first: str) -> ImportProblem:
-    files = "this file has it" if count == 1 else f"{count:,} files have it, this one first"
-    message = (
-        f'"{type[:80]}" is no type of Cairn\'s ({files}): the page is what its folder says, else a reference, and the '
-        f"type is kept as category in its metadata. Types are {', '.join(TEMPLATES)}"
-    )
-    return ImportProblem(first, "UNKNOWN_TYPE", message)
-
-
-def without_text(path: str) -> ImportProblem:
-    message = "its text was left out, because a file with redirectTo is no page: remove redirectTo to import the text"
-    return ImportProblem(path, "TEXT_LEFT_OUT", message)
-
-
-def unanswered(path: str, relation: str, name: str) -> ImportProblem:
-    message = f'{relation}: no page answers to "{name[:200]}" yet; the tie is made when one does'
-    return ImportProblem(path, BROKEN_RELATION, message)
-
-
-def problem(path: str, error: CairnError) -> ImportProblem:
-    return ImportProblem(path, error.code, error.message)
