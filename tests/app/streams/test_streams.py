@@ -4,7 +4,9 @@ import asyncio
 import signal
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import asyncpg
 import httpx
 import pytest
 
@@ -54,9 +56,20 @@ async def test_a_compile_job_is_told_as_it_comes_along(service: Service, wiki: W
         assert (await socket.event())["job"]["status"] == "RUNNING"
 
 
-async def test_a_service_listens_before_it_serves(service: Service, wiki: Wiki) -> None:
+async def test_a_service_listens_before_it_serves(
+    dsn: str, tmp_path: Path, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = asyncpg.connect
+
+    async def slowly(*given: Any, **named: Any) -> Any:
+        if named.get("server_settings", {}).get("application_name") == "cairn listening":
+            await asyncio.sleep(0.4)
+        return await connect(*given, **named)
+
+    monkeypatch.setattr(asyncpg, "connect", slowly)
     listening = "application_name = 'cairn listening' AND datname = current_database()"
-    assert await wiki.look.fetchval(f"SELECT count(*) FROM pg_stat_activity WHERE {listening}") >= 1
+    async with serving(dsn, tmp_path):
+        assert await wiki.look.fetchval(f"SELECT count(*) FROM pg_stat_activity WHERE {listening}") == 1
 
 
 async def test_those_who_may_have_missed_something_are_told_to_read_anew(
