@@ -10,6 +10,7 @@ HAS_COLUMN = """SELECT EXISTS (
     SELECT FROM pg_attribute WHERE attrelid = to_regclass('blobs') AND attname = 'is_in_folder'
 )"""
 ORDERED = " ORDER BY tenant_id, owner_id, hash"
+OF_ALL_TENANTS = IN_FOLDER + ORDERED
 
 
 async def find_files(connection: asyncpg.Connection, tenant_id: UUID | None = None) -> list[Any]:
@@ -17,7 +18,7 @@ async def find_files(connection: asyncpg.Connection, tenant_id: UUID | None = No
     if not await connection.fetchval(HAS_COLUMN):  # a database of an older release
         return []
     found: list[Any] = await (
-        connection.fetch(IN_FOLDER + ORDERED)
+        connection.fetch(OF_ALL_TENANTS)
         if tenant_id is None
         else connection.fetch(f"{IN_FOLDER} AND tenant_id = $1{ORDERED}", tenant_id)
     )
