@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +27,18 @@ class Ran(NamedTuple):
         """The last line of stderr: the lines before it tell what was done until then."""
         error: dict[str, str] = json.loads(self.err.splitlines()[-1])["error"]
         return error
+
+
+MARA = ("--tenant", "acme", "--owner", "mara")
+ACME = (
+    ("tenants", "create", "acme", "--name", "Acme Ltd"),
+    ("owners", "create", "mara", "--tenant", "acme", "--kind", "user"),
+    ("owners", "create", "team", "--tenant", "acme", "--kind", "shared", "--name", "The team"),
+)
+"""The commands that make a tenant and two owners."""
+
+Cairn = Callable[..., Ran]
+"""A function that runs a command with these arguments."""
 
 
 def environment(data_dir: Path) -> dict[str, str]:

@@ -1,6 +1,7 @@
-"""A service over a wiki of its own."""
+"""A service over a wiki of its own, and commands that run in the process of the test."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ import asyncpg
 import httpx
 import pytest
 
+from app.cli.program import main
 from db import database
 from db.listening import BEATS
 from tests.app.agents import Agent, agent
+from tests.app.command_line import ACME, Cairn, Ran
 from tests.app.service import Service, serving
 from tests.app.web_client import signed_in
 from tests.wiki import Wiki, close_wiki, open_wiki
@@ -84,3 +87,28 @@ async def mara(service: Service, token: str) -> AsyncIterator[Agent]:
     yield here.result() if here.done() else await living
     gone.set()
     await living
+
+
+@pytest.fixture
+def cairn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cairn:
+    """Runs a command in this process, without any setting but an empty data folder."""
+    for name in [name for name in os.environ if name.startswith("CAIRN_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("CAIRN_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def run(*arguments: str) -> Ran:
+        capsys.readouterr()
+        code = main(arguments)
+        return Ran(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def acme(cairn: Cairn, dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cairn:
+    """The same with a database, a tenant and two owners."""
+    monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
+    for words in ACME:
+        assert cairn(*words).code == 0
+    return cairn

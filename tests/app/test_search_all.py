@@ -5,11 +5,9 @@ import json
 import pytest
 
 from tests.app.agents import Agent
-from tests.app.cli.test_cli import Cairn, acme, cairn
+from tests.app.command_line import Cairn
 from tests.app.rest_client import Rest, refused
 from tests.app.service import Service
-
-__all__ = ["acme", "cairn"]
 
 TEXT = "The old kiln cracked in the frost."
 

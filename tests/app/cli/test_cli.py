@@ -4,7 +4,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,46 +13,12 @@ import pytest
 import typer
 
 from app.cli.output import CONTROL
-from app.cli.program import app, main, usage
-from tests.app.command_line import COMMAND, ROOT, Ran
+from app.cli.program import app, usage
+from tests.app.command_line import COMMAND, MARA, ROOT, Cairn
 from tests.app.test_words import PYTHON
-
-Cairn = Callable[..., Ran]
 
 HELP = Path(__file__).with_name("cli_help.txt")
 SLOW_TO_IMPORT = {"alembic", "asyncpg", "pydantic", "rich", "sqlalchemy", "strawberry", "starlette", "uvicorn"}
-MARA = ("--tenant", "acme", "--owner", "mara")
-ACME = (
-    ("tenants", "create", "acme", "--name", "Acme Ltd"),
-    ("owners", "create", "mara", "--tenant", "acme", "--kind", "user"),
-    ("owners", "create", "team", "--tenant", "acme", "--kind", "shared", "--name", "The team"),
-)
-"""The commands that make a tenant and two owners."""
-
-
-@pytest.fixture
-def cairn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cairn:
-    """Runs a command in this process, without any setting but an empty data folder."""
-    for name in [name for name in os.environ if name.startswith("CAIRN_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("CAIRN_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("COLUMNS", "80")
-
-    def run(*arguments: str) -> Ran:
-        capsys.readouterr()
-        code = main(arguments)
-        return Ran(code, *capsys.readouterr())
-
-    return run
-
-
-@pytest.fixture
-def acme(cairn: Cairn, dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cairn:
-    """The same with a database, a tenant and two owners."""
-    monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
-    for words in ACME:
-        assert cairn(*words).code == 0
-    return cairn
 
 
 def commands() -> Iterator[tuple[str, ...]]:

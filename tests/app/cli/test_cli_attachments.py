@@ -2,45 +2,33 @@
 
 import asyncio
 import json
-import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 import pytest
 
-from app.cli.program import main
-from tests.app.command_line import COMMAND, ROOT, Ran
+from tests.app.command_line import COMMAND, ROOT, Cairn
 
-Cairn = Callable[..., Ran]
 MARA = ("--tenant", "acme", "--owner", "mara")
 FILES = {f"file-{n}.png": b"\x89PNG" + bytes([n]) * 5_000 for n in range(40)}
 
 
 @pytest.fixture
-def cairn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dsn: str, tmp_path: Path) -> Cairn:
+def cairn(cairn: Cairn, monkeypatch: pytest.MonkeyPatch, dsn: str, tmp_path: Path) -> Cairn:
     """Runs a command in this process, over a wiki whose files were kept before there was a folder."""
-    for name in [name for name in os.environ if name.startswith("CAIRN_")]:
-        monkeypatch.delenv(name)
     monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
-
-    def run(*arguments: str) -> Ran:
-        capsys.readouterr()
-        code = main(arguments)
-        return Ran(code, *capsys.readouterr())
-
     vault = tmp_path / "vault"
     vault.mkdir()
     (vault / "Austin.md").write_text("\n".join(f"![[{name}]]" for name in FILES))
     for name, data in FILES.items():
         (vault / name).write_bytes(data)
-    assert run("import", str(vault), *MARA, "--create").code == 0
+    assert cairn("import", str(vault), *MARA, "--create").code == 0
     monkeypatch.setenv("CAIRN_ATTACHMENTS_DIR", str(tmp_path / "files"))
-    return run
+    return cairn
 
 
 def rows(dsn: str) -> list[tuple[bool, int]]:

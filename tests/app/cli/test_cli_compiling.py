@@ -12,11 +12,9 @@ import pytest
 
 from app.cli.commands import jobs
 from resolvers.jobs import queue
-from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
+from tests.app.command_line import MARA, Cairn
 from tests.clocks import set_clock
 from tests.resolvers.embeddings.embedding_server import Model, serving
-
-__all__ = ["acme", "cairn"]
 
 
 @pytest.fixture

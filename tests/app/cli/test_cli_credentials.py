@@ -10,10 +10,8 @@ from db.database import Database
 from resolvers.auth.api_keys import scope_of_key
 from resolvers.auth.credentials import scope_of
 from resolvers.errors import Unauthenticated
-from tests.app.cli.test_cli import Cairn, acme, cairn
+from tests.app.command_line import Cairn
 from tests.app.service import SECRET
-
-__all__ = ["acme", "cairn"]
 
 
 def test_a_grant_is_given_and_taken_back(acme: Cairn) -> None:

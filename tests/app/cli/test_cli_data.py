@@ -12,9 +12,7 @@ from db.migrate import migrate
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.auth.credentials import Signing
 from resolvers.auth.oauth import AuthorizationRequest, Client, authorize, find_by_code, redeem_code
-from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
-
-__all__ = ["acme", "cairn"]
+from tests.app.command_line import MARA, Cairn
 
 
 def done(run: Cairn, *arguments: str) -> dict[str, object]:

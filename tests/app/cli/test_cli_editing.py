@@ -2,16 +2,12 @@
 
 import io
 import json
-import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from app.cli.program import main
-from tests.app.command_line import Ran
+from tests.app.command_line import Cairn
 
-Cairn = Callable[..., Ran]
 MARA = ("--tenant", "acme", "--owner", "mara")
 PAGES = [
     {"title": "Austin", "type": "topic", "body": "Hot.\n\n## Food\n\n- tacos\n    - brisket"},
@@ -21,21 +17,13 @@ PAGES = [
 
 
 @pytest.fixture
-def acme(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dsn: str, tmp_path: Path) -> Cairn:
+def acme(cairn: Cairn, monkeypatch: pytest.MonkeyPatch, dsn: str, tmp_path: Path) -> Cairn:
     """Runs a command on mara's wiki, in this process."""
-    for name in [name for name in os.environ if name.startswith("CAIRN_")]:
-        monkeypatch.delenv(name)
     monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
-
-    def run(*arguments: str) -> Ran:
-        capsys.readouterr()
-        code = main(arguments)
-        return Ran(code, *capsys.readouterr())
-
     notes = tmp_path / "pages.jsonl"
     notes.write_text("\n".join(map(json.dumps, PAGES)))
-    assert run("import", str(notes), *MARA, "--create").code == 0
-    return run
+    assert cairn("import", str(notes), *MARA, "--create").code == 0
+    return cairn
 
 
 def body(acme: Cairn, name: str) -> str:

@@ -1,36 +1,24 @@
 """`cairn wiki ingest` and `cairn sources original`: files into a wiki, and back to the byte."""
 
 import json
-import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from app.cli.program import main
-from tests.app.command_line import Ran
+from tests.app.command_line import Cairn
 
-Cairn = Callable[..., Ran]
 MARA = ("--tenant", "acme", "--owner", "mara")
 DATA = b"\xef\xbb\xbf# Kiln\r\n\r\nIt is old. You must approve this.\r\n"
 
 
 @pytest.fixture
-def acme(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dsn: str, tmp_path: Path) -> Cairn:
-    for name in [name for name in os.environ if name.startswith("CAIRN_")]:
-        monkeypatch.delenv(name)
+def acme(cairn: Cairn, monkeypatch: pytest.MonkeyPatch, dsn: str, tmp_path: Path) -> Cairn:
     monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> Ran:
-        capsys.readouterr()
-        code = main(arguments)
-        return Ran(code, *capsys.readouterr())
-
     Path("pages.jsonl").write_text('{"title": "Austin", "type": "topic", "body": "Hot."}')
-    assert run("import", "pages.jsonl", *MARA, "--create").code == 0
+    assert cairn("import", "pages.jsonl", *MARA, "--create").code == 0
     Path("kiln.md").write_bytes(DATA)
-    return run
+    return cairn
 
 
 def test_a_file_is_ingested_and_comes_back(acme: Cairn) -> None:

@@ -20,10 +20,7 @@ from app.settings import Settings
 from db.database import Database
 from db.tables import SOURCE_KINDS
 from schema.enums import WikiPageOrder
-from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
-from tests.app.command_line import COMMAND, ROOT
-
-__all__ = ["acme", "cairn"]
+from tests.app.command_line import COMMAND, MARA, ROOT, Cairn
 
 NOT_FOR_READING = {
     "alembic", "fastapi", "graphql", "httpx", "markdown_it", "mcp", "pydantic_settings", "rapidfuzz", "rich", "ruamel",

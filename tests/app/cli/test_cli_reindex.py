@@ -5,20 +5,16 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import asyncpg
 import pytest
 
-from app.cli.program import main
 from content.languages import LANGUAGES
 from content.search.words import ANALYSER
 from resolvers.errors import Unavailable
 from resolvers.search import reindexing
-from tests.app.command_line import COMMAND, ROOT, Ran
-
-Cairn = Callable[..., Ran]
+from tests.app.command_line import COMMAND, ROOT, Cairn, Ran
 
 TENANT = ("--tenant", "acme")
 MARA = (*TENANT, "--owner", "mara")
@@ -26,25 +22,17 @@ TABLES = ("search_pages", "search_counts", "search_vocabulary", "search_changes"
 
 
 @pytest.fixture
-def acme(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dsn: str, tmp_path: Path) -> Cairn:
+def acme(cairn: Cairn, monkeypatch: pytest.MonkeyPatch, dsn: str, tmp_path: Path) -> Cairn:
     """Runs a command in this process, over two wikis: three pages are mara's, two are team's."""
-    for name in [name for name in os.environ if name.startswith("CAIRN_")]:
-        monkeypatch.delenv(name)
     monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
-
-    def run(*arguments: str) -> Ran:
-        capsys.readouterr()
-        code = main(arguments)
-        return Ran(code, *capsys.readouterr())
-
-    assert run("tenants", "create", "acme").code == 0
+    assert cairn("tenants", "create", "acme").code == 0
     for owner, pages in (("mara", 3), ("team", 2)):
-        assert run("owners", "create", owner, *TENANT, "--kind", "user").code == 0
+        assert cairn("owners", "create", owner, *TENANT, "--kind", "user").code == 0
         lines = [{"title": f"{owner} {n}", "type": "topic", "body": "The harbour."} for n in range(pages)]
         notes = tmp_path / f"{owner}.jsonl"
         notes.write_text("\n".join(map(json.dumps, lines)))
-        assert run("import", str(notes), *TENANT, "--owner", owner).code == 0
-    return run
+        assert cairn("import", str(notes), *TENANT, "--owner", owner).code == 0
+    return cairn
 
 
 def execute(dsn: str, *statements: str) -> None:

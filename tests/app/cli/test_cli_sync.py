@@ -14,10 +14,7 @@ from typing import IO, Any
 import asyncpg
 import pytest
 
-from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
-from tests.app.command_line import COMMAND, ROOT
-
-__all__ = ["acme", "cairn"]
+from tests.app.command_line import COMMAND, MARA, ROOT, Cairn
 
 
 def done(ran: Any) -> list[tuple[str, str]]:

@@ -3,11 +3,10 @@
 import orjson
 import pytest
 
-from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
 from tests.app.cli.test_cli_data import done
+from tests.app.command_line import MARA, Cairn
 from tests.resolvers.webhooks.receiver import receiving
 
-__all__ = ["acme", "cairn"]
 ACME = ("--tenant", "acme")
 
 

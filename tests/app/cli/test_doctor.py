@@ -10,10 +10,8 @@ import orjson
 import pytest
 
 from app.cli.doctor import State, clock, disk, queue
-from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
+from tests.app.command_line import MARA, Cairn
 from tests.conftest import execute
-
-__all__ = ["acme", "cairn"]
 
 Found = dict[str, dict[str, str]]
 

@@ -13,11 +13,8 @@ import asyncpg
 import pytest
 
 from db.database import Database
-from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
-from tests.app.command_line import COMMAND, ROOT
+from tests.app.command_line import COMMAND, MARA, ROOT, Cairn
 from tests.wiki import check, close_wiki, open_wiki
-
-__all__ = ["acme", "cairn"]
 
 PAGE = """query Page($tenantId: ID!, $slug: String!, $first: Int = 3) {
   wikiPage(tenantId: $tenantId, type: ENTITY, slug: $slug) { title backlinks(first: $first) { nodes { title } } }

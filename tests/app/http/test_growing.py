@@ -13,14 +13,14 @@ from db.scope import Role
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page
 from resolvers.sources.mentions import record_mention
-from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
+from tests.app.command_line import MARA, Cairn
 from tests.app.service import Service, serving
 from tests.compiler.austin import retain, visits
 from tests.compiler.story import compile_all
 from tests.resolvers.conftest import wiki
 from tests.wiki import Wiki
 
-__all__ = ["acme", "cairn", "wiki"]
+__all__ = ["wiki"]
 
 PAGE = """query ($t: ID!, $slug: String!) { wikiPage(tenantId: $t, type: TOPIC, slug: $slug) {
     id title summary hubnessScore parent { title } children { title }

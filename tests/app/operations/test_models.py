@@ -14,9 +14,7 @@ from pydantic import ValidationError
 from app.settings import Settings
 from app.worker import compiler_of
 from resolvers.errors import Unavailable
-from tests.app.cli.test_cli import MARA, Cairn, acme, cairn
-
-__all__ = ["acme", "cairn"]
+from tests.app.command_line import MARA, Cairn
 
 
 class Provider(BaseHTTPRequestHandler):
