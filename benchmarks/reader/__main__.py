@@ -106,7 +106,7 @@ def compare(servers: Mapping[str, int], path: str, times: int) -> list[float]:
 def to_hits(url: str, path: str, query: str, times: int) -> list[float]:
     """Milliseconds from the last key to the hits, for so many searches, each on a page that was opened anew."""
     found = []
-    with tempfile.TemporaryDirectory() as folder, tab(Path(folder)) as browser:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, tab(Path(folder)) as browser:
         for _ in range(times):
             browser.open("about:blank")
             browser.wait_for("location.href === 'about:blank'")
