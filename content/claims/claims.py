@@ -50,6 +50,7 @@ def has_claim(text: str, claim: str) -> bool:
 
 QUOTED = re.compile(r"“((?:[^“”\\]|\\.)*)”")
 MARKUP = re.compile(r"[\\`*_\[\]<>|~$&^“”]")
+LISTED = re.compile(rf"- [^“”]*(?:{QUOTED.pattern} *)+(?:\[\^[^\[\]\s]+\] *)+")
 ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 MARKED = re.compile(r"(?<!\\)\[\^([^\[\]\s^\\]{1,1000})\]")
 
@@ -83,6 +84,18 @@ def without_statement(body: str, wrong: Statement, instead: str | None = None) -
         lines[wrong.line + 1 : wrong.line + 1] = added
     else:
         lines[wrong.line : wrong.line + 1] = [] if instead is None else [instead]
+    return "\n".join(lines)
+
+
+def unquoted(body: str, wrong: Statement, instead: str) -> str:
+    """Return the text with words of its own where it quoted something. A line of a list that only quotes makes way for
+    a line that says `instead`: neither its day nor its marks are those of the new words."""
+    lines = body.split("\n")
+    if LISTED.fullmatch(lines[wrong.line]):
+        return without_statement(body, wrong, f"- {instead}" if instead else None)
+    lines[wrong.line] = QUOTED.sub(
+        lambda found: instead if unescaped(found[1]) == wrong.text else found[0], lines[wrong.line]
+    )
     return "\n".join(lines)
 
 

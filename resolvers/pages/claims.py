@@ -26,7 +26,7 @@ from ..sources.grounding import ground
 from ..sources.sources import find_section
 from ..transactions.transaction import check_version, writing_page, writing_row
 from ..transactions.writer import Writer, record
-from .edits import appended, edited_text, retold, text_of
+from .edits import EditFailed, appended, edited_text, retold, text_of
 from .sections import named
 from .trajectory import keep_trajectory
 from .update import save
@@ -204,10 +204,23 @@ async def rewritten(page: Page, correction: Correction) -> tuple[Page, str | Non
 
 
 async def corrected(text: str, correction: Correction) -> Edited:
-    """Return the text with the replacement where the fact stood, or without the fact where a merge finds both."""
+    """Return the text with the replacement where the fact stood, or without the fact where a merge finds both.
+
+    A quote that this changes is one no longer: its source said something else.
+    """
     others = text.replace(correction.fact, "", 1)
     is_told = correction.mode is Mode.MERGE and claims.has_claim(others, correction.replacement)
-    return await edited_text(text, correction.fact, "" if is_told else correction.replacement, False)
+    replacement = "" if is_told else correction.replacement
+    edited = await edited_text(text, correction.fact, replacement, False)
+    verbatim = {said.text for said in claims.statements(edited.text)}
+    changed = [said for said in claims.statements(text) if said.text not in verbatim]
+    for said in reversed(changed):
+        try:
+            instead = (await edited_text(claims.escaped(said.text), correction.fact, replacement, False)).text
+        except EditFailed:  # the fact stands in more than this quote
+            instead = replacement if said is changed[0] else ""
+        text = claims.unquoted(text, said, instead)
+    return edited._replace(text=text) if changed else edited
 
 
 def only_section_with(page: Page, fact: str) -> str | None:

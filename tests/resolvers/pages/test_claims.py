@@ -124,6 +124,44 @@ async def test_a_mode_says_what_becomes_of_the_text(
     assert (claim["section_slug"], claim["heading"]) == ("notes", "Notes")
 
 
+QUOTED = "- 2026-01-10: “We use Kafka for orders.” “Orders are many.” [^a]\n- 2026-01-11: “The team is four.” [^b]"
+
+
+@pytest.mark.parametrize(
+    ("fact", "replacement", "lines"),
+    [
+        (
+            "The team is four.",
+            "The team is five.",
+            "- 2026-01-10: “We use Kafka for orders.” “Orders are many.” [^a]\n- The team is five.",
+        ),
+        (
+            "Kafka",
+            "NATS",
+            "- 2026-01-10: “Orders are many.” [^a]\n- We use NATS for orders.\n- 2026-01-11: “The team is four.” [^b]",
+        ),
+        (
+            "many.” [^a]\n- 2026-01-11: “The team is four.”",
+            "Nobody “orders”.",
+            "- 2026-01-10: “We use Kafka for orders.” [^a]\n- Nobody “orders”.",
+        ),
+    ],
+)  # fmt: skip
+async def test_what_a_quote_says_no_longer_is_not_shown_as_its_source_s_words(
+    wiki: Wiki, fact: str, replacement: str, lines: str
+) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("project", "Shop", body=QUOTED))
+    await supersede(wiki, PageAddress(type="project", slug="shop"), fact, replacement)
+    assert await body(wiki) == lines
+
+
+async def test_a_quote_in_a_sentence_of_a_person_becomes_words_of_that_sentence(wiki: Wiki) -> None:
+    said = "Ana said “we use Kafka”, and Bo “rarely” [^a]."
+    await create_page(wiki.database, wiki.scope, PageDraft("project", "Shop", body=said))
+    await supersede(wiki, PageAddress(type="project", slug="shop"), "Kafka", "NATS")
+    assert await body(wiki) == "Ana said we use NATS, and Bo “rarely” [^a]."
+
+
 async def test_a_claim_alone_is_a_change_of_the_page_too(wiki: Wiki, page: PageAddress) -> None:
     before = (await wiki.rows("pages"))[0]["updated_at"]
     done = await supersede(wiki, page, "three people", "four people", mode=Mode.NONE)
