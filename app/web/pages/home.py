@@ -1,5 +1,7 @@
 """The first page of a wiki, and the list of its pages."""
 
+from typing import Any
+
 from starlette.responses import Response
 
 from content.templates import TEMPLATES
@@ -30,4 +32,11 @@ async def listed(visit: Visit) -> Response:
     after = visit.asked("after") or None
     found = await visit.ask("pages", "Pages", filter=wanted, order=order.upper(), after=after)
     chosen = {"type": type if wanted["types"] else "", "tag": tag, "order": order, "status": visit.asked("status")}
-    return await visit.show("pages.html", chosen=chosen, **found)
+    return await visit.show("pages.html", chosen=chosen, types=types_offered(found["wiki"], chosen), **found)
+
+
+def types_offered(wiki: dict[str, Any] | None, chosen: dict[str, str]) -> list[str]:
+    """Return the types of which the wiki has pages, and the chosen one. Of archived pages the types are not known."""
+    if wiki is None or chosen["status"] == "archived":
+        return sorted(TEMPLATES)
+    return sorted({*map(str.lower, wiki["types"]), chosen["type"]} - {""})

@@ -249,6 +249,24 @@ async def test_the_first_page_lists_the_types_that_have_pages(
     assert re.findall(r'href="/pages/[^"]*\?type=(\w+)"', shown) == ["entity", "topic"]
 
 
+async def test_the_list_of_pages_offers_the_types_that_it_may_show(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    await written(wiki, "Austin", "Hot.")
+    await written(wiki, "Ada", "A person.", type="entity")
+    gone = await written(wiki, "Old plan", "Done.", type="project")
+    await archive_page(wiki.database, wiki.scope, (await wiki.row("pages", slug=gone))["id"])
+
+    async def offered(query: str) -> list[str]:
+        return re.findall(
+            r'<option value="(\w+)"', (await person.get(f"/pages/{owner}{query}")).text.partition("order")[0]
+        )
+
+    assert await offered("") == ["entity", "topic"]
+    assert await offered("?type=context") == ["context", "entity", "topic"]  # what was chosen stays so
+    assert {"project", "topic"} < set(await offered("?status=archived"))
+
+
 async def test_one_statement_reads_each_page(
     statements: list[str], person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
