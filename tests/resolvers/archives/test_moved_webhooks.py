@@ -13,7 +13,7 @@ from resolvers.pages.lifecycle import update_page
 from resolvers.webhooks.webhooks import find_webhook, rotate_webhook_secret
 from tests.resolvers.archives.test_backups import one_server, opened, quiet
 from tests.resolvers.webhooks.receiver import receiving
-from tests.resolvers.webhooks.test_sending import create, hook, sender, settled
+from tests.resolvers.webhooks.sender import create, hook, sender, settled
 from tests.wiki import Wiki, close_wiki
 
 __all__ = ["one_server"]

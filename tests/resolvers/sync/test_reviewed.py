@@ -14,7 +14,7 @@ from resolvers.proposals import gate
 from resolvers.proposals.decisions import Amendment, accept_proposal, decline_proposal, withdraw_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
 from resolvers.sync.planning import Direction, SyncResult
-from tests.resolvers.sync.test_syncing import done, files, put, settled, sync
+from tests.resolvers.sync.folders import done, files, put, settled, sync
 from tests.wiki import Wiki
 
 

@@ -1,67 +1,21 @@
-"""A folder and a wiki that are kept the same: edits, deletions, renames and conflicts on either side."""
+"""A folder and a wiki that are kept the same: edits, deletions and renames on either side."""
 
-import unicodedata
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
-import orjson
 import pytest
 
 from db.scope import Role
-from resolvers.errors import BadInput, Forbidden
+from resolvers.errors import Forbidden
 from resolvers.import_export.files import export_path
 from resolvers.import_export.importing import import_path
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page, update_page
 from resolvers.pages.renaming import rename_page
 from resolvers.sources.attachments import read_attachment
-from resolvers.sync.folder import Locked, locked
-from resolvers.sync.planning import Action, Direction, SyncResult
-from resolvers.sync.syncing import sync_folder
+from resolvers.sync.planning import Action, Direction
+from tests.resolvers.sync.folders import done, files, page_named, put, settled, sync
 from tests.wiki import Wiki
-
-QUIET = 0.05
-
-
-async def sync(wiki: Wiki, root: Path, **given: Any) -> SyncResult:
-    return await sync_folder(wiki.database, wiki.scope, root, quiet=QUIET, **given)
-
-
-async def settled(wiki: Wiki, root: Path) -> None:
-    """A second sync has nothing to do."""
-    again = await sync(wiki, root)
-    assert (again.events, again.left) == ([], [])
-
-
-def put(root: Path, path: str, text: str) -> Path:
-    file = root / path
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
-    return file
-
-
-def files(root: Path) -> dict[str, str]:
-    """The notes of a folder and their texts."""
-    found = (path for path in root.rglob("*.md") if ".cairn" not in path.parts)
-    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in found}
-
-
-def done(result: SyncResult) -> list[tuple[str, str]]:
-    return [(event.action.value, event.path) for event in result.events]
-
-
-async def page_named(wiki: Wiki, title: str) -> dict[str, Any]:
-    return await wiki.row("pages", title=title)
-
-
-async def texts_ever(wiki: Wiki, page_id: UUID) -> list[str]:
-    from resolvers.pages.revision_store import find_states
-
-    version = (await wiki.page(page_id))["version"]
-    async with wiki.database.connection() as connection:
-        states = await find_states(connection, wiki.scope, page_id, range(1, version + 1))
-    return [state.body for state in states]
 
 
 async def test_a_vault_becomes_pages_and_no_file_is_touched(wiki: Wiki, tmp_path: Path) -> None:
@@ -116,73 +70,6 @@ async def test_a_header_that_loses_fields_loses_them_in_the_wiki(wiki: Wiki, tmp
     await settled(wiki, tmp_path)
 
 
-async def test_sections_that_one_side_changed_are_merged(wiki: Wiki, tmp_path: Path) -> None:
-    put(tmp_path, "A.md", "---\ntags: [x]  # mine\n---\n## One\n\nFirst.\n\n## Two\n\nSecond.\n")
-    await sync(wiki, tmp_path)
-    page = await page_named(wiki, "A")
-    await update_page(wiki.database, wiki.scope, page["id"], body="## One\n\nFirst.\n\n## Two\n\nSecond, there.")
-    put(tmp_path, "A.md", "---\ntags: [x]  # mine\n---\n## One\n\nFirst, here.\n\n## Two\n\nSecond.\n")
-    assert done(await sync(wiki, tmp_path)) == [("merge", "A.md"), ("pull", "A.md")]
-    merged = "## One\n\nFirst, here.\n\n## Two\n\nSecond, there."
-    now = await wiki.page(page["id"])
-    assert (now["body_md"], now["tags"], now["version"]) == (merged, ["x"], 3)
-    assert (tmp_path / "A.md").read_text() == f"---\ntags: [x]  # mine\n---\n{merged}\n"
-    await settled(wiki, tmp_path)
-
-
-async def test_headers_are_merged_field_by_field(wiki: Wiki, tmp_path: Path) -> None:
-    put(tmp_path, "A.md", "---\nmood: calm\n---\nOne.\n")
-    await sync(wiki, tmp_path)
-    page = await page_named(wiki, "A")
-    await update_page(wiki.database, wiki.scope, page["id"], summary="Theirs.", tags=["x"])
-    put(tmp_path, "A.md", "---\nmood: bright\n---\nTwo.\n")
-    assert done(await sync(wiki, tmp_path)) == [("merge", "A.md"), ("pull", "A.md")]
-    now = await wiki.page(page["id"])
-    assert (now["summary"], now["tags"], now["metadata"]["mood"], now["body_md"]) == (
-        "Theirs.",
-        ["x"],
-        "bright",
-        "Two.",
-    )
-    text = files(tmp_path)["A.md"]
-    assert "summary: Theirs." in text
-    assert "mood: bright" in text
-    await settled(wiki, tmp_path)
-
-
-async def test_a_conflict_waits_beside_the_file_until_it_is_resolved(wiki: Wiki, tmp_path: Path) -> None:
-    put(tmp_path, "A.md", "One.\n")
-    await sync(wiki, tmp_path)
-    page = await page_named(wiki, "A")
-    await update_page(wiki.database, wiki.scope, page["id"], body="Theirs.")
-    put(tmp_path, "A.md", "Mine.\n")
-    result = await sync(wiki, tmp_path)
-    (event,) = result.events
-    assert (event.action, result.conflicts) == (Action.CONFLICT, [event.detail])
-    assert files(tmp_path) == {"A.md": "Mine.\n", event.detail: "Theirs.\n"}
-    assert (await wiki.page(page["id"]))["body_md"] == "Theirs.", "the wiki waits for the person"
-    result = await sync(wiki, tmp_path)
-    assert (result.events, result.conflicts) == ([], [event.detail]), "a conflict file is no page"
-    put(tmp_path, "A.md", "Mine and theirs.\n")
-    (tmp_path / event.detail).unlink()
-    assert done(await sync(wiki, tmp_path)) == [("push", "A.md")]
-    assert (await wiki.page(page["id"]))["body_md"] == "Mine and theirs."
-    await settled(wiki, tmp_path)
-
-
-async def test_a_conflict_that_is_renamed_over_the_file_is_resolved(wiki: Wiki, tmp_path: Path) -> None:
-    put(tmp_path, "A.md", "One.\n")
-    await sync(wiki, tmp_path)
-    page = await page_named(wiki, "A")
-    await update_page(wiki.database, wiki.scope, page["id"], body="Theirs.")
-    put(tmp_path, "A.md", "Mine.\n")
-    (event,) = (await sync(wiki, tmp_path)).events
-    (tmp_path / event.detail).rename(tmp_path / "A.md")
-    assert (await sync(wiki, tmp_path)).events == []
-    assert (await wiki.page(page["id"]))["version"] == 2
-    await settled(wiki, tmp_path)
-
-
 async def test_a_deleted_file_archives_its_page_and_an_archived_page_removes_its_file(
     wiki: Wiki, tmp_path: Path
 ) -> None:
@@ -204,25 +91,6 @@ async def test_a_deleted_file_archives_its_page_and_an_archived_page_removes_its
     await sync(wiki, tmp_path)
     page = await page_named(wiki, "A")
     assert (page["status"], page["body_md"]) == ("active", "One again."), "it is the same page"
-    await settled(wiki, tmp_path)
-
-
-async def test_a_change_goes_before_a_deletion(wiki: Wiki, tmp_path: Path) -> None:
-    for name in "ABC":
-        put(tmp_path, f"{name}.md", "Same.\n")
-    await sync(wiki, tmp_path)
-    a, b, c = [(await page_named(wiki, name))["id"] for name in "ABC"]
-    (tmp_path / "A.md").unlink()
-    await update_page(wiki.database, wiki.scope, a, body="Changed there.")
-    put(tmp_path, "B.md", "Changed here.\n")
-    await archive_page(wiki.database, wiki.scope, b)
-    put(tmp_path, "C.md", "Changed here.\n")
-    await delete_page(wiki.database, wiki.scope, c)
-    assert sorted(done(await sync(wiki, tmp_path))) == [("pull", "A.md"), ("push", "B.md"), ("push", "C.md")]
-    assert files(tmp_path)["A.md"] == "Changed there.\n"
-    assert {(page["title"], page["status"]) for page in await wiki.rows("pages")} == {
-        (name, "active") for name in "ABC"
-    }
     await settled(wiki, tmp_path)
 
 
@@ -253,27 +121,6 @@ async def test_a_renamed_page_keeps_its_file_unless_its_slug_named_it(wiki: Wiki
     now = files(tmp_path)
     assert now.keys() == {"Kiln.md", "topic/earth.md"}
     assert "title: Oven" in now["Kiln.md"]
-    await settled(wiki, tmp_path)
-
-
-async def test_a_first_sync_of_two_full_sides_loses_nothing(wiki: Wiki, tmp_path: Path) -> None:
-    here = wiki.database, wiki.scope
-    await create_page(*here, PageDraft("reference", "Same", body="Same."))
-    await create_page(*here, PageDraft("reference", "Differs", body="Theirs."))
-    await create_page(*here, PageDraft("topic", "Only there", body="There."))
-    put(tmp_path, "Same.md", "Same.\n")
-    put(tmp_path, "Differs.md", "Mine.\n")
-    put(tmp_path, "Only here.md", "Here.\n")
-    result = await sync(wiki, tmp_path)
-    assert sorted(done(result)) == [
-        ("conflict", "Differs.md"),
-        ("pull", "topic/only-there.md"),
-        ("push", "Only here.md"),
-    ]
-    now = files(tmp_path)
-    assert (now["Same.md"], now["Differs.md"], now["Only here.md"]) == ("Same.\n", "Mine.\n", "Here.\n")
-    assert now[result.conflicts[0]].endswith("Theirs.\n")
-    assert len(await wiki.rows("pages")) == 4
     await settled(wiki, tmp_path)
 
 
@@ -318,81 +165,6 @@ async def test_a_dry_run_writes_nothing(wiki: Wiki, tmp_path: Path) -> None:
     assert files(tmp_path) == {"A.md": "One.\n"}
     assert len(await wiki.rows("pages")) == 1
     assert not (tmp_path / ".cairn/sync.json").exists()
-
-
-async def test_a_second_sync_of_the_same_folder_is_refused(wiki: Wiki, tmp_path: Path) -> None:
-    with locked(str(tmp_path)), pytest.raises(Locked, match="Another sync"):
-        await sync(wiki, tmp_path)
-    await sync(wiki, tmp_path)
-
-
-async def test_a_folder_belongs_to_one_wiki(wiki: Wiki, tmp_path: Path) -> None:
-    await sync(wiki, tmp_path)
-    with pytest.raises(BadInput, match="another wiki"):
-        await sync(await wiki.neighbour(), tmp_path)
-
-
-async def test_a_state_that_cannot_be_read_is_made_anew(wiki: Wiki, tmp_path: Path) -> None:
-    put(tmp_path, "A.md", "One.\n")
-    await sync(wiki, tmp_path)
-    (tmp_path / ".cairn/sync.json").write_text("{")
-    await settled(wiki, tmp_path)
-    (entry,) = orjson.loads((tmp_path / ".cairn/sync.json").read_bytes())["pages"].values()
-    assert entry["path"] == "A.md"
-
-
-async def test_what_cannot_be_synced_is_named_and_left(wiki: Wiki, tmp_path: Path) -> None:
-    put(tmp_path, "Good.md", "Good.\n")
-    put(tmp_path, "Bad.md", "---\ntags: [\n---\n")
-    (tmp_path / "Latin.md").write_bytes(b"caf\xe9")
-    put(tmp_path, "Long.md", "x" * 1_000_001)
-    with (tmp_path / "Huge.md").open("wb") as file:
-        file.truncate(16_000_001)
-    put(tmp_path, "outside.txt", "secret")
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    for name in ("Good.md", "Bad.md", "Latin.md", "Long.md", "Huge.md"):
-        (tmp_path / name).rename(vault / name)
-    (vault / "Link.md").symlink_to(tmp_path / "outside.txt")
-    (vault / "away").symlink_to(tmp_path)
-    result = await sync(wiki, vault)
-    assert done(result) == [("push", "Good.md")]
-    assert sorted(path for path, _, _ in result.left) == ["Bad.md", "Huge.md", "Latin.md", "Link.md", "Long.md"]
-    assert [page["title"] for page in await wiki.rows("pages")] == ["Good"]
-
-
-async def test_a_known_file_that_becomes_unreadable_is_not_taken_for_deleted(wiki: Wiki, tmp_path: Path) -> None:
-    file = put(tmp_path, "A.md", "One.\n")
-    await sync(wiki, tmp_path)
-    with file.open("wb") as huge:
-        huge.truncate(16_000_001)
-    await sync(wiki, tmp_path)
-    assert (await page_named(wiki, "A"))["status"] == "active"
-
-
-async def test_nothing_is_written_through_a_link(wiki: Wiki, tmp_path: Path) -> None:
-    vault, outside = tmp_path / "vault", tmp_path / "outside"
-    vault.mkdir()
-    outside.mkdir()
-    (vault / "topic").symlink_to(outside)
-    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kiln", body="Hot."))
-    result = await sync(wiki, vault)
-    assert [path for path, _, _ in result.left] == ["topic/kiln.md"]
-    assert list(outside.iterdir()) == []
-
-
-async def test_names_that_are_one_file_elsewhere_are_one_here(wiki: Wiki, tmp_path: Path) -> None:
-    name = "Caf\u00e9.md"
-    put(tmp_path, unicodedata.normalize("NFD", name), "One.\n")
-    await sync(wiki, tmp_path)
-    (page,) = await wiki.rows("pages")
-    assert page["metadata"] == {"imported_from": name}
-    await update_page(wiki.database, wiki.scope, page["id"], body="Two.")
-    await sync(wiki, tmp_path)
-    assert files(tmp_path) == {unicodedata.normalize("NFD", name): "Two.\n"}, "the name on the disk stays"
-    put(tmp_path, "a.md", "One.\n")
-    put(tmp_path, "A.md", "Two.\n")
-    assert [path for path, _, _ in (await sync(wiki, tmp_path)).left] == ["a.md"]
 
 
 async def test_attachments_go_both_ways(wiki: Wiki, tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """What becomes of proposals, sent to the webhooks that name such events: in order, and never above their ceiling."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -33,19 +32,13 @@ from resolvers.subscriptions.changes import MOST, ChangeKind
 from resolvers.transactions.outbox import ProposalKind, queue_deliveries
 from resolvers.transactions.transaction import writing
 from resolvers.webhooks.webhooks import list_deliveries, redeliver
-from tests.resolvers.webhooks.receiver import Receiver, receiving
-from tests.resolvers.webhooks.test_sending import hook, sender, settled
+from tests.resolvers.webhooks.receiver import Receiver
+from tests.resolvers.webhooks.sender import hook, sender, settled
 from tests.wiki import Wiki
 
 EVENTS = [*ProposalKind]
 BODY = "Ada keeps the harbour.\n\n## Tides\n\nLow at six."
 REVIEW = PolicyRule(WriterRole.MEMBER, Policy.REVIEW)
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with receiving() as receiver:
-        yield receiver
 
 
 @pytest.fixture

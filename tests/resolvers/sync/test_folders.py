@@ -1,0 +1,89 @@
+"""The folder of a sync: one wiki and one sync at a time, and nothing lost over files that cannot be read."""
+
+import unicodedata
+from pathlib import Path
+
+import orjson
+import pytest
+
+from resolvers.errors import BadInput
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.sync.folder import Locked, locked
+from tests.resolvers.sync.folders import done, files, page_named, put, settled, sync
+from tests.wiki import Wiki
+
+
+async def test_a_second_sync_of_the_same_folder_is_refused(wiki: Wiki, tmp_path: Path) -> None:
+    with locked(str(tmp_path)), pytest.raises(Locked, match="Another sync"):
+        await sync(wiki, tmp_path)
+    await sync(wiki, tmp_path)
+
+
+async def test_a_folder_belongs_to_one_wiki(wiki: Wiki, tmp_path: Path) -> None:
+    await sync(wiki, tmp_path)
+    with pytest.raises(BadInput, match="another wiki"):
+        await sync(await wiki.neighbour(), tmp_path)
+
+
+async def test_a_state_that_cannot_be_read_is_made_anew(wiki: Wiki, tmp_path: Path) -> None:
+    put(tmp_path, "A.md", "One.\n")
+    await sync(wiki, tmp_path)
+    (tmp_path / ".cairn/sync.json").write_text("{")
+    await settled(wiki, tmp_path)
+    (entry,) = orjson.loads((tmp_path / ".cairn/sync.json").read_bytes())["pages"].values()
+    assert entry["path"] == "A.md"
+
+
+async def test_what_cannot_be_synced_is_named_and_left(wiki: Wiki, tmp_path: Path) -> None:
+    put(tmp_path, "Good.md", "Good.\n")
+    put(tmp_path, "Bad.md", "---\ntags: [\n---\n")
+    (tmp_path / "Latin.md").write_bytes(b"caf\xe9")
+    put(tmp_path, "Long.md", "x" * 1_000_001)
+    with (tmp_path / "Huge.md").open("wb") as file:
+        file.truncate(16_000_001)
+    put(tmp_path, "outside.txt", "secret")
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    for name in ("Good.md", "Bad.md", "Latin.md", "Long.md", "Huge.md"):
+        (tmp_path / name).rename(vault / name)
+    (vault / "Link.md").symlink_to(tmp_path / "outside.txt")
+    (vault / "away").symlink_to(tmp_path)
+    result = await sync(wiki, vault)
+    assert done(result) == [("push", "Good.md")]
+    assert sorted(path for path, _, _ in result.left) == ["Bad.md", "Huge.md", "Latin.md", "Link.md", "Long.md"]
+    assert [page["title"] for page in await wiki.rows("pages")] == ["Good"]
+
+
+async def test_a_known_file_that_becomes_unreadable_is_not_taken_for_deleted(wiki: Wiki, tmp_path: Path) -> None:
+    file = put(tmp_path, "A.md", "One.\n")
+    await sync(wiki, tmp_path)
+    with file.open("wb") as huge:
+        huge.truncate(16_000_001)
+    await sync(wiki, tmp_path)
+    assert (await page_named(wiki, "A"))["status"] == "active"
+
+
+async def test_nothing_is_written_through_a_link(wiki: Wiki, tmp_path: Path) -> None:
+    vault, outside = tmp_path / "vault", tmp_path / "outside"
+    vault.mkdir()
+    outside.mkdir()
+    (vault / "topic").symlink_to(outside)
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kiln", body="Hot."))
+    result = await sync(wiki, vault)
+    assert [path for path, _, _ in result.left] == ["topic/kiln.md"]
+    assert list(outside.iterdir()) == []
+
+
+async def test_names_that_are_one_file_elsewhere_are_one_here(wiki: Wiki, tmp_path: Path) -> None:
+    name = "Caf\u00e9.md"
+    put(tmp_path, unicodedata.normalize("NFD", name), "One.\n")
+    await sync(wiki, tmp_path)
+    (page,) = await wiki.rows("pages")
+    assert page["metadata"] == {"imported_from": name}
+    await update_page(wiki.database, wiki.scope, page["id"], body="Two.")
+    await sync(wiki, tmp_path)
+    assert files(tmp_path) == {unicodedata.normalize("NFD", name): "Two.\n"}, "the name on the disk stays"
+    put(tmp_path, "a.md", "One.\n")
+    put(tmp_path, "A.md", "Two.\n")
+    assert [path for path, _, _ in (await sync(wiki, tmp_path)).left] == ["a.md"]

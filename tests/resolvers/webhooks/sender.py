@@ -1,0 +1,70 @@
+"""A sender that runs while a test does, webhooks of a test's receiver, and waiting for what becomes of deliveries."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID
+
+from db.database import Database
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from resolvers.webhooks.posting import WebhookClient
+from resolvers.webhooks.sending import Sender
+from resolvers.webhooks.webhooks import (
+    IssuedSecret,
+    WebhookDraft,
+    create_webhook,
+)
+from tests.resolvers.webhooks.receiver import Receiver
+from tests.wiki import Wiki
+
+INSIDE = "127.0.0.0/8"
+
+
+@asynccontextmanager
+async def sender(database: Database, networks: str | None = INSIDE, **given: Any) -> AsyncIterator[Sender]:
+    made = Sender(database, WebhookClient(networks), "test", idle=0.02, **given)
+    task = asyncio.create_task(made.work())
+    try:
+        yield made
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def hook(wiki: Wiki, receiver: Receiver, **given: Any) -> IssuedSecret:
+    issued = await create_webhook(wiki.database, wiki.scope.tenant_id, WebhookDraft(receiver.url, **given))
+    receiver.secret = issued.secret
+    return issued
+
+
+async def create(wiki: Wiki, *titles: str) -> list[UUID]:
+    return [(await create_page(wiki.database, wiki.scope, PageDraft("topic", title))).page_id for title in titles]
+
+
+async def settled(wiki: Wiki, webhook_id: UUID, *statuses: str) -> list[dict[str, Any]]:
+    """Wait until every delivery has one of these statuses, and no sender has the queue."""
+    async with asyncio.timeout(60):
+        while True:
+            rows = await wiki.rows("webhook_deliveries", "position", webhook_id=webhook_id)
+            queues = await wiki.rows("webhook_queues", "webhook_id", webhook_id=webhook_id)
+            if rows and all(row["status"] in statuses for row in rows) and not any(one["claimed_by"] for one in queues):
+                return rows
+            await asyncio.sleep(0.02)
+
+
+async def attempted(wiki: Wiki, attempts: int) -> dict[str, Any]:
+    """Wait until the one delivery was tried so often, and the queue is nobody's."""
+    async with asyncio.timeout(60):
+        while True:
+            (row,) = await wiki.rows("webhook_deliveries")
+            queue = await wiki.row("webhook_queues")
+            if row["attempts"] >= attempts and not queue["claimed_by"]:
+                return row
+            await asyncio.sleep(0.02)
+
+
+async def hurry(wiki: Wiki) -> None:
+    """Let what waits for its next attempt be due now."""
+    await wiki.look.execute("UPDATE webhook_queues SET due_at = now() WHERE due_at IS NOT NULL AND claimed_by IS NULL")

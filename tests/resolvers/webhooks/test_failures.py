@@ -1,0 +1,174 @@
+"""Deliveries that fail: tried again with growing pauses, dead after a time, and no burden to other webhooks."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from resolvers.auth.owners import OwnerKind, create_owner
+from resolvers.errors import BadInput, NotFound
+from resolvers.transactions.audit import list_events
+from resolvers.webhooks import sending
+from resolvers.webhooks.posting import NotSent, WebhookClient
+from resolvers.webhooks.sending import Sender, pause_after
+from resolvers.webhooks.webhooks import (
+    DeliveryStatus,
+    WebhookChanges,
+    WebhookDraft,
+    create_webhook,
+    find_webhook,
+    list_deliveries,
+    redeliver,
+    update_webhook,
+)
+from tests.resolvers.webhooks.receiver import Receiver, receiving
+from tests.resolvers.webhooks.sender import INSIDE, create, hook, hurry, sender, settled
+from tests.waiting import within
+from tests.wiki import Wiki
+
+
+async def test_a_failure_is_tried_again_and_holds_up_what_follows(wiki: Wiki, receiver: Receiver) -> None:
+    issued = await hook(wiki, receiver)
+    receiver.answers = [500]
+    await create(wiki, "Austin", "Boston")
+    tenant_id = wiki.scope.tenant_id
+    async with sender(wiki.database):
+        async with asyncio.timeout(60):
+            while not (rows := await wiki.rows("webhook_deliveries", "position"))[0]["attempts"]:
+                await asyncio.sleep(0.02)
+        assert rows[1]["attempts"] == 0
+        assert rows[0]["error"] == "the receiver answered 500"
+        assert rows[0]["response_status"] == 500
+        async with within("the queue was still claimed"):
+            while (await wiki.row("webhook_queues"))["claimed_by"]:
+                await asyncio.sleep(0.02)
+        assert (await find_webhook(wiki.database, tenant_id, issued.id)).state == "failing"
+        assert receiver.heard == []
+        await hurry(wiki)
+        await settled(wiki, issued.id, "delivered")
+    assert receiver.told() == [("page.created", "austin", 1), ("page.created", "boston", 1)]
+    assert len(receiver.attempts) == 3
+    assert (await find_webhook(wiki.database, tenant_id, issued.id)).state == "active"
+
+
+async def test_a_receiver_that_takes_something_again_gets_the_rest_soon(wiki: Wiki, receiver: Receiver) -> None:
+    """Not only after the pause of hours that other wikis had reached."""
+    issued, other = await hook(wiki, receiver), await wiki.neighbour()
+    await create(wiki, "Austin")
+    await create(other, "Boston")
+    await wiki.look.execute("UPDATE webhooks SET failing_since = now()")
+    late = "UPDATE webhook_queues SET due_at = now() + interval '6 hours' WHERE owner_id = $1"
+    await wiki.look.execute(late, other.scope.owner_id)
+    async with sender(wiki.database):
+        await settled(wiki, issued.id, "delivered")
+    due = "SELECT due_at - now() FROM webhook_queues WHERE owner_id = $1"
+    assert await wiki.look.fetchval(due, other.scope.owner_id) <= timedelta(minutes=1)
+
+
+def test_pauses_grow_and_differ() -> None:
+    pauses = [pause_after(attempt).total_seconds() for attempt in range(1, 40)]
+    assert 4 <= pauses[0] <= 6
+    assert all(one <= 6 * 3600 * 1.2 for one in pauses)
+    assert sum(pauses[:20]) > 48 * 3600
+    assert len({pause_after(3) for _ in range(10)}) > 1
+
+
+async def test_what_cannot_be_delivered_in_time_is_dead_and_can_be_redelivered(wiki: Wiki, receiver: Receiver) -> None:
+    issued, tenant_id = await hook(wiki, receiver), wiki.scope.tenant_id
+    receiver.usual = 503
+    await create(wiki, "Austin", "Boston")
+    await wiki.look.execute("UPDATE webhook_deliveries SET retry_until = now()")
+    async with sender(wiki.database):
+        await settled(wiki, issued.id, "dead")
+        assert receiver.heard == []
+        receiver.usual = 204
+        found = await list_deliveries(wiki.database, tenant_id, issued.id, status=DeliveryStatus.DEAD)
+        assert [one.slug for one in found] == ["boston", "austin"]
+        assert await redeliver(wiki.database, tenant_id, issued.id) == 2
+        await settled(wiki, issued.id, "delivered")
+        assert await redeliver(wiki.database, tenant_id, issued.id) == 0
+        assert await redeliver(wiki.database, tenant_id, issued.id, found[1].id) == 1
+        await settled(wiki, issued.id, "delivered")
+        async with within("the receiver heard too little"):
+            while len(receiver.heard) < 3:
+                await asyncio.sleep(0.02)
+    assert [slug for _, slug, _ in receiver.told()] == ["austin", "boston", "austin"]
+    assert receiver.heard[0]["id"] == receiver.heard[2]["id"]
+    with pytest.raises(NotFound):
+        await redeliver(wiki.database, tenant_id, issued.id, UUID(int=1))
+
+
+async def test_a_webhook_that_fails_for_long_is_disabled(wiki: Wiki, receiver: Receiver) -> None:
+    issued, tenant_id = await hook(wiki, receiver), wiki.scope.tenant_id
+    receiver.usual = 500
+    await create(wiki, "Austin", "Boston")
+    await wiki.look.execute("UPDATE webhooks SET failing_since = now() - interval '5 days'")
+    async with sender(wiki.database):
+        await settled(wiki, issued.id, "dead")
+    found = await find_webhook(wiki.database, tenant_id, issued.id)
+    assert found.state == "disabled"
+    assert found.disabled_reason == "It was disabled because the receiver answered 500."
+    events = await list_events(wiki.database, tenant_id, action="webhook.disabled")
+    assert [(event.subject, event.detail["reason"]) for event in events] == [
+        (str(issued.id), "the receiver answered 500")
+    ]
+    assert len(receiver.attempts) == 1
+    with pytest.raises(BadInput, match="disabled"):
+        await redeliver(wiki.database, tenant_id, issued.id)
+    receiver.usual = 204
+    await update_webhook(wiki.database, tenant_id, issued.id, WebhookChanges(enabled=True))
+    assert await redeliver(wiki.database, tenant_id, issued.id) == 2
+    async with sender(wiki.database):
+        await settled(wiki, issued.id, "delivered")
+    assert [slug for _, slug, _ in receiver.told()] == ["austin", "boston"]
+
+
+async def test_a_receiver_that_is_gone_is_disabled_at_once(wiki: Wiki, receiver: Receiver) -> None:
+    issued = await hook(wiki, receiver)
+    receiver.usual = 410
+    await create(wiki, "Austin")
+    async with sender(wiki.database):
+        await settled(wiki, issued.id, "dead")
+    assert (await find_webhook(wiki.database, wiki.scope.tenant_id, issued.id)).state == "disabled"
+
+
+async def test_an_endpoint_that_does_not_answer_holds_up_no_other(wiki: Wiki, receiver: Receiver) -> None:
+    with receiving() as dead:
+        dead.slow = 20
+        await create_webhook(wiki.database, wiki.scope.tenant_id, WebhookDraft(dead.url))
+        issued = await hook(wiki, receiver, owner_ids=[wiki.scope.owner_id])
+        for number in range(sending.SLOTS):
+            owner = await create_owner(wiki.database, wiki.scope.tenant_id, OwnerKind.USER, f"other-{number}", "Other")
+            await create(replace(wiki, scope=wiki.scope.in_owner(owner.id)), "Elsewhere")
+        await create(wiki, "Austin")
+        async with sender(wiki.database):
+            await settled(wiki, issued.id, "delivered")
+        assert dead.heard == []
+    assert len(receiver.heard) == 1
+
+
+async def test_a_receiver_that_takes_too_long_has_not_taken_it(receiver: Receiver) -> None:
+    receiver.slow = 5
+    with pytest.raises(NotSent, match="took more than"):
+        async with WebhookClient(INSIDE, seconds=0.2).to(receiver.url) as post:
+            await post({"webhook-id": "1"}, b'{"data": {}}')
+
+
+async def test_an_outage_of_a_receiver_is_found_by_few_of_its_queues(
+    wiki: Wiki, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or each of them would have a pause when it is over."""
+    monkeypatch.setattr(sending, "COOLING", 3600.0)
+    await hook(wiki, receiver)
+    receiver.usual = 500
+    await create(wiki, "Austin")
+    await create(await wiki.neighbour(), "Boston")
+    one = Sender(wiki.database, WebhookClient(INSIDE), "one")
+    claim = await one.claim(wiki.scope.tenant_id)
+    assert claim is not None
+    await one.release(claim, await one.drain(claim))
+    assert await one.claim(wiki.scope.tenant_id) is None
+    one.cooling.clear()
+    assert await one.claim(wiki.scope.tenant_id) is not None
