@@ -41,7 +41,8 @@ ALIGNMENT = re.compile(r"text-align:(left|right|center)")
 CITATION = re.compile(r"\[\^([^\[\]\s^\\]{1,1000})\]")
 
 Places = Mapping[str, Sequence[str | None] | None]
-"""By the key of a target the page that it means: type, slug, id, and the space it lies in where that is another one."""
+"""By the key of a target the page that it means: type, slug, id, the space it lies in where that is another one, and
+its title."""
 
 
 def html(text: str, places: Places) -> str:
@@ -78,7 +79,7 @@ def page_address(target: Target, places: Places) -> tuple[str, str] | None:
     place = places.get(target.target)
     if not place:
         return None
-    type_, slug, page_id, space = place
+    type_, slug, page_id, space, _ = place
     path = f"/wiki/{type_}/{quote(slug or '')}" + (f"?owner={quote(space)}" if space else "")
     return path + (f"#{quote(target.anchor, safe='')}" if target.anchor else ""), str(page_id)
 
@@ -91,7 +92,7 @@ def read_wiki_link(state: StateInline, silent: bool) -> bool:
         return False
     if not silent:
         token = state.push("wiki_link", "a", 0)
-        token.meta = {"target": target}
+        token.meta = {"target": target, "is_labelled": "|" in state.src[state.pos : target.end]}
     state.pos = target.end
     return True
 
@@ -149,7 +150,9 @@ class Renderer(RendererHTML):
 
     def wiki_link(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
         target: Target = tokens[index].meta["target"]
-        return f"{opened('a', link_attributes(target, env['places']))}{escapeHtml(target.text)}</a>"
+        places: Places = env["places"]
+        text = target.text if tokens[index].meta["is_labelled"] else link_text(target, places)
+        return f"{opened('a', link_attributes(target, places))}{escapeHtml(text)}</a>"
 
     def citation(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
         label: str = tokens[index].meta["label"]
@@ -185,6 +188,15 @@ class Renderer(RendererHTML):
         return opened(tokens[index].tag, {"class": f"align-{found[1]}"} if found else {})
 
     th_open = td_open = cell
+
+
+def link_text(target: Target, places: Places) -> str:
+    """Return what a link without a text of its own shows: the name as it is written, or the title of the page whose
+    slug that is."""
+    if (place := places.get(target.target)) is None:
+        return target.text
+    _, slug, _, space, title = place
+    return title if title and target.text in (slug, f"{space}:{slug}") else target.text
 
 
 def link_attributes(target: Target, places: Places) -> dict[str, str]:

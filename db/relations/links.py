@@ -121,8 +121,8 @@ def outgoing(page: OuterRow, kinds: Any = None) -> Select[Any]:
 
 
 def places(page_id: str) -> Callable[[OuterRow], ColumnElement[Any]]:
-    """Return by target the page that the text of a page means: type, slug, id, and the space if that is another wiki.
-    The column `page_id` says which page."""
+    """Return by target the page that the text of a page means: type, slug, id, the space if that is another wiki, and
+    the title. The column `page_id` says which page."""
 
     def query(row: OuterRow) -> ColumnElement[Any]:
         written, page, owner = link_targets.alias(), pages.alias(), owners.alias()
@@ -145,7 +145,7 @@ def places(page_id: str) -> Callable[[OuterRow], ColumnElement[Any]]:
 
 
 def described(page: FromClause, space: Any = None) -> ColumnElement[Any]:
-    return func.json_build_array(page.c.type, page.c.slug, page.c.id, cast(space, Text))
+    return func.json_build_array(page.c.type, page.c.slug, page.c.id, cast(space, Text), page.c.title)
 
 
 def broken(page: OuterRow) -> Select[Any]:

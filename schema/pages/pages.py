@@ -57,7 +57,8 @@ def kept_html(body: str, links: bytes) -> str:
 
 AS_HTML = (
     "as HTML that is safe to show: raw HTML is escaped, and links lead to the web, to mail, to pages or to files "
-    "only. A link to a page has the class wiki-link, an address /wiki/<type>/<slug> and data-page-id; one that no page "
+    "only. A link to a page has the class wiki-link, an address /wiki/<type>/<slug> and data-page-id, and shows the "
+    "page's title where only its slug is written; one that no page "
     "answers to also has wiki-link-broken. A file of the folder that the page was imported from is a link with the "
     "class wiki-attachment and the address /attachment?path=<path>, with &width=<pixels> where the text says how wide "
     "it is; one that the text shows also has wiki-embed. "

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from content.markdown.html import ATTRIBUTES, ELEMENTS, LONGEST, MARKS_MAX, Places, html
 
 PLACES: Places = {
-    "kiln": ["entity", "kiln", "id-1", None],
-    "topic/kiln": ["topic", "kiln", "id-2", None],
-    "team:roast": ["topic", "roast", "id-3", "team"],
+    "kiln": ["entity", "kiln", "id-1", None, "Kiln & <oven>"],
+    "oven": ["entity", "kiln", "id-1", None, "Kiln & <oven>"],
+    "topic/kiln": ["topic", "kiln", "id-2", None, "Kiln"],
+    "team:roast": ["topic", "roast", "id-3", "team", "The roast"],
 }
 VOID = {"br", "hr", "img"}
 KILN = '<a class="wiki-link" href="/wiki/entity/kiln" data-page-id="id-1">'
@@ -121,6 +122,10 @@ def faults(text: str) -> list[str]:
     ("text", "shown"),
     [
         ("[[Kiln]]", f"{KILN}Kiln</a>"),
+        ("[[kiln]]", f"{KILN}Kiln &amp; &lt;oven&gt;</a>"),
+        ("[[kiln|kiln]]", f"{KILN}kiln</a>"),
+        ("[[oven]]", f"{KILN}oven</a>"),
+        ("[kiln](wiki:kiln)", f"{KILN}kiln</a>"),
         ("[[Kiln|the **oven**]]", f"{KILN}the **oven**</a>"),
         ("[the **oven**](wiki:kiln)", f"{KILN}the <strong>oven</strong></a>"),
         ("![[Kiln]]", f"{KILN}Kiln</a>"),
@@ -128,7 +133,7 @@ def faults(text: str) -> list[str]:
         ("[[Kiln#The heat]]", f"{KILN.replace('kiln', 'kiln#The%20heat', 1)}Kiln#The heat</a>"),
         (
             "[[team:roast]]",
-            '<a class="wiki-link" href="/wiki/topic/roast?owner=team" data-page-id="id-3">team:roast</a>',
+            '<a class="wiki-link" href="/wiki/topic/roast?owner=team" data-page-id="id-3">The roast</a>',
         ),
         ("[[Nobody]]", f"{BROKEN}Nobody</a>"),
         ("[a](wiki:nobody)", f"{BROKEN}a</a>"),

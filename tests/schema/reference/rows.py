@@ -49,12 +49,12 @@ class Rows:
         return [child for child in self.where("pages", parent_page_id=page["id"]) if child["status"] == "active"]
 
     def link_places(self, page_id: UUID) -> dict[str, list[str | None] | None]:
-        """By target the page that a text means: type, slug, id, and the space of one in another wiki."""
+        """By target the page that a text means: type, slug, id, the space of one in another wiki, and the title."""
         found: dict[str, list[str | None] | None] = {}
         for target in self.where("link_targets", from_page_id=page_id):
             space = target["space"]
             page = self.shared_page(target) if space else self.page(target["to_page_id"])
-            found[target["target"]] = page and [page["type"], page["slug"], str(page["id"]), space]
+            found[target["target"]] = page and [page["type"], page["slug"], str(page["id"]), space, page["title"]]
         return found
 
     def shared_page(self, target: Row) -> Row | None:

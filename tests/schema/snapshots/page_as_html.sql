@@ -55,7 +55,7 @@ FROM (
                 coalesce(
                   (
                     SELECT json_build_array(
-                      pages_1.type, pages_1.slug, pages_1.id, CAST(NULL AS TEXT)
+                      pages_1.type, pages_1.slug, pages_1.id, CAST(NULL AS TEXT), pages_1.title
                     ) AS json_build_array_1
                     FROM pages AS pages_1
                     WHERE pages_1.id = link_targets_1.to_page_id
@@ -64,7 +64,7 @@ FROM (
                   ),
                   (
                     SELECT json_build_array(
-                      pages_1.type, pages_1.slug, pages_1.id, CAST(link_targets_1.space AS TEXT)
+                      pages_1.type, pages_1.slug, pages_1.id, CAST(link_targets_1.space AS TEXT), pages_1.title
                     ) AS json_build_array_2
                     FROM owners AS owners_1
                     JOIN pages AS pages_1 ON pages_1.owner_id = owners_1.id
