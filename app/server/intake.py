@@ -6,7 +6,7 @@ from collections import deque
 from typing import Protocol
 
 AT_ONCE = 64  # requests that begin in one pass of the event loop: some ten milliseconds
-COLLECT_AFTER = 64  # requests after which the garbage collector looks at what they made
+COLLECT_AFTER = 256  # requests after which the garbage collector looks at what they made
 
 
 class Waiting(Protocol):

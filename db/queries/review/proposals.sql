@@ -111,6 +111,12 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(ARRAY(
 ))
 RETURNING id, page_id, page_type, operation, significance, sensitivity, author_kind, author_id;
 
+-- name: end_of_page
+-- Open proposals about a page that goes end. Those that did.
+UPDATE proposals SET status = 'expired', decided_at = CAST(:now AS timestamptz), reason = CAST(:reason AS text)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND status = 'open'
+RETURNING id, page_id, page_type, operation, significance, sensitivity, author_kind, author_id;
+
 -- name: find_policy
 -- The write policy of a wiki.
 SELECT write_policy FROM owners WHERE tenant_id = :tenant_id AND id = :owner_id;
