@@ -5,7 +5,7 @@ was not committed never was. Meanwhile the key is locked in Postgres, for as lon
 """
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from hashlib import sha256
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -70,8 +70,8 @@ class Attempt:
 
     async def find(self, connection: Connection) -> bytes | None:
         """The answer that was given; KeyReused where it was given to something else."""
-        after = datetime.now(UTC) - KEPT_FOR
-        row = await connection.one(KEYS["find_answer"], tenant_id=self.tenant_id, digest=self.digest, after=after)
+        own = {"tenant_id": self.tenant_id, "digest": self.digest}
+        row = await connection.one(KEYS["find_answer"], **own, kept_for=KEPT_FOR)
         if row is None:
             return None
         if row["request"] != self.request:
@@ -89,9 +89,8 @@ class Attempt:
             raise busy()
 
     async def keep(self, connection: Connection, answer: bytes) -> None:
-        now = datetime.now(UTC)
         given = {"tenant_id": self.tenant_id, "digest": self.digest, "request": self.request, "answer": answer}
-        if not await connection.run(KEYS["keep_answer"], **given, now=now, after=now - KEPT_FOR):
+        if not await connection.run(KEYS["keep_answer"], **given, kept_for=KEPT_FOR):
             raise busy()
 
 
@@ -182,16 +181,16 @@ def errors_of(body: bytes) -> list[dict[str, Any]]:
 
 async def forget_answers(database: Database) -> int:
     """Delete what nobody may ask for any more, of all tenants, in portions; how many answers that were."""
-    gone, after = 0, datetime.now(UTC) - KEPT_FOR
+    gone = 0
     for tenant in await list_tenants(database):
-        while portion := await forget_portion(database, tenant.id, after):
+        while portion := await forget_portion(database, tenant.id):
             gone += portion
     return gone
 
 
-async def forget_portion(database: Database, tenant_id: UUID, after: datetime) -> int:
+async def forget_portion(database: Database, tenant_id: UUID) -> int:
     async with read_connection(database) as connection:
-        return await connection.run(KEYS["forget_answers"], tenant_id=tenant_id, after=after, most=PORTION)
+        return await connection.run(KEYS["forget_answers"], tenant_id=tenant_id, kept_for=KEPT_FOR, most=PORTION)
 
 
 def busy() -> InProgress:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import asyncpg
 
 from db.migrate import migrate
+from db.pool import IN_DOUBT
 from tests.connections import IDLE
 
 STAND_IN = """
@@ -192,7 +193,7 @@ class Kept:
         """Empty the database, if it is what it was but for its rows. Connections may have been ended by the test."""
         try:
             return await self.empty()
-        except (asyncpg.InterfaceError, asyncpg.PostgresConnectionError, OSError):
+        except (asyncpg.PostgresConnectionError, asyncpg.AdminShutdownError, *IN_DOUBT):
             IDLE.drop()
             return await self.empty()
 

@@ -13,7 +13,7 @@ from typing import Any
 import asyncpg
 
 from db.database import Database
-from db.pool import PATIENCE
+from db.pool import PATIENCE, is_lost
 
 
 class Reused(asyncpg.Connection):
@@ -44,9 +44,11 @@ class Reused(asyncpg.Connection):
             self.remove_query_logger(self.query_loggers.pop())
         try:
             await self.reset(timeout=timeout)
-        except BaseException:
+        except BaseException as error:
             self.terminate()
-            raise
+            if not is_lost(error):
+                raise
+            return
         IDLE.put(self)
 
 

@@ -15,6 +15,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from ..http.errors import error_body
 from ..http.headers import FIXED
 from ..http.request import PATIENCE
+from .shutdown import Config
 
 MAX_HEAD = 65_536
 """Bytes of a request's line, headers and trailers, counted with everything else that comes before its body."""
@@ -29,11 +30,14 @@ class HTTPConnection(HttpToolsProtocol):
     Offers to switch protocols, other than to a WebSocket, are ignored, and the request is answered over HTTP/1.1.
     """
 
+    config: Config
     head_timer: asyncio.TimerHandle | None = None
     unread = 0
     """Bytes received since the last request began that were not part of a body."""
     has_body = False
     is_websocket = False
+    kept = b""
+    """What was received and waits for its pass of the event loop."""
     received = b""
     without_offer: bytes | None = None
 
@@ -45,6 +49,7 @@ class HTTPConnection(HttpToolsProtocol):
         self.start_head_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self.kept = b""
         self.stop_head_timer()
         self._unset_keepalive_if_required()
         super().connection_lost(exc)
@@ -55,6 +60,32 @@ class HTTPConnection(HttpToolsProtocol):
         super().handle_websocket_upgrade()
 
     def data_received(self, data: bytes) -> None:
+        if self.kept:
+            self.kept += data
+        elif self.is_idle and not self.config.intake.has_room():
+            self.keep(data)
+        else:
+            self.take(data)
+
+    def keep(self, data: bytes) -> None:
+        """Leave a request for a later pass of the event loop, and what comes after it with the client."""
+        self._unset_keepalive_if_required()
+        self.kept = data
+        self.flow.pause_reading()
+        self.config.intake.waiting.append(self)
+
+    def begin(self) -> None:
+        """Take what was kept, unless the connection is gone."""
+        if self.kept:
+            data, self.kept = self.kept, b""
+            self.flow.resume_reading()
+            self.take(data)
+
+    def shutdown(self) -> None:
+        self.begin()
+        super().shutdown()
+
+    def take(self, data: bytes) -> None:
         request, self.has_body = self.cycle, False
         self.parse(data)
         if self.cycle is not request:

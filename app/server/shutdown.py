@@ -8,15 +8,18 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cached_property
 from types import FrameType
 from typing import Any
 
 import uvicorn
 
+from .collecting import GarbageCollection
+from .intake import Intake
+
 CLOSE = (b"connection", b"close")
 LINGER = 0.5  # seconds for a client that has a connection and may be sending on it just now
 TICK = 0.05  # seconds between two looks at whether the wait is over
-COLLECT_EVERY = 700  # new objects, as usual in Python: the command line has it collect more seldom while it imports
 SWITCH_INTERVAL = 0.001  # seconds that a thread computes before another gets its turn; 0.005 in Python
 LARGE_BLOCK = 1 << 17  # bytes from which on memory is asked of the system for each block, and given back with it
 M_MMAP_THRESHOLD = -3  # of mallopt(3)
@@ -51,6 +54,11 @@ class Config(uvicorn.Config):
     environment: Mapping[str, str] = {}
     """Variables for workers, whose environment was made before these were known."""
 
+    @cached_property
+    def intake(self) -> Intake:
+        """What all connections of this process share."""
+        return Intake()
+
 
 class Server(uvicorn.Server):
     """A server that stops without losing a request.
@@ -60,17 +68,17 @@ class Server(uvicorn.Server):
     the queue, (4) waits for what is in flight.
     """
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and keep the garbage collector away from what lives as long as the process.
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.collection = GarbageCollection(self.server_state.tasks)
 
-        The schema, its types and all modules are a quarter of a million objects: a full collection that walks them
-        too holds up the event loop for 100 ms and more. Threads that read long texts give the loop its turn sooner.
-        """
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and keep the garbage collector and threads from holding up the event loop: those that read long texts
+        give it its turn sooner."""
         gc.collect()
         await super().startup(sockets)
         if self.started:
-            gc.freeze()
-            gc.set_threshold(COLLECT_EVERY)
+            self.collection.start()
             sys.setswitchinterval(SWITCH_INTERVAL)
             return_large_blocks()
 
@@ -80,6 +88,7 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.begin_draining()
+        self.collection.stop()
         await self.wait(getattr(self.config, "drain_delay", 0.0))
         await self.close_listening(sockets or [])
         await self.wait(LINGER, while_connected=True)

@@ -189,14 +189,15 @@ class Pruning:
         if time.monotonic() < self.next:
             return
         self.next = time.monotonic() + self.every
+        moment = await retention.find_moment(database)
         for tenant in await list_tenants(database):
             kept = self.kept | await retention.find_retention(database, tenant.id)
-            await retention.prune(database, tenant.id, kept, now())
+            await retention.prune(database, tenant.id, kept, moment)
             await retention.prune_authorizations(database, tenant.id)
-            await prune_deliveries(database, tenant.id, now())
+            await prune_deliveries(database, tenant.id, moment)
             await sweep_files(database, tenant.id)
             await place_links(database, tenant.id)
-        await retention.prune(database, OPERATORS_LOG, {"audit": self.kept["audit"]}, now())
+        await retention.prune(database, OPERATORS_LOG, {"audit": self.kept["audit"]}, moment)
 
 
 class Expiries:

@@ -131,7 +131,7 @@ class Replica:
             return "conflict"
         if isinstance(error, OUTDATED):
             return "failed"
-        if state is None and not (is_lost(error) or isinstance(error, OSError)):
+        if state is None and not (is_lost(error) or isinstance(error, TimeoutError)):
             return None
         if self.aside is None:
             self.doubt = type(error).__name__

@@ -47,6 +47,13 @@ async def set_retention(
     return chosen
 
 
+async def find_moment(database: Database) -> datetime:
+    """Return the moment of Postgres: processes whose clocks differ take away the same."""
+    async with database.connection() as connection:
+        moment: datetime = await connection.value(PRUNING["find_moment"])
+    return moment
+
+
 async def prune(database: Database, tenant_id: UUID, kept: Mapping[str, int], now: datetime) -> dict[str, int]:
     """Take away what a tenant keeps no longer, batch after batch, and return how much went of each kind."""
     gone: dict[str, int] = {}

@@ -23,9 +23,12 @@ from ..model.names import check_free, free_slug, title_slug
 from ..model.page_fields import checked_fields, replaced, with_fields
 from ..model.pages import Page, Saved
 from ..permissions import Action
+from ..proposals.events import note
+from ..proposals.gate import PROPOSALS
 from ..proposals.operations import proposable
 from ..search.index import forget_search
 from ..subscriptions.changes import ChangeKind
+from ..transactions.outbox import ProposalKind
 from ..transactions.transaction import check_version, writing, writing_page
 from ..transactions.writer import Writer, record
 from ..validation import UNSET, Given
@@ -215,8 +218,17 @@ async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
         return Saved(page.id, page.version)
 
 
+async def end_proposals(writer: Writer, page: Page, reason: str | None = None) -> None:
+    """End the open proposals about a page that goes."""
+    rows = await writer.all(PROPOSALS["end_of_page"], page_id=page.id, reason=reason)
+    for row in rows:
+        await record(writer, "proposal.expired", page.id, proposalId=str(row["id"]))
+    await note(writer, ProposalKind.EXPIRED, rows)
+
+
 async def remove_page(writer: Writer, page: Page) -> None:
     """Remove the page and all that hangs on it; the caller writes the log."""
+    await end_proposals(writer, page)
     counting = await dependants(writer, page.id)
     for child in await writer.all(PAGES["orphan_children"], page_id=page.id):
         writer.changes.add(ChangeKind.MOVED, child["id"])

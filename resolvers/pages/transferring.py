@@ -24,7 +24,6 @@ from ..model.names import Names
 from ..model.outline import Outline
 from ..model.pages import Page, Saved, find_page, find_pages
 from ..permissions import check_sees
-from ..proposals.events import note
 from ..proposals.operations import proposable
 from ..search.passages import write_passages
 from ..search.spaces import find_spaces
@@ -33,11 +32,10 @@ from ..sources.blob_files import copy_files
 from ..sources.grounding import ground
 from ..sources.sources import SourceForgotten, keep_rows
 from ..subscriptions.changes import ChangeKind
-from ..transactions.outbox import ProposalKind
 from ..transactions.transaction import NO_PAGE, TwoWikis, check_version, read_connection, writing_two
 from ..transactions.writer import Writer, record
 from .insert import PageToInsert, create, read_sections
-from .lifecycle import remove_page
+from .lifecycle import end_proposals, remove_page
 from .trajectory import is_trajectory, keep_trajectory, slug_of
 from .update import save_all
 
@@ -46,6 +44,7 @@ CLAIMS = statements("review/claims")
 FORGETTING = statements("sources/forgetting")
 TEXTS_MAX = 500  # pages whose texts link to the page: they are rewritten in its transaction
 SOURCES_MAX = 1000  # that the page rests on
+TRANSFERRED = "The page was transferred to another wiki."
 AT_ONCE = 50  # sources that are read together
 
 
@@ -127,7 +126,7 @@ async def transfer(database: Database, both: TwoWikis, page: Page, called: Calle
     sources = await copy_sources(database, both, page)
     await copy_attachments(database, both, page)
     texts = await readdress_texts(here, page, called)
-    await end_proposals(here, page)
+    await end_proposals(here, page, TRANSFERRED)  # what they would do is for the other wiki to decide
     await here.flush()
     moved = await create_at_target(both, page, replace(page, id=new_id(), sections=sections, parent_id=None), called)
     await copy_history(both, page, moved, sources)
@@ -188,14 +187,6 @@ async def readdressed(sections: Outline, addresses: Mapping[str, str]) -> Outlin
         return sections
     size = outline.size(sections)
     return await read_in_thread(size, lambda: outline.checked_outline(map(changed, sections), "toOwner"))
-
-
-async def end_proposals(here: Writer, page: Page) -> None:
-    """End the proposals about the page that wait: what they would do is for the other wiki to decide."""
-    rows = await here.all(TRANSFERS["end_proposals"], page_id=page.id)
-    for row in rows:
-        await record(here, "proposal.expired", page.id, proposalId=str(row["id"]))
-    await note(here, ProposalKind.EXPIRED, rows)
 
 
 async def leave(here: Writer, page: Page) -> None:

@@ -345,7 +345,7 @@ async def expire_proposals(database: Database) -> int:
     ended = 0
     for tenant in await list_tenants(database):
         async with read_connection(database) as connection:
-            rows = await connection.all(PROPOSALS["find_expired"], tenant_id=tenant.id, now=datetime.now(UTC))
+            rows = await connection.all(PROPOSALS["find_expired"], tenant_id=tenant.id)
         for row in rows:
             scope = Scope(tenant.id, row["owner_id"], Role.SERVICE, EXPIRING, (row["owner_id"],))
             with suppress(Unavailable, NotFound):  # others write for long, and its turn comes again; or it is gone

@@ -166,7 +166,8 @@ async def row_of(writer: Writer, held: Held, operation: Operation, arguments: di
             "significance": terms.significance,
             "sensitivity": strictest(levels),
             "digest": sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).digest(),
-            "expires_at": terms.expires_at or writer.now + timedelta(days=DAYS[Significance(terms.significance)]),
+            "expires_at": terms.expires_at,
+            "usual": timedelta(days=DAYS[Significance(terms.significance)]),
         }
     )
 

@@ -42,6 +42,7 @@ CAUSES = {
 """Why Postgres cannot do something now, by its SQLSTATE or the class of it."""
 VALUE = ("22", "54")  # the data itself, or more of it than fits
 DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO}  # no connection fails with these
+CONNECTION = (ConnectionError, TimeoutError)  # every other OSError is one of a file
 LONGEST = 300  # characters of a message
 RULE = ("23502", "23514")
 ABORTED = "25P02"  # an earlier statement of the transaction failed: this one was not looked at
@@ -69,6 +70,8 @@ def refusal(error: Exception) -> CairnError | None:
     if isinstance(error, OSError) and error.errno in DISK:
         return Unavailable(f"A file cannot be written: {error.strerror}. Make room, then try again.")
     if isinstance(error, asyncpg.InterfaceError) and not is_lost(error):
+        return None
+    if isinstance(error, OSError) and not isinstance(error, CONNECTION):
         return None
     if not isinstance(error, asyncpg.PostgresError):
         return Unavailable("The database cannot be reached. Try again in a moment.")

@@ -1,26 +1,35 @@
 """Moments that Postgres compares are moments of its own clock, however wrong the clock of a process is."""
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from compiler.jobs.worker import Pruning
+from compiler.models import models
 from compiler.models.meter import Budget
-from compiler.models.models import Terms
-from db.scope import Role
+from db.ids import first_id
+from db.scope import Role, Scope
 from resolvers.auth.api_keys import create_api_key, find_key, list_api_keys, rotate_api_key
 from resolvers.auth.credentials import Credentials, Tokens
 from resolvers.auth.oauth import AuthorizationRequest, Client, authorize, connected_programs, find_by_code
-from resolvers.errors import NotFound, Unauthenticated
+from resolvers.errors import Conflict, NotFound, Unauthenticated
+from resolvers.idempotency import KEPT_FOR, Attempt, forget_answers
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.pages.sharing import find_shared, share_page
+from resolvers.proposals.decisions import accept_proposal, expire_proposals, propose_change
+from resolvers.proposals.gate import DAYS, Terms
+from resolvers.transactions.outbox import RETRIED_FOR
+from resolvers.transactions.transaction import transaction
 from resolvers.webhooks.webhooks import WebhookDraft, create_webhook, rotate_webhook_secret
 from tests.clocks import set_clock
 from tests.compiler.models.scripted import Oracle
 from tests.compiler.story import compile_all, retain
 from tests.wiki import Wiki
 
+HOUR = timedelta(hours=1)
 WRONG = pytest.mark.parametrize("hours", [-50, 50])
 
 
@@ -103,8 +112,62 @@ async def test_a_webhook_signs_with_its_former_secret_for_the_overlap(wiki: Wiki
 
 
 @WRONG
+async def test_a_change_is_sent_to_a_webhook_at_once_and_tried_for_its_days(wiki: Wiki) -> None:
+    await create_webhook(wiki.database, wiki.scope.tenant_id, WebhookDraft("https://app.example.org/"))
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
+    assert await wiki.look.fetchval("SELECT due_at BETWEEN now() - interval '1 h' AND now() FROM webhook_queues")
+    ends = await wiki.look.fetchval("SELECT retry_until FROM webhook_deliveries")
+    assert timedelta() < ends - await now(wiki) <= RETRIED_FOR
+
+
+@WRONG
+async def test_a_proposal_is_open_until_it_ends(wiki: Wiki) -> None:
+    ada = replace(wiki.scope, role=Role.MEMBER)
+
+    async def write(scope: Scope) -> None:
+        await create_page(wiki.database, scope, PageDraft("topic", "Austin"))
+
+    proposal_id = (await propose_change(wiki.database, ada, Terms(why="It is missing."), write)).proposal_id
+    assert proposal_id is not None
+    ends = (await wiki.row("proposals", id=proposal_id))["expires_at"]
+    assert timedelta() < ends - await now(wiki) <= timedelta(days=max(DAYS.values()))
+    await wiki.look.execute("UPDATE proposals SET expires_at = now() + interval '1 hour'")
+    assert await expire_proposals(wiki.database) == 0
+    await wiki.look.execute("UPDATE proposals SET expires_at = now() - interval '1 second'")
+    with pytest.raises(Conflict):
+        await accept_proposal(wiki.database, wiki.scope, proposal_id)
+    assert await expire_proposals(wiki.database) == 1
+
+
+@WRONG
+async def test_an_answer_is_kept_for_its_day(wiki: Wiki) -> None:
+    attempt = Attempt(wiki.scope, "k-1", {})
+    async with transaction(wiki.database) as connection:
+        await attempt.keep(connection, b"{}")
+    await wiki.look.execute("UPDATE idempotency_keys SET created_at = now() - $1::interval", KEPT_FOR - HOUR)
+    assert await attempt.look(wiki.database) == b"{}"
+    assert await forget_answers(wiki.database) == 0
+    await wiki.look.execute("UPDATE idempotency_keys SET created_at = now() - $1::interval", KEPT_FOR + HOUR)
+    assert await attempt.look(wiki.database) is None
+    async with transaction(wiki.database) as connection:
+        await attempt.keep(connection, b"[]")
+    assert await attempt.look(wiki.database) == b"[]"
+    await wiki.look.execute("UPDATE idempotency_keys SET created_at = now() - $1::interval", KEPT_FOR + HOUR)
+    assert await forget_answers(wiki.database) == 1
+
+
+@WRONG
+async def test_the_log_is_kept_for_its_days(wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
+    for age, kept in ((timedelta(hours=23), 1), (timedelta(hours=25), 0)):
+        await wiki.look.execute("UPDATE activity SET id = $1", first_id(await now(wiki) - age))
+        await Pruning(keep_days=1, every=3600).look(wiki.database)
+        assert len(await wiki.rows("activity")) == kept
+
+
+@WRONG
 async def test_a_used_up_budget_puts_a_compile_off_until_the_next_day_of_postgres(wiki: Wiki) -> None:
-    compiler = Oracle().compiler(Terms(budget=Budget(day_tokens=1)))
+    compiler = Oracle().compiler(models.Terms(budget=Budget(day_tokens=1)))
     await retain(wiki, "One.")
     await compile_all(wiki, compiler)
     today = (await now(wiki)).astimezone(UTC).date()

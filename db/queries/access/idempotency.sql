@@ -6,7 +6,7 @@ SELECT pg_try_advisory_xact_lock(CAST(:lock AS bigint));
 -- What was asked under this key, and what was answered.
 SELECT request, answer FROM idempotency_keys
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND digest = CAST(:digest AS bytea)
-    AND created_at > CAST(:after AS timestamptz);
+    AND created_at > statement_timestamp() - CAST(:kept_for AS interval);
 
 -- name: keep_answer
 -- The answer, unless there is one that still holds.
@@ -16,18 +16,18 @@ VALUES (
     CAST(:digest AS bytea),
     CAST(:request AS bytea),
     CAST(:answer AS bytea),
-    CAST(:now AS timestamptz)
+    statement_timestamp()
 )
 ON CONFLICT (tenant_id, digest) DO UPDATE
 SET request = excluded.request, answer = excluded.answer, created_at = excluded.created_at
-WHERE idempotency_keys.created_at <= CAST(:after AS timestamptz);
+WHERE idempotency_keys.created_at <= excluded.created_at - CAST(:kept_for AS interval);
 
 -- name: forget_answers
 -- A portion of the answers of a tenant that nobody may ask for any more.
 DELETE FROM idempotency_keys
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND digest IN (
     SELECT digest FROM idempotency_keys
-    WHERE tenant_id = CAST(:tenant_id AS uuid) AND created_at <= CAST(:after AS timestamptz)
+    WHERE tenant_id = CAST(:tenant_id AS uuid) AND created_at <= statement_timestamp() - CAST(:kept_for AS interval)
     ORDER BY created_at
     LIMIT CAST(:most AS integer)
     FOR UPDATE SKIP LOCKED

@@ -221,13 +221,6 @@ LEFT JOIN unnest(CAST(:ids AS uuid[]), CAST(:copy_ids AS uuid[])) AS newer (id, 
 WHERE x.tenant_id = :tenant_id AND x.owner_id = :owner_id AND x.page_id = :page_id
   AND own.tenant_id = :tenant_id AND own.owner_id = :owner_id AND own.id = x.id;
 
--- name: end_proposals
--- Open proposals about a page that leaves the wiki end. Those that did.
-UPDATE proposals
-SET status = 'expired', decided_at = CAST(:now AS timestamptz), reason = 'The page was transferred to another wiki.'
-WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND status = 'open'
-RETURNING id, page_id, page_type, operation, significance, sensitivity, author_kind, author_id;
-
 -- name: move_proposals
 -- The proposals that were decided about a page are a part of its history.
 UPDATE proposals SET owner_id = :to_owner_id, page_id = :into_id

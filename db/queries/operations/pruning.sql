@@ -1,3 +1,7 @@
+-- name: find_moment
+-- The moment by which it is decided what is old.
+SELECT statement_timestamp();
+
 -- name: prune_activity
 -- The oldest lines of a tenant's log that are older than a moment go; ids are as old as what they are of.
 DELETE FROM activity

@@ -31,7 +31,9 @@ WITH made AS (
         CAST(:base_version AS integer), CAST(:operation AS text), CAST(:arguments AS jsonb), CAST(:proposed_title AS text),
         CAST(:proposed_summary AS text), CAST(:proposed_body AS text), CAST(:why AS text), CAST(:evidence AS text[]),
         CAST(:significance AS text), CAST(:digest AS bytea), 'open', CAST(:author_kind AS text), CAST(:author_id AS text),
-        CAST(:now AS timestamptz), CAST(:expires_at AS timestamptz), CAST(:sensitivity AS text)
+        CAST(:now AS timestamptz),
+        coalesce(CAST(:expires_at AS timestamptz), statement_timestamp() + CAST(:usual AS interval)),
+        CAST(:sensitivity AS text)
     )
     ON CONFLICT (tenant_id, owner_id, digest) WHERE status = 'open' DO NOTHING
     RETURNING id, page_id
@@ -67,7 +69,7 @@ UPDATE proposals SET
     status = CAST(:status AS text), decided_at = CAST(:now AS timestamptz), decider_kind = CAST(:actor_kind AS text),
     decider_id = CAST(:actor_id AS text), reason = CAST(:reason AS text)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 'open'
-  AND (expires_at > CAST(:now AS timestamptz) OR CAST(:status AS text) <> 'accepted')
+  AND (expires_at > statement_timestamp() OR CAST(:status AS text) <> 'accepted')
 RETURNING page_id, operation;
 
 -- name: place
@@ -93,7 +95,7 @@ VALUES (
 -- name: find_expired
 -- The wikis in which the time of proposals is over.
 SELECT DISTINCT owner_id FROM proposals
-WHERE tenant_id = :tenant_id AND status = 'open' AND expires_at <= CAST(:now AS timestamptz)
+WHERE tenant_id = :tenant_id AND status = 'open' AND expires_at <= statement_timestamp()
 ORDER BY owner_id;
 
 -- name: expire
@@ -102,11 +104,17 @@ UPDATE proposals SET status = 'expired', decided_at = CAST(:now AS timestamptz)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(ARRAY(
     SELECT p.id FROM proposals AS p
     WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'open'
-      AND p.expires_at <= CAST(:now AS timestamptz)
+      AND p.expires_at <= statement_timestamp()
     ORDER BY p.expires_at, p.id
     LIMIT CAST(:size AS integer)
     FOR UPDATE SKIP LOCKED
 ))
+RETURNING id, page_id, page_type, operation, significance, sensitivity, author_kind, author_id;
+
+-- name: end_of_page
+-- Open proposals about a page that goes end. Those that did.
+UPDATE proposals SET status = 'expired', decided_at = CAST(:now AS timestamptz), reason = CAST(:reason AS text)
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND status = 'open'
 RETURNING id, page_id, page_type, operation, significance, sensitivity, author_kind, author_id;
 
 -- name: find_policy

@@ -55,7 +55,7 @@ WITH wanting AS MATERIALIZED (
         )
 ), queued AS (
     INSERT INTO webhook_queues AS q (tenant_id, owner_id, webhook_id, last_position, due_at)
-    SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), told.webhook_id, count(*), CAST(:now AS timestamptz)
+    SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), told.webhook_id, count(*), statement_timestamp()
     FROM told
     GROUP BY told.webhook_id
     ON CONFLICT (tenant_id, owner_id, webhook_id) DO UPDATE
@@ -71,6 +71,6 @@ SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid),
        told.webhook_id, queued.last_position - max(told.rank) OVER (PARTITION BY told.webhook_id) + told.rank, told.kind,
        told.page_id, told.page_type, told.slug, told.version, told.proposal_id, told.operation, told.significance,
        told.author_kind, told.author_id, CAST(:now AS timestamptz),
-       CAST(:now AS timestamptz) + CAST(:retried_for AS interval)
+       statement_timestamp() + CAST(:retried_for AS interval)
 FROM told
 JOIN queued ON queued.webhook_id = told.webhook_id;

@@ -264,6 +264,11 @@ def test_what_a_dead_connection_raises_is_unavailable(error: Exception) -> None:
     assert told.code == "UNAVAILABLE"
 
 
+@pytest.mark.parametrize("error", [FileNotFoundError(2, "No such file"), PermissionError(13, "Denied"), OSError("odd")])
+def test_a_file_that_cannot_be_read_is_a_fault_of_the_program_and_not_of_the_database(error: OSError) -> None:
+    assert refusal(error) is None
+
+
 def test_a_connection_that_is_used_twice_at_once_is_a_fault_of_the_program() -> None:
     assert refusal(InterfaceError("cannot perform operation: another operation is in progress")) is None
 

@@ -5,7 +5,7 @@ import inspect
 import pytest
 from uvicorn import server
 from uvicorn.config import Config
-from uvicorn.protocols.http import httptools_impl
+from uvicorn.protocols.http import flow_control, httptools_impl
 from uvicorn.supervisors import multiprocess
 
 from app.server.workers import Worker
@@ -16,15 +16,16 @@ METHODS = {
     PROTOCOL: [
         "_should_upgrade", "_unset_keepalive_if_required", "_unsupported_upgrade_warning", "connection_made",
         "handle_websocket_upgrade", "on_body", "on_headers_complete", "on_message_complete", "send_400_response",
-        "timeout_keep_alive_handler",
+        "shutdown", "timeout_keep_alive_handler",
     ],
+    flow_control.FlowControl: ["pause_reading", "resume_reading"],
     server.Server: ["handle_exit", "run", "shutdown", "startup"],
     PROCESS: ["_healthcheck", "is_alive", "server", "start", "wait_until_ready"],
     multiprocess.Multiprocess: ["init_processes", "keep_subprocess_alive", "run"],
 }  # fmt: skip
 ATTRIBUTES = {
     PROTOCOL: [
-        "client", "cycle", "headers", "loop", "parser", "server_state", "timeout_keep_alive",
+        "client", "config", "cycle", "flow", "headers", "loop", "parser", "server_state", "timeout_keep_alive",
         "timeout_keep_alive_task", "transport", "url",
     ],
     httptools_impl.RequestResponseCycle: ["response_complete"],

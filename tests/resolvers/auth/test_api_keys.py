@@ -58,11 +58,12 @@ async def test_keys_are_listed_with_what_they_are_for(
     database: Database, tenant_id: UUID, mara: UUID, ines: UUID
 ) -> None:
     first = await create_api_key(database, tenant_id, "import", Role.READER, [ines, mara])
-    soon, past = (datetime.now(UTC) + timedelta(hours=hours) for hours in (1, -1))
+    soon = datetime.now(UTC) + timedelta(hours=1)
     second = await create_api_key(database, tenant_id, "for an hour", Role.SERVICE, [mara], soon)
     await revoke_api_key(database, tenant_id, first.id)
     async with database.connection() as connection:
-        await connection.raw.execute("UPDATE api_keys SET expires_at = $2 WHERE id = $1", second.id, past)
+        sql = "UPDATE api_keys SET expires_at = now() - interval '1 hour' WHERE id = $1 RETURNING expires_at"
+        past = await connection.raw.fetchval(sql, second.id)
     other = await create_tenant(database, "atlas", "Atlas")
     assert await list_api_keys(database, other.id) == []
     one, two = await list_api_keys(database, tenant_id)
@@ -88,7 +89,7 @@ async def test_an_expired_key_opens_nothing(database: Database, tenant_id: UUID,
     issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara], expires_at=soon)
     assert await scope_of_key(database, issued.key)
     async with database.connection() as connection:
-        await connection.raw.execute("UPDATE api_keys SET expires_at = expires_at - interval '2 hours'")
+        await connection.raw.execute("UPDATE api_keys SET expires_at = now() - interval '1 hour'")
     with pytest.raises(Unauthenticated, match="expired"):
         await scope_of_key(database, issued.key)
 

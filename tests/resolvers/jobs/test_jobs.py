@@ -31,8 +31,10 @@ async def end(wiki: Wiki, job: queue.Job) -> None:
 
 
 async def silence(wiki: Wiki, minutes: int) -> None:
-    at = datetime.now(UTC) - timedelta(minutes=minutes)
-    await wiki.look.execute("UPDATE compile_jobs SET heartbeat_at = $1 WHERE status = 'running'", at)
+    since = timedelta(minutes=minutes)
+    await wiki.look.execute(
+        "UPDATE compile_jobs SET heartbeat_at = now() - $1::interval WHERE status = 'running'", since
+    )
 
 
 async def test_a_wiki_is_asked_for_once_in_a_bucket(wiki: Wiki) -> None:
@@ -135,7 +137,7 @@ async def test_a_failure_is_tried_again_later_and_not_for_ever(wiki: Wiki) -> No
         assert job
         await fail(wiki.database, job, "the model is away", {})
         row = await wiki.row("compile_jobs", id=job_id)
-        waits.append((row["run_after"] - datetime.now(UTC)) / timedelta(seconds=1))
+        waits.append((row["run_after"] - await wiki.look.fetchval("SELECT now()")) / timedelta(seconds=1))
         assert await claim(wiki.database, "w") is None
         await wiki.look.execute("UPDATE compile_jobs SET run_after = created_at")
     assert (row["status"], row["error"], row["attempt"]) == ("failed", "the model is away", 5)

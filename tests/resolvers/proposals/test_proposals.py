@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -228,8 +227,7 @@ async def test_proposals_end_by_themselves_into_the_log(wiki: Wiki, ada: Scope, 
     proposal_id = await propose_edit(wiki, ada, page_id, "six", "seven")
     await expire_proposals(wiki.database)
     assert (await wiki.row("proposals", id=proposal_id))["status"] == "open"
-    past = datetime.now(UTC) - timedelta(seconds=1)
-    await wiki.look.execute("UPDATE proposals SET expires_at = $1 WHERE id = $2", past, proposal_id)
+    await wiki.look.execute("UPDATE proposals SET expires_at = now() - interval '1 s' WHERE id = $1", proposal_id)
     with pytest.raises(Conflict):
         await accept_proposal(wiki.database, wiki.scope, proposal_id)
     assert await expire_proposals(wiki.database) == 1

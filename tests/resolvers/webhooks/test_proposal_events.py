@@ -316,6 +316,30 @@ async def test_a_page_that_is_to_be_deleted_is_told_with_its_type(
     assert receiver.bodies()[-1]["data"]["proposal"]["operation"] == "delete_page"
 
 
+@pytest.mark.parametrize("is_proposed", [True, False])
+async def test_proposals_about_a_page_that_is_deleted_expire(
+    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver, is_proposed: bool
+) -> None:
+    issued = await hook(wiki, receiver, kinds=[ProposalKind.ACCEPTED, ProposalKind.EXPIRED, "deleted"])
+    waiting = await propose(wiki, ada, page_id)
+    if is_proposed:
+        admin = replace(wiki.scope, actor=Actor(ActorKind.USER, "ben"))
+        made = await propose_change(
+            wiki.database, admin, Terms("Gone."), lambda s: delete_page(wiki.database, s, page_id)
+        )
+        assert made.proposal_id is not None
+        await accept_proposal(wiki.database, wiki.scope, made.proposal_id)
+    else:
+        await delete_page(wiki.database, wiki.scope, page_id)
+    async with sender(wiki.database):
+        await settled(wiki, issued.id, "delivered")
+    bodies = receiver.bodies()
+    accepted = ["proposal.accepted"] if is_proposed else []
+    assert [body["type"] for body in bodies] == ["page.deleted", "proposal.expired", *accepted]
+    assert (bodies[1]["data"]["proposal"]["id"], bodies[1]["data"]["type"]) == (str(waiting), "entity")
+    assert "proposal.expired" in await wiki.actions()
+
+
 async def test_proposals_about_a_page_that_leaves_the_wiki_expire(
     wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
 ) -> None:
