@@ -94,6 +94,14 @@ def test_the_data_outlives_the_container(services: dict[str, Any]) -> None:
     assert services["postgres"]["volumes"] == ["postgres:/var/lib/postgresql"]
 
 
+def test_the_data_of_citus_lie_in_their_volume_whichever_postgres_the_image_has(services: dict[str, Any]) -> None:
+    for name in ("citus", "citus-worker-1", "citus-worker-2"):
+        assert services[name]["volumes"] == [f"{name}:/var/lib/postgresql"]
+        folder = Path(services[name]["environment"]["PGDATA"])
+        assert folder.parent == Path("/var/lib/postgresql")
+        assert folder.name != "data", "in images before 18 this is a volume of its own"
+
+
 def test_no_secret_has_a_default(services: dict[str, Any]) -> None:
     told = [value for service in services.values() for value in service.get("environment", {}).items()]
     secrets = [value for name, value in told if re.search("SECRET|PASSWORD|URL", name)]
