@@ -140,7 +140,9 @@ def test_the_build_is_given_every_file_that_the_recipe_and_the_wheel_read() -> N
     packages = re.search(r"^packages = \[(.*)\]", project, re.MULTILINE)
     assert packages is not None
     assert set(re.findall(r'"(\w+)"', packages[1])) <= given
-    assert {"pyproject.toml", "README.md", "constraints.txt", "hatch_build.py"} <= given
+    licenses = re.search(r'^license-files = \["(.+)"\]', project, re.MULTILINE)
+    assert licenses is not None
+    assert {"pyproject.toml", "README.md", "constraints.txt", "hatch_build.py", licenses[1]} <= given
 
 
 def test_continuous_integration_runs_what_a_newcomer_runs() -> None:
