@@ -326,11 +326,9 @@ def _holding(sentences: tuple[str, ...], name: str) -> str:
 
 
 KEPT_MAX = 64_000_000  # bytes of all readings that are kept
-READING_BYTES, CHARACTER_BYTES, ENTRY_BYTES = (
-    4_000,
-    20,
-    450,
-)  # of one: whatever it says, by its length, by what was asked
+READING_BYTES = 4_000  # of one, whatever it says
+CHARACTER_BYTES, ENTRY_BYTES = 20, 450  # of each character, and of each thing that was asked
+VERSION_BYTES = 110  # of the id of each version before: a reading of the thousandth has so many
 SHORT_MAX = 50_000  # characters of a source whose reading is kept
 
 
@@ -370,7 +368,7 @@ class Readings:
 
 def weight_of(source: SourceText) -> int:
     """Return the bytes that the reading of a source takes, before anything was asked of it."""
-    return READING_BYTES + CHARACTER_BYTES * len(source.content)
+    return READING_BYTES + CHARACTER_BYTES * len(source.content) + VERSION_BYTES * len(source.earlier_ids)
 
 
 def keepable(sources: Iterable[SourceText]) -> Iterator[SourceText]:

@@ -13,6 +13,7 @@ from compiler.extraction.readings import (
     ENTRY_BYTES,
     KEPT_MAX,
     READING_BYTES,
+    VERSION_BYTES,
     Reading,
     Readings,
     reading_of,
@@ -119,6 +120,14 @@ def test_short_sources_are_kept_by_what_their_readings_take_and_not_by_their_len
         readings.of(note(number, "Tea."))
     assert len(readings.kept) <= KEPT_MAX // READING_BYTES
     assert readings.kept.keys() == readings.weights.keys()
+
+
+def test_a_version_weighs_with_the_ids_of_those_before() -> None:
+    readings, source = Readings(), note(0, "Tea.")
+    readings.of(source)
+    first = readings.size
+    readings.of(replace(source, earlier_ids=(source.id,) * 1_000))
+    assert readings.size - first == 1_000 * VERSION_BYTES
 
 
 def test_a_reading_that_grew_is_weighed_anew() -> None:
