@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -33,6 +34,7 @@ from .trends import Trend, growth, percentile, trends
 
 CAIRN = [sys.executable, "-c", "from app.cli import main; main()"]
 PAGES = "SELECT id, type, slug FROM pages WHERE tenant_id = $1 AND owner_id = $2 AND status = 'active'"
+JOBS = "SELECT count(*) FROM compile_jobs WHERE status IN ('pending', 'running')"
 SAMPLE = 10.0
 FILES = 15.0
 """Seconds between two samples, and between two edits of a file of the synced folder."""
@@ -56,8 +58,18 @@ async def furnished(dsn: str, wikis: list[Wiki], receiver: str) -> tuple[list[Kn
         await database.close()
 
 
+async def compiled(dsn: str) -> None:
+    """Wait until no job waits."""
+    connection = await asyncpg.connect(dsn)
+    try:
+        while await connection.fetchval(JOBS):
+            await asyncio.sleep(1)
+    finally:
+        await connection.close()
+
+
 async def run(
-    dsn: str, folder: Path, minutes: float, rate: float, at_once: int, wikis: list[Wiki], seed: int
+    dsn: str, folder: Path, minutes: float, rate: float, at_once: int, evidence: int, wikis: list[Wiki], seed: int
 ) -> dict[str, Any]:
     """Serve, load and sample for so many minutes. Return the series by minute, the trends and what went wrong."""
     chance, port, vault = random.Random(seed), free_port(), folder / "vault"
@@ -79,6 +91,9 @@ async def run(
         stack.callback(stop, syncing)
         server = await postmaster(dsn)
         load = Load(service.url, pages, rate, chance, at_once)
+        await load.retain_many(evidence)
+        await compiled(dsn)
+        load.began = time.monotonic()
         samples = Samples(dsn, {"service": service.pid, "cairn sync --watch": syncing.pid}, server)
         beside = [
             asyncio.create_task(samples.run(SAMPLE)),
@@ -135,6 +150,7 @@ def main(
     minutes: Annotated[float, typer.Option(min=0.1, help="How long.")] = 60,
     rate: Annotated[float, typer.Option(min=0.1, help="Requests a second.")] = 10,
     at_once: Annotated[int, typer.Option(min=0, help="So many at once without a pause, instead of a rate.")] = 0,
+    evidence: Annotated[int, typer.Option(min=0, help="Sources that are compiled before: caches are full.")] = 0,
     wikis: Annotated[int, typer.Option(min=1, help="How many wikis.")] = 8,
     pages: Annotated[int, typer.Option(min=10, help="Pages of each.")] = 250,
     seed: Annotated[int, typer.Option(help="The same number, the same requests.")] = 1,
@@ -150,7 +166,7 @@ def main(
         folder.chmod(0o755)
         with EmbeddedServer(folder / "data", durable=False) as dsn:
             uvloop.run(migrate(dsn))
-            found = uvloop.run(run(dsn, folder, minutes, rate, at_once, made, seed))
+            found = uvloop.run(run(dsn, folder, minutes, rate, at_once, evidence, made, seed))
     if as_json:
         print(json.dumps({**found, "trends": [{**asdict(one), "verdict": one.verdict} for one in found["trends"]]}))
     else:

@@ -128,16 +128,24 @@ class Load:
         await self.send(client, page, EDIT, input={"pageId": page.id, "bodyMd": body})
 
     async def retain(self, client: httpx.AsyncClient) -> None:
-        page = self.chance.choice(self.pages)
-        number = self.chance.randrange(REFS)
+        source = self.source(self.chance.randrange(REFS))
+        await self.send(client, self.chance.choice(self.pages), RETAIN, input={"sources": [source]})
+
+    async def retain_many(self, count: int) -> None:
+        """Retain so many pieces of evidence, REFS at a time."""
+        async with httpx.AsyncClient(base_url=self.url, timeout=120, trust_env=False) as client:
+            for _ in range(0, count, REFS):
+                sources = [*map(self.source, range(REFS))]
+                await self.send(client, self.chance.choice(self.pages), RETAIN, input={"sources": sources})
+
+    def source(self, number: int) -> dict[str, str]:
         name = f"{VOCABULARY[number]} {VOCABULARY[number + 1]}".title()
-        source = {
+        return {
             "kind": "DOCUMENT",
             "ref": f"soak-{number}",
             "title": name,
             "content": f"{name} has {self.chance.randrange(10**6)} parts. {name} is kept in {self.words(2)}.",
         }
-        await self.send(client, page, RETAIN, input={"sources": [source]})
 
 
 async def edit_files(root: Path, chance: random.Random, every: float) -> None:
