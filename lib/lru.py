@@ -1,4 +1,4 @@
-"""A bounded cache that forgets what was used longest ago."""
+"""Bounded caches that forget what was used longest ago."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -59,3 +59,40 @@ class LRU(Generic[V]):
         """Drop the entry that was used longest ago, and return its key."""
         self.tally.evictions += 1
         return self.entries.popitem(last=False)[0]
+
+    def drop(self, key: Hashable) -> None:
+        """Drop an entry, if it is there."""
+        self.entries.pop(key, None)
+
+
+class WeighedLRU(LRU[V]):
+    """A cache of at most `size` entries that weigh at most `most` together: for entries that differ much in size.
+
+    The newest entry is kept whatever it weighs.
+    """
+
+    def __init__(
+        self, size: int, most: int, weigh: Callable[[Any, V], int], making: str = "", tally: CacheStats | None = None
+    ) -> None:
+        """Make an empty cache. `weigh` returns the weight of an entry by its key and its value."""
+        super().__init__(size, making, tally)
+        self.most, self.weigh, self.held = most, weigh, 0
+        self.weights: dict[Hashable, int] = {}
+
+    def keep(self, key: Hashable, made: V) -> V:
+        self.held -= self.weights.pop(key, 0)  # of another who made it at the same time
+        self.weights[key] = weight = self.weigh(key, made)
+        self.held += weight
+        super().keep(key, made)
+        while self.held > self.most and len(self.entries) > 1:
+            self.evict()
+        return made
+
+    def evict(self) -> Any:
+        key = super().evict()
+        self.held -= self.weights.pop(key)
+        return key
+
+    def drop(self, key: Hashable) -> None:
+        super().drop(key)
+        self.held -= self.weights.pop(key, 0)

@@ -94,6 +94,14 @@ def test_the_data_outlives_the_container(services: dict[str, Any]) -> None:
     assert services["postgres"]["volumes"] == ["postgres:/var/lib/postgresql"]
 
 
+def test_the_data_of_citus_lie_in_their_volume_whichever_postgres_the_image_has(services: dict[str, Any]) -> None:
+    for name in ("citus", "citus-worker-1", "citus-worker-2"):
+        assert services[name]["volumes"] == [f"{name}:/var/lib/postgresql"]
+        folder = Path(services[name]["environment"]["PGDATA"])
+        assert folder.parent == Path("/var/lib/postgresql")
+        assert folder.name != "data", "in images before 18 this is a volume of its own"
+
+
 def test_no_secret_has_a_default(services: dict[str, Any]) -> None:
     told = [value for service in services.values() for value in service.get("environment", {}).items()]
     secrets = [value for name, value in told if re.search("SECRET|PASSWORD|URL", name)]
@@ -132,7 +140,9 @@ def test_the_build_is_given_every_file_that_the_recipe_and_the_wheel_read() -> N
     packages = re.search(r"^packages = \[(.*)\]", project, re.MULTILINE)
     assert packages is not None
     assert set(re.findall(r'"(\w+)"', packages[1])) <= given
-    assert {"pyproject.toml", "README.md", "constraints.txt", "hatch_build.py"} <= given
+    licenses = re.search(r'^license-files = \["(.+)"\]', project, re.MULTILINE)
+    assert licenses is not None
+    assert {"pyproject.toml", "README.md", "constraints.txt", "hatch_build.py", licenses[1]} <= given
 
 
 def test_continuous_integration_runs_what_a_newcomer_runs() -> None:

@@ -42,8 +42,10 @@ class Positions:
             scope[FAULTY_POSITION] = True
 
         async def marking(message: Message) -> None:
-            if message["type"] == "http.response.start" and (
-                position := await position_of_writes(self.database, route)
+            if (
+                route.commits
+                and message["type"] == "http.response.start"
+                and (position := await position_of_writes(self.database, route))
             ):
                 message["headers"] = [*message.get("headers", ()), (HEADER, position.encode())]
                 if cookie:

@@ -226,7 +226,7 @@ def cookie_name(request: Request) -> str | None:
 
 def position_cookie(request: Request) -> str | None:
     """Return the name of the cookie that keeps what a browser has written, for requests of pages."""
-    name = None if is_of_an_api(request.url.path) else cookie_name(request)
+    name = None if is_of_an_api(request.scope["path"]) else cookie_name(request)  # its URL takes longer to make
     return name and f"{name}-position"
 
 

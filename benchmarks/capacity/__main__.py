@@ -5,8 +5,11 @@ import random
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated, NamedTuple
+from uuid import UUID
 
 import asyncpg
 import httpx
@@ -21,15 +24,27 @@ from resolvers.tenants.tenants import create_tenant
 
 from ..compiler.database import opened, served
 from ..graphql.servers import SECRET, UNTHROTTLED
-from ..processes import Server, cluster_cpu_seconds, cpu_seconds, postmaster, resident_mb, started
+from ..processes import Server, postmaster, resident_mb, scheduled_ms, started
 from ..soak.__main__ import CAIRN, PAGES
 from ..soak.load import Known, Load
-from ..wikis import wiki, write_wikis
+from ..soak.trends import percentile
+from ..wikis import Wiki, wiki, write_wikis
 
 TABLES = """
 SELECT relname AS name, pg_table_size(relid) AS heap, pg_indexes_size(relid) AS indexes FROM pg_stat_user_tables
 """
+COLUMNS = """
+SELECT table_name, array_agg(quote_ident(column_name) ORDER BY ordinal_position) FROM information_schema.columns
+WHERE table_name IN (SELECT table_name FROM information_schema.columns WHERE column_name = 'tenant_id')
+  AND table_schema = 'public'
+GROUP BY table_name
+"""
+VALUES = {("tenants", "slug"): "slug || '-' || $2::uuid"}
+"""What is unique over all tenants."""
 SHOWN = 8
+IN_TURN = 10  # requests to one group of pages, then to the next
+WRITTEN = 10  # wikis of a size; more of them are copies
+SIZES_MOST = 100_000  # wikis of one size
 
 
 class Size(NamedTuple):
@@ -40,9 +55,8 @@ class Size(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """The cost of one request on average: milliseconds of CPU, and of waiting."""
+    """The cost of one request: milliseconds of CPU, and of waiting."""
 
-    name: str
     server: float
     postgres: float
     waited: float
@@ -83,42 +97,87 @@ async def measured_tenants(dsn: str, database: Database, tenants: int) -> None:
     show_sizes(f"bytes of a tenant without pages, of {tenants:,}", grown(before, await sizes(dsn), tenants))
 
 
-async def measured_pages(dsn: str, number: int, pages: int) -> list[Known]:
-    """Print what a page takes in a wiki of so many. Return the pages."""
-    one, before, began = wiki(number, number, pages), await sizes(dsn), time.monotonic()
-    await write_wikis(dsn, [one])
+async def measured_pages(dsn: str, number: int, pages: int, each: int) -> list[Known]:
+    """Print what a page takes in wikis of `each`, which have so many pages together. Return the pages."""
+    begin = number * SIZES_MOST
+    made = [wiki(begin + n, begin + n, each) for n in range(pages // each)]
+    before, began = await sizes(dsn), time.monotonic()
+    await write_wikis(dsn, made[:WRITTEN])
+    made = [*made[:WRITTEN], *await copied(dsn, made[:WRITTEN], [one.tenant_id for one in made[WRITTEN:]])]
     found = grown(before, await sizes(dsn), pages)
-    show_sizes(f"bytes of a page, of {pages:,} ({time.monotonic() - began:,.0f} s)", found)
-    connection = await asyncpg.connect(dsn)
+    title = f"bytes of a page, of {pages:,} in {len(made):,} wikis ({time.monotonic() - began:,.0f} s)"
+    show_sizes(title, found)
+    connection, known = await asyncpg.connect(dsn), []
     try:
-        token = mint(SECRET, tenant_id=one.tenant_id, owner_id=one.owner_id, role=Role.MEMBER, ttl=86_400)
-        rows = await connection.fetch(PAGES, one.tenant_id, one.owner_id)
-        return [Known(str(one.tenant_id), str(row["id"]), row["type"], row["slug"], token) for row in rows]
+        for one in made:
+            token = mint(SECRET, tenant_id=one.tenant_id, owner_id=one.owner_id, role=Role.MEMBER, ttl=86_400)
+            rows = await connection.fetch(PAGES, one.tenant_id, one.owner_id)
+            known += [Known(str(one.tenant_id), str(row["id"]), row["type"], row["slug"], token) for row in rows]
+        return known
     finally:
         await connection.close()
 
 
-async def measured_requests(dsn: str, service: Server, pages: list[Known], count: int) -> None:
-    """Print what requests of each kind cost, one after the other."""
-    load, server = Load(service.url, pages, 1, random.Random(1)), await postmaster(dsn)
-    kinds: dict[str, Callable[[httpx.AsyncClient], Awaitable[None]]] = {
-        "read": load.read, "search": load.search, "list": load.list, "edit": load.edit,
-    }  # fmt: skip
-    print("\n| request | CPU of the service, ms | CPU of Postgres, ms | waited, ms |\n|---|---|---|---|")
+async def copied(dsn: str, wikis: list[Wiki], tenants: list[UUID]) -> list[Wiki]:
+    """Copy these wikis in turn, each into a tenant of its own, which takes a fraction of the time to write them."""
+    connection, found = await asyncpg.connect(dsn), []
+    try:
+        await connection.execute("SET session_replication_role = replica")  # what was checked once is right
+        tables = await connection.fetch(COLUMNS)
+        for number, tenant_id in enumerate(tenants):
+            one = wikis[number % len(wikis)]
+            async with connection.transaction():
+                for table, columns in tables:
+                    values = {name: VALUES.get((table, name), name) for name in columns} | {"tenant_id": "$2::uuid"}
+                    into, chosen = ", ".join(values), ", ".join(values.values())
+                    copy = f"INSERT INTO {table} ({into}) SELECT {chosen} FROM {table} WHERE tenant_id = $1"
+                    await connection.execute(copy, one.tenant_id, tenant_id)
+            found.append(replace(one, tenant_id=tenant_id))
+        await connection.execute("VACUUM ANALYZE")
+    finally:
+        await connection.close()
+    return found
+
+
+async def measured_requests(dsn: str, service: Server, groups: list[list[Known]], count: int) -> None:
+    """Print what requests of each kind cost, one after the other. Those to each group of pages take turns."""
+    server, seed = await postmaster(dsn), len(groups)  # the same edit again would change nothing
+    loads = [Load(service.url, pages, 1, random.Random(seed)) for pages in groups]
+    kinds: list[Callable[[Load, httpx.AsyncClient], Awaitable[None]]] = [Load.read, Load.search, Load.list, Load.edit]
+    print(
+        "\n| request | to one of | CPU of the service, ms: mean, p50, p95 | CPU of Postgres, ms: mean, p50, p95 "
+        "| waited, ms |\n|---|---|---|---|---|"
+    )
     async with httpx.AsyncClient(base_url=service.url, timeout=60, trust_env=False) as client:
-        for name, send in kinds.items():
+        for send in kinds:
+            found: list[list[Cost]] = [[] for _ in loads]
             for _ in range(max(count // 10, 10)):
-                await send(client)  # plans and caches are made
-            before = cpu_seconds([service.pid]), cluster_cpu_seconds(server), time.monotonic()
-            for _ in range(count):
-                await send(client)
-            after = cpu_seconds([service.pid]), cluster_cpu_seconds(server), time.monotonic()
-            one = Cost(name, *((then - at) * 1_000 / count for at, then in zip(before, after, strict=True)))
-            print(f"| {one.name} | {one.server:.2f} | {one.postgres:.2f} | {one.waited:.1f} |", flush=True)
+                for load in loads:
+                    await send(load, client)  # plans and caches are made
+            for _ in range(0, count, IN_TURN):
+                for load, costs in zip(loads, found, strict=True):
+                    for _ in range(IN_TURN):
+                        before = now(service, server)
+                        await send(load, client)
+                        after = now(service, server)
+                        costs.append(Cost(*(then - at for at, then in zip(before, after, strict=True))))
+            for load, costs in zip(loads, found, strict=True):
+                served, answered, waited = (list(column) for column in zip(*costs, strict=True))
+                name = f"{send.__name__} | {len(load.pages):,} pages"
+                print(f"| {name} | {shown(served)} | {shown(answered)} | {fmean(waited):.1f} |", flush=True)
     print(f"\nMemory of the service: {resident_mb([service.pid]):,.0f} MB", flush=True)
 
 
-async def run(dsn: str, folder: Path, pages: list[int], count: int, tenants: int) -> None:
+def now(service: Server, postgres: int) -> Cost:
+    """Return the CPU time of both so far, and the time of day, in milliseconds."""
+    return Cost(scheduled_ms([service.pid]), scheduled_ms([postgres]), time.monotonic() * 1_000)
+
+
+def shown(costs: list[float]) -> str:
+    return f"{fmean(costs):.2f}, {percentile(costs, 0.5):.2f}, {percentile(costs, 0.95):.2f}"
+
+
+async def run(dsn: str, folder: Path, pages: list[int], each: int, count: int, tenants: int) -> None:
     database = await opened(dsn)
     await measured_tenants(dsn, database, tenants)
     await database.close()
@@ -126,26 +185,28 @@ async def run(dsn: str, folder: Path, pages: list[int], count: int, tenants: int
         "CAIRN_DATABASE_URL": dsn, "CAIRN_DATA_DIR": str(folder), "CAIRN_JWT_SECRET": SECRET, "CAIRN_POOL_SIZE": "2",
         "CAIRN_LOG_LEVEL": "warning", **UNTHROTTLED,
     }  # fmt: skip
+    groups: list[list[Known]] = []
     for number, one in enumerate(pages, 1):
-        known = await measured_pages(dsn, number, one)
+        groups.append(await measured_pages(dsn, number, one, min(each or one, one)))
         log = folder / f"service-{number}.log"
         with started("cairn", [*CAIRN, "serve"], settings, log) as service:
             await asyncio.sleep(2)
-            await measured_requests(dsn, service, known, count)
+            await measured_requests(dsn, service, groups, count)
 
 
 def main(
-    pages: Annotated[str, typer.Option(help="Sizes of wikis, by commas.")] = "10000,100000",
+    pages: Annotated[str, typer.Option(help="Sizes, by commas: each is added to those before.")] = "10000,100000",
+    each: Annotated[int, typer.Option(min=0, help="Pages of a wiki, each in a tenant of its own; 0: all in one.")] = 0,
     requests: Annotated[int, typer.Option(min=10, help="Requests of each kind.")] = 1_000,
     tenants: Annotated[int, typer.Option(min=1, help="Tenants without pages.")] = 1_000,
 ) -> None:
-    """Print the bytes of a tenant and of a page, and the CPU time of a request, in wikis of these sizes.
+    """Print the bytes of a tenant and of a page, and the CPU time of a request, with so many pages.
 
-    One client asks at a time, so that the CPU time of Postgres between two looks is that of its requests, with what
-    autovacuum does meanwhile.
+    One client asks at a time, so that the CPU time of Postgres between two looks is that of its request, with what
+    autovacuum does meanwhile. Requests to the pages of each size take turns, in a database that holds them all.
     """
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name, served() as dsn:
-        uvloop.run(run(dsn, Path(name), [int(one) for one in pages.split(",")], requests, tenants))
+        uvloop.run(run(dsn, Path(name), [int(one) for one in pages.split(",")], each, requests, tenants))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -29,13 +30,15 @@ from ..processes import free_port, postmaster, started, stop, wait_for
 from ..wikis import Wiki, wiki, write_wikis
 from .load import Known, Load, edit_files
 from .samples import Samples
-from .trends import Trend, percentile, trends
+from .trends import Trend, growth, percentile, trends
 
 CAIRN = [sys.executable, "-c", "from app.cli import main; main()"]
 PAGES = "SELECT id, type, slug FROM pages WHERE tenant_id = $1 AND owner_id = $2 AND status = 'active'"
+JOBS = "SELECT count(*) FROM compile_jobs WHERE status IN ('pending', 'running')"
 SAMPLE = 10.0
 FILES = 15.0
 """Seconds between two samples, and between two edits of a file of the synced folder."""
+MANY = 36_000  # requests for which growth is told: those of two hours at five a second
 
 
 async def furnished(dsn: str, wikis: list[Wiki], receiver: str) -> tuple[list[Known], str]:
@@ -55,7 +58,19 @@ async def furnished(dsn: str, wikis: list[Wiki], receiver: str) -> tuple[list[Kn
         await database.close()
 
 
-async def run(dsn: str, folder: Path, minutes: float, rate: float, wikis: list[Wiki], seed: int) -> dict[str, Any]:
+async def compiled(dsn: str) -> None:
+    """Wait until no job waits."""
+    connection = await asyncpg.connect(dsn)
+    try:
+        while await connection.fetchval(JOBS):
+            await asyncio.sleep(1)
+    finally:
+        await connection.close()
+
+
+async def run(
+    dsn: str, folder: Path, minutes: float, rate: float, at_once: int, evidence: int, wikis: list[Wiki], seed: int
+) -> dict[str, Any]:
     """Serve, load and sample for so many minutes. Return the series by minute, the trends and what went wrong."""
     chance, port, vault = random.Random(seed), free_port(), folder / "vault"
     pages, secret = await furnished(dsn, wikis, f"http://127.0.0.1:{port}/hooks")
@@ -75,7 +90,10 @@ async def run(dsn: str, folder: Path, minutes: float, rate: float, wikis: list[W
         syncing = subprocess.Popen(command, env={**os.environ, **settings}, stdout=said, stderr=said)
         stack.callback(stop, syncing)
         server = await postmaster(dsn)
-        load = Load(service.url, pages, rate, chance)
+        load = Load(service.url, pages, rate, chance, at_once)
+        await load.retain_many(evidence)
+        await compiled(dsn)
+        load.began = time.monotonic()
         samples = Samples(dsn, {"service": service.pid, "cairn sync --watch": syncing.pid}, server)
         beside = [
             asyncio.create_task(samples.run(SAMPLE)),
@@ -93,12 +111,16 @@ async def run(dsn: str, folder: Path, minutes: float, rate: float, wikis: list[W
     series = samples.by_minute(whole)
     sent_at = Counter(at for told in load.latencies.values() for at, all in told.items() for _ in all)
     series |= samples.a_request(sent_at, whole)
+    grown = growth(series["service, MB"], [sent_at[at] for at in range(whole)], MANY)
     for kind, told in load.latencies.items():
         for share in (0.5, 0.99):
             series[f"{kind} p{100 * share:.0f}, ms"] = [percentile(told.get(at, []), share) for at in range(whole)]
     errors = dict(load.errors) if is_syncing else {**load.errors, "cairn sync --watch ended": 1}
     sent = {kind: sum(map(len, told.values())) for kind, told in load.latencies.items()}
-    return {"sent": sent, "errors": errors, "series": series, "tables": samples.tables, "trends": trends(series)}
+    return {
+        "sent": sent, "errors": errors, "series": series, "tables": samples.tables, "trends": trends(series),
+        "grown": grown,
+    }  # fmt: skip
 
 
 def show(found: dict[str, Any]) -> None:
@@ -113,6 +135,8 @@ def show(found: dict[str, Any]) -> None:
             f"| {one.name} | {one.first:,.1f} | {one.median:,.1f} | {one.last:,.1f} | {one.per_hour:+,.2f} | "
             f"{one.verdict} |"
         )
+    if found["grown"] is not None:
+        print(f"\nIn its second half the service grew by {found['grown']:+.1f} MB for {MANY:,} requests.")
     print("\n| table | rows | dead | heap, MB | indexes, MB |\n|---|---|---|---|---|")
     largest = sorted(found["tables"], key=lambda row: row["heap"] + row["indexes"], reverse=True)
     for row in largest[:12]:
@@ -125,6 +149,8 @@ def show(found: dict[str, Any]) -> None:
 def main(
     minutes: Annotated[float, typer.Option(min=0.1, help="How long.")] = 60,
     rate: Annotated[float, typer.Option(min=0.1, help="Requests a second.")] = 10,
+    at_once: Annotated[int, typer.Option(min=0, help="So many at once without a pause, instead of a rate.")] = 0,
+    evidence: Annotated[int, typer.Option(min=0, help="Sources that are compiled before: caches are full.")] = 0,
     wikis: Annotated[int, typer.Option(min=1, help="How many wikis.")] = 8,
     pages: Annotated[int, typer.Option(min=10, help="Pages of each.")] = 250,
     seed: Annotated[int, typer.Option(help="The same number, the same requests.")] = 1,
@@ -140,7 +166,7 @@ def main(
         folder.chmod(0o755)
         with EmbeddedServer(folder / "data", durable=False) as dsn:
             uvloop.run(migrate(dsn))
-            found = uvloop.run(run(dsn, folder, minutes, rate, made, seed))
+            found = uvloop.run(run(dsn, folder, minutes, rate, at_once, evidence, made, seed))
     if as_json:
         print(json.dumps({**found, "trends": [{**asdict(one), "verdict": one.verdict} for one in found["trends"]]}))
     else:

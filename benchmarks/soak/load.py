@@ -1,6 +1,7 @@
 """The load: reads, searches, lists, edits and evidence to compile, at random moments, in several wikis."""
 
 import asyncio
+import os
 import random
 import time
 from collections import defaultdict
@@ -51,12 +52,13 @@ class Load:
     pages: Sequence[Known]
     rate: float
     chance: random.Random
+    at_once: int = 0
     began: float = field(default_factory=time.monotonic)
     latencies: dict[str, dict[int, list[float]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
     errors: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     async def run(self, seconds: float) -> None:
-        """Send at random moments, so many a second on average, whatever answers take."""
+        """Send at random moments, so many a second on average, whatever answers take; or `at_once` without a pause."""
         kinds: dict[str, tuple[int, Callable[[httpx.AsyncClient], Awaitable[None]]]] = {
             "read": (50, self.read), "search": (22, self.search), "list": (8, self.list), "edit": (18, self.edit),
             "retain": (2, self.retain),
@@ -66,10 +68,20 @@ class Load:
             httpx.AsyncClient(base_url=self.url, timeout=30, trust_env=False) as client,
             asyncio.TaskGroup() as at_work,
         ):
-            while time.monotonic() - self.began < seconds:
-                await asyncio.sleep(self.chance.expovariate(self.rate))
+
+            async def send_next() -> None:
                 (name,) = self.chance.choices([*kinds], weights)
-                at_work.create_task(self.timed(name, kinds[name][1], client))
+                await self.timed(name, kinds[name][1], client)
+
+            async def send_on() -> None:
+                while time.monotonic() - self.began < seconds:
+                    await send_next()
+
+            for _ in range(self.at_once):
+                at_work.create_task(send_on())
+            while not self.at_once and time.monotonic() - self.began < seconds:
+                await asyncio.sleep(self.chance.expovariate(self.rate))
+                at_work.create_task(send_next())
 
     async def timed(
         self, name: str, send: Callable[[httpx.AsyncClient], Awaitable[None]], client: httpx.AsyncClient
@@ -116,25 +128,39 @@ class Load:
         await self.send(client, page, EDIT, input={"pageId": page.id, "bodyMd": body})
 
     async def retain(self, client: httpx.AsyncClient) -> None:
-        page = self.chance.choice(self.pages)
-        number = self.chance.randrange(REFS)
+        source = self.source(self.chance.randrange(REFS))
+        await self.send(client, self.chance.choice(self.pages), RETAIN, input={"sources": [source]})
+
+    async def retain_many(self, count: int) -> None:
+        """Retain so many pieces of evidence, REFS at a time."""
+        async with httpx.AsyncClient(base_url=self.url, timeout=120, trust_env=False) as client:
+            for _ in range(0, count, REFS):
+                sources = [*map(self.source, range(REFS))]
+                await self.send(client, self.chance.choice(self.pages), RETAIN, input={"sources": sources})
+
+    def source(self, number: int) -> dict[str, str]:
         name = f"{VOCABULARY[number]} {VOCABULARY[number + 1]}".title()
-        source = {
+        return {
             "kind": "DOCUMENT",
             "ref": f"soak-{number}",
             "title": name,
             "content": f"{name} has {self.chance.randrange(10**6)} parts. {name} is kept in {self.words(2)}.",
         }
-        await self.send(client, page, RETAIN, input={"sources": [source]})
 
 
 async def edit_files(root: Path, chance: random.Random, every: float) -> None:
     """Edit a note of a synced folder now and then, as a person does."""
     while True:
         await asyncio.sleep(every)
-        notes = await asyncio.to_thread(
-            lambda: sorted(path for path in root.rglob("*.md") if ".cairn" not in path.parts)
-        )
-        if notes:
+        if notes := await asyncio.to_thread(notes_in, root):
             text = f"## Overview\n\n{' '.join(chance.choices(VOCABULARY, k=60))}.\n"
             await asyncio.to_thread(chance.choice(notes).write_text, text)
+
+
+def notes_in(root: Path) -> list[Path]:
+    """Return the notes of a folder, in which others make and remove folders meanwhile."""
+    found = []
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name != ".cairn"]
+        found += [Path(folder, name) for name in files if name.endswith(".md")]
+    return sorted(found)

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from statistics import median
+from itertools import accumulate, combinations
+from statistics import linear_regression, median
 
 WARMING = 0.2
 """The share of a run that is left out at its beginning: caches and pools fill then."""
@@ -59,6 +59,15 @@ def score(values: Sequence[float]) -> float:
 
 def trends(series: Mapping[str, Sequence[float | None]]) -> list[Trend]:
     return [one for name, minutes in series.items() if (one := trend(name, minutes))]
+
+
+def growth(values: Sequence[float | None], sent: Sequence[int], requests: int) -> float | None:
+    """Return by how much a value grows with so many requests, by a line through the second half of all requests."""
+    so_far = [*accumulate(sent)]
+    told = [(at, value) for at, value in zip(so_far, values, strict=True) if value is not None and at >= so_far[-1] / 2]
+    if len({at for at, _ in told}) < 2:
+        return None
+    return linear_regression([at for at, _ in told], [value for _, value in told]).slope * requests
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
+from content.kept import keep_short
 from content.names import normalise
 from content.search.words import SPACELESS
 
@@ -19,7 +20,7 @@ from . import metadata
 from .decisions import Decision, decisions, follows, minor_decisions
 from .readings import Reading
 from .sentence_scores import DEFINITION, ONLY_TAGS, UNDEFINED, is_state, score_sentence, telling
-from .text import Sentence, folded
+from .text import LONGEST_WORD, Sentence, folded
 
 QUOTE_MIN = 12  # characters
 QUOTES_MAX = 2  # sentences of one source, each a line of its own
@@ -272,7 +273,7 @@ def says_capital(sentence: Sentence, name: str) -> bool:
     return any(name in _folded_words(word) for word in sentence.text.split() if not word.islower())
 
 
-@lru_cache(maxsize=20_000)
+@keep_short(20_000, LONGEST_WORD)
 def _folded_words(word: str) -> tuple[str, ...]:
     """Return the folded words of a word that begins with a capital, without the punctuation around it."""
     bare = word.strip(".,;:!?()“”\"'’«»")

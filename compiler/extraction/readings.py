@@ -81,6 +81,11 @@ class Reading:
         """Kept for `evidence` and `decisions`."""
         self._saying: dict[frozenset[str], tuple[Sentence, ...]] = {}
 
+    @property
+    def weight(self) -> int:
+        """Return about how many bytes it takes."""
+        return weight_of(self.source) + ENTRY_BYTES * (len(self.entries) + len(self._saying))
+
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
         return tuple(sentence for line in self.lines for sentence in line.sentences)
@@ -320,21 +325,28 @@ def _holding(sentences: tuple[str, ...], name: str) -> str:
     return next((text for text in sentences if name in text), sentences[0] if sentences else "")
 
 
-KEPT_MAX = 1_500_000  # characters of all sources whose readings are kept; a reading takes some hundred bytes for each
-SHORT_MAX = 50_000  # characters of one
+KEPT_MAX = 64_000_000  # bytes of all readings that are kept
+READING_BYTES = 4_000  # of one, whatever it says
+CHARACTER_BYTES, ENTRY_BYTES = 20, 450  # of each character, and of each thing that was asked
+VERSION_BYTES = 110  # of the id of each version before: a reading of the thousandth has so many
+SHORT_MAX = 50_000  # characters of a source whose reading is kept
 
 
 class Readings:
-    """A cache of the last readings, of any wiki: a source has one text, and nothing else is in them."""
+    """A cache of the last readings, of any wiki: a source has one text, and nothing else is in them.
+
+    A reading grows with what is asked of it. So it is weighed each time, by a rule that fits what was measured.
+    """
 
     def __init__(self) -> None:
         self.kept: OrderedDict[UUID, Reading] = OrderedDict()
+        self.weights: dict[UUID, int] = {}
         self.size = 0
 
     def of(self, source: SourceText) -> Reading:
         kept = self.kept.get(source.id)
         if kept is not None and (kept.source is source or kept.source == source):
-            self.kept.move_to_end(source.id)
+            self.keep(kept)
             return kept
         reading = Reading(source)
         if len(source.content) <= SHORT_MAX:
@@ -344,22 +356,28 @@ class Readings:
     def keep(self, reading: Reading) -> None:
         self.forget(reading.source.id)
         self.kept[reading.source.id] = reading
-        self.size += len(reading.source.content)
+        self.weights[reading.source.id] = weight = reading.weight
+        self.size += weight
         while self.size > KEPT_MAX:
             self.forget(next(iter(self.kept)))
 
     def forget(self, source_id: UUID) -> None:
-        if former := self.kept.pop(source_id, None):
-            self.size -= len(former.source.content)
+        if self.kept.pop(source_id, None):
+            self.size -= self.weights.pop(source_id)
+
+
+def weight_of(source: SourceText) -> int:
+    """Return the bytes that the reading of a source takes, before anything was asked of it."""
+    return READING_BYTES + CHARACTER_BYTES * len(source.content) + VERSION_BYTES * len(source.earlier_ids)
 
 
 def keepable(sources: Iterable[SourceText]) -> Iterator[SourceText]:
-    """Yield the first of these sources, while their readings take no more than half of the room."""
+    """Yield the first of these sources, while their readings take no more than a third of the room."""
     size = 0
     for source in sources:
         if len(source.content) <= SHORT_MAX:
-            size += len(source.content)
-            if size > KEPT_MAX // 2:
+            size += weight_of(source)
+            if size > KEPT_MAX // 3:
                 return
             yield source
 

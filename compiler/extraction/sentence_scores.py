@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import NamedTuple
 
+from content.kept import keep_short
 from content.names import normalise
 from content.normalization import fold
 from content.search.words import SPACELESS
@@ -173,7 +173,7 @@ class Form(NamedTuple):
     greets: bool
 
 
-@lru_cache(maxsize=8_192)
+@keep_short(8_192, longest=1_000)
 def form_of(text: str) -> Form:
     """Return the form of a sentence, which is scored for every page that it names."""
     named = sum(word[0].isupper() for word in text.split()[1:])

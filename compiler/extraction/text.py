@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
+from content.kept import KeptTexts, keep_short
 from content.markdown.plain import plain
 from content.names import normalise
 from content.normalization import INVISIBLE
@@ -28,6 +29,8 @@ LINE_MAX = 2_000  # of a line without any full stop: what lies beyond is read as
 TOKENS_MAX = 20_000  # words of a source that are looked up
 READ_MAX = 200_000  # characters of a source that are read: what lies beyond is kept with it, but makes no pages
 SHORT_MAX, LONG_MAX = 2_000, 50_000  # characters: the sentences of short texts and some long ones are kept for a while
+LONG_KEPT = 1_500_000  # characters of all these long ones
+LONGEST_NAME, LONGEST_WORD = 200, 50  # characters of what is kept
 
 # Left open, a direction would turn around what stands after a quote.
 UNREAD = re.compile(f"[\u202a-\u202e\u2066-\u2069{OWN}]")
@@ -138,19 +141,19 @@ def folded(text: str) -> str:
     return ELISION.sub(r"\1 ", f" {words} ".replace("'s ", " 's "))
 
 
-@lru_cache(maxsize=10_000)
+@keep_short(10_000, LONGEST_NAME)
 def folded_name(name: str) -> str:
     """Return the folded words of a title, which is asked for again and again."""
     return folded(name)
 
 
-@lru_cache(maxsize=10_000)
+@keep_short(10_000, LONGEST_NAME)
 def padded(name: str) -> str:
     """Return a normalised name as it stands in a sentence's words; without spaces around it if its script has none."""
     return name if SPACELESS.search(name) else folded(name)
 
 
-@lru_cache(maxsize=20_000)
+@keep_short(20_000, LONGEST_WORD)
 def normalised(word: str) -> str:
     return normalise(word)
 
@@ -167,11 +170,6 @@ def _unmarked(line: str) -> str:
 
 @lru_cache(maxsize=1_000)
 def _short(text: str) -> tuple[TextLine, ...]:
-    return _lines(text)
-
-
-@lru_cache(maxsize=100)
-def _long(text: str) -> tuple[TextLine, ...]:
     return _lines(text)
 
 
@@ -192,6 +190,9 @@ def _lines(text: str) -> tuple[TextLine, ...]:
             read = read._replace(sentences=tuple(one._replace(day=day) for one in read.sentences))
         found += [read] if read.sentences else []
     return tuple(found)
+
+
+_long = KeptTexts(_lines, LONG_KEPT)
 
 
 def _prose(written: list[str], heading: str = "") -> Iterator[tuple[str, str, date | None]]:

@@ -8,11 +8,11 @@ but a correction, which is the business of `corrections`.
 import re
 from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
-from functools import lru_cache
 from typing import NamedTuple
 
+from ..kept import keep_short
 from .correction_forms import ADDING, OPEN, PAST
-from .corrections import PRONOUNS, SENTENCE_MAX, STOPPED, TIMES, changes, content, stem, word_set
+from .corrections import PRONOUNS, SENTENCE_MAX, SENTENCES_KEPT, STOPPED, TIMES, changes, content, stem, word_set
 
 WORD = re.compile(r"\d[\d.,:/]*\d|\d+|[^\W\d_]+(?:['’-][^\W\d_]+)*|[%€$£¥]")
 # Who reports, supposes, estimates or tells of one occasion does not say how a thing is.
@@ -152,7 +152,7 @@ def disagree(one: str, other: str, subject: Collection[str] = ()) -> bool:
     return is_negated(first, second) or has_other_value(differing_words(first, second))
 
 
-@lru_cache(maxsize=4096)
+@keep_short(SENTENCES_KEPT, SENTENCE_MAX)
 def is_plain(text: str) -> bool:
     """Return whether a sentence says how something is, without a doubt, a date of its own, or a change."""
     if (

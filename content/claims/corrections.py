@@ -7,9 +7,10 @@ An older sentence is overridden when the newer one speaks of the same subject an
 import re
 from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
-from functools import lru_cache
+from sys import intern
 from typing import NamedTuple
 
+from ..kept import keep_short
 from ..search.words import words
 from .correction_forms import (
     ADDING,
@@ -26,6 +27,7 @@ from .correction_forms import (
 )
 
 SENTENCE_MAX = 400
+SENTENCES_KEPT = 4096  # as their words: some 5 MB, and 20 MB where hardly a word comes again
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -126,7 +128,7 @@ def says_change(sentence: str) -> bool:
     return takes_back(sentence) or (SAYS_CHANGE.search(sentence) is not None and not CONDITIONAL.search(sentence))
 
 
-@lru_cache(maxsize=4096)
+@keep_short(SENTENCES_KEPT, SENTENCE_MAX)
 def changes(text: str) -> tuple[Change, ...]:
     """Return what a sentence says has changed; nothing for one that asks, wishes, plans or denies."""
     if len(text) > SENTENCE_MAX or not may_correct(text) or OPEN.search(text):
@@ -293,7 +295,7 @@ def has(text: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
     return bool(size) and any(text[at : at + size] == phrase for at in range(len(text) - size + 1))
 
 
-@lru_cache(maxsize=8192)
+@keep_short(SENTENCES_KEPT, SENTENCE_MAX)
 def content(text: str) -> tuple[str, ...]:
     """Return the words that mean something by themselves, by their stems, in order."""
     kept = re.findall(r"\d[\d.,:/-]*\d|[\w'’]+", text.casefold())
@@ -303,7 +305,7 @@ def content(text: str) -> tuple[str, ...]:
         if bare in STOPPED:
             continue
         found += [bare] if bare[0].isdigit() else map(stem, words(bare))
-    return tuple(found)
+    return tuple(map(intern, found))  # each word once, however many sentences say it
 
 
 def stem(word: str) -> str:

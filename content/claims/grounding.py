@@ -7,10 +7,10 @@ names and numbers, says as many negations, and most of its other words.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from ..kept import KeptTexts
 from ..search.passages import sentences
 from .claims import MARKED, QUOTED, unescaped
 from .contradictions import NEGATIONS
@@ -107,18 +107,22 @@ def supports(source: str, said: Said) -> bool:
     )
 
 
-@lru_cache(maxsize=256)
-def flat(text: str) -> str:
+def read_flat(text: str) -> str:
     """Return a text with its spaces as one, as quotes have it."""
     return " ".join(text.split())
 
 
-@lru_cache(maxsize=64)
-def windows(source: str) -> tuple[tuple[frozenset[str], bool], ...]:
+def read_windows(source: str) -> tuple[tuple[frozenset[str], bool], ...]:
     """Return the words of each sentence of a source, and of each two together, with whether they deny something."""
     each = [(frozenset(content(one)), is_negative(one)) for one in sentences(source) if one.strip()]
     pairs = [(one | two, no or not_) for (one, no), (two, not_) in pairwise(each)]
     return (*each, *pairs)
+
+
+# The sources of one section are read once, and so are those of others as long as they are short.
+flat = KeptTexts(read_flat, SOURCES_MAX)
+windows = KeptTexts(read_windows, SOURCES_MAX)
+"""Some 40 bytes for each character: 20 MB."""
 
 
 def is_negative(text: str) -> bool:

@@ -57,8 +57,7 @@ class Replicas:
         replica = await self.choose(route) if route is not None and route.is_open else None
         if route is not None and replica is not None:
             try:
-                async with replica.pool.acquire() as connection:
-                    answer = await work(connection)
+                answer = await on(replica.pool, work)
             except Exception as error:
                 if (cause := replica.fail(error)) is None:
                     raise
@@ -67,13 +66,14 @@ class Replicas:
                 replica.reads += 1
                 return answer
         self.on_primary += 1
-        async with self.reads.acquire() as connection:
-            return await work(connection)
+        return await on(self.reads, work)
 
     async def choose(self, route: Route) -> Replica | None:
         """Return the replica that answers this request, all of it the same one, or None."""
         if route.replica is None:
-            serving = sorted((one for one in self.members if one.serves), key=lambda one: (one.load, one.turn))
+            serving = [one for one in self.members if one.serves]
+            if len(serving) > 1:
+                serving.sort(key=lambda one: (one.load, one.turn))
             has_it = next((one for one in serving if route.wanted <= one.replayed), None)
             if has_it is None and serving:
                 has_it = await first_to_reach(serving, route.wanted, self.wait)
@@ -130,6 +130,18 @@ class Replicas:
             task.cancel()
         await asyncio.gather(*self.watching, return_exceptions=True)
         await asyncio.gather(*(one.close() for one in self.members))
+
+
+async def on(pool: Pool, work: Callable[[asyncpg.Connection], Awaitable[T]]) -> T:
+    """Return what `work` returns on a connection of the pool. Each read passes here: a generator would take longer."""
+    connection = await pool.take()
+    try:
+        answer = await work(connection)
+    except BaseException as error:
+        pool.give(connection, error)
+        raise
+    pool.give(connection)
+    return answer
 
 
 class SingleReads:

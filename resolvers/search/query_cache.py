@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from db.database import Database
 from db.restricted import restriction_of, unrestricted
 from db.scope import Scope
-from lib.lru import LRU
+from lib.lru import WeighedLRU
 
 from .interpretation import ReadQuery
 from .ranking_query import CACHE_SIZE, LONGEST, RankedQuery
@@ -25,12 +25,16 @@ class Understood(NamedTuple):
     values: dict[str, Any]
 
 
+CHARACTERS_MAX = 40_000
+"""Characters of the questions of one cache: understood, one takes some 600 bytes for each, so that all take 24 MB."""
+
+
 class Memory:
     """A cache of the questions of one database."""
 
     def __init__(self) -> None:
-        self.understood: LRU[Understood] = LRU(CACHE_SIZE)
-        self.read: LRU[ReadQuery] = LRU(CACHE_SIZE)
+        self.understood: WeighedLRU[Understood] = WeighedLRU(CACHE_SIZE, CHARACTERS_MAX, characters)
+        self.read: WeighedLRU[ReadQuery] = WeighedLRU(CACHE_SIZE, CHARACTERS_MAX, characters)
         """Questions to passages, whose ranking makes the rest anew: it depends on the day."""
 
     def find(self, scope: Scope, text: str, wanted: Filter) -> Understood | None:
@@ -39,7 +43,7 @@ class Memory:
     def keep(self, scope: Scope, text: str, wanted: Filter, understood: Understood) -> None:
         """Keep it unless it is long, or was corrected: whether a page still has what was meant is to be asked again."""
         if len(text) > LONGEST or understood.reading.corrected or understood.reading.relative:
-            self.understood.entries.pop(key_of(scope, text, wanted), None)
+            self.understood.drop(key_of(scope, text, wanted))
         else:
             self.understood.keep(key_of(scope, text, wanted), understood)
 
@@ -49,9 +53,15 @@ class Memory:
     def keep_reading(self, scope: Scope, text: str, besides: str, reading: ReadQuery) -> None:
         """Keep how the passages of a wiki understand a question, with the same exceptions."""
         if len(text) + len(besides) > LONGEST or reading.corrected:
-            self.read.entries.pop(key_of(scope, text, besides), None)
+            self.read.drop(key_of(scope, text, besides))
         else:
             self.read.keep(key_of(scope, text, besides), reading)
+
+
+def characters(key: tuple[Any, ...], _: object) -> int:
+    """Return how long the question is that is kept under a key."""
+    _, _, text, besides, _ = key
+    return len(text) + (len(besides) if isinstance(besides, str) else 0)
 
 
 def key_of(scope: Scope, text: str, wanted: Filter | str) -> tuple[Any, ...]:

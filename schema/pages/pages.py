@@ -1,7 +1,6 @@
 """Pages as clients see them."""
 
 from datetime import datetime
-from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
@@ -12,6 +11,7 @@ from content.markdown.html import html
 from content.markdown.plain import excerpt
 from db import relations
 from db.access import IN_OWNER
+from lib.lru import WeighedLRU
 from lib.threads import read_in_thread
 
 from ..enums import (
@@ -40,6 +40,7 @@ hierarchy, page_fields, pages = relations.hierarchy, relations.page_fields, rela
 RENDERING = 20  # rows that a text as HTML weighs
 KEPT_MAX = 5_000  # characters of a text, and bytes of its links, up to which its HTML is kept
 KEPT = 2_048  # texts: those of a few hundred pages
+CHARACTERS_MAX = 10_000_000  # of these texts, their links and their HTML
 
 
 async def as_html(body: str, places: Any) -> str:
@@ -47,12 +48,10 @@ async def as_html(body: str, places: Any) -> str:
     links = orjson.dumps(places, option=orjson.OPT_SORT_KEYS)
     if len(body) > KEPT_MAX or len(links) > KEPT_MAX:
         return await read_in_thread(len(body), html, body, places)
-    return kept_html(body, links)
+    return HTML.get((body, links), lambda: html(body, orjson.loads(links)))
 
 
-@lru_cache(KEPT)
-def kept_html(body: str, links: bytes) -> str:
-    return html(body, orjson.loads(links))
+HTML: WeighedLRU[str] = WeighedLRU(KEPT, CHARACTERS_MAX, lambda key, made: len(key[0]) + len(key[1]) + len(made))
 
 
 AS_HTML = (

@@ -4,11 +4,11 @@ The memory that documents take, and the time that the garbage collector needs fo
 """
 
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from itertools import islice
 from typing import Any, TypeVar
 
-from lib.lru import LRU, CacheStats
+from lib.lru import LRU, CacheStats, WeighedLRU
 
 V = TypeVar("V")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|[^\w\s]')
@@ -26,30 +26,14 @@ class PlanCache(LRU[Any]):
         super().__init__(PLANS_PER_OPERATION, "plan", tally)
 
 
-class DocumentCache(LRU[V]):
-    """A cache of at most `size` documents, `most` tokens together; the newest is kept whatever its size."""
+class DocumentCache(WeighedLRU[V]):
+    """A cache of at most `size` documents, MAX_TOKENS together; the newest is kept whatever its size."""
 
     def __init__(
         self, size: int, text: Callable[[Any, V], str], making: str = "", tally: CacheStats | None = None
     ) -> None:
         """Make a cache; `text` returns what an entry was made of."""
-        super().__init__(size, making, tally)
-        self.text, self.most, self.held = text, MAX_TOKENS, 0
-        self.weights: dict[Hashable, int] = {}
-
-    def keep(self, key: Hashable, made: V) -> V:
-        self.held -= self.weights.pop(key, 0)  # of another who made it at the same time
-        self.weights[key] = weight = tokens(self.text(key, made))
-        self.held += weight
-        super().keep(key, made)
-        while self.held > self.most and len(self.entries) > 1:
-            self.evict()
-        return made
-
-    def evict(self) -> Hashable:
-        key: Hashable = super().evict()
-        self.held -= self.weights.pop(key)
-        return key
+        super().__init__(size, MAX_TOKENS, lambda key, made: tokens(text(key, made)), making, tally)
 
 
 def tokens(text: str) -> int:

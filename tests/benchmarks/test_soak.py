@@ -2,7 +2,7 @@
 
 import random
 
-from benchmarks.soak.trends import percentile, trend, trends
+from benchmarks.soak.trends import growth, percentile, trend, trends
 
 
 def noisy(start: float, step: float, spread: float, minutes: int = 60) -> list[float | None]:
@@ -41,3 +41,10 @@ def test_the_beginning_and_minutes_without_a_value_are_left_out() -> None:
 def test_percentiles() -> None:
     values = [float(one) for one in range(100)]
     assert (percentile(values, 0.5), percentile(values, 0.99), percentile([], 0.5)) == (50.0, 99.0, None)
+
+
+def test_growth_is_that_of_the_second_half_of_the_requests() -> None:
+    filling = [100.0, 150, 180, 190, 190, 190, 190]
+    assert growth(filling, [1_000] * 7, 36_000) == 0
+    assert growth([100.0, 101, None, 103, 104, 105], [500] * 6, 1_000) == 2
+    assert growth([100.0], [10], 1_000) is None

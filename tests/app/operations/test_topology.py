@@ -1,10 +1,11 @@
 """A primary, a replica and PgBouncer, with the settings of the compose file's profile of that name."""
 
 import asyncio
+import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from app.settings import Settings
+from db.embedded import programs
 from tests.app.operations.test_failover import Pair, pair
 from tests.app.operations.test_pgbouncer import CREATE, PROGRAM, READ, SEARCH, account, answers, unused_port
 from tests.app.service import SECRET, Service, serving
@@ -73,6 +75,32 @@ def settings(pair: Pair, unused_port: int) -> Iterator[dict[str, Any]]:
         yield given | places
 
 
+@pytest.fixture
+def copied(pair: Pair) -> Iterator[Callable[[], Path]]:
+    """A function that does what the service `replica` does before it starts, and returns the folder of its data."""
+    primary = pair.sockets()[0]
+    (text,) = COMPOSED["services"]["replica"]["command"]
+    for known, changed in (
+        (r"--host postgres --username cairn", f"--host {primary} --username postgres"),
+        (r"exec postgres -c hot_standby_feedback=on", "exec true"),
+        (r"\$\$", "$"),
+    ):
+        text, count = re.subn(known, changed, text)
+        assert count, known
+    with tempfile.TemporaryDirectory(prefix="cairn-test-") as name:
+        volume, own = Path(name), account(primary)
+        if own:
+            os.chown(volume, own["user"], own["group"])
+        data = volume / "18" / "docker"
+        given = {"PATH": f"{programs()}:{os.environ['PATH']}", "PGDATA": str(data)}
+
+        def copy() -> Path:
+            subprocess.run(["bash", "-euc", text], env=given, check=True, capture_output=True, timeout=120, **own)
+            return data
+
+        yield copy
+
+
 def environment() -> dict[str, str]:
     return dict(COMPOSED["services"]["cairn-pooled"]["environment"])
 
@@ -121,6 +149,25 @@ async def test_no_statement_goes_on_for_ever_there(pair: Pair, settings: dict[st
     connection = await asyncpg.connect(settings["database_url"], statement_cache_size=0)
     assert await connection.fetchval("SHOW statement_timeout") == "10s"
     await connection.close()
+
+
+def test_a_replica_copies_the_primary_once(copied: Callable[[], Path]) -> None:
+    data = copied()
+    assert (data / "standby.signal").exists()
+    before = (data / "PG_VERSION").stat().st_ino
+    assert copied() == data
+    assert (data / "PG_VERSION").stat().st_ino == before
+    assert [one.name for one in data.parent.iterdir()] == [data.name]
+
+
+def test_a_copy_that_was_interrupted_is_made_anew(copied: Callable[[], Path]) -> None:
+    data = copied()
+    whole = data.parent / f"{data.name}.part"
+    data.rename(whole)
+    (whole / "global" / "pg_control").unlink()
+    assert copied() == data
+    assert (data / "global" / "pg_control").exists()
+    assert not whole.exists()
 
 
 @pytest.mark.skipif(

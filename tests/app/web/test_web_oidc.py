@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import shutil
 import time
 from base64 import b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator
@@ -27,16 +26,13 @@ from starlette.routing import Route
 from app.server.serve import bind
 from app.settings import Settings
 from resolvers.auth.owners import OwnerKind, create_owner
-from tests.app.chromium import EXECUTABLE, tab
 from tests.app.service import PLAIN, SECRET, serving
-from tests.app.web.test_web_in_browser import opened, pressed, typed
 from tests.app.web_client import SAME
 from tests.wiki import Wiki
 
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 OTHER = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 CLIENT, CLIENT_SECRET = "cairn", "a secret of the client: 1%"
-CONFORMANCE = Path(__file__).parents[2] / "conformance"
 
 
 @dataclass
@@ -345,51 +341,3 @@ def test_settings_that_let_nobody_in_safely_are_refused(tmp_path: Path, given: d
     usual = {"data_dir": tmp_path, "oidc_client_id": CLIENT, "oidc_tenant": "acme"}
     with pytest.raises(ValidationError):
         Settings(**usual | given)
-
-
-@pytest.mark.skipif(EXECUTABLE is None, reason="needs Chromium")
-@pytest.mark.skipif(
-    not (shutil.which("node") and (CONFORMANCE / "node_modules" / "oidc-provider").exists()),
-    reason="oidc-provider is not here: `make conformance` installs it",
-)
-@pytest.mark.parametrize("secret", [None, CLIENT_SECRET], ids=["public", "secret"])
-async def test_a_person_signs_in_at_a_real_provider(
-    dsn: str, tmp_path: Path, wiki: Wiki, mara: str, secret: str | None
-) -> None:
-    with bind("127.0.0.1", 0) as free:
-        port = free.getsockname()[1]
-    more = {"oidc_client_secret": secret} if secret else {}
-    given = {"oidc_client_id": CLIENT, "oidc_tenant": str(wiki.scope.tenant_id), **more}
-    async with serving(dsn, tmp_path, oidc_issuer=f"http://127.0.0.1:{port}", **given) as service:
-        command = ["node", "oidc.mjs", str(port), f"{service.url}/sign-in/callback", *([secret] if secret else [])]
-        process = await asyncio.create_subprocess_exec(*command, cwd=CONFORMANCE, stdout=-1, stderr=-3)
-        assert process.stdout is not None
-
-        def look() -> None:
-            with tab(tmp_path / "browser") as browser:
-                opened(browser, f"{service.url}/sign-in?next=%2Fpages%2Fmara")
-                browser.run("document.querySelector('main a.button').click()")
-                browser.wait_for("!!document.querySelector('input[name=login]')")
-                typed(browser, "input[name=login]", "mara")
-                typed(browser, "input[name=password]", "any")
-                pressed(browser, "Enter")
-                asks = "!document.querySelector('input[name=login]') && !!document.querySelector('form button')"
-                browser.wait_for(asks)
-                browser.run("document.querySelector('form button').click()")
-                browser.wait_for("location.pathname === '/pages/mara' && document.readyState === 'complete'")
-                assert browser.run("document.cookie") == ""
-                browser.run("document.querySelector('form[action=\"/sign-out\"]').requestSubmit()")
-                browser.wait_for("location.pathname === '/session/end' && !!document.querySelector('button')")
-                assert f"127.0.0.1:{port}" in browser.run("location.host")
-                browser.run("document.querySelector('button[value=yes]').click()")
-                browser.wait_for("location.pathname === '/sign-in' && document.readyState === 'complete'")
-                assert browser.run("location.origin") == service.url
-                browser.run("document.querySelector('main a.button').click()")
-                browser.wait_for("!!document.querySelector('input[name=login]')")
-
-        try:
-            assert await asyncio.wait_for(process.stdout.readline(), 60)
-            await asyncio.to_thread(look)
-        finally:
-            process.terminate()
-            await process.wait()

@@ -110,3 +110,18 @@ async def test_long_questions_and_mistakes_to_passages_are_not_remembered(wiki: 
     for text in ("lighthuose", "tall " * 60):
         assert await passages(wiki, text)
     assert not memory_of(wiki.database).read.entries
+
+
+async def test_questions_are_kept_while_all_of_them_are_not_too_long_together(wiki: Wiki) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Lighthouse", body="A tall one."))
+    await retain_sources(wiki.database, wiki.scope, [SourceDraft("url", "lighthouse", "The lighthouse is tall.")])
+    memory = memory_of(wiki.database)
+    questions = [f"lighthouse tall {number}" for number in range(10, 19)]
+    length = len(questions[0])
+    memory.understood.most = memory.read.most = 3 * length
+    for text in questions:
+        await slugs(wiki, text)
+        await passages(wiki, text)
+    assert [key[2] for key in memory.understood.entries] == questions[-3:]  # type: ignore[index]
+    assert [key[2] for key in memory.read.entries] == questions[-3:]  # type: ignore[index]
+    assert memory.understood.held == memory.read.held == 3 * length

@@ -8,6 +8,7 @@ from uuid import UUID
 import orjson
 import pytest
 
+from content.markdown.html import html
 from db.scope import Role
 from resolvers.auth.owners import Grant, grant
 from resolvers.model.drafts import PageDraft
@@ -15,6 +16,7 @@ from resolvers.model.lookup import PageAddress
 from resolvers.pages.edits import edit_page
 from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import archive_page, create_page
+from schema.pages.pages import HTML, as_html
 from selection import Engine
 from tests.schema.asking import Recorder, data
 from tests.wiki import Wiki
@@ -154,3 +156,12 @@ async def test_a_link_says_what_the_text_shows_for_it(engine: Engine, context: R
     assert len(context.statements) == 1
     await edit_page(wiki.database, wiki.scope, PageAddress(page), old_text="the *old* oven", new_text="it")
     assert ("REFERENCE", "it", "Kiln") in (await shown())[0]
+
+
+async def test_the_html_of_texts_is_kept_while_all_of_it_is_not_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"Text {number} with *marks*." for number in range(10, 19)]
+    monkeypatch.setattr(HTML, "most", HTML.weigh((texts[0], b"{}"), await as_html(texts[0], {})) * 3)
+    for text in texts:
+        assert await as_html(text, {}) == html(text, {})
+    assert [key[0] for key in HTML.entries] == texts[-3:]  # type: ignore[index]
+    assert HTML.held <= HTML.most

@@ -1,0 +1,187 @@
+"""python -m benchmarks.replicas"""
+
+import asyncio
+import random
+import re
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
+from statistics import median
+from typing import Annotated, NamedTuple
+
+import asyncpg
+import httpx
+import typer
+import uvloop
+
+from db.embedded import EmbeddedServer
+from db.migrate import migrate
+
+from ..faults.stage import dsn_of, follow, stop_server
+from ..graphql import wrk
+from ..graphql.operations import READS, reads
+from ..graphql.requests import Asked, asked, token
+from ..graphql.servers import SECRET, UNTHROTTLED
+from ..processes import Server, cluster_cpu_seconds, cpu_seconds, postmaster, started
+from ..soak.__main__ import CAIRN
+from ..wikis import Wiki, wiki, write_wikis
+
+REPLAYED = "SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn"
+BY_SERVER = re.compile(r'^cairn_reads_total\{server="([\w-]+)"\} (\S+)$', re.MULTILINE)
+HEADER = "cairn-position"
+MAKE = 'mutation { createWikiPage(input: {type: TOPIC, title: "Newer", bodyMd: "Written now."}) { page { id } } }'
+PATIENCE = 30  # seconds for the replica to serve
+WARMING = 1.0  # seconds
+
+
+class Way(NamedTuple):
+    """One way to read: a service, its servers of Postgres, and the headers that each request has besides."""
+
+    name: str
+    server: Server
+    postgres: Sequence[int]
+    headers: Mapping[str, str]
+
+
+class Cost(NamedTuple):
+    """The microseconds of CPU that one read takes on average, of the service and of Postgres."""
+
+    server: float
+    postgres: float
+
+
+@asynccontextmanager
+async def pair(folder: Path) -> AsyncIterator[tuple[str, str]]:
+    """The DSNs of a primary with a migrated database and of a standby that follows it, until the block ends."""
+    primary, standby = EmbeddedServer(folder / "primary"), EmbeddedServer(folder / "standby")
+    primary.data_dir.mkdir()
+    try:
+        await asyncio.to_thread(primary.launch)
+        await migrate(dsn_of(primary.postmaster()[4]))
+        await asyncio.to_thread(follow, primary, standby)
+        yield dsn_of(primary.postmaster()[4]), dsn_of(standby.postmaster()[4])
+    finally:
+        stop_server(standby)
+        stop_server(primary)
+
+
+async def caught_up(primary: str, standby: str) -> None:
+    """Wait until the standby has all that was written and analysed."""
+    first, second = await asyncpg.connect(primary), await asyncpg.connect(standby)
+    try:
+        await first.execute("VACUUM ANALYZE")
+        written = await first.fetchval("SELECT pg_current_wal_lsn()::text")
+        while not await second.fetchval(REPLAYED, written):
+            await asyncio.sleep(0.1)
+    finally:
+        await first.close()
+        await second.close()
+
+
+async def written(server: Server, wiki: Wiki) -> str:
+    """Write a page, and return the position of that write once reads that bring it are answered by the replica."""
+    headers = {"authorization": f"Bearer {token(wiki)}"}
+    async with httpx.AsyncClient(base_url=server.url, headers=headers, timeout=30, trust_env=False) as client:
+        position = (await client.post("/graphql", json={"query": MAKE})).headers[HEADER]
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                before = await answered(server)
+                await client.post("/graphql", json={"query": "{ wikiPages(first: 1) { nodes { id } } }"},
+                                  headers={HEADER: position})  # fmt: skip
+                after = await answered(server)
+                if after.get("replica-1", 0) > before.get("replica-1", 0):
+                    return position
+                await asyncio.sleep(0.2)
+
+
+async def answered(server: Server) -> dict[str, float]:
+    """Return how many reads each server of Postgres has answered for a service, so far."""
+    async with httpx.AsyncClient(base_url=server.url, timeout=30, trust_env=False) as client:
+        text = (await client.get("/metrics")).raise_for_status().text
+    return {name: float(value) for name, value in BY_SERVER.findall(text)}
+
+
+async def compared(
+    folder: Path, ways: Sequence[Way], requests: Sequence[Asked], rounds: int, seconds: int
+) -> dict[str, list[Cost]]:
+    """Put load on each way in turn, in random order, so many times. Return the costs by way and round."""
+    sources, found = {}, {way.name: list[Cost]() for way in ways}
+    for number, way in enumerate(ways):
+        sources[way.name] = source = wrk.Source(folder / f"{number}.requests")
+        source.write([one._replace(headers={**one.headers, **way.headers}) for one in requests])
+        await wrk.load(way.server.url, source, 8, WARMING)
+    for _ in range(rounds):
+        for way in random.sample(ways, len(ways)):
+            before = cpu_seconds([way.server.pid]), sum(map(cluster_cpu_seconds, way.postgres))
+            load = await wrk.load(way.server.url, sources[way.name], 8, seconds)
+            after = cpu_seconds([way.server.pid]), sum(map(cluster_cpu_seconds, way.postgres))
+            if load.errors:
+                raise wrk.LoadFailed(f"{load.errors} answers were errors, such as {load.example}")
+            found[way.name].append(
+                Cost(*((then - at) * 1e6 / load.requests for at, then in zip(before, after, strict=True)))
+            )
+    return found
+
+
+def show(operation: str, found: Mapping[str, Sequence[Cost]]) -> None:
+    """Print the median of each way, and its ratio to the first way, with the least and the greatest of the rounds."""
+    first = next(iter(found.values()))
+    for name, costs in found.items():
+        ratios = sorted(one.server / other.server for one, other in zip(costs, first, strict=True))
+        server, postgres = (median(column) for column in zip(*costs, strict=True))
+        print(
+            f"| {operation} | {name} | {server:,.0f} | {postgres:,.0f} | "
+            f"{median(ratios):.2f} [{ratios[0]:.2f}–{ratios[-1]:.2f}] |",
+            flush=True,
+        )
+
+
+async def run(folder: Path, operations: Sequence[str], rounds: int, seconds: int, wikis: Sequence[Wiki]) -> None:
+    async with pair(folder) as (primary, standby):
+        await write_wikis(primary, wikis)
+        await caught_up(primary, standby)
+        shared = {
+            "CAIRN_DATABASE_URL": primary, "CAIRN_JWT_SECRET": SECRET, "CAIRN_DATA_DIR": str(folder / "cairn"),
+            "CAIRN_METRICS": "local", "CAIRN_LOG_LEVEL": "warning", **UNTHROTTLED,
+        }  # fmt: skip
+        replicated = shared | {"CAIRN_READ_DATABASE_URLS": standby}
+        with ExitStack() as stack:
+            alone = stack.enter_context(started("cairn", [*CAIRN, "serve"], shared, folder / "alone.log"))
+            with_it = stack.enter_context(started("cairn", [*CAIRN, "serve"], replicated, folder / "replica.log"))
+            both = [await postmaster(primary), await postmaster(standby)]
+            position = await written(with_it, wikis[0])
+            ways = [
+                Way("without a replica", alone, both, {}),
+                Way("with a replica", with_it, both, {}),
+                Way("with a replica and a position", with_it, both, {HEADER: position}),
+            ]
+            print("| read | way | server µs | Postgres µs | server µs / without |\n|---|---|---|---|---|")
+            for name in operations:
+                requests = asked("cairn", name, reads(name, wikis))
+                show(name, await compared(folder, ways, requests, rounds, seconds))
+            print(f"\nReads of the service with a replica, by server: {await answered(with_it)}")
+
+
+def main(
+    operations: Annotated[str, typer.Option(help=f"Of {', '.join(READS)}, with commas between.")] = ",".join(READS),
+    rounds: Annotated[int, typer.Option(min=1, help="Loads of each way.")] = 10,
+    seconds: Annotated[int, typer.Option(min=1, help="Of each load.")] = 2,
+    wikis: Annotated[int, typer.Option(min=1, help="How many wikis.")] = 40,
+    pages: Annotated[int, typer.Option(min=10, help="Pages of each.")] = 250,
+) -> None:
+    """Compare the CPU of reads without a replica, with one, and with one that must have a position.
+
+    Needs wrk. Two services on one primary take turns, and reads of the second are answered by a standby.
+    """
+    made = [wiki(number // 20 + 1, number + 1, pages) for number in range(wikis)]
+    with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        uvloop.run(run(folder, operations.split(","), rounds, seconds, made))
+
+
+if __name__ == "__main__":
+    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+    app.command()(main)
+    app(prog_name="python -m benchmarks.replicas")

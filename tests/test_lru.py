@@ -1,0 +1,35 @@
+"""Caches are bounded by the number of their entries, and by their weight where entries differ in size."""
+
+from lib.lru import LRU, WeighedLRU
+
+
+def test_a_cache_drops_what_was_used_longest_ago() -> None:
+    cache: LRU[int] = LRU(2)
+    for key, value in (("a", 1), ("b", 2)):
+        cache.keep(key, value)
+    assert cache.find("a") == 1
+    cache.keep("c", 3)
+    assert list(cache.entries) == ["a", "c"]
+    cache.drop("a")
+    cache.drop("unknown")
+    assert list(cache.entries) == ["c"]
+
+
+def test_heavy_entries_push_out_others() -> None:
+    cache: WeighedLRU[str] = WeighedLRU(10, 6, lambda key, value: len(value))
+    for key, value in (("a", "aaa"), ("b", "bb"), ("c", "cc")):
+        cache.keep(key, value)
+    assert (list(cache.entries), cache.held) == (["b", "c"], 4)
+    cache.keep("b", "bbbb")
+    assert (cache.entries["b"], cache.held) == ("bbbb", 6)
+    cache.drop("c")
+    assert (list(cache.entries), cache.held, cache.weights) == (["b"], 4, {"b": 4})
+    cache.keep("d", "d" * 100)
+    assert (list(cache.entries), cache.held) == (["d"], 100), "the newest is kept whatever it weighs"
+
+
+def test_light_entries_are_bounded_by_their_number() -> None:
+    cache: WeighedLRU[str] = WeighedLRU(3, 1_000, lambda key, value: 0)
+    for number in range(10):
+        cache.keep(number, "")
+    assert (list(cache.entries), cache.weights) == ([7, 8, 9], {7: 0, 8: 0, 9: 0})
