@@ -70,6 +70,7 @@ STEMS = (
     "escolh", "combin", "elegim", "acorda", "scelt", "решил", "выбрал", "决定", "決定", "选择", "選擇", "改用", "选用",
     "選用", "ことにし", "に決め", "하기로", "않기로", "말기로", "ตัดสินใจ", "going with", "vereinbar", "we ", "wir ",
 )  # fmt: skip
+STEM = re.compile("|".join(map(re.escape, STEMS)))
 OPEN = re.compile(
     r"[?？][\"”’»」』]?\s*$|\b(?:not|never|n't|haven't|yet to|if|should|whether|until|before|jamais|pas encore|nicht|"
     r"noch nicht|não|no|ainda não|still) (?:\w+ ){0,2}"
@@ -215,8 +216,7 @@ def follows(sentence: Sentence) -> bool:
 
 def may_decide(text: str) -> bool:
     """Return quickly whether a text may hold a decision: false is certain."""
-    folded = text.casefold()
-    return any(stem in folded for stem in STEMS)
+    return STEM.search(text.casefold()) is not None
 
 
 def _is_headed(reading: Reading) -> bool:

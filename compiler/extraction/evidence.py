@@ -19,7 +19,7 @@ from . import metadata
 from .decisions import Decision, decisions, follows, minor_decisions
 from .readings import Reading
 from .sentence_scores import DEFINITION, ONLY_TAGS, UNDEFINED, is_state, score_sentence, telling
-from .text import Sentence, folded
+from .text import Sentence, folded, normalised
 
 QUOTE_MIN = 12  # characters
 QUOTES_MAX = 2  # sentences of one source, each a line of its own
@@ -180,7 +180,9 @@ def _line(
     reading: Reading, sentence: Sentence, subject: Subject, score: float, about: str = "", *, is_now: bool = False
 ) -> EvidenceLine:
     """Return a line of one sentence; of a conversation with who says it, unless the page is theirs."""
-    speaker = sentence.speaker if normalise(sentence.speaker) not in subject.names else ""
+    speaker = sentence.speaker
+    if speaker and normalised(speaker) in subject.names:
+        speaker = ""
     about = about or speaker
     return EvidenceLine(reading.source, (sentence.text,), score, sentence.words, about, is_now=is_now, day=sentence.day)
 

@@ -1,9 +1,12 @@
 """Readings of sources: what each says by itself, so that neither order nor batches matter. The last ones are kept."""
 
 import re
+from array import array
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
@@ -88,17 +91,21 @@ class Reading:
     def saying(self, names: frozenset[str]) -> tuple[Sentence, ...]:
         """Return the sentences that say one of these normalised names."""
         if names not in self._saying:
-            wanted = [name for name in map(padded, names) if name in self.words]
-            self._saying[names] = self._that_say(wanted)
+            self._saying[names] = self._that_say(map(padded, names))
         return self._saying[names]
 
-    def _that_say(self, wanted: list[str]) -> tuple[Sentence, ...]:
-        if len(wanted) == 1:
-            (name,) = wanted
-            return tuple([sentence for sentence in self.sentences if name in sentence.words])
-        if not wanted:
-            return ()
-        return tuple(sentence for sentence in self.sentences if any(name in sentence.words for name in wanted))
+    def _that_say(self, wanted: Iterable[str]) -> tuple[Sentence, ...]:
+        found = {index for name in wanted for index in self._places_of(name)}
+        return tuple([self.sentences[index] for index in sorted(found)])
+
+    def _places_of(self, wanted: str) -> Iterator[int]:
+        """Yield the indexes of the sentences that say a name, found in the words of all of them at once."""
+        words, starts = self.words, self._starts
+        at = words.find(wanted)
+        while 0 <= at < starts[-1]:
+            index = bisect_right(starts, at) - 1
+            yield index
+            at = words.find(wanted, starts[index + 1])
 
     def _alone(self, name: str, longer: Sequence[str]) -> tuple[Sentence, ...]:
         """Return the sentences that say a name outside of these longer ones."""
@@ -114,6 +121,11 @@ class Reading:
         """Return all normalised words of the sentences, and those of the metadata, a line for each."""
         named = (folded(name) for _, name in self.named)
         return "\n".join([*(sentence.words for sentence in self.sentences), *named])
+
+    @cached_property
+    def _starts(self) -> "array[int]":
+        """Return where in these words each sentence begins, and where the last one ends."""
+        return array("L", accumulate((len(sentence.words) + 1 for sentence in self.sentences), initial=0))
 
     @cached_property
     def all_words(self) -> str:

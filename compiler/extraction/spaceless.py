@@ -111,6 +111,8 @@ ZH_PLACES = re.compile(
     rf"(?:^|(?<![{HAN}])|{ZH_CUT})([{HAN}]{{1,6}}?(?:{ZH_PLACE}))(?!{ZH_PLACE}|[径徑由过過上线線边邊程口])"
 )
 ZH_MADES = re.compile(rf"(?:^|(?<![{HAN}])|{ZH_CUT})([{HAN}]{{1,6}}?(?:{ZH_MADE}))(?!{ZH_MADE})")
+# The ends of such names alone, which few sentences have: these are found much sooner than the names.
+ZH_PLACE_INSIDE, ZH_MADE_INSIDE = re.compile(ZH_PLACE), re.compile(ZH_MADE)
 ZH_STEM = 2  # characters that most such names have before their end
 ZH_LONG = word_set(
     "银行 銀行 集团 出版社 杂志 雜誌 基金会 实验室 實驗室 研究所 事务所 学院 乐团 剧团 协会 協會 联盟 科技"
@@ -211,11 +213,11 @@ def _chinese(sentence: str) -> Iterator[SpacelessName]:
     for match in ZH_MAYBE.finditer(sentence):
         if match[1] not in people and not ZH_FALSE.match(match[1]):
             yield SpacelessName(match[1], is_person=True, is_sure=False)
-    for match in ZH_PLACES.finditer(sentence):
+    for match in ZH_PLACES.finditer(sentence) if ZH_PLACE_INSIDE.search(sentence) else ():
         name = _shorn(match[1])
         if len(name) > 2 and not ZH_NOT.match(name):
             yield SpacelessName(name, is_person=False)
-    for match in ZH_MADES.finditer(sentence):
+    for match in ZH_MADES.finditer(sentence) if ZH_MADE_INSIDE.search(sentence) else ():
         name = _made(_shorn(ZH_GRAMMAR.split(match[1])[-1]))
         if name and not ZH_NOT.match(name):
             yield SpacelessName(name, is_person=False)

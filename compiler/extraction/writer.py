@@ -115,7 +115,9 @@ def is_new(entry: EvidenceLine, chosen: Sequence[EvidenceLine]) -> bool:
 
 
 def _is_same(key: str, other: str) -> bool:
-    shorter, longer = sorted((key, other), key=len)
+    shorter, longer = (key, other) if len(key) <= len(other) else (other, key)
+    if 2 * len(shorter) < len(longer):
+        return False
     if shorter in longer and 2 * len(shorter) > len(longer):
         return True
     return bool(fuzz.ratio(key, other, score_cutoff=ALIKE)) and NUMBER.findall(key) == NUMBER.findall(other)

@@ -166,6 +166,7 @@ def is_plain(text: str) -> bool:
     return not UNSURE.search(text) and not changes(text)
 
 
+@lru_cache(maxsize=4096)
 def compared_words(text: str) -> tuple[str, ...]:
     """Return the words of a sentence as they are compared, `doesn't` as two."""
     folded = text.replace("’", "'")
