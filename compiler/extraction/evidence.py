@@ -125,7 +125,10 @@ def _notes(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     """Quote what a source says of the page, except for visits, which have a section of their own."""
     if subject.type == "entity" and is_tagged(reading, subject, "place"):
         return ()
-    return (*(best := _best(reading, naming(reading, subject.names), subject)), *_decided(reading, subject, best))
+    said = naming(reading, subject.names)
+    if not said and is_tagged(reading, subject, "project"):
+        said = reading.sentences[:1]
+    return (*(best := _best(reading, said, subject)), *_decided(reading, subject, best))
 
 
 def _decided(reading: Reading, subject: Subject, quoted: Iterable[EvidenceLine]) -> Iterator[EvidenceLine]:

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from content.normalization import INVISIBLE
+from content.notes.fields import NO_RECORD, record_of
 from content.notes.mail import mail_of
 from content.search.words import SPACELESS
 
@@ -139,9 +140,13 @@ class Reading:
 
     @cached_property
     def named(self) -> tuple[tuple[str, str], ...]:
-        """Return the (kind, name) that the metadata give, and who wrote a mail."""
-        mail = mail_of(self.source.content[:MAIL_MAX].splitlines())
-        return (*metadata.named(self.source), *((("person", mail.sender),) if mail and mail.sender else ()))
+        """Return the (kind, name) that the metadata give, who wrote a mail, and the names in the fields of a record."""
+        written = self.source.content[:MAIL_MAX].splitlines()
+        mail = mail_of(written)
+        record = NO_RECORD if mail else record_of(written)
+        people = [mail.sender] if mail and mail.sender else record.people
+        fields = [*(("person", name) for name in people), *(("project", name) for name in record.parties)]
+        return (*metadata.named(self.source), *fields)
 
     @cached_property
     def metadata(self) -> dict[str, set[str]]:

@@ -10,7 +10,7 @@ from content.search.words import SPACELESS
 
 from .language import stops_of
 from .readings import ATTENDING
-from .text import Sentence, normalised, padded
+from .text import OWN_WORDS, Sentence, normalised, padded
 
 QUOTE_GOOD = (40, 220)  # characters
 TELLING_MAX = 8  # words that say something: more make a sentence no better
@@ -170,7 +170,8 @@ def _score(sentence: Sentence, names: frozenset[str], language: str) -> float:
         telling -= len(others) // 2
     speaker = normalised(sentence.speaker) if sentence.speaker else ""
     if speaker in names:
-        placed = 1.0 if OF_THE_SPEAKER.search(words) else -1.0
+        is_comment = words.startswith(padded(speaker)) and not OWN_WORDS.search(words)  # `Raised the limit.`
+        placed = 1.0 if OF_THE_SPEAKER.search(words) else 0.5 if is_comment else -1.0
     else:
         placed = 0.5 * any(0 <= words.find(padded(name)) < NAME_FIRST for name in names)
     says_little = form.is_question or (telling < TELLING_MAX and form.greets)
