@@ -114,7 +114,7 @@ WHY = re.compile(
     r"потому что)\b|因为|因為|为了|以便|เพราะ)|,\s+as\b(?! (?:well|soon|long|far|if|much|many)\b)",
     re.IGNORECASE,
 )
-WHY_BEFORE = re.compile(r"^(?P<why>.{3,150}?(?:ので|から|ため|때문에|因此|所以))[、,，]?")
+WHY_BEFORE = re.compile(r"^(?P<why>.{3,150}?(?:ので|から|ため|때문에|因此|所以))に?[、,，]?")
 SO = re.compile(
     r"\b(?:consequently|as a result|therefore|that means|por isso|por lo tanto|assim|du coup|"
     r"par conséquent|deshalb|folglich|daher|damit|quindi|поэтому)\b|因此|所以|结果|その結果|そのため|"
@@ -133,6 +133,7 @@ EDGES = " ,.;:。!！、…"
 # What only accompanies what was decided, and what follows it: `sell the car, by the way`, `drop it; Ana does the rest`.
 ASIDE = re.compile(
     r",? (?:by the way|btw|after all|in the end|for now|übrigens|au fait|d'ailleurs|aliás|por cierto)(?=,|$)"
+    r"|, (?:which|who|que|qui|o que|a qual|lo cual|was|was wir) .*$"
     r"|[;；].*$"
 )
 

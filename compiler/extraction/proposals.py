@@ -57,19 +57,24 @@ def sentence_about(draft: Draft) -> str | None:
 
 
 class Rank(NamedTuple):
-    """The rank of a sentence as a summary: one that is a greeting or a question is below zero."""
+    """The rank of a sentence as a summary: one that is a greeting or a question is below zero.
+
+    Of equals one that begins with the name comes before others.
+    """
 
     telling: float
+    opens: bool
     text: str
 
 
-NOTHING_SAID = Rank(0.0, "")
+NOTHING_SAID = Rank(0.0, False, "")
 
 
 def _rank(sentence: Sentence, names: frozenset[str]) -> Rank:
     is_spaceless = form_of(sentence.text).is_spaceless  # then nobody asks for its language
     language = "" if is_spaceless else language_of(sentence.text, sentence.words.split())
-    return Rank(telling(sentence, names, language), sentence.text)
+    opens = any(0 <= sentence.words.find(padded(name)) < FIRST for name in names)
+    return Rank(telling(sentence, names, language), opens, sentence.text)
 
 
 def describe_page(draft: Draft) -> str | None:
