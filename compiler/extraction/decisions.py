@@ -70,6 +70,7 @@ STEMS = (
     "escolh", "combin", "elegim", "acorda", "scelt", "решил", "выбрал", "决定", "決定", "选择", "選擇", "改用", "选用",
     "選用", "ことにし", "に決め", "하기로", "않기로", "말기로", "ตัดสินใจ", "going with", "vereinbar", "we ", "wir ",
 )  # fmt: skip
+STEM = re.compile("|".join(map(re.escape, STEMS)))
 OPEN = re.compile(
     r"[?？][\"”’»」』]?\s*$|\b(?:not|never|n't|haven't|yet to|if|should|whether|until|before|jamais|pas encore|nicht|"
     r"noch nicht|não|no|ainda não|still) (?:\w+ ){0,2}"
@@ -113,7 +114,7 @@ WHY = re.compile(
     r"потому что)\b|因为|因為|为了|以便|เพราะ)|,\s+as\b(?! (?:well|soon|long|far|if|much|many)\b)",
     re.IGNORECASE,
 )
-WHY_BEFORE = re.compile(r"^(?P<why>.{3,150}?(?:ので|から|ため|때문에|因此|所以))[、,，]?")
+WHY_BEFORE = re.compile(r"^(?P<why>.{3,150}?(?:ので|から|ため|때문에|因此|所以))に?[、,，]?")
 SO = re.compile(
     r"\b(?:consequently|as a result|therefore|that means|por isso|por lo tanto|assim|du coup|"
     r"par conséquent|deshalb|folglich|daher|damit|quindi|поэтому)\b|因此|所以|结果|その結果|そのため|"
@@ -132,6 +133,7 @@ EDGES = " ,.;:。!！、…"
 # What only accompanies what was decided, and what follows it: `sell the car, by the way`, `drop it; Ana does the rest`.
 ASIDE = re.compile(
     r",? (?:by the way|btw|after all|in the end|for now|übrigens|au fait|d'ailleurs|aliás|por cierto)(?=,|$)"
+    r"|, (?:which|who|que|qui|o que|a qual|lo cual|was|was wir) .*$"
     r"|[;；].*$"
 )
 
@@ -215,8 +217,7 @@ def follows(sentence: Sentence) -> bool:
 
 def may_decide(text: str) -> bool:
     """Return quickly whether a text may hold a decision: false is certain."""
-    folded = text.casefold()
-    return any(stem in folded for stem in STEMS)
+    return STEM.search(text.casefold()) is not None
 
 
 def _is_headed(reading: Reading) -> bool:

@@ -20,7 +20,7 @@ from . import metadata
 from .decisions import Decision, decisions, follows, minor_decisions
 from .readings import Reading
 from .sentence_scores import DEFINITION, ONLY_TAGS, UNDEFINED, is_state, score_sentence, telling
-from .text import LONGEST_WORD, Sentence, folded
+from .text import LONGEST_WORD, Sentence, folded, normalised
 
 QUOTE_MIN = 12  # characters
 QUOTES_MAX = 2  # sentences of one source, each a line of its own
@@ -28,6 +28,8 @@ HIGHLIGHT = 1.5
 TELLS = 1.0  # the score of a second line of one day
 UNNAMED = -1.0  # of a sentence that only stands in a note about it
 ABOUT_TAGS = 4
+FIRST_MAX = 5  # sentences of which one stands for a source that is about a topic and does not name it
+TITLE_MAX = 80  # characters of a title that is shown before a sentence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +128,10 @@ def _notes(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     """Quote what a source says of the page, except for visits, which have a section of their own."""
     if subject.type == "entity" and is_tagged(reading, subject, "place"):
         return ()
-    return (*(best := _best(reading, naming(reading, subject.names), subject)), *_decided(reading, subject, best))
+    said = naming(reading, subject.names)
+    if not said and is_tagged(reading, subject, "project"):
+        said = reading.sentences[:1]
+    return (*(best := _best(reading, said, subject)), *_decided(reading, subject, best))
 
 
 def _decided(reading: Reading, subject: Subject, quoted: Iterable[EvidenceLine]) -> Iterator[EvidenceLine]:
@@ -147,18 +152,21 @@ def _visits(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
 
 def _highlights(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     best: dict[date, EvidenceLine] = {}
-    for entry in _best(reading, _about(reading, subject), subject):
+    for entry in _about(reading, subject):
         best.setdefault(entry.day, entry)
     return tuple(entry for entry in best.values() if entry.score >= HIGHLIGHT)
 
 
 def _recent(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
     place = next(iter(metadata.texts(reading.source.metadata, "place")), "")
-    return (*(best := _best(reading, _about(reading, subject), subject, place)), *_decided(reading, subject, best))
+    return (*(best := _about(reading, subject, place)), *_decided(reading, subject, best))
 
 
-def _about(reading: Reading, subject: Subject) -> Sequence[Sentence]:
-    return naming(reading, subject.names) or _tagged(reading, subject)
+def _about(reading: Reading, subject: Subject, place: str = "") -> tuple[EvidenceLine, ...]:
+    """Return what a source says of a topic; where it does not name it, a sentence behind the title of the source."""
+    if said := naming(reading, subject.names):
+        return _best(reading, said, subject, place)
+    return _best(reading, _tagged(reading, subject), subject, place or _title(reading))
 
 
 def _best(reading: Reading, said: Iterable[Sentence], subject: Subject, about: str = "") -> tuple[EvidenceLine, ...]:
@@ -181,7 +189,9 @@ def _line(
     reading: Reading, sentence: Sentence, subject: Subject, score: float, about: str = "", *, is_now: bool = False
 ) -> EvidenceLine:
     """Return a line of one sentence; of a conversation with who says it, unless the page is theirs."""
-    speaker = sentence.speaker if normalise(sentence.speaker) not in subject.names else ""
+    speaker = sentence.speaker
+    if speaker and normalised(speaker) in subject.names:
+        speaker = ""
     about = about or speaker
     return EvidenceLine(reading.source, (sentence.text,), score, sentence.words, about, is_now=is_now, day=sentence.day)
 
@@ -235,6 +245,9 @@ def former_lines(slug: str, reading: Reading, subject: Subject) -> Iterator[str]
     for one in said:
         if one.day:
             yield _line(reading, one._replace(day=None), subject, 0.0).line
+    if not said and slug in ("highlights", "recent"):
+        for one in reading.sentences[:1]:
+            yield _line(reading, one, subject, 0.0).line
 
 
 def _quotable(said: Iterable[Sentence]) -> list[Sentence]:
@@ -242,9 +255,19 @@ def _quotable(said: Iterable[Sentence]) -> list[Sentence]:
 
 
 def _tagged(reading: Reading, subject: Subject) -> Sequence[Sentence]:
-    """Return the first sentence of a source tagged with the topic: a note that is about it need not say its name."""
-    about = is_tagged(reading, subject, "tag", "city", "journal", "title", "project", "place")
-    return reading.sentences[:1] if about else ()
+    """Return the best of the first sentences of a source tagged with the topic: a note that is about it need not say
+    its name.
+    """
+    if not is_tagged(reading, subject, "tag", "city", "journal", "title", "project", "place"):
+        return ()
+    first = _quotable(reading.sentences)[:FIRST_MAX] or reading.sentences[:1]
+    return sorted(first, key=lambda one: -score_sentence(one, subject.names, reading.language))[:1]
+
+
+def _title(reading: Reading) -> str:
+    """Return the title of a source, which says what a sentence is about that does not name the page."""
+    title = metadata.short_name(reading.source.title) or ""
+    return title if len(title) <= TITLE_MAX else ""
 
 
 def _circumstances(source: SourceText) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Set
 from itertools import accumulate, chain
+from operator import add
 
 from content.search.words import SPACELESS
 
@@ -47,7 +48,7 @@ class NameIndex:
             if wanted in text and _is_phrase(wanted.split(), stops)
         }
         if self.by_letters and SPACELESS.search(text):
-            starts = self.by_letters.keys() & {text[at : at + SHORTEST] for at in range(len(text) - 1)}
+            starts = self.by_letters.keys() & set(map(add, text, text[1:]))
             found.update(name for start in starts for name in self.by_letters[start] if name in text)
         return found
 

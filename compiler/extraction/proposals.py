@@ -16,7 +16,7 @@ from . import metadata
 from .drafts import Draft
 from .evidence import EvidenceLine, Subject, entries, found_decision, is_tagged, naming
 from .language import language_of
-from .sentence_scores import DEFINITION, telling
+from .sentence_scores import DEFINITION, form_of, telling
 from .text import Sentence, folded, padded
 from .writer import RELATED, is_new, lead_of
 
@@ -31,7 +31,7 @@ ENDED = re.compile(r"[.!…。！।॥][\"'”’»)\]」』）]*$")
 
 def sentence_about(draft: Draft) -> str | None:
     """Return the best sentence that says what it is; for a page that is there only a better one than it has."""
-    names = draft.names
+    names = draft.subject.names
     if draft.type == "decision":
         return None if draft.card else _decided(draft)
     found = [
@@ -57,18 +57,24 @@ def sentence_about(draft: Draft) -> str | None:
 
 
 class Rank(NamedTuple):
-    """The rank of a sentence as a summary: one that is a greeting or a question is below zero."""
+    """The rank of a sentence as a summary: one that is a greeting or a question is below zero.
+
+    Of equals one that begins with the name comes before others.
+    """
 
     telling: float
+    opens: bool
     text: str
 
 
-NOTHING_SAID = Rank(0.0, "")
+NOTHING_SAID = Rank(0.0, False, "")
 
 
-def _rank(sentence: Sentence, names: Set[str]) -> Rank:
-    language = language_of(sentence.text, sentence.words.split())
-    return Rank(telling(sentence, names, language), sentence.text)
+def _rank(sentence: Sentence, names: frozenset[str]) -> Rank:
+    is_spaceless = form_of(sentence.text).is_spaceless  # then nobody asks for its language
+    language = "" if is_spaceless else language_of(sentence.text, sentence.words.split())
+    opens = any(0 <= sentence.words.find(padded(name)) < FIRST for name in names)
+    return Rank(telling(sentence, names, language), opens, sentence.text)
 
 
 def describe_page(draft: Draft) -> str | None:

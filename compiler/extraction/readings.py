@@ -1,13 +1,17 @@
 """Readings of sources: what each says by itself, so that neither order nor batches matter. The last ones are kept."""
 
 import re
+from array import array
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
 from content.normalization import INVISIBLE
+from content.notes.fields import NO_RECORD, record_of
 from content.notes.mail import mail_of
 from content.search.words import SPACELESS
 
@@ -63,8 +67,8 @@ JOINED = re.compile(r"(?<!, )\b(?P<whole>(?P<left>[A-Z]\w+) (?:and|&|et|y|e) (?P
 # Before the names of those who were there, or were not, in minutes.
 ATTENDING = re.compile(
     r"\W{0,4}(?:attend(?:ees|ing|ed)|attendance|present|participants|apologies|regrets|absent|excused|"
-    r"anwesend|anwesende|teilnehmer(?:innen|\*innen)?|teilnehmende|entschuldigt|abwesend|gäste|présents?|participants?|"
-    r"absents?|excusés?|presentes|ausentes|participantes|asistentes|presenti|assenti|"
+    r"anwesend|anwesende|teilnehmer(?:innen|\*innen)?|teilnehmende|entschuldigt|abwesend|gäste|présente?s?|participante?s?|"
+    r"absente?s?|excusée?s?|presentes|ausentes|participantes|asistentes|presenti|assenti|"
     r"出席|出席者|欠席者?|参加者|与会者?|與會者?|缺席|请假)\W{0,4}[:：]",
     re.IGNORECASE,
 )
@@ -93,17 +97,21 @@ class Reading:
     def saying(self, names: frozenset[str]) -> tuple[Sentence, ...]:
         """Return the sentences that say one of these normalised names."""
         if names not in self._saying:
-            wanted = [name for name in map(padded, names) if name in self.words]
-            self._saying[names] = self._that_say(wanted)
+            self._saying[names] = self._that_say(map(padded, names))
         return self._saying[names]
 
-    def _that_say(self, wanted: list[str]) -> tuple[Sentence, ...]:
-        if len(wanted) == 1:
-            (name,) = wanted
-            return tuple([sentence for sentence in self.sentences if name in sentence.words])
-        if not wanted:
-            return ()
-        return tuple(sentence for sentence in self.sentences if any(name in sentence.words for name in wanted))
+    def _that_say(self, wanted: Iterable[str]) -> tuple[Sentence, ...]:
+        found = {index for name in wanted for index in self._places_of(name)}
+        return tuple([self.sentences[index] for index in sorted(found)])
+
+    def _places_of(self, wanted: str) -> Iterator[int]:
+        """Yield the indexes of the sentences that say a name, found in the words of all of them at once."""
+        words, starts = self.words, self._starts
+        at = words.find(wanted)
+        while 0 <= at < starts[-1]:
+            index = bisect_right(starts, at) - 1
+            yield index
+            at = words.find(wanted, starts[index + 1])
 
     def _alone(self, name: str, longer: Sequence[str]) -> tuple[Sentence, ...]:
         """Return the sentences that say a name outside of these longer ones."""
@@ -121,6 +129,11 @@ class Reading:
         return "\n".join([*(sentence.words for sentence in self.sentences), *named])
 
     @cached_property
+    def _starts(self) -> "array[int]":
+        """Return where in these words each sentence begins, and where the last one ends."""
+        return array("L", accumulate((len(sentence.words) + 1 for sentence in self.sentences), initial=0))
+
+    @cached_property
     def all_words(self) -> str:
         """Return the normalised words of the whole text, headings and code among them, and of the metadata."""
         return f"{folded(self.source.content)}{''.join(folded(name) for _, name in self.named)}"
@@ -132,9 +145,13 @@ class Reading:
 
     @cached_property
     def named(self) -> tuple[tuple[str, str], ...]:
-        """Return the (kind, name) that the metadata give, and who wrote a mail."""
-        mail = mail_of(self.source.content[:MAIL_MAX].splitlines())
-        return (*metadata.named(self.source), *((("person", mail.sender),) if mail and mail.sender else ()))
+        """Return the (kind, name) that the metadata give, who wrote a mail, and the names in the fields of a record."""
+        written = self.source.content[:MAIL_MAX].splitlines()
+        mail = mail_of(written)
+        record = NO_RECORD if mail else record_of(written)
+        people = [mail.sender] if mail and mail.sender else record.people
+        fields = [*(("person", name) for name in people), *(("project", name) for name in record.parties)]
+        return (*metadata.named(self.source), *fields)
 
     @cached_property
     def metadata(self) -> dict[str, set[str]]:

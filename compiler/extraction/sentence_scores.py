@@ -2,22 +2,23 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from content.kept import keep_short
-from content.names import normalise
 from content.normalization import fold
 from content.search.words import SPACELESS
 
 from .language import stops_of
 from .readings import ATTENDING
-from .text import Sentence, normalised, padded
+from .text import OWN_WORDS, Sentence, normalised, padded
 
 QUOTE_GOOD = (40, 220)  # characters
 TELLING_MAX = 8  # words that say something: more make a sentence no better
 SHORT = 25  # characters of an exclamation
 DEFINITION = 3.0  # the score from which on a sentence says what something is
 UNDEFINED = DEFINITION - 0.25  # at most, of one that does not
+SCORES_MAX, SENTENCE_LONGEST = 8_192, 1_000  # sentences whose scores are kept, and characters of one
 NAME_FIRST = 6  # characters before a name with which a sentence begins
 BESIDE_MAX = 80  # characters before a name that may say what it is
 LISTED_MIN = 3  # names and commas of a sentence that only lists them
@@ -103,7 +104,7 @@ def definition(sentence: Sentence, names: Iterable[str]) -> float:
         is_question = sentence.text.endswith(("?", "？"))
         if not spaceless and not is_question and _is_set_beside(sentence.text, name):
             return DEFINITION + (at < NAME_FIRST) + good
-        if at == 0 and normalise(sentence.speaker) == name:
+        if at == 0 and sentence.speaker and normalised(sentence.speaker) == name:
             defines = OF_ONESELF.match(rest)
         else:
             defines = (COPULA_SPACELESS if spaceless else COPULA).match(rest) or (spaceless and COPULA.match(rest))
@@ -134,8 +135,13 @@ def _is_set_beside(text: str, name: str) -> bool:
     )
 
 
-def telling(sentence: Sentence, names: Iterable[str], language: str) -> float:
+def telling(sentence: Sentence, names: frozenset[str], language: str) -> float:
     """Score how well a sentence leads a page: DEFINITION or more where it says what the thing is, else less."""
+    return _telling(sentence, names, "" if form_of(sentence.text).is_spaceless else language)
+
+
+@lru_cache(maxsize=SCORES_MAX)
+def _telling(sentence: Sentence, names: frozenset[str], language: str) -> float:
     defines, tells = definition(sentence, names), score_sentence(sentence, names, language)
     if form_of(sentence.text).greets:
         return min(tells, 0.0)
@@ -144,8 +150,16 @@ def telling(sentence: Sentence, names: Iterable[str], language: str) -> float:
     return min((defines + tells) / 2, UNDEFINED) if tells >= 0 else tells
 
 
-def score_sentence(sentence: Sentence, names: Iterable[str], language: str) -> float:
+def score_sentence(sentence: Sentence, names: frozenset[str], language: str) -> float:
     """Score how much a sentence says: greetings, questions, cries and lists of those present are below zero."""
+    return _score(sentence, names, "" if form_of(sentence.text).is_spaceless else language)
+
+
+@lru_cache(maxsize=SCORES_MAX)
+def _score(sentence: Sentence, names: frozenset[str], language: str) -> float:
+    """Score a sentence for one page, whose sections ask for it one after the other; the language says its stop words,
+    which texts without spaces have none of.
+    """
     text, words = sentence.text, sentence.words
     form = form_of(text)
     if form.is_spaceless:
@@ -157,7 +171,8 @@ def score_sentence(sentence: Sentence, names: Iterable[str], language: str) -> f
         telling -= len(others) // 2
     speaker = normalised(sentence.speaker) if sentence.speaker else ""
     if speaker in names:
-        placed = 1.0 if OF_THE_SPEAKER.search(words) else -1.0
+        is_comment = words.startswith(padded(speaker)) and not OWN_WORDS.search(words)  # `Raised the limit.`
+        placed = 1.0 if OF_THE_SPEAKER.search(words) else 0.5 if is_comment else -1.0
     else:
         placed = 0.5 * any(0 <= words.find(padded(name)) < NAME_FIRST for name in names)
     says_little = form.is_question or (telling < TELLING_MAX and form.greets)
@@ -173,7 +188,7 @@ class Form(NamedTuple):
     greets: bool
 
 
-@keep_short(8_192, longest=1_000)
+@keep_short(SCORES_MAX, SENTENCE_LONGEST)
 def form_of(text: str) -> Form:
     """Return the form of a sentence, which is scored for every page that it names."""
     named = sum(word[0].isupper() for word in text.split()[1:])
@@ -197,7 +212,7 @@ def is_state(sentence: Sentence, names: Iterable[str]) -> bool:
         wanted = padded(name)
         at = sentence.words.find(wanted)
         rest = sentence.words[at + len(wanted) - wanted.endswith(" ") :]
-        is_own = at == 0 and normalise(sentence.speaker) == name
+        is_own = at == 0 and bool(sentence.speaker) and normalised(sentence.speaker) == name
         if 0 <= at < NAME_FIRST and (STATE_OF_ONESELF.match(rest) if is_own else STATE.search(rest)):
             return True
     return False

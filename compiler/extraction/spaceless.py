@@ -69,7 +69,7 @@ JA_TITLE = "さん|くん|ちゃん|様|君|先生|先輩|おばさん|おじさ
 JA_POLITE = frozenset({"さん", "くん", "ちゃん", "様", "君"})  # the others belong to the name
 JA_POLITELY = re.compile("(?<=[\u3041-\u30ff\u4e00-\u9fff])(?:さん|くん|ちゃん|様|君)$")
 JA_PLACE = (
-    "温泉郷|居酒屋|銭湯|工房|農園|牧場|植物園|体育館|美容院|酒場|横丁|渓谷|高原|海水浴場|庭園|神宮|大仏|タワー|パーク|ビーチ|"
+    "温泉郷|八幡宮|天満宮|東照宮|教室|居酒屋|銭湯|工房|農園|牧場|植物園|体育館|美容院|酒場|横丁|渓谷|高原|海水浴場|庭園|神宮|大仏|タワー|パーク|ビーチ|"
     "ベーカリー|ガーデン|マーケット|スタジアム|滝|峠|岬|岳|坂|荘|駅|公園|寺|神社|市場|美術館|博物館|図書館|食堂|大学|病院|カフェ|商店街|温泉|城|空港|ホテル|書店|"
     "動物園|水族館|通り|海岸|広場|劇場|堂|軒|亭|屋|庵|珈琲|喫茶店|大社|大橋|橋|湖|山|川|島|市|区|町"
 )
@@ -111,6 +111,8 @@ ZH_PLACES = re.compile(
     rf"(?:^|(?<![{HAN}])|{ZH_CUT})([{HAN}]{{1,6}}?(?:{ZH_PLACE}))(?!{ZH_PLACE}|[径徑由过過上线線边邊程口])"
 )
 ZH_MADES = re.compile(rf"(?:^|(?<![{HAN}])|{ZH_CUT})([{HAN}]{{1,6}}?(?:{ZH_MADE}))(?!{ZH_MADE})")
+# The ends of such names alone, which few sentences have: these are found much sooner than the names.
+ZH_PLACE_INSIDE, ZH_MADE_INSIDE = re.compile(ZH_PLACE), re.compile(ZH_MADE)
 ZH_STEM = 2  # characters that most such names have before their end
 ZH_LONG = word_set(
     "银行 銀行 集团 出版社 杂志 雜誌 基金会 实验室 實驗室 研究所 事务所 学院 乐团 剧团 协会 協會 联盟 科技"
@@ -137,7 +139,8 @@ JA_PERSON = re.compile(
     rf"(?<![\u3041-\u3096])[\u3041-\u3096]{{2,4}}?))({JA_TITLE})(?!の?(?:家|店)?たち)"
 )
 JA_PLACES = re.compile(
-    rf"(?<![{HAN}\u30a1-\u30fc])([{HAN}\u30a1-\u30fc]{{1,10}}?(?:{JA_PLACE}))(?![{HAN}\u30a1-\u30fc])"
+    rf"(?<![{HAN}\u30a1-\u30fc])((?:[{HAN}][みりえきしぎれ](?=[{HAN}]{{2}}))?[{HAN}\u30a1-\u30fc]{{1,10}}?(?:{JA_PLACE}))"
+    rf"(?![{HAN}\u30a1-\u30fc])"
 )
 JA_KATAKANA = re.compile(
     r"(?<![\u30a1-\u30fc])([\u30a1-\u30f4\u30fc]{3,16}(?:・[\u30a1-\u30f4\u30fc]{2,12}){0,3})(?![\u30a1-\u30fc])"
@@ -211,11 +214,11 @@ def _chinese(sentence: str) -> Iterator[SpacelessName]:
     for match in ZH_MAYBE.finditer(sentence):
         if match[1] not in people and not ZH_FALSE.match(match[1]):
             yield SpacelessName(match[1], is_person=True, is_sure=False)
-    for match in ZH_PLACES.finditer(sentence):
+    for match in ZH_PLACES.finditer(sentence) if ZH_PLACE_INSIDE.search(sentence) else ():
         name = _shorn(match[1])
         if len(name) > 2 and not ZH_NOT.match(name):
             yield SpacelessName(name, is_person=False)
-    for match in ZH_MADES.finditer(sentence):
+    for match in ZH_MADES.finditer(sentence) if ZH_MADE_INSIDE.search(sentence) else ():
         name = _made(_shorn(ZH_GRAMMAR.split(match[1])[-1]))
         if name and not ZH_NOT.match(name):
             yield SpacelessName(name, is_person=False)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from content.names import normalise
+from content.search.words import SPACELESS
 
 from ..planner import MentionCard, SourceText
 from . import metadata
@@ -17,6 +18,7 @@ from .sightings import ARTICLE, Sighting
 
 SEEN_MIN = 3  # sources, and what they weigh together
 ABOUT_MIN = 2  # sources about a thing, from which on others that only say its noun count
+TOLD_MIN = 2  # sources in which a word that only begins sentences says or wants something, as people do
 DOMINANT = 3  # times as often as any other
 FORMS_MAX, TAGS_MAX, COMPANIONS_MAX = 6, 8, 12
 # Marks that leave it open whether there is a name at all, unless it has several words.
@@ -201,6 +203,7 @@ def _routes(key: str, tally: Tally, spared: int) -> dict[str, int]:
         or marks["aside"]
         or part
         or (marks["bare"] and marks["open"])
+        or (marks["open"] and tally.people >= TOLD_MIN and not SPACELESS.search(key))
         or (has_words and tally.people)
     )
     is_certain = marks["at"] >= 2 or marks["person"] or marks["project"]

@@ -16,6 +16,7 @@ from content.markdown.plain import plain
 from content.names import normalise
 from content.normalization import INVISIBLE
 from content.notes.dates import STAMP, heading_day, is_month_first, turn_day
+from content.notes.fields import NO_RECORD, record_of
 from content.notes.mail import mail_of
 from content.rollups import is_no_end
 from content.search.passages import turn_of
@@ -178,12 +179,18 @@ def _lines(text: str) -> tuple[TextLine, ...]:
     text = text if text.isascii() else UNREAD.sub("", text)
     written = text.splitlines()
     mail = mail_of(written)
-    speakers = frozenset[str]() if mail else _speakers(written)
+    record = NO_RECORD if mail else record_of(written)
+    if record.lines:
+        speakers = _speakers([line for at, line in enumerate(written) if at not in record.lines], are_comments=True)
+        written = ["" if at in record.dropped else line for at, line in enumerate(written)]
+    else:
+        speakers = frozenset[str]() if mail else _speakers(written)
     stamps = list(filter(None, map(STAMP.match, written))) if speakers else []
     by_month = is_month_first(stamps)
     found = []
     for line, heading, above in _prose(mail.said, mail.subject[:HEADING_MAX]) if mail else _prose(written):
-        read = _turn(line, heading, speakers) if speakers else _line(line, heading)
+        is_own = bool(record.lines)
+        read = _turn(line, heading, speakers, is_own=is_own) if speakers else _line(line, heading)
         if mail and mail.sender:
             read = _spoken(read, mail.sender)
         if day := (stamps and turn_day(line, is_month_first=by_month)) or above:
@@ -246,8 +253,13 @@ def _after_header(written: list[str]) -> int:
     return 0
 
 
-def _speakers(lines: list[str]) -> frozenset[str]:
-    """Return who speaks in a conversation: most of its lines are turns, with times or of somebody who speaks again."""
+def _speakers(lines: list[str], *, are_comments: bool = False) -> frozenset[str]:
+    """Return who speaks in a conversation: most of its lines are turns, with times or of somebody who speaks again.
+
+    In the comments of a record each line with a date and a time is a turn.
+    """
+    if are_comments and (dated := [line for line in lines if STAMP.match(line)]):
+        return frozenset(turn.speaker for line in dated if (turn := turn_of(line)) and _may_speak(turn.speaker))
     if not any(":" in line for line in lines[:FIRST_LINES]):
         return frozenset()
     written = [line for line in lines if line.strip() and not HEADING.match(line)]
@@ -262,23 +274,26 @@ def _may_speak(name: str) -> bool:
     return is_written and len(name) > 1 and name.lower() not in NO_SPEAKERS and not name.lower().startswith("speaker ")
 
 
-def _turn(line: str, heading: str, speakers: Set[str]) -> TextLine:
-    """Return a line of a conversation without the speaker's name before it, which its sentences know."""
+def _turn(line: str, heading: str, speakers: Set[str], *, is_own: bool) -> TextLine:
+    """Return a line of a conversation without the speaker's name before it, which its sentences know.
+
+    `is_own` says that each tells what the speaker did, as comments do: `Raised the limit.`
+    """
     turn = turn_of(line)
     if turn is None or turn.speaker not in speakers:
         return TextLine("", ()) if turn is None and STAMP.match(line) else _line(line, heading)
     said = line[turn.length :]
     if NOTICE.fullmatch(said):
         return TextLine("", ())
-    return _spoken(_line(said, heading), turn.speaker)
+    return _spoken(_line(said, heading), turn.speaker, is_own=is_own)
 
 
-def _spoken(line: TextLine, speaker: str) -> TextLine:
+def _spoken(line: TextLine, speaker: str, *, is_own: bool = False) -> TextLine:
     """Return a line with the one who says or writes it, who is named where the sentence speaks of oneself."""
     name = folded(speaker).rstrip()
     return line._replace(
         sentences=tuple(
-            Sentence(one.text, f"{name}{one.words}" if OWN_WORDS.search(one.words) else one.words, speaker)
+            Sentence(one.text, f"{name}{one.words}" if is_own or OWN_WORDS.search(one.words) else one.words, speaker)
             for one in line.sentences
         )
     )

@@ -111,11 +111,13 @@ def lead_of(sources: Sequence[SourceText], subject: Subject) -> list[EvidenceLin
 
 def is_new(entry: EvidenceLine, chosen: Sequence[EvidenceLine]) -> bool:
     """Return whether no chosen line said much the same before. A line with other numbers is another one."""
-    return not any(_is_same(entry.key, other.key) for other in chosen)
+    key = entry.key
+    least, most = len(key) / 2, 2 * len(key)  # others are far too long or short to be the same
+    return not any(_is_same(key, other.key) for other in chosen if least <= len(other.key) <= most)
 
 
 def _is_same(key: str, other: str) -> bool:
-    shorter, longer = sorted((key, other), key=len)
+    shorter, longer = (key, other) if len(key) <= len(other) else (other, key)
     if shorter in longer and 2 * len(shorter) > len(longer):
         return True
     return bool(fuzz.ratio(key, other, score_cutoff=ALIKE)) and NUMBER.findall(key) == NUMBER.findall(other)

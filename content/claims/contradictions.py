@@ -166,6 +166,7 @@ def is_plain(text: str) -> bool:
     return not UNSURE.search(text) and not changes(text)
 
 
+@keep_short(SENTENCES_KEPT, SENTENCE_MAX)
 def compared_words(text: str) -> tuple[str, ...]:
     """Return the words of a sentence as they are compared, `doesn't` as two."""
     folded = text.replace("’", "'")

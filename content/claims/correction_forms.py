@@ -107,6 +107,7 @@ STEMS = (
     "já não", "mais", "trasfer", "sostitu", "invece", "più", "van ", "vervangen", "niet meer", "geen", "plaats",
     "verhuisd", "пере", "замени", "вместо", "больше не", "从", "把", "不再", "から", "もう", "jetzt", "ended", "joined",
 )  # fmt: skip
+STEM = re.compile("|".join(map(re.escape, STEMS)))
 # What is asked, wished, planned, temporary or denied has not changed anything.
 OPEN = re.compile(
     r"[?？]\s*$|\b(?:might|(?-i:may)|could|would|should|if|whether|unless|maybe|perhaps|possibly|probably|consider\w*|thinking|"

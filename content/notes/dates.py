@@ -34,7 +34,8 @@ DAYS = (
 )
 MONTH_ALONE = re.compile(rf"{YEAR}[-_./](?P<month>0[1-9]|1[0-2])(?![\d])(?![-_./]\d)")
 DATE_LINE = re.compile(
-    r"[\s>*_'#-]{0,8}(?:date|datum|fecha|data|日期|日付)[*_']{0,3}\s?[:：][*_']{0,3}\s*(?P<said>.+)", re.IGNORECASE
+    r"[\s>*_'#-]{0,8}(?:date|datum|fecha|data|日期|日付|opened|created|reported|eröffnet|erstellt|gemeldet|ouvert|créé|abierto|creado|aberto|criado)[*_']{0,3}\s?[:：][*_']{0,3}\s*(?P<said>.+)",
+    re.IGNORECASE,
 )
 
 

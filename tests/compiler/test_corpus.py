@@ -120,7 +120,7 @@ async def test_a_batch_takes_as_many_statements_whatever_it_holds(wiki: Wiki, li
     await batch(60, 8)  # names that were seen twice, so that both of those that follow ask for a sweep
     few, many = await batch(10, 6), await batch(20, 40)
     await database.close()
-    few_cited, many_cited = ([sql for sql in sent if "cited.moments" in sql] for sent in (few, many))
+    few_cited, many_cited = ([sql for sql in sent if "sources.moments" in sql] for sent in (few, many))
     assert len(many_cited) <= len(few_cited) + (40 - 6) // PAGES_AT_ONCE + 1
     assert len(many) - len(many_cited) <= len(few) - len(few_cited), sorted(set(many) - set(few))
 

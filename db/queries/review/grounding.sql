@@ -1,26 +1,36 @@
 -- name: find_cited
 -- The sections of these pages that cite sources and whose support is not known, or is asked again: each with its text
--- and its sources, those that its text names and the newest others. Of a long source the beginning is enough.
-SELECT s.id, s.page_id, s.body_md, s.supported_at, cited.labels, cited.texts, cited.moments
-FROM sections AS s
-CROSS JOIN LATERAL (
-    SELECT array_agg(ranked.ref ORDER BY ranked.place) AS labels,
-           array_agg(ranked.content ORDER BY ranked.place) AS texts,
-           array_agg(ranked.captured_at ORDER BY ranked.place) AS moments
-    FROM (
-        SELECT CASE WHEN length(e.ref) BETWEEN 1 AND 200 THEN e.ref ELSE CAST(e.id AS text) END AS ref,
-               left(e.content, 50000) AS content, e.captured_at,
-               row_number() OVER (ORDER BY e.captured_at DESC, e.id DESC) AS place
-        FROM section_sources AS c
-        JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
-        WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.section_id = s.id AND e.forgotten_at IS NULL
-    ) AS ranked
-    WHERE ranked.place <= 20 OR (ranked.place <= 200 AND position(ranked.ref IN s.body_md) > 0)
-) AS cited
-WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = ANY(CAST(:page_ids AS uuid[]))
-  AND (s.supported_at IS NULL OR CAST(:again AS boolean) OR s.id = CAST(:section_id AS uuid))
-  AND cited.labels IS NOT NULL
-ORDER BY s.page_id, s.id;
+-- and its sources, those that its text names and the newest others. Then the texts of these sources but for the known
+-- ones, each once, however many sections cite it. Of a long source the beginning is enough.
+WITH cited AS MATERIALIZED (
+    SELECT s.id, s.body_md, s.supported_at, sources.ids, sources.labels, sources.moments
+    FROM sections AS s
+    CROSS JOIN LATERAL (
+        SELECT array_agg(ranked.id ORDER BY ranked.place) AS ids,
+               array_agg(ranked.ref ORDER BY ranked.place) AS labels,
+               array_agg(ranked.captured_at ORDER BY ranked.place) AS moments
+        FROM (
+            SELECT e.id, CASE WHEN length(e.ref) BETWEEN 1 AND 200 THEN e.ref ELSE CAST(e.id AS text) END AS ref,
+                   e.captured_at, row_number() OVER (ORDER BY e.captured_at DESC, e.id DESC) AS place
+            FROM section_sources AS c
+            JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
+            WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.section_id = s.id
+              AND e.forgotten_at IS NULL
+        ) AS ranked
+        WHERE ranked.place <= 20 OR (ranked.place <= 200 AND position(ranked.ref IN s.body_md) > 0)
+    ) AS sources
+    WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = ANY(CAST(:page_ids AS uuid[]))
+      AND (s.supported_at IS NULL OR CAST(:again AS boolean) OR s.id = CAST(:section_id AS uuid))
+      AND sources.ids IS NOT NULL
+)
+SELECT true AS is_section, id, body_md AS text, supported_at, ids, labels, moments FROM cited
+UNION ALL
+SELECT false, e.id, left(e.content, 50000), NULL, NULL, NULL, NULL
+FROM sources AS e
+WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = ANY(ARRAY(
+    SELECT DISTINCT given.id FROM cited CROSS JOIN LATERAL unnest(cited.ids) AS given (id)
+    WHERE given.id <> ALL(CAST(:known AS uuid[]))
+));
 
 -- name: write_support
 -- When the newest source that supports each sentence of a section was captured.

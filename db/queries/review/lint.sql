@@ -107,12 +107,13 @@ WITH cited AS MATERIALIZED (
     GROUP BY one.page_id, other.page_id, of_one.sources, of_other.sources
     HAVING 2 * count(*) >= greatest(of_one.sources, of_other.sources)
 ), telling AS MATERIALIZED (
-    SELECT s.id, s.kind, s.ref, s.captured_at, lower(s.content) AS content
+    SELECT s.id, s.kind, s.ref, s.captured_at, said.content
     FROM sources AS s
+    CROSS JOIN LATERAL (SELECT lower(s.content) AS content OFFSET 0) AS said  -- once, and not for each of the forms
     WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id
       AND s.id IN (SELECT cited.source_id FROM pair JOIN cited ON cited.page_id = pair.old_id)
       AND EXISTS (
-          SELECT FROM unnest(CAST(:forms AS text[])) AS form (words) WHERE position(form.words IN lower(s.content)) > 0
+          SELECT FROM unnest(CAST(:forms AS text[])) AS form (words) WHERE position(form.words IN said.content) > 0
       )
 ), begun AS MATERIALIZED (
     SELECT cited.page_id, min(s.captured_at) AS captured_at
@@ -120,27 +121,32 @@ WITH cited AS MATERIALIZED (
     JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = cited.source_id
     WHERE cited.page_id IN (SELECT pair.old_id FROM pair)
     GROUP BY cited.page_id
+), told AS MATERIALIZED (
+    SELECT pair.old_id, pair.new_id, telling.id FROM telling
+    JOIN cited ON cited.source_id = telling.id
+    JOIN pair ON pair.old_id = cited.page_id
+    UNION
+    SELECT pair.old_id, pair.new_id, telling.id FROM telling
+    JOIN cited ON cited.source_id = telling.id
+    JOIN pair ON pair.new_id = cited.page_id
+), said AS (
+    SELECT DISTINCT ON (told.old_id, told.new_id) told.old_id, told.new_id, telling.kind, telling.ref
+    FROM told
+    JOIN telling ON telling.id = told.id
+    JOIN begun ON begun.page_id = told.old_id AND telling.captured_at > begun.captured_at
+    JOIN aliases AS once ON once.tenant_id = :tenant_id AND once.owner_id = :owner_id AND once.page_id = told.old_id
+    JOIN aliases AS now ON now.tenant_id = :tenant_id AND now.owner_id = :owner_id AND now.page_id = told.new_id
+    CROSS JOIN unnest(CAST(:forms AS text[])) AS form (words)
+    WHERE position(lower(once.name || form.words || now.name) IN telling.content) > 0
+    ORDER BY told.old_id, told.new_id, telling.captured_at DESC, telling.id
 )
 SELECT old.id, old.type, old.slug, old.title,
        said.kind || ':' || said.ref || ' says that it is ' || new.title || ' now. Merge: cairn merge ' || old.type
        || '/' || old.slug || ' ' || new.type || '/' || new.slug AS detail,
        new.type || '/' || new.slug AS target
-FROM pair
-JOIN begun ON begun.page_id = pair.old_id
-JOIN pages AS old ON old.tenant_id = :tenant_id AND old.owner_id = :owner_id AND old.id = pair.old_id
-JOIN pages AS new ON new.tenant_id = :tenant_id AND new.owner_id = :owner_id AND new.id = pair.new_id
-CROSS JOIN LATERAL (
-    SELECT telling.kind, telling.ref
-    FROM cited
-    JOIN telling ON telling.id = cited.source_id AND telling.captured_at > begun.captured_at
-    CROSS JOIN unnest(CAST(:forms AS text[])) AS form (words)
-    JOIN aliases AS once ON once.tenant_id = :tenant_id AND once.owner_id = :owner_id AND once.page_id = old.id
-    JOIN aliases AS now ON now.tenant_id = :tenant_id AND now.owner_id = :owner_id AND now.page_id = new.id
-    WHERE cited.page_id IN (old.id, new.id)
-      AND position(lower(once.name || form.words || now.name) IN telling.content) > 0
-    ORDER BY telling.captured_at DESC, telling.id
-    LIMIT 1
-) AS said
+FROM said
+JOIN pages AS old ON old.tenant_id = :tenant_id AND old.owner_id = :owner_id AND old.id = said.old_id
+JOIN pages AS new ON new.tenant_id = :tenant_id AND new.owner_id = :owner_id AND new.id = said.new_id
 ORDER BY old.title, old.id, new.id;
 
 -- name: similar_names

@@ -136,22 +136,21 @@ JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.
 
 -- name: find_synthesised
 -- Those of these pages that cite enough sources for a text of their own, with the sources that a plan cites for them.
-SELECT given.page_id
-FROM unnest(CAST(:page_ids AS uuid[])) AS given (page_id)
+WITH cited AS (
+    SELECT c.page_id, c.source_id FROM section_sources AS c
+    WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = ANY(CAST(:page_ids AS uuid[]))
+    UNION
+    SELECT planned.page_id, planned.source_id
+    FROM unnest(CAST(:citing AS uuid[]), CAST(:cited AS uuid[])) AS planned (page_id, source_id)
+    WHERE planned.page_id = ANY(CAST(:page_ids AS uuid[]))
+)
+SELECT cited.page_id
+FROM cited
+JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = cited.source_id
+    AND e.forgotten_at IS NULL
 JOIN owners AS o ON o.tenant_id = :tenant_id AND o.id = :owner_id
-WHERE o.min_sources_for_synthesis <= (
-    SELECT count(DISTINCT (e.kind, e.ref))
-    FROM (
-        SELECT c.source_id FROM section_sources AS c
-        WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = given.page_id
-        UNION
-        SELECT planned.source_id
-        FROM unnest(CAST(:citing AS uuid[]), CAST(:cited AS uuid[])) AS planned (page_id, source_id)
-        WHERE planned.page_id = given.page_id
-    ) AS cited
-    JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = cited.source_id
-    WHERE e.forgotten_at IS NULL
-);
+GROUP BY cited.page_id, o.min_sources_for_synthesis
+HAVING count(DISTINCT (e.kind, e.ref)) >= o.min_sources_for_synthesis;
 
 -- name: find_standing
 -- The sources that sections rest on and that go by these refs.

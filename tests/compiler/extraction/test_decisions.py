@@ -23,7 +23,10 @@ def read(text: str) -> list[tuple[str, str]]:
          "Revenir en octobre", "parce qu'il fait beau."),
         ("我们决定每周三不开会，因为大家都写不完代码。", "每周三不开会", "因为大家都写不完代码。"),
         ("費用が高いので、自社サーバーをやめることにした。", "自社サーバーをやめる", "費用が高いので"),
+        ("塩分を控えるために、夜のラーメンをやめることにした。", "夜のラーメンをやめる", "塩分を控えるため"),
         ("Decision: no meetings on Wednesday.", "No meetings on Wednesday", ""),
+        ("Hemos decidido pasar la Nochebuena en su piso de Lugo, que es más grande que el mío.",
+         "Pasar la Nochebuena en su piso de Lugo", ""),
     ],
 )  # fmt: skip
 def test_a_decision_and_its_reason(text: str, title: str, why: str) -> None:

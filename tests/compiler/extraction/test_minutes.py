@@ -96,3 +96,11 @@ def test_a_guest_is_named_without_the_word_for_guests() -> None:
     sightings = Reading(note(0, "Anwesend: Bodo Lenz, Gast: Frau Albers\n\n- Der Steg ist fertig.")).sightings
     assert sightings["frau albers"].is_person
     assert not any("gast" in key for key in sightings)
+
+
+def test_who_is_excused_in_french_is_quoted_only_where_nothing_else_is_said() -> None:
+    texts = [
+        f"Présente : Odile\nExcusée : Hélène Marchand\n\n{said}" for said in ("Hélène a trouvé les clés.", "Rien.")
+    ]
+    wiki = compiled(story(*texts, "Présentes : Hélène Marchand, Odile\n\nHélène écrit au maire."))
+    assert "Excusée" not in "".join(section.body for section in page(wiki, "Hélène Marchand").sections.values())

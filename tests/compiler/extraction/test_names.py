@@ -201,3 +201,16 @@ def test_a_firm_goes_by_its_name_without_the_kind_of_firm_before_it() -> None:
     )
     assert titles(wiki, "entity") == ["Werk Lüdenau"]
     assert "ludenau" in leading_names(wiki)
+
+
+TOLD = ("Dilys says the leeks can wait.", "Dilys lost all of her dahlias.", "Dilys brought a cake for no reason.")
+
+
+def test_a_word_that_only_begins_sentences_is_somebody_where_two_sources_say_what_people_do() -> None:
+    assert titles(compiled(story(*TOLD))) == ["Dilys"]
+    assert titles(compiled(story(TOLD[0], TOLD[1], "Dilys had it behind the shed."))) == []
+
+
+@pytest.mark.parametrize("name", ["編み物教室", "鶴岡八幡宮"])
+def test_a_japanese_name_of_a_class_or_a_shrine(name: str) -> None:
+    assert name in names(f"今日は{name}に行った。楽しかった。")

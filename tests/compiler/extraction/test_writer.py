@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler.extraction import ExtractiveWriter
+from compiler.extraction.evidence import former_lines, subject_of
+from compiler.extraction.readings import reading_of
 from compiler.planner import SectionTask, SourceText
 from compiler.quoting import mark, marked_refs
 from content.markdown.links import find_links, linkify
@@ -259,3 +261,33 @@ def test_a_greeting_does_not_lead_the_page_of_whom_it_greets() -> None:
     overview = body(compiled(story(chat)), "Annika", "overview")
     assert overview
     assert "Hey Annika" not in overview
+
+
+TAGGED = [
+    note(
+        0, "No luck. Cherokee Purple gave nine kilos under the old plastic roof.", title="Under a roof", tags=["garden"]
+    ),
+    note(1, "Rain. The pond froze over and the heron stood on it for an hour.", title="January", tags=["garden"]),
+    note(2, "The garden is a third of an acre behind the mill.", title="About", tags=["garden"]),
+]
+
+
+def test_a_note_that_does_not_name_its_topic_is_quoted_behind_its_title_with_what_it_tells() -> None:
+    sections = page(compiled(TAGGED), "Garden").sections.values()
+    text = "\n".join(section.body for section in sections)
+    assert "- 2026-04-02 — January: “The pond froze over and the heron stood on it for an hour.” [^n1]" in text
+    assert "No luck." not in text
+
+
+def test_a_line_that_quoted_the_first_sentence_of_such_a_note_is_the_writers_own() -> None:
+    subject = subject_of("topic", "Garden", frozenset({"garden"}))
+    assert "- 2026-04-02: “Rain.” [^n1]" in list(former_lines("recent", reading_of(TAGGED[1]), subject))
+
+
+def test_a_summary_begins_with_the_name_where_nothing_says_more() -> None:
+    told = [
+        "The greenhouse stayed at two, thanks to a paraffin heater that Owen lent, and the Aji Amarillo never noticed.",
+        "Owen drops it by trailer and always stays for tea.",
+        "Yesterday I met Owen.",
+    ]
+    assert page(compiled(story(*told)), "Owen").card.summary == told[1]

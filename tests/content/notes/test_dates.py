@@ -63,3 +63,9 @@ def test_every_day_is_read_from_the_name_of_a_file(one: date, mark: str) -> None
 def test_no_text_is_too_much(path: str, text: str) -> None:
     found = date_of({"date": text}, path, text)
     assert found is None or found.tzinfo is UTC
+
+
+def test_a_record_says_when_it_was_opened() -> None:
+    assert date_of({}, "T-7.txt", "Ticket: T-7\nStatus: open\nOpened: 2024-05-14 11:40") == datetime(
+        2024, 5, 14, 11, 40, tzinfo=UTC
+    )

@@ -2,11 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import orjson
 import pytest
 
-from db.database import Row
 from resolvers.context import Context
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
@@ -14,9 +14,11 @@ from resolvers.pages.contradictions import Claimed, record_contradiction
 from resolvers.pages.edits import edit_page
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.sources import grounding
-from resolvers.sources.grounding import supported
+from resolvers.sources.grounding import CitedSection, find_cited, supported
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft, cite_source
+from resolvers.transactions.transaction import read_connection
+from resolvers.transactions.writer import Writer
 from schema.root import make_engine
 from tests.compiler.story import compile_all, retain
 from tests.compiler.test_corrections import BEFORE, keep, rules
@@ -71,9 +73,9 @@ async def test_an_edit_reads_the_sources_of_its_own_section_alone(
     await cite(wiki, page_id, "work", 1)
     read: list[str] = []
 
-    def noted(row: Row) -> list[datetime | None]:
-        read.append(row["body_md"])
-        return supported(row)
+    def noted(section: CitedSection) -> list[datetime | None]:
+        read.append(section.body)
+        return supported(section)
 
     monkeypatch.setattr(grounding, "supported", noted)
     edit = {"old_text": "leads sales", "new_text": "leads the sales"}
@@ -119,14 +121,34 @@ async def test_what_the_rules_compile_is_never_unverified(wiki: Wiki) -> None:
     assert {one["grounding"]["unverified"] for one in found} == {0}
 
 
-async def test_every_page_of_a_batch_is_held_against_its_sources(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("characters", [0, grounding.KEPT_MAX])
+async def test_every_page_of_a_batch_is_held_against_its_sources(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch, characters: int
+) -> None:
     monkeypatch.setattr(grounding, "PAGES_AT_ONCE", 2)
+    monkeypatch.setattr(grounding, "KEPT_MAX", characters)
     names = ("Anker", "Birke", "Distel", "Erle", "Fichte")
     await retain(wiki, "\n".join(f"page entity {name}\n{name} grows by the river." for name in names))
     await compile_all(wiki)
     sections = [row for row in await wiki.rows("sections") if row["body_md"]]
     assert len(sections) == 5
     assert all(row["supported_at"] for row in sections)
+
+
+async def test_a_text_that_many_sections_cite_is_read_once(wiki: Wiki) -> None:
+    names = ("Anker", "Birke", "Distel")
+    await retain(wiki, "\n".join(f"page entity {name}\n{name} grows by the river." for name in names))
+    await compile_all(wiki)
+    page_ids = [row["id"] for row in await wiki.rows("pages") if row["title"] in names]
+    asked = {"page_ids": page_ids, "section_id": None, "again": True}
+    known: dict[UUID, str] = {}
+    async with read_connection(wiki.database) as connection:
+        first = await find_cited(Writer(connection, wiki.scope), asked, known)
+        rows = await Writer(connection, wiki.scope).all(grounding.GROUNDING["find_cited"], **asked, known=list(known))
+    assert len(first) == 3
+    assert len(known) == 1
+    assert {text for section in first for text in section.texts} == set(known.values())
+    assert [row["is_section"] for row in rows] == [True, True, True]
 
 
 FOUND = """query ($tenant: ID!, $strict: Boolean) {
