@@ -93,7 +93,7 @@ async def test_what_was_retained_since_is_found_by_a_question_that_was_asked_bef
 
 async def test_passages_understand_a_question_anew_when_their_words_were_counted_anew(wiki: Wiki) -> None:
     await retain_sources(wiki.database, wiki.scope, [SourceDraft("url", "lighthouse", "The lighthouse is tall.")])
-    memory = memory_of(wiki.database).read
+    memory = memory_of(wiki.database).passages
     assert await passages(wiki, "tall lighthouse")
     (first,) = memory.entries.values()
     assert await passages(wiki, "tall lighthouse")
@@ -102,11 +102,11 @@ async def test_passages_understand_a_question_anew_when_their_words_were_counted
     await retain_sources(wiki.database, wiki.scope, drafts)
     assert await passages(wiki, "tall lighthouse")
     (later,) = memory.entries.values()
-    assert later.pages == first.pages + 9
+    assert later.reading.pages == first.reading.pages + 9
 
 
 async def test_long_questions_and_mistakes_to_passages_are_not_remembered(wiki: Wiki) -> None:
     await retain_sources(wiki.database, wiki.scope, [SourceDraft("url", "lighthouse", "The lighthouse is tall.")])
     for text in ("lighthuose", "tall " * 60):
         assert await passages(wiki, text)
-    assert not memory_of(wiki.database).read.entries
+    assert not memory_of(wiki.database).passages.entries
