@@ -12,10 +12,10 @@ from zlib import crc32
 
 import orjson
 
-from content.search.search_query import SearchQuery, without_exclusions
+from content.search.search_query import SearchQuery, without_exclusions, without_quotes
 from content.search.snippets import Snippet
 from content.search.times import named_times, names_no_time
-from content.search.words import ANALYSERS
+from content.search.words import ANALYSERS, words
 from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements
@@ -97,7 +97,8 @@ class SourceSearchResult:
 async def search_sources(database: Database, scope: Scope, asked: SourceSearchRequest) -> SourceSearchResult:
     """Return the best passages for a question; nothing, without SQL, for one that says nothing.
 
-    A wiki that the caller may not read has no sources. Raises BadInput for a cursor of another search.
+    A phrase among other words that no passage says is searched as words, which are then what is suggested. A wiki that
+    the caller may not read has no sources. Raises BadInput for a cursor of another search.
     """
     query = await query_of(asked.text)
     start = read_cursor(asked)
@@ -108,8 +109,18 @@ async def search_sources(database: Database, scope: Scope, asked: SourceSearchRe
     except NotFound:
         return SourceSearchResult()
     near = await near_passages(database, scope, query, filters(asked.filter, query))
+    memory = memory_of(database)
     async with database.searching() as connection:
-        return await search_passages(connection, scope, asked, query, memory_of(database), start, near)
+        found = await search_passages(connection, scope, asked, query, memory, start, near)
+        if found.total or not asks_beside_phrases(query):
+            return found
+        plain = await search_as(connection, scope, asked, replace(query, phrases=()), start, memory, near)
+        return replace(plain, did_you_mean=without_quotes(asked.text)) if plain.total else found
+
+
+def asks_beside_phrases(query: SearchQuery) -> bool:
+    """Return whether a query requires phrases and has other words, too."""
+    return bool(query.phrases) and len(words(query.words)) > len(words(" ".join(query.phrases)))
 
 
 async def search_passages(
