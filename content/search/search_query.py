@@ -102,6 +102,17 @@ def without_exclusions(text: str) -> str:
     return "".join([*parts, text[at:]])
 
 
+def without_quotes(text: str) -> str:
+    """Return the query with the words of each required phrase as words: `who sang "Winter Light"` → `who sang Winter
+    Light`. A phrase that is excluded, and the value of an operator, stay quoted."""
+    parts, at = [], 0
+    for term in TERM.finditer(UNSTORABLE.sub(" ", text[:QUERY_MAX]).translate(SIGNS)):
+        if term["quoted"] and _said_by(term, in_prose=False)[0][0] == "phrases":
+            parts += [text[at : term.start()], text[term.start() + 1 : term.end() - 1]]
+            at = term.end()
+    return "".join([*parts, text[at:]])
+
+
 def parse(text: str) -> SearchQuery:
     """Parse a query: any text is one."""
     return _read(text, in_prose=False)

@@ -90,10 +90,10 @@ def restates(newer: RankedPassage, older: RankedPassage, asked: Words) -> bool:
     Both say much of the question, name the same, and have many words in common: the fewer, the clearer the newer one
     says that it corrects something.
     """
-    if newer.source_id != older.source_id and newer.captured_at == older.captured_at:
-        return False
     shared = older.said & newer.said
     if len(shared) < max(least_shared(asked), LEAST_STATED * len(older.said)):
+        return False
+    if newer.source_id != older.source_id and newer.captured_at == older.captured_at:
         return False
     common = newer.lexemes & older.lexemes
     share = len(common) / max(1, min(len(newer.lexemes), len(older.lexemes)))

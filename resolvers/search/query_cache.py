@@ -4,6 +4,7 @@ The statement that ranks says when was counted what holds now. What was understo
 understood anew, so no clock decides what is still true, and servers need not tell each other.
 """
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -29,13 +30,27 @@ CHARACTERS_MAX = 40_000
 """Characters of the questions of one cache: understood, one takes some 600 bytes for each, so that all take 24 MB."""
 
 
+class PassageQuestion(NamedTuple):
+    """A question as the passages of a wiki understand it: what its lexemes weigh, and the words to compare passages by.
+
+    `lexical` are the parameters that stand for its words. `rare` finds passages, and `wide` more when that finds few.
+    """
+
+    reading: ReadQuery
+    weights: dict[str, float]
+    lexical: dict[str, Any]
+    words: Mapping[str, frozenset[str]]
+    rare: str | None
+    wide: str | None
+
+
 class Memory:
     """A cache of the questions of one database."""
 
     def __init__(self) -> None:
         self.understood: WeighedLRU[Understood] = WeighedLRU(CACHE_SIZE, CHARACTERS_MAX, characters)
-        self.read: WeighedLRU[ReadQuery] = WeighedLRU(CACHE_SIZE, CHARACTERS_MAX, characters)
-        """Questions to passages, whose ranking makes the rest anew: it depends on the day."""
+        self.passages: WeighedLRU[PassageQuestion] = WeighedLRU(CACHE_SIZE, CHARACTERS_MAX, characters)
+        """Questions to passages, without the times that they name: those depend on the day."""
 
     def find(self, scope: Scope, text: str, wanted: Filter) -> Understood | None:
         return self.understood.find(key_of(scope, text, wanted))
@@ -47,15 +62,15 @@ class Memory:
         else:
             self.understood.keep(key_of(scope, text, wanted), understood)
 
-    def find_reading(self, scope: Scope, text: str, besides: str) -> ReadQuery | None:
-        return self.read.find(key_of(scope, text, besides))
+    def find_for_passages(self, scope: Scope, text: str, besides: str) -> PassageQuestion | None:
+        return self.passages.find(key_of(scope, text, besides))
 
-    def keep_reading(self, scope: Scope, text: str, besides: str, reading: ReadQuery) -> None:
+    def keep_for_passages(self, scope: Scope, text: str, besides: str, question: PassageQuestion) -> None:
         """Keep how the passages of a wiki understand a question, with the same exceptions."""
-        if len(text) + len(besides) > LONGEST or reading.corrected:
-            self.read.drop(key_of(scope, text, besides))
+        if len(text) + len(besides) > LONGEST or question.reading.corrected:
+            self.passages.drop(key_of(scope, text, besides))
         else:
-            self.read.keep(key_of(scope, text, besides), reading)
+            self.passages.keep(key_of(scope, text, besides), question)
 
 
 def characters(key: tuple[Any, ...], _: object) -> int:

@@ -12,10 +12,10 @@ from zlib import crc32
 
 import orjson
 
-from content.search.search_query import SearchQuery, without_exclusions
+from content.search.search_query import SearchQuery, without_exclusions, without_quotes
 from content.search.snippets import Snippet
 from content.search.times import named_times, names_no_time
-from content.search.words import ANALYSERS
+from content.search.words import ANALYSERS, words
 from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements
@@ -27,7 +27,7 @@ from .currentness import FOREMOST, asked_words, newest_first
 from .interpretation import ReadQuery, read
 from .lexemes import PASSAGES, one_of, quoted
 from .passages import CURRENT
-from .query_cache import Memory, memory_of
+from .query_cache import Memory, PassageQuestion, memory_of
 from .ranking_query import query_of, rare_enough, rarest_lexemes, required, weigh
 from .request import DEEPEST, DEFAULT, Filter, SearchRequest
 from .search import ENOUGH, SWITCHED, in_wiki
@@ -97,7 +97,8 @@ class SourceSearchResult:
 async def search_sources(database: Database, scope: Scope, asked: SourceSearchRequest) -> SourceSearchResult:
     """Return the best passages for a question; nothing, without SQL, for one that says nothing.
 
-    A wiki that the caller may not read has no sources. Raises BadInput for a cursor of another search.
+    A phrase among other words that no passage says is searched as words, which are then what is suggested. A wiki that
+    the caller may not read has no sources. Raises BadInput for a cursor of another search.
     """
     query = await query_of(asked.text)
     start = read_cursor(asked)
@@ -108,8 +109,18 @@ async def search_sources(database: Database, scope: Scope, asked: SourceSearchRe
     except NotFound:
         return SourceSearchResult()
     near = await near_passages(database, scope, query, filters(asked.filter, query))
+    memory = memory_of(database)
     async with database.searching() as connection:
-        return await search_passages(connection, scope, asked, query, memory_of(database), start, near)
+        found = await search_passages(connection, scope, asked, query, memory, start, near)
+        if found.total or not asks_beside_phrases(query):
+            return found
+        plain = await search_as(connection, scope, asked, replace(query, phrases=()), start, memory, near)
+        return replace(plain, did_you_mean=without_quotes(asked.text)) if plain.total else found
+
+
+def asks_beside_phrases(query: SearchQuery) -> bool:
+    """Return whether a query requires phrases and has other words, too."""
+    return bool(query.phrases) and len(words(query.words)) > len(words(" ".join(query.phrases)))
 
 
 async def search_passages(
@@ -152,14 +163,15 @@ async def search_as(
     """Search the passages for the question as `query` has understood it, by the cached reading if that still holds."""
     besides = " ".join([*query.phrases, *query.excluded])
     text = query.words + " " * asked.text[-1:].isspace()
-    kept = memory.find_reading(scope, text, besides)
+    kept = memory.find_for_passages(scope, text, besides)
     if kept is not None and (result := await found(connection, scope, asked, kept, query, start, near, is_kept=True)):
         return result
     reading = await read(connection, scope, text, besides, (CURRENT,), offset=PASSAGES)
     if reading is None:
         return SourceSearchResult()
-    memory.keep_reading(scope, text, besides, reading)
-    result = await found(connection, scope, asked, reading, query, start, near)
+    question = passage_question(reading)
+    memory.keep_for_passages(scope, text, besides, question)
+    result = await found(connection, scope, asked, question, query, start, near)
     assert result is not None
     return result
 
@@ -168,7 +180,7 @@ async def found(
     connection: Connection,
     scope: Scope,
     asked: SourceSearchRequest,
-    reading: ReadQuery,
+    question: PassageQuestion,
     query: SearchQuery,
     start: int,
     near: Sequence[Row] = (),
@@ -177,10 +189,10 @@ async def found(
 ) -> SourceSearchResult | None:
     """Rank the passages, fused with the `near` ones, and cut the page of results that was asked for out of them.
 
-    None for a reading that was kept and that does not hold any more, or by which nothing is found.
+    None for a question that was kept and is not understood so any more, or by which nothing is found.
     """
     size = max(1, min(asked.first, DEEPEST))
-    weights, _ = weigh(reading)
+    reading = question.reading
     values = {
         "tenant_id": scope.tenant_id,
         "owner_id": scope.owner_id,
@@ -190,16 +202,16 @@ async def found(
         "length": reading.mean_length,
         "required": required(reading, Filter(), query),
         **filters(asked.filter, query),
-        **lexical(reading, weights),
+        **question.lexical,
         **await time_parameters(query.words, reading.languages),
         **PASSAGE_WEIGHTS,
     }
-    ranking = await ranked(connection, reading, weights, values)
+    ranking = await ranked(connection, question, values)
     if is_kept and not (ranking and ranking[0]["counted_at"] == reading.counted_at):
         return None
     rows = fuse_passages(ranking, near, reading.analyser)
     size_of_texts = sum(len(row["text"]) for row in rows[:FOREMOST])
-    passages = await read_in_thread(size_of_texts, newest_first, rows, asked_words(reading))
+    passages = await read_in_thread(size_of_texts, newest_first, rows, question.words)
     total = passages[0].found if passages else 0
     search = identity(asked)
     hits = tuple(
@@ -211,7 +223,7 @@ async def found(
     )  # fmt: skip
     if asked.with_snippets:
         texts = {hit: [("", hit.text)] for hit in hits}
-        shown = await snippets_of(connection, scope, reading, weights, texts)
+        shown = await snippets_of(connection, scope, reading, question.weights, texts)
         hits = tuple(hit._replace(snippet=shown[hit]) for hit in hits)
     return SourceSearchResult(
         hits=hits,
@@ -250,12 +262,9 @@ async def matching_refs(
         reading = await read(connection, scope, query.words, besides, (CURRENT,), offset=PASSAGES)
         if reading is None:
             return {}
-        weights, _ = weigh(reading)
-        rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))
         rows = await connection.all(
             RANKING["find_matching_refs"], tenant_id=scope.tenant_id, owner_id=scope.owner_id,
-            analyser=reading.analyser, page_ids=list(page_ids), rare=rare_enough(reading, rarest, PASSAGE_BUDGET),
-            most=MATCHING_MAX,
+            analyser=reading.analyser, page_ids=list(page_ids), rare=passage_question(reading).rare, most=MATCHING_MAX,
         )  # fmt: skip
     return {row["page_id"]: row["refs"] for row in rows}
 
@@ -269,19 +278,37 @@ def filters(wanted: SourceFilter, query: SearchQuery) -> dict[str, Any]:
     }
 
 
+def passage_question(reading: ReadQuery) -> PassageQuestion:
+    """Return what ranking makes of a question as it was read."""
+    weights, _ = weigh(reading)
+    rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))
+    return PassageQuestion(
+        reading,
+        weights,
+        lexical(reading, weights),
+        asked_words(reading),
+        rare_enough(reading, rarest, PASSAGE_BUDGET),
+        rarest_lexemes(reading, rarest, PASSAGE_BUDGET),
+    )
+
+
 def lexical(reading: ReadQuery, weights: dict[str, float]) -> dict[str, Any]:
     """Return the parameters that stand for the words: what each weighs, alone and beside the next one."""
-    lexemes = sorted(weights, key=lambda lexeme: (-weights[lexeme], lexeme))[:HEAVIEST]
+    heavy = sorted(weights, key=lambda lexeme: (-weights[lexeme], lexeme))[:HEAVIEST]
     meant = [tuple(lexeme for option in options for lexeme in option.lexemes) for options in reading.options]
     spoken = [group for group in meant if group]
     pairs = [(one, other) for one, other in pairwise(meant) if one and other]
     idle = reading.idle_among(reading.words)
-    names = [lexeme for word, group in zip(reading.words, meant, strict=True) if word not in idle for lexeme in group]
+    named = [lexeme for word, group in zip(reading.words, meant, strict=True) if word not in idle for lexeme in group]
+    lexemes = [f"{quoted(lexeme)}:BCD" for lexeme in heavy]
+    names = [f"{quoted(lexeme)}:A" for lexeme in dict.fromkeys(named)][:HEAVIEST]
     return {
-        "lexemes": [f"{quoted(lexeme)}:BCD" for lexeme in lexemes],
-        "weights": [weights[lexeme] for lexeme in lexemes],
+        "lexemes": lexemes,
+        "weights": [weights[lexeme] for lexeme in heavy],
+        "any": "|".join(lexemes) or None,
         "total": sum(heaviest(weights, group) for group in set(spoken)) or 1.0,
-        "names": [f"{quoted(lexeme)}:A" for lexeme in dict.fromkeys(names)][:HEAVIEST],
+        "names": names,
+        "speaker": "|".join(names) or None,
         "pairs": [f"{one_of(one)}<->{one_of(other)}" for one, other in pairs],
         "pair_weights": [(heaviest(weights, one) + heaviest(weights, other)) / 2 for one, other in pairs],
     }
@@ -291,15 +318,12 @@ def heaviest(weights: dict[str, float], group: Sequence[str]) -> float:
     return max(weights[lexeme] for lexeme in group)
 
 
-async def ranked(
-    connection: Connection, reading: ReadQuery, weights: dict[str, float], values: dict[str, Any]
-) -> Sequence[Row]:
+async def ranked(connection: Connection, question: PassageQuestion, values: dict[str, Any]) -> Sequence[Row]:
     """Rank the passages. If hardly any has several of the common words asked for, rank those that have one of them."""
-    rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))
-    rows = await connection.all(RANKING["rank_passages"], **values, rare=rare_enough(reading, rarest, PASSAGE_BUDGET))
-    if len(rows) >= ENOUGH or (wide := rarest_lexemes(reading, rarest, PASSAGE_BUDGET)) is None:
+    rows = await connection.all(RANKING["rank_passages"], **values, rare=question.rare)
+    if len(rows) >= ENOUGH or question.wide is None:
         return rows
-    return await connection.all(RANKING["rank_passages"], **values, rare=wide)
+    return await connection.all(RANKING["rank_passages"], **values, rare=question.wide)
 
 
 def make_cursor(search: int, place: int) -> str:

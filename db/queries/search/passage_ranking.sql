@@ -1,14 +1,14 @@
 -- name: rank_passages
--- The best passages for a question. Found are passages that have its rarest words. Weighed are the hundred of them that
+-- The best passages for a question. Found are passages that have its rarest words. Weighed are the eighty of them that
 -- say most of the question, before others those of a speaker whom it names, and what stands around the first sixty,
--- because an answer often repeats no word of it. The score of a passage is
--- its own BM25 with shares of its neighbours', a share for each of: how much of the question it says together with its
--- neighbours, that one of the words names its speaker, how many speakers that are named speak in its source, words that
--- stand side by side as in the question, the BM25 of its source, and when the question names a time, how near the source
--- is to that. A question asked in the source counts for the passage after it. At the end the best passages of a source
--- support each other. A lexeme is weighed as `weigh_pages` does it; words of the speaker do not count as said. With the
--- passages come the lexemes of their texts, by which the first of them are compared with each other, and when the words
--- of the wiki were last counted.
+-- because an answer often repeats no word of it: two passages on each side of the first thirty, one of the others. The
+-- score of a passage is its own BM25 with shares of its neighbours', a share for each of: how much of the question it
+-- says together with its neighbours, that one of the words names its speaker, how many speakers that are named speak in
+-- its source, words that stand side by side as in the question, the BM25 of its source, and when the question names a
+-- time, how near the source is to that. A question asked in the source counts for the passage after it. At the end the
+-- best passages of a source support each other. A lexeme is weighed as `weigh_pages` does it; words of the speaker do
+-- not count as said. With the passages come the lexemes of their texts, by which the first of them are compared with
+-- each other, and when the words of the wiki were last counted.
 WITH scope AS (
     SELECT CASE WHEN analyser = CAST(:analyser AS smallint) THEN updated_at END AS counted_at
     FROM search_scopes
@@ -22,8 +22,6 @@ WITH scope AS (
 ), name AS MATERIALIZED (
     SELECT lexeme, CAST(1 AS bigint) << CAST(ordinality AS integer) AS bit
     FROM unnest(CAST(:names AS tsquery[])) WITH ORDINALITY AS n (lexeme)
-), speaker AS MATERIALIZED (
-    SELECT CAST(string_agg(CAST(lexeme AS text), '|') AS tsquery) AS names FROM name
 ), found AS MATERIALIZED (
     SELECT source_id, position, captured_at, asks, words, tsv
     FROM search_passages
@@ -41,33 +39,34 @@ WITH scope AS (
 ), best AS MATERIALIZED (
     SELECT f.*
     FROM found AS f
-    CROSS JOIN LATERAL (
-        SELECT sum(weight) AS said FROM term WHERE f.tsv @@ term.lexeme
-    ) AS own
-    ORDER BY coalesce(own.said, 0)
-            + CASE WHEN f.tsv @@ (SELECT names FROM speaker) THEN CAST(:w_foremost AS float8) * CAST(:total AS float8) ELSE 0 END
+    ORDER BY coalesce((SELECT sum(weight) FROM term WHERE f.tsv @@ term.lexeme), 0)
+            + CASE WHEN f.tsv @@ CAST(:speaker AS tsquery) THEN CAST(:w_foremost AS float8) * CAST(:total AS float8) ELSE 0 END
             DESC, f.words, f.source_id, f.position
-    LIMIT 100
-), near AS MATERIALIZED (
-    SELECT DISTINCT best.source_id, best.position + step.number AS position
-    FROM (SELECT source_id, position FROM best LIMIT 60) AS best
-    CROSS JOIN (VALUES (-2), (-1), (1), (2)) AS step (number)
-    EXCEPT
-    SELECT source_id, position FROM best
+    LIMIT 80
+), near AS (
+    SELECT source_id, array_agg(position) AS positions
+    FROM (
+        SELECT best.source_id, best.position + step.number AS position
+        FROM (SELECT source_id, position, row_number() OVER () AS place FROM best LIMIT 60) AS best
+        JOIN (VALUES (-2, 30), (-1, 60), (1, 60), (2, 30)) AS step (number, places) ON best.place <= step.places
+        EXCEPT
+        SELECT source_id, position FROM best
+    ) AS place
+    GROUP BY source_id
 ), beside AS MATERIALIZED (
     SELECT p.*
     FROM near
     CROSS JOIN LATERAL (
         SELECT source_id, position, captured_at, asks, words, tsv FROM search_passages
-        WHERE source_id = near.source_id AND position = near.position AND tenant_id = CAST(:tenant_id AS uuid)
+        WHERE source_id = near.source_id AND position = ANY(near.positions) AND tenant_id = CAST(:tenant_id AS uuid)
           AND analyser = CAST(:analyser AS smallint)
           AND (CAST(:required AS tsquery) IS NULL OR tsv @@ CAST(:required AS tsquery))
-        LIMIT 1
+        OFFSET 0
     ) AS p
 ), seen AS MATERIALIZED (
     SELECT s.source_id, s.position, s.captured_at, own.score AS own, own.said, own.weight,
         s.asks,
-        CASE WHEN s.tsv @@ (SELECT names FROM speaker)
+        CASE WHEN s.tsv @@ CAST(:speaker AS tsquery)
             THEN coalesce((SELECT bit_or(bit) FROM name WHERE s.tsv @@ name.lexeme), 0) ELSE 0 END AS spoken,
         CASE WHEN own.said & (own.said - 1) <> 0 THEN coalesce((
             SELECT sum(weight)
@@ -86,7 +85,7 @@ WITH scope AS (
                 / (1 + longness * 1.6449341::float8 * (1 - ts_rank('{1,1,1,0}', s.tsv, lexeme))) - 0.6079271::float8)), 0)
                 / longness * (CAST(:k1 AS float8) + 1) AS score
         FROM term
-        WHERE s.tsv @@ term.lexeme
+        WHERE s.tsv @@ CAST(:any AS tsquery) AND s.tsv @@ term.lexeme
     ) AS own
 ), beyond AS (
     SELECT seen.*,
@@ -95,17 +94,19 @@ WITH scope AS (
         lag(own, 1) OVER by_place AS own_back1, lag(own, 2) OVER by_place AS own_back2,
         lead(own, 1) OVER by_place AS own_on1, lead(own, 2) OVER by_place AS own_on2,
         lag(asks, 1) OVER by_place AS asks_back1,
-        lag(said, 1) OVER by_place AS said_back1, lead(said, 1) OVER by_place AS said_on1
+        lag(said, 1) OVER by_place AS said_back1, lead(said, 1) OVER by_place AS said_on1,
+        lag(weight, 1) OVER by_place AS weight_before, lead(weight, 1) OVER by_place AS weight_after
     FROM seen
     WINDOW by_place AS (PARTITION BY source_id ORDER BY position)
 ), around AS (
-    SELECT source_id, position, asks, own, said, weight, spoken, pairs,
+    SELECT source_id, position, asks, own, said, weight, spoken, pairs, weight_before, weight_after,
         CASE WHEN back1 = 1 THEN own_back1 ELSE 0 END AS before,
         CASE WHEN back1 = 2 THEN own_back1 WHEN back2 = 2 THEN own_back2 ELSE 0 END AS long_before,
         CASE WHEN on1 = 1 THEN own_on1 ELSE 0 END AS after,
         CASE WHEN on1 = 2 THEN own_on1 WHEN on2 = 2 THEN own_on2 ELSE 0 END AS long_after,
         CASE WHEN back1 = 1 AND asks_back1 THEN own_back1 ELSE 0 END AS question,
-        said | CASE WHEN back1 = 1 THEN said_back1 ELSE 0 END | CASE WHEN on1 = 1 THEN said_on1 ELSE 0 END AS together
+        CASE WHEN back1 = 1 THEN said_back1 ELSE 0 END AS said_before,
+        CASE WHEN on1 = 1 THEN said_on1 ELSE 0 END AS said_after
     FROM beyond
 ), source AS MATERIALIZED (
     SELECT s.source_id, coalesce(said.score, 0) AS score,
@@ -119,7 +120,8 @@ WITH scope AS (
         SELECT source_id, sum(weight * passages * 2.5::float8 / (passages + 1.5::float8)) AS score
         FROM (
             SELECT seen.source_id, term.weight, count(*) AS passages
-            FROM seen JOIN term ON seen.said & term.bit <> 0
+            FROM (SELECT source_id, said FROM seen WHERE said <> 0 OFFSET 0) AS seen
+            JOIN term ON seen.said & term.bit <> 0
             GROUP BY seen.source_id, term.bit, term.weight
         ) AS t
         GROUP BY source_id
@@ -143,8 +145,10 @@ WITH scope AS (
             + CAST(:w_long_before AS float8) * a.long_before + CAST(:w_long_after AS float8) * a.long_after
             + CAST(:w_question AS float8) * a.question
             + CAST(:w_together AS float8) * CAST(:total AS float8) * power(CASE
-                WHEN a.together = a.said THEN a.weight
-                ELSE (SELECT sum(weight) FROM term WHERE a.together & term.bit <> 0)
+                WHEN (a.said_before | a.said_after) & ~a.said = 0 THEN a.weight
+                WHEN a.said_after = 0 AND a.said & a.said_before = 0 THEN a.weight + a.weight_before
+                WHEN a.said_before = 0 AND a.said & a.said_after = 0 THEN a.weight + a.weight_after
+                ELSE (SELECT sum(weight) FROM term WHERE (a.said | a.said_before | a.said_after) & term.bit <> 0)
             END / CAST(:total AS float8), 2)
             + CAST(:w_speaker AS float8) * CAST(:total AS float8) * CASE WHEN a.spoken <> 0 THEN 1 ELSE 0 END
             + CAST(:w_speakers AS float8) * s.speakers
@@ -153,11 +157,13 @@ WITH scope AS (
             + CAST(:w_time AS float8) * s.timely AS score
     FROM (SELECT * FROM around OFFSET 0) AS a
     JOIN source AS s ON s.source_id = a.source_id
-), placed AS (
-    SELECT *, row_number() OVER (PARTITION BY source_id ORDER BY score DESC, position) AS place FROM scored
 ), supported AS (
-    SELECT *, score + CAST(:w_best AS float8) * sum(score) FILTER (WHERE place <= 3) OVER (PARTITION BY source_id) AS whole
-    FROM placed
+    SELECT *, score + CAST(:w_best AS float8) * (nth_value(score, 1) OVER best_first
+        + coalesce(nth_value(score, 2) OVER best_first, 0) + coalesce(nth_value(score, 3) OVER best_first, 0)) AS whole
+    FROM scored
+    WINDOW best_first AS (
+        PARTITION BY source_id ORDER BY score DESC ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+    )
 ), first AS (
     SELECT source_id, position, whole AS score FROM supported
     ORDER BY whole DESC, source_id, position

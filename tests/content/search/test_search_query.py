@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content.limits import UNSTORABLE
-from content.search.search_query import DEMANDS_MAX, QUERY_MAX, SearchQuery, parse, understand, without_exclusions
+from content.search.search_query import (
+    DEMANDS_MAX,
+    QUERY_MAX,
+    SearchQuery,
+    parse,
+    understand,
+    without_exclusions,
+    without_quotes,
+)
 from content.search.words import words
 from content.templates import TEMPLATES
 
@@ -193,6 +201,19 @@ def test_in_sentences_and_names_of_switches_signs_are_no_operators(text: str, me
 )
 def test_an_exclusion_may_be_a_word(text: str, plain: str) -> None:
     assert without_exclusions(text) == plain
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ('who sang "Winter Light" first', "who sang Winter Light first"),
+        ('“light roast” 5"', 'light roast 5"'),
+        ('tag:"city guide" -"iced tea" tea', 'tag:"city guide" -"iced tea" tea'),
+        ('"" "?" tea', '"" "?" tea'),
+    ],
+)
+def test_a_phrase_may_be_words(text: str, plain: str) -> None:
+    assert without_quotes(text) == plain
 
 
 @given(st.text(max_size=200))

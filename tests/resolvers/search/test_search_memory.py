@@ -93,7 +93,7 @@ async def test_what_was_retained_since_is_found_by_a_question_that_was_asked_bef
 
 async def test_passages_understand_a_question_anew_when_their_words_were_counted_anew(wiki: Wiki) -> None:
     await retain_sources(wiki.database, wiki.scope, [SourceDraft("url", "lighthouse", "The lighthouse is tall.")])
-    memory = memory_of(wiki.database).read
+    memory = memory_of(wiki.database).passages
     assert await passages(wiki, "tall lighthouse")
     (first,) = memory.entries.values()
     assert await passages(wiki, "tall lighthouse")
@@ -102,14 +102,14 @@ async def test_passages_understand_a_question_anew_when_their_words_were_counted
     await retain_sources(wiki.database, wiki.scope, drafts)
     assert await passages(wiki, "tall lighthouse")
     (later,) = memory.entries.values()
-    assert later.pages == first.pages + 9
+    assert later.reading.pages == first.reading.pages + 9
 
 
 async def test_long_questions_and_mistakes_to_passages_are_not_remembered(wiki: Wiki) -> None:
     await retain_sources(wiki.database, wiki.scope, [SourceDraft("url", "lighthouse", "The lighthouse is tall.")])
     for text in ("lighthuose", "tall " * 60):
         assert await passages(wiki, text)
-    assert not memory_of(wiki.database).read.entries
+    assert not memory_of(wiki.database).passages.entries
 
 
 async def test_questions_are_kept_while_all_of_them_are_not_too_long_together(wiki: Wiki) -> None:
@@ -118,10 +118,10 @@ async def test_questions_are_kept_while_all_of_them_are_not_too_long_together(wi
     memory = memory_of(wiki.database)
     questions = [f"lighthouse tall {number}" for number in range(10, 19)]
     length = len(questions[0])
-    memory.understood.most = memory.read.most = 3 * length
+    memory.understood.most = memory.passages.most = 3 * length
     for text in questions:
         await slugs(wiki, text)
         await passages(wiki, text)
     assert [key[2] for key in memory.understood.entries] == questions[-3:]  # type: ignore[index]
-    assert [key[2] for key in memory.read.entries] == questions[-3:]  # type: ignore[index]
-    assert memory.understood.held == memory.read.held == 3 * length
+    assert [key[2] for key in memory.passages.entries] == questions[-3:]  # type: ignore[index]
+    assert memory.understood.held == memory.passages.held == 3 * length

@@ -63,6 +63,21 @@ async def test_phrases_and_exclusions_hold(evidence: Wiki) -> None:
     assert not any("second shop" in text for text in texts(await search(evidence, "bakery -second")))
 
 
+async def test_a_phrase_that_no_passage_says_is_searched_as_words(evidence: Wiki) -> None:
+    asked = 'who opened the "second bakery shop"'
+    found = await search(evidence, asked)
+    assert texts(found)[0] == "The bakery opened a second shop."
+    assert found.did_you_mean == "who opened the second bakery shop"
+    first = await search(evidence, asked, first=1)
+    second = await search(evidence, asked, first=1, after=first.hits[0].cursor)
+    assert texts(found)[:2] == [*texts(first), *texts(second)]
+    said = await search(evidence, 'who opened the "second shop"')
+    assert texts(said) == ["The bakery opened a second shop."]
+    assert said.did_you_mean is None
+    assert texts(await search(evidence, '"second bakery shop"')) == [], "there is nothing else to search for"
+    assert texts(await search(evidence, 'the bakery -opened "hot bakery"', filter=SourceFilter(kinds=("url",)))) == []
+
+
 LISTED = "`ls -Recurse` lists what is in folders, too."
 
 
