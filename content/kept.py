@@ -1,4 +1,4 @@
-"""What was read of texts is kept for a while, in caches whose bound is how long the texts are."""
+"""Caches of what was read of texts, whose bound is how long the texts are."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -28,7 +28,8 @@ def keep_short(size: int, longest: int) -> Callable[[Callable[[str], V]], Callab
 
 
 class KeptTexts(Generic[V]):
-    """What a function returns for the last texts, of `most` characters together; the newest is kept however long."""
+    """A cache of what a function returns for the last texts, of `most` characters together; the newest is kept however
+    long."""
 
     def __init__(self, read: Callable[[str], V], most: int) -> None:
         self.read, self.most, self.size = read, most, 0
