@@ -286,7 +286,8 @@ def test_a_line_that_quoted_the_first_sentence_of_such_a_note_is_the_writers_own
 
 def test_a_summary_begins_with_the_name_where_nothing_says_more() -> None:
     told = [
-        "The greenhouse stayed at two, thanks to a paraffin heater that Owen lent, and the Aji Amarillo never noticed.",
+        "The greenhouse stayed at plus two, thanks to a paraffin heater that Owen lent me, and the Aji Amarillo "
+        "never noticed.",
         "Owen drops it by trailer and always stays for tea.",
         "Yesterday I met Owen.",
     ]
