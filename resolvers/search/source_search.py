@@ -302,6 +302,7 @@ def lexical(reading: ReadQuery, weights: dict[str, float]) -> dict[str, Any]:
     named = [lexeme for word, group in zip(reading.words, meant, strict=True) if word not in idle for lexeme in group]
     lexemes = [f"{quoted(lexeme)}:BCD" for lexeme in heavy]
     names = [f"{quoted(lexeme)}:A" for lexeme in dict.fromkeys(named)][:HEAVIEST]
+    side_by_side = [f"{one_of(one)}<->{one_of(other)}" for one, other in pairs]
     return {
         "lexemes": lexemes,
         "weights": [weights[lexeme] for lexeme in heavy],
@@ -309,7 +310,8 @@ def lexical(reading: ReadQuery, weights: dict[str, float]) -> dict[str, Any]:
         "total": sum(heaviest(weights, group) for group in set(spoken)) or 1.0,
         "names": names,
         "speaker": "|".join(names) or None,
-        "pairs": [f"{one_of(one)}<->{one_of(other)}" for one, other in pairs],
+        "pairs": side_by_side,
+        "any_pair": "|".join(side_by_side) or None,
         "pair_weights": [(heaviest(weights, one) + heaviest(weights, other)) / 2 for one, other in pairs],
     }
 

@@ -68,17 +68,17 @@ WITH scope AS (
         s.asks,
         CASE WHEN s.tsv @@ CAST(:speaker AS tsquery)
             THEN coalesce((SELECT bit_or(bit) FROM name WHERE s.tsv @@ name.lexeme), 0) ELSE 0 END AS spoken,
-        CASE WHEN own.said & (own.said - 1) <> 0 THEN coalesce((
+        CASE WHEN own.said & (own.said - 1) <> 0 AND s.tsv @@ CAST(:any_pair AS tsquery) THEN coalesce((
             SELECT sum(weight)
             FROM unnest(CAST(:pairs AS tsquery[]), CAST(:pair_weights AS float8[])) AS pair (words, weight)
             WHERE s.tsv @@ pair.words
         ), 0) ELSE 0 END AS pairs
-    FROM (SELECT * FROM best UNION ALL SELECT * FROM beside) AS s
-    CROSS JOIN LATERAL (
-        SELECT CAST(:k1 AS float8) * (1 - CAST(:b AS float8) + CAST(:b AS float8) * s.words / CAST(:length AS float8))
+    FROM (
+        SELECT *, CAST(:k1 AS float8) * (1 - CAST(:b AS float8) + CAST(:b AS float8) * words / CAST(:length AS float8))
             - 0.6079271::float8 AS longness
+        FROM (SELECT * FROM best UNION ALL SELECT * FROM beside) AS either
         OFFSET 0
-    ) AS shape
+    ) AS s
     CROSS JOIN LATERAL (
         SELECT coalesce(bit_or(bit), 0) AS said, coalesce(sum(weight), 0) AS weight,
             coalesce(sum(weight * ((longness + 0.6079271::float8)
