@@ -85,7 +85,7 @@ async def test_a_revoked_key_opens_nothing(database: Database, tenant_id: UUID, 
 
 
 async def test_an_expired_key_opens_nothing(database: Database, tenant_id: UUID, mara: UUID) -> None:
-    soon = datetime.now(UTC) + timedelta(hours=1)
+    soon = datetime.now(UTC) + timedelta(days=2)
     issued = await create_api_key(database, tenant_id, "import", Role.READER, [mara], expires_at=soon)
     assert await scope_of_key(database, issued.key)
     async with database.connection() as connection:

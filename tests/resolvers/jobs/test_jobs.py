@@ -11,6 +11,7 @@ import pytest
 from compiler.jobs.worker import Pruning
 from db.database import Database
 from db.scope import Role
+from resolvers.archives import retention
 from resolvers.errors import BadInput, Forbidden, NotFound
 from resolvers.jobs import queue
 from resolvers.jobs.queue import Lost, ask_for_compile, beat, cancel, claim, enqueue, fail, finish, follow_up, retry
@@ -251,7 +252,12 @@ async def test_what_is_old_is_pruned_in_batches(wiki: Wiki, monkeypatch: pytest.
     await cancel(wiki.database, wiki.acting(Role.ADMIN).scope, over)
     await Pruning(1, 60).look(wiki.database)
     assert (len(await wiki.rows("activity")), len(await wiki.rows("compile_jobs"))) == (5, 2)
-    monkeypatch.setattr("compiler.jobs.worker.now", lambda: datetime.now(UTC) + timedelta(days=2))
+    now = retention.find_moment
+
+    async def later(database: Database) -> datetime:
+        return await now(database) + timedelta(days=2)
+
+    monkeypatch.setattr(retention, "find_moment", later)
     await Pruning(0, 60).look(wiki.database)
     assert len(await wiki.rows("activity")) == 5, "0 keeps all"
     pruning = Pruning(1, 60)

@@ -119,7 +119,7 @@ async def test_a_proposal_is_announced_when_it_is_made_and_when_it_is_decided(wi
     assert await told() == [(Topic.PAGES, "RENAMED", page), (Topic.PROPOSALS, "UPDATED", first)]
     await decline_proposal(database, scope, second, "No.")
     await withdraw_proposal(database, scope, third)
-    await wiki.look.execute("UPDATE proposals SET expires_at = created_at WHERE id = $1", fourth)
+    await wiki.look.execute("UPDATE proposals SET expires_at = now() WHERE id = $1", fourth)
     assert await expire_proposals(database) == 1
     assert await told() == [(Topic.PROPOSALS, "UPDATED", id) for id in (second, third, fourth)]
 

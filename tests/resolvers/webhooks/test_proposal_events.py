@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -66,8 +65,7 @@ async def propose(wiki: Wiki, ada: Scope, page_id: UUID, new: str = "seven", old
 
 
 async def expire(wiki: Wiki, *proposal_ids: UUID) -> int:
-    past = datetime.now(UTC) - timedelta(seconds=1)
-    await wiki.look.execute("UPDATE proposals SET expires_at = $1 WHERE id = ANY($2)", past, [*proposal_ids])
+    await wiki.look.execute("UPDATE proposals SET expires_at = now() WHERE id = ANY($1)", [*proposal_ids])
     return await expire_proposals(wiki.database)
 
 
