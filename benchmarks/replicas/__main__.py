@@ -148,11 +148,13 @@ async def run(folder: Path, operations: Sequence[str], rounds: int, seconds: int
         replicated = shared | {"CAIRN_READ_DATABASE_URLS": standby}
         with ExitStack() as stack:
             alone = stack.enter_context(started("cairn", [*CAIRN, "serve"], shared, folder / "alone.log"))
+            another = stack.enter_context(started("cairn", [*CAIRN, "serve"], shared, folder / "another.log"))
             with_it = stack.enter_context(started("cairn", [*CAIRN, "serve"], replicated, folder / "replica.log"))
             both = [await postmaster(primary), await postmaster(standby)]
             position = await written(with_it, wikis[0])
             ways = [
                 Way("without a replica", alone, both, {}),
+                Way("another without one", another, both, {}),
                 Way("with a replica", with_it, both, {}),
                 Way("with a replica and a position", with_it, both, {HEADER: position}),
             ]
@@ -172,7 +174,8 @@ def main(
 ) -> None:
     """Compare the CPU of reads without a replica, with one, and with one that must have a position.
 
-    Needs wrk. Two services on one primary take turns, and reads of the second are answered by a standby.
+    Needs wrk. Services on one primary take turns, and reads of the last are answered by a standby. Two have no replica:
+    how far they differ is the error of the measurement.
     """
     made = [wiki(number // 20 + 1, number + 1, pages) for number in range(wikis)]
     with tempfile.TemporaryDirectory(prefix="cairn-bench-") as name:
