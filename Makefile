@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 say := @printf '\n== %s\n'
 
 .PHONY: help install demo serve migrate schema snapshots schema-check check test test-nightly conformance mutants differential bench
-.PHONY: sbom screenshots bench-graphql bench-search bench-moving bench-compiler bench-attack bench-memory graphiql wheel clean
+.PHONY: sbom screenshots bench-graphql bench-search bench-import bench-compiler bench-attack bench-memory graphiql wheel clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -82,8 +82,8 @@ bench-graphql: .venv/.installed  ## what a request costs, beside SQL by hand, Po
 bench-search: .venv/.benchmarking  ## what search finds, against its peers, and what it costs; see ARGS=--help
 	@exec $(python) -m benchmarks.search $(if $(filter --help quality corpus latency compare fuzz,$(firstword $(ARGS))),,quality) $(ARGS)
 
-bench-moving: .venv/.installed  ## what an import and an export cost: make bench-moving ARGS='--pages 5000'
-	@exec $(python) -m benchmarks.moving $(ARGS)
+bench-import: .venv/.installed  ## what an import and an export cost: make bench-import ARGS='--pages 5000'
+	@exec $(python) -m benchmarks.import_export $(ARGS)
 
 bench-compiler: .venv/.installed  ## what the compiler makes of notes, and what it costs; ARGS='sizes', 'crashes' or 'storm': see --help
 	@exec $(python) -m benchmarks.compiler $(if $(filter whole sizes crashes storm,$(ARGS)),,whole) $(ARGS)

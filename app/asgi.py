@@ -31,7 +31,7 @@ from .documents.store import Documents
 from .embeddings import use_embeddings
 from .fetching import use_fetching
 from .graphiql.page import graphiql_routes
-from .http.errors import Caught, not_served
+from .http.errors import ErrorMiddleware, not_served
 from .http.graphql import GraphQLEndpoint
 from .http.headers import browser_rules, security_headers
 from .http.health import health_routes
@@ -39,17 +39,17 @@ from .http.idempotency import swept
 from .http.limits import Bounds
 from .http.positions import Positions
 from .http.request import Bodies, document_limits
-from .mcp.caller import Reach
+from .mcp.caller import ToolBackend
 from .mcp.endpoint import ToolsEndpoint
 from .mcp.seed import seeded
 from .mcp.server import toolsets_of
 from .oauth.routes import authorization_server, oauth_routes, resource_of
 from .observability.event_loop_watchdog import watched
 from .observability.logging import RequestLog, configure
-from .observability.observers import Watchers
+from .observability.observers import Observers
 from .rest.admin.application import admin_application
 from .rest.admin.paths import PATH as ADMIN
-from .rest.application import Below, rest_application
+from .rest.application import MountAll, rest_application
 from .rest.endpoint import PATH as REST
 from .settings import Settings, signing_secret
 from .subscriptions import routes
@@ -66,13 +66,13 @@ LOOKED_EVERY = 15.0  # seconds
 @asynccontextmanager
 async def renamings_finished(database: Database) -> AsyncIterator[None]:
     """Finish what is left of renames in the background, whoever began them."""
-    looking = asyncio.create_task(rewrite_pending_links(database))
+    rewriting = asyncio.create_task(rewrite_pending_links(database))
     try:
         yield
     finally:
-        looking.cancel()
+        rewriting.cancel()
         with suppress(asyncio.CancelledError):
-            await looking
+            await rewriting
 
 
 async def rewrite_pending_links(database: Database) -> None:
@@ -108,7 +108,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
     )
     oauth = authorization_server(settings, database)
     engine, credentials = make_engine(document_limits(settings)), Credentials(database, tokens)
-    watchers = Watchers(settings, engine, database)
+    observers = Observers(settings, engine, database)
     documents = Documents(settings.documents, settings.documents_dir)
     bounds = Bounds.of(settings, database)
     endpoint = GraphQLEndpoint(
@@ -131,7 +131,9 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         contract="v0",
     )
     streams = Streams(engine, database, credentials, settings, documents, bounds)
-    tools = ToolsEndpoint(Reach(database, bounds, settings.base_url, toolsets_of(settings)), credentials, settings)
+    tools = ToolsEndpoint(
+        ToolBackend(database, bounds, settings.base_url, toolsets_of(settings)), credentials, settings
+    )
     local = settings.local_token.get_secret_value() if settings.local_token else None
     provider = provider_of(settings, database)
     web = Web(
@@ -147,7 +149,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         provider=provider,
     )
     graphql = routes.with_streaming(endpoint, streams)
-    watchers.watch_streams(streams.number)
+    observers.watch_streams(streams.number)
 
     async def refuse(request: Request, error: Exception) -> Response:
         """Answer what the router does not serve: a person with a page, a program with JSON."""
@@ -163,11 +165,11 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         try:
             await database.fill()
             async with (
-                watchers.watching(),
+                observers.observing(),
                 swept(database),
                 credentials.log.storing(),
                 renamings_finished(database),
-                compiling(settings, database, watchers.job),
+                compiling(settings, database, observers.job),
                 streams.open(),
                 tools.open(),
                 seeded(database, settings),
@@ -183,15 +185,15 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
             *oauth_routes(settings, oauth),
             *graphiql_routes("/graphql", SignedIn(web, graphql, "/graphql")),
             *health_routes(database),
-            Below(REST, rest_application(settings, database, credentials, bounds)),
+            MountAll(REST, rest_application(settings, database, credentials, bounds)),
             *(
-                [Below(ADMIN, admin_application(settings, database, bounds, credentials.log))]
+                [MountAll(ADMIN, admin_application(settings, database, bounds, credentials.log))]
                 if settings.admin_token
                 else []
             ),
-            *watchers.routes(),
+            *observers.routes(),
         ],
-        middleware=[Middleware(Caught)],
+        middleware=[Middleware(ErrorMiddleware)],
         exception_handlers={HTTPException: refuse},
         lifespan=lifespan,
     )
@@ -205,7 +207,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         app = Positions(app, database, position_cookie, settings.read_max_lag + SILENT)
     for rule in reversed(browser_rules(settings)):
         app = rule.cls(app, *rule.args, **rule.kwargs)
-    return RequestLog(app, settings, security_headers(settings), list(watchers))
+    return RequestLog(app, settings, security_headers(settings), list(observers))
 
 
 def provider_of(settings: Settings, database: Database) -> Provider | None:

@@ -109,7 +109,7 @@ class Settings(BaseModel):
     request_timeout: float = Field(
         30.0, gt=0, allow_inf_nan=False, description="Seconds from a whole request to its answer"
     )
-    moving_timeout: float = Field(
+    import_timeout: float = Field(
         600.0, gt=0, allow_inf_nan=False, description="Seconds of an import or an export over REST"
     )
     credential_rate: float = Field(

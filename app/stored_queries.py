@@ -61,6 +61,6 @@ async def run_stored_query(
     record_document(text, context)
     assert context.account is not None
     with span("operation"):
-        asked = GraphQLRequest(text, variables, operation)
-        answer = await bounds.paid(stored_query_engine(), asked, context, context.account)
+        request = GraphQLRequest(text, variables, operation)
+        answer = await bounds.paid(stored_query_engine(), request, context, context.account)
     return await parse_in_thread(len(answer.body), lambda: data_of(answer))

@@ -23,7 +23,7 @@ from resolvers.transactions.db_errors import REFUSED, words
 from .blob_folder import use_blob_folder
 from .embeddings import embedder_of, use_embeddings
 from .http.health import health_routes
-from .observability.observers import Watchers
+from .observability.observers import Observers
 from .setting_types import PRICE
 from .settings import Settings
 
@@ -135,22 +135,22 @@ def worker_app(settings: Settings, *, dsn: str) -> Starlette:
     )
     use_embeddings(settings, database)
     use_blob_folder(settings, database)
-    watchers = Watchers(settings, None, database)
+    observers = Observers(settings, None, database)
 
     async def run_jobs() -> None:
         await open_when_ready(database)
         async with in_background(send_webhooks(settings, database)):
-            await work(database, compiler, observe=watchers.job)
+            await work(database, compiler, observe=observers.job)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         try:
-            async with watchers.watching(), in_background(run_jobs()):
+            async with observers.observing(), in_background(run_jobs()):
                 yield
         finally:
             await database.close()
 
-    return Starlette(routes=[*health_routes(database), *watchers.routes()], lifespan=lifespan)
+    return Starlette(routes=[*health_routes(database), *observers.routes()], lifespan=lifespan)
 
 
 async def open_when_ready(database: Database) -> None:

@@ -44,7 +44,7 @@ from .write.tasks import TaskKey
 FORGETTING = statements("sources/forgetting")
 ACTOR = Actor(ActorKind.COMPILER, "cairn")
 ROUNDS = 5
-AT_ONCE = 8  # sections that are written at the same time
+CONCURRENCY = 8  # sections that are written at the same time
 MEASURED_LEAST = 50  # pages of one batch: Postgres is told of so many
 GROWN = (
     "aliases", "link_targets", "links", "mentions", "pages", "placements", "section_sources", "sections", "sightings",
@@ -194,7 +194,7 @@ class Run:
         async with read_connection(self.database) as connection:
             composition = await self.composed(Writer(connection, self.scope), plan, texts)
         writing_now = (written(writer, task) for task in composition.missing.values())
-        texts.update(zip(composition.missing, await in_turns(writing_now), strict=True))
+        texts.update(zip(composition.missing, await gathered(writing_now), strict=True))
 
     async def judge(self, plan: Plan, texts: Mapping[TaskKey, str]) -> None:
         """Have a judge beside the rules judge what new sources may override: no connection is held meanwhile."""
@@ -305,12 +305,12 @@ class Run:
         return stop.until or datetime.fromtimestamp((self.job.bucket + 1) * BUCKET, UTC)
 
 
-async def in_turns(writing_now: Iterable[Awaitable[str]]) -> list[str]:
+async def gathered(writing_now: Iterable[Awaitable[str]]) -> list[str]:
     """Return the texts in order, a few written at a time."""
-    turns = asyncio.Semaphore(AT_ONCE)
+    semaphore = asyncio.Semaphore(CONCURRENCY)
 
     async def one(work: Awaitable[str]) -> str:
-        async with turns:
+        async with semaphore:
             text = await work
             await asyncio.sleep(0)  # a writer of rules waits for nothing, and others want the loop, too
             return text

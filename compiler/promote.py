@@ -30,7 +30,7 @@ from .write.store import apply, propose_pages
 from .write.tasks import TaskKey
 
 HELD_NAMES = statements("links/held_names")
-AT_ONCE = 10  # names of one transaction
+NAMES_PER_BATCH = 10  # names of one transaction
 TYPE = "entity"  # of a name that nobody has a suggestion for
 WRITTEN = {"entity": ("overview", "notes"), "topic": ("summary", "highlights"), "decision": ("context",)}
 EDIT_SUMMARY = "Promoted: its sources named it often enough"
@@ -55,7 +55,7 @@ class Promotion(Run):
         """Promote a few names; return true when there are none left, or enough was done."""
         async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
-            rows = await reader.all(HELD_NAMES["find_earned"], after=self.after, size=AT_ONCE)
+            rows = await reader.all(HELD_NAMES["find_earned"], after=self.after, size=NAMES_PER_BATCH)
             aliases = [row["alias"] for row in rows]
             held, cards = await find_mentions(reader, aliases), await find_cards(reader, aliases=aliases)
         if not rows:

@@ -42,7 +42,7 @@ HEADING = Bound("heading of a section", 200, fixed=True)
 ALIAS = Bound("alias, or mention", 500)
 NAME = Bound("part of a name by which it is found", 200, fixed=True)
 ALIASES = Bound("aliases of a page, its title among them", 1_000, "names")
-ALIASES_AT_ONCE = Bound("aliases in one call", 200, "names")
+ALIASES_PER_CALL = Bound("aliases in one call", 200, "names")
 TAG = Bound("tag", 100)
 TAGS = Bound("tags of a page", 50, "tags")
 METADATA = Bound("metadata of a page, or of a source", 65_536, "bytes of JSON", stored=70_000)
@@ -68,7 +68,7 @@ AUTHOR = Bound("author, the subject of a token", 200, stored=500)
 CALLED = Bound("name of a tenant, an owner or an API key", 200)
 
 BOUNDS = (
-    TITLE, SLUG, SUMMARY, BODY, SECTIONS, HEADING, ALIAS, NAME, ALIASES, ALIASES_AT_ONCE, TAG, TAGS, METADATA,
+    TITLE, SLUG, SUMMARY, BODY, SECTIONS, HEADING, ALIAS, NAME, ALIASES, ALIASES_PER_CALL, TAG, TAGS, METADATA,
     METADATA_DEPTH, METADATA_VALUES, LINK, LINK_TEXT, LINKS, RELATED, REASON, EDIT_SUMMARY, CITATION_SUMMARY, QUOTE,
     CLAIM, REF, SOURCE_TITLE, CONTENT, ORIGINAL, ADDRESS, ATTACHMENT, FORGET_REASON, AUTHOR, CALLED,
 )  # fmt: skip

@@ -17,7 +17,7 @@ from .pool import Pool, is_lost
 
 log = logging.getLogger(__name__)
 EVERY = 1.0  # seconds between two looks
-PATIENCE = 2.0  # seconds that the server is given to answer
+ANSWER_TIMEOUT = 2.0  # seconds that the server is given to answer
 
 SPILLED = """BEGIN; SET LOCAL work_mem = '64kB';
 SELECT count(*) FROM (SELECT n FROM generate_series(1, 8192) AS n ORDER BY n DESC OFFSET 0) AS sorted; ROLLBACK"""
@@ -30,7 +30,7 @@ class Probe:
     def __init__(self, connect: Callable[[], Awaitable[asyncpg.Connection]]) -> None:
         self.connect = connect
         self.connection: asyncpg.Connection | None = None
-        self.turn = asyncio.Lock()
+        self.lock = asyncio.Lock()
 
     async def ask(self, sql: str) -> Any:
         """Return the one row of a statement. Raises TimeoutError, or why there is none."""
@@ -41,7 +41,7 @@ class Probe:
         await self.use(lambda connection: connection.execute(SPILLED))
 
     async def use(self, work: Callable[[asyncpg.Connection], Awaitable[Any]]) -> Any:
-        async with asyncio.timeout(PATIENCE), self.turn:
+        async with asyncio.timeout(ANSWER_TIMEOUT), self.lock:
             if self.connection is None or self.connection.is_closed():
                 self.connection = await self.connect()
             try:
@@ -83,7 +83,7 @@ class Breaker:
                 if self.is_open and not is_answered:
                     for pool in self.pools:
                         pool.abandon()
-                self.turn(is_open=not is_answered)
+                self.switch(is_open=not is_answered)
 
     async def is_answered(self) -> bool:
         """Ask the server. An error is an answer too: whoever asks for more is told it at once."""
@@ -95,7 +95,7 @@ class Breaker:
             return True
         return True
 
-    def turn(self, *, is_open: bool) -> None:
+    def switch(self, *, is_open: bool) -> None:
         if is_open is self.is_open:
             return
         self.is_open = is_open

@@ -15,12 +15,11 @@ from observability.trace import span
 
 from .answers import read_answer, read_answer_anew
 from .blob_folder import BlobFolder
-from .breaker import PATIENCE as PROMPT
-from .breaker import Breaker, Probe
+from .breaker import ANSWER_TIMEOUT, Breaker, Probe
 from .committing import committing
 from .explaining import Explaining, generic_plan
 from .migrate import oldest_revision
-from .pool import PATIENCE, Pool
+from .pool import POOL_TIMEOUT, Pool
 from .replicas.replica import Replica
 from .replicas.replicas import Replicas, ReplicaSettings, SingleReads
 from .replicas.routing import close_route
@@ -110,7 +109,9 @@ class Database:
     async def dial(self, session: Mapping[str, str] | None = None, dsn: str | None = None) -> asyncpg.Connection:
         settings = self.session if session is None else session
         try:
-            return await asyncpg.connect(dsn or self.dsn, timeout=PATIENCE, server_settings=settings, **self.options)
+            return await asyncpg.connect(
+                dsn or self.dsn, timeout=POOL_TIMEOUT, server_settings=settings, **self.options
+            )
         except TimeoutError:
             raise
         except OSError as error:  # a socket that is not there is one of a file, to Python
@@ -120,7 +121,7 @@ class Database:
         try:
             connection = await self.dial(session, dsn)
         except TimeoutError:
-            raise ConnectionError(f"no connection within {PATIENCE:g} seconds") from None
+            raise ConnectionError(f"no connection within {POOL_TIMEOUT:g} seconds") from None
         try:
             await prepare_connection(connection)
             if self.on_citus:
@@ -174,7 +175,7 @@ class Database:
         probe = self.breaker.probe
         row = await probe.ask(CONDITION)
         await probe.write()
-        async with asyncio.timeout(PROMPT):
+        async with asyncio.timeout(ANSWER_TIMEOUT):
             for pool in filter(None, (self.pool, self.read_pool)):
                 await pool.revive()
         return Condition(**row) if row else Condition(None, False)
@@ -275,13 +276,13 @@ class acquire:
         self.pool = opened(pool)
 
     async def __aenter__(self) -> asyncpg.Connection:
-        self.connection = await self.pool.take()
+        self.connection = await self.pool.check_out()
         return self.connection
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        self.pool.give(self.connection, error)
+        self.pool.release(self.connection, error)
 
 
 class transacting:

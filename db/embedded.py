@@ -181,7 +181,7 @@ class EmbeddedServer:
         exit_on_signals()
         try:
             self.data_dir.mkdir(parents=True, exist_ok=True)
-            with self.turn():
+            with self.locked():
                 return self.join()
         except OSError as error:
             raise EmbeddedServerFailed(f"{error}. Is {self.data_dir} yours? CAIRN_DATA_DIR names another.") from error
@@ -189,11 +189,11 @@ class EmbeddedServer:
     def stop(self) -> None:
         """Leave the server, and stop it when nobody else is there. Connections should be closed by now."""
         if self.users is not None:
-            with self.turn():
+            with self.locked():
                 self.leave()
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """Hold the lock by which one process at a time starts or stops the server."""
         with (self.data_dir / "postgres.lock").open("ab") as lock:
             try:
@@ -238,7 +238,7 @@ class EmbeddedServer:
     def is_revived(self) -> bool:
         """Start the server again, and return whether that worked."""
         try:
-            with self.turn():
+            with self.locked():
                 if not self.running():
                     self.report("PostgreSQL has ended; starting it again")
                     self.launch()

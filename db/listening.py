@@ -15,12 +15,12 @@ BEATS = statements("webhooks/changes")["beat"]
 log = logging.getLogger(__name__)
 
 CHANNEL = "cairn_changes"
-PATIENCE = 10.0  # seconds for Postgres to answer
+TIMEOUT = 10.0  # seconds for Postgres to answer
 BEAT = 30.0  # seconds between two proofs that notifications still come
 PAUSES = (0.1, 0.5, 2.0, 5.0)  # seconds before the next attempt; the last one for all that follow
 
 
-class Deaf(Exception):
+class NotListening(Exception):
     """Notifications do not come through this connection."""
 
     def __init__(self) -> None:
@@ -56,9 +56,9 @@ class Listener:
 
     async def listen(self) -> None:
         """Listen until the connection is lost."""
-        settings = {"application_name": "cairn listening", "statement_timeout": str(int(PATIENCE * 1000))}
+        settings = {"application_name": "cairn listening", "statement_timeout": str(int(TIMEOUT * 1000))}
         connection = await asyncpg.connect(
-            self.dsn, timeout=PATIENCE, command_timeout=PATIENCE, statement_cache_size=0, server_settings=settings
+            self.dsn, timeout=TIMEOUT, command_timeout=TIMEOUT, statement_cache_size=0, server_settings=settings
         )
         try:
             lost, echoed = asyncio.Event(), asyncio.Event()
@@ -75,9 +75,10 @@ class Listener:
             connection.terminate()
 
     async def prove(self, echoed: asyncio.Event) -> None:
-        """Check that notifications arrive, or raise Deaf: a dead peer, a pooler and another database look well else."""
+        """Check that notifications arrive, or raise NotListening: a dead peer, a pooler and another database
+        look well otherwise."""
         echoed.clear()
         async with self.database.connection() as other:
             await other.value(BEATS, channel=self.own_channel)
-        if not await wait_for_event(echoed, PATIENCE):
-            raise Deaf
+        if not await wait_for_event(echoed, TIMEOUT):
+            raise NotListening

@@ -19,13 +19,13 @@ from typing import Any
 
 import asyncpg
 
-from lib.turns import BORROWER
+from lib.fair_queue import BORROWER
 from observability.trace import span
 
 from .deadlines import Deadlines
 
 SHARED = 60.0  # seconds after which those who took no connection are no longer counted on
-PATIENCE = 10.0  # seconds: to wait for a connection, to make one clean, to let go of them all
+POOL_TIMEOUT = 10.0  # seconds: to wait for a connection, to make one clean, to let go of them all
 FULL = 1.0  # seconds until the server is asked for one more again, after it has refused one
 # What may leave a statement running. A time-out is an OSError; the client's own is a server that goes in mid-sentence.
 IN_DOUBT = (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
@@ -53,7 +53,7 @@ class NoAnswer(Exhausted):
 
 
 class Pool:
-    """A pool of at most `size` connections, for which at most `queue` tasks wait, PATIENCE seconds each. A connection
+    """A pool of at most `size` connections, for which at most `queue` tasks wait, POOL_TIMEOUT seconds each. One
     that comes back goes to the borrower who has the fewest, and of that one's tasks to the first that came. One
     borrower may fill half of the queue, and if there have been others in the last SHARED seconds hold three quarters of
     the connections, so that slow statements of one leave some to the others.
@@ -105,7 +105,7 @@ class Pool:
             raise
         self.opened += 1
         self.lent[connection] = None
-        self.give(connection)
+        self.release(connection)
 
     async def revive(self) -> None:
         """Open a connection if there is none that lives. Raises why none can be opened."""
@@ -128,32 +128,32 @@ class Pool:
     @asynccontextmanager
     async def acquire(self) -> AsyncIterator[asyncpg.Connection]:
         """Acquire a connection for the length of a block. Raises Exhausted, or why none could be opened."""
-        connection = await self.take()
+        connection = await self.check_out()
         try:
             yield connection
         except BaseException as error:
-            self.give(connection, error)
+            self.release(connection, error)
             raise
-        self.give(connection)
+        self.release(connection)
 
     # -- the two calls
 
-    async def take(self) -> asyncpg.Connection:
+    async def check_out(self) -> asyncpg.Connection:
         """Acquire a connection without a block: whoever takes one must give it back, whatever happens."""
-        return self.take_idle() or await self.wait()
+        return self.check_out_idle() or await self.wait()
 
-    def take_idle(self) -> asyncpg.Connection | None:
+    def check_out_idle(self) -> asyncpg.Connection | None:
         """Return a connection that can be had without waiting, or None."""
         if self.is_cut or self.has_its_share(BORROWER.get()):
             return None
         while self.idle:
             connection = self.idle.pop()
             if not connection.is_closed():
-                return self.lending(connection, BORROWER.get())
+                return self.checked_out(connection, BORROWER.get())
             self.leave()
         return None
 
-    def give(self, connection: asyncpg.Connection, error: BaseException | None = None) -> None:
+    def release(self, connection: asyncpg.Connection, error: BaseException | None = None) -> None:
         """Give a connection back. `error` is what ended its use."""
         if error is None or not is_doubtful(error):
             self.answers += 1
@@ -193,7 +193,7 @@ class Pool:
         self.check_room()
         waiter = Waiter()
         future = waiter.future
-        self.waiting.add(waiter, PATIENCE)
+        self.waiting.add(waiter, POOL_TIMEOUT)
         self.grow()
         try:
             with span("wait"):
@@ -201,7 +201,7 @@ class Pool:
         except asyncio.CancelledError:
             self.waiting.remove(waiter)
             if not future.cancelled() and future.exception() is None:  # it came, and then its task was cancelled
-                self.give(future.result())
+                self.release(future.result())
             raise
 
     def refuse(self, waiter: Waiter, error: Exhausted | None = None) -> None:
@@ -214,7 +214,7 @@ class Pool:
         while waiter := self.next_waiter():
             self.waiting.remove(waiter)
             if not waiter.future.done():
-                waiter.future.set_result(self.lending(connection, waiter.borrower))
+                waiter.future.set_result(self.checked_out(connection, waiter.borrower))
                 return
         self.idle.append(connection)
 
@@ -229,7 +229,7 @@ class Pool:
             return False
         return monotonic() < self.shared_until and sum(one == borrower for one in self.lent.values()) >= self.share
 
-    def lending(self, connection: asyncpg.Connection, borrower: Hashable) -> asyncpg.Connection:
+    def checked_out(self, connection: asyncpg.Connection, borrower: Hashable) -> asyncpg.Connection:
         if borrower != self.last_borrower and borrower is not None:
             if self.last_borrower is not None:
                 self.shared_until = monotonic() + SHARED
@@ -267,7 +267,7 @@ class Pool:
         self.opening -= 1
         self.opened += 1
         self.lent[connection] = None
-        self.give(connection)
+        self.release(connection)
 
     def forget(self, connection: asyncpg.Connection) -> None:
         self.lent.pop(connection, None)
@@ -284,16 +284,16 @@ class Pool:
     async def clean(self, connection: asyncpg.Connection) -> None:
         """Wait until nothing runs on a connection, leave its transaction, forget its session; or part with it."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(POOL_TIMEOUT):
                 await connection.execute("")  # comes back once a cancelled statement has ended
                 await connection.reset()
         except Exception:
             connection.terminate()
-        self.give(connection)
+        self.release(connection)
 
     async def end(self, connection: asyncpg.Connection) -> None:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(POOL_TIMEOUT):
                 await connection.close()
         except Exception:
             connection.terminate()
@@ -310,14 +310,14 @@ class Pool:
         self.idle.clear()
 
     async def close(self) -> None:
-        """Refuse more acquisitions; those that are lent have PATIENCE seconds to come back."""
+        """Refuse more acquisitions; those that are lent have POOL_TIMEOUT seconds to come back."""
         self.closed = asyncio.Event()
         while self.waiting:
             if not (waiter := self.waiting.pop()).future.done():
                 waiter.future.set_exception(asyncpg.InterfaceError("the pool is closed"))
         self.end_idle()
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(POOL_TIMEOUT):
                 if self.total:
                     await self.closed.wait()
         except TimeoutError:

@@ -31,7 +31,7 @@ class LRU(Generic[V]):
         found = self.find(key)
         return self.keep(key, make()) if found is None else found
 
-    async def get_apart(self, key: Hashable, make: Callable[[], V]) -> V:
+    async def get_in_thread(self, key: Hashable, make: Callable[[], V]) -> V:
         """Return an entry as `get` does, but make it in a thread. Two at a time may both make it; one is kept."""
         found = self.find(key)
         if found is not None:

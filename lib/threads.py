@@ -6,24 +6,24 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
-from .turns import Turns, turn
+from .fair_queue import FairQueue, slot
 
 T = TypeVar("T")
 
 COMPILERS = ThreadPoolExecutor(1, thread_name_prefix="plans")
-COMPILING = Turns(1)
+COMPILING = FairQueue(1)
 
 
 async def compile_in_thread(make: Callable[[], T]) -> T:
     """Return what `make` returns, made in a thread while other requests go on."""
-    async with turn(COMPILING):
+    async with slot(COMPILING):
         return await asyncio.get_running_loop().run_in_executor(COMPILERS, make)
 
 
 LONG = 5_000  # characters; up to here a thread costs more than it frees
 # More at once would read no faster, since one of them runs at a time, and the loop would wait for each of them.
 READERS = ThreadPoolExecutor(1, thread_name_prefix="long-texts")
-READING = Turns(1)  # who has sent a hundred of them waits behind one of another, and not that one behind all
+READING = FairQueue(1)  # who has sent a hundred of them waits behind one of another, and not that one behind all
 
 P = ParamSpec("P")
 
@@ -35,7 +35,7 @@ async def read_in_thread(size: int, reader: Callable[P, T], *args: P.args, **kwa
 
 async def run_in_thread(reader: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Return what the reader makes, in the thread for long texts."""
-    async with turn(READING):
+    async with slot(READING):
         return await asyncio.get_running_loop().run_in_executor(READERS, partial(reader, *args, **kwargs))
 
 

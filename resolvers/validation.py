@@ -10,7 +10,7 @@ import orjson
 from content.limits import (
     ALIAS,
     ALIASES,
-    ALIASES_AT_ONCE,
+    ALIASES_PER_CALL,
     METADATA,
     METADATA_DEPTH,
     SLUG,
@@ -91,7 +91,7 @@ def aliases(values: Sequence[str], *, restored: bool = False) -> tuple[str, ...]
 
 
 def aliases_most(*, restored: bool) -> int:
-    return ALIASES.stored if restored else ALIASES_AT_ONCE.most
+    return ALIASES.stored if restored else ALIASES_PER_CALL.most
 
 
 def slug(value: str) -> str:

@@ -27,7 +27,7 @@ class Final(GraphQLError):
     """An error that answers the whole operation: running it again as values would only cost the same once more."""
 
 
-class TurnedAway(Exception):
+class RequestRejected(Exception):
     """An error that refuses a request for now: nothing of it is run, and it is no answer to the operation."""
 
 

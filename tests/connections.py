@@ -13,7 +13,7 @@ from typing import Any
 import asyncpg
 
 from db.database import Database
-from db.pool import PATIENCE, is_lost
+from db.pool import POOL_TIMEOUT, is_lost
 
 
 class Reused(asyncpg.Connection):
@@ -71,13 +71,13 @@ class IdleConnections:
     async def connect(self, dsn: str, settings: Mapping[str, str], **options: Any) -> asyncpg.Connection:
         """Return an idle connection of this form, or a new one."""
         if not self.is_used or asyncio.get_running_loop() is not self.loop:
-            return await asyncpg.connect(dsn, timeout=PATIENCE, server_settings=settings, **options)
+            return await asyncpg.connect(dsn, timeout=POOL_TIMEOUT, server_settings=settings, **options)
         key = dsn, frozenset(settings.items()), frozenset(options.items())
         while alike := self.connections[key]:
             if not (connection := alike.pop()).is_closed():
                 return connection
         opened: Reused = await asyncpg.connect(
-            dsn, timeout=PATIENCE, server_settings=settings, connection_class=Reused, **options
+            dsn, timeout=POOL_TIMEOUT, server_settings=settings, connection_class=Reused, **options
         )
         opened.key = key
         return opened

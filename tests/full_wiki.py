@@ -72,7 +72,7 @@ def draft(piece: str, text: str = "\n", *, type: str = "entity", length: int = 5
         slug=longest(limits.SLUG, "ab"),
         summary=longest(limits.SUMMARY, text),
         body=body(piece, length),
-        aliases=several(limits.ALIASES_AT_ONCE, limits.ALIAS, piece),
+        aliases=several(limits.ALIASES_PER_CALL, limits.ALIAS, piece),
         tags=several(limits.TAGS, limits.TAG, piece),
         metadata=metadata(piece),
         edit_summary=longest(limits.EDIT_SUMMARY, text),

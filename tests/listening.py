@@ -11,7 +11,7 @@ OF_THE_DRIVER = ("typeinfo_tree", "current_setting('jit')")
 """It asks once what arrays and records consist of: that is not of the product."""
 
 
-PATIENCE = 60.0
+STATEMENT_TIMEOUT = 60.0
 """Seconds for a statement in tests that are about something else: machines are busy at times."""
 
 
@@ -26,7 +26,7 @@ class ListeningDatabase(Database):
     """Pools of one connection that note every statement in the order in which they are sent."""
 
     def __init__(self, dsn: str) -> None:
-        super().__init__(dsn, size=1, statement_timeout=PATIENCE)
+        super().__init__(dsn, size=1, statement_timeout=STATEMENT_TIMEOUT)
         self.sent: list[Sent] = []
 
     async def open(self) -> None:

@@ -23,7 +23,7 @@ from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.search.lexemes import PASSAGES, scope_letter
 from resolvers.sources.sources import SourceDraft, add_source
 from tests.connections import IDLE
-from tests.listening import PATIENCE
+from tests.listening import STATEMENT_TIMEOUT
 
 KINDS = ["title", "alias", "slug", "old_slug"]
 RANKS = {"slug": 1, "old_slug": 2, "alias": 3}
@@ -97,7 +97,7 @@ class Wiki:
 
 async def open_wiki(dsn: str) -> Wiki:
     """A new tenant, an owner in it, and an admin at work."""
-    database = Database(dsn, size=4, statement_timeout=PATIENCE)
+    database = Database(dsn, size=4, statement_timeout=STATEMENT_TIMEOUT)
     await database.open()
     look = await IDLE.connect(dsn, {})
     await look.set_type_codec("jsonb", schema="pg_catalog", encoder=str, decoder=orjson.loads)

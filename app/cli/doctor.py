@@ -37,7 +37,7 @@ AGE_MOST = 1_000_000_000  # transactions; at two thousand millions Postgres stop
 FULL = 0.9
 QUEUE_MOST = 3600.0  # seconds
 CERTIFICATE_LEAST = 14  # days
-PATIENCE = 5.0  # seconds
+TIMEOUT = 5.0  # seconds
 
 
 class State(StrEnum):
@@ -140,7 +140,7 @@ def certificates(settings: Settings) -> Iterator[Finding]:
 def certificate_days(host: str, port: int) -> float:
     context = ssl.create_default_context()
     with (
-        socket.create_connection((host, port), PATIENCE) as plain,
+        socket.create_connection((host, port), TIMEOUT) as plain,
         context.wrap_socket(plain, server_hostname=host) as secured,
     ):
         found: Any = secured.getpeercert()
@@ -149,7 +149,7 @@ def certificate_days(host: str, port: int) -> float:
 
 async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
     """Return what is wrong with a database."""
-    connection = await ask_server(dsn, asyncpg.connect(dsn, statement_cache_size=0, timeout=PATIENCE))
+    connection = await ask_server(dsn, asyncpg.connect(dsn, statement_cache_size=0, timeout=TIMEOUT))
     try:
         server = await connection.fetchrow(DOCTOR["examine_server"].sql)
         found = [well("database", "It answers."), clock(float(server["clock"]), time.time()), *state_of(server)]
@@ -249,7 +249,7 @@ async def replica(name: str, dsn: str, most: float, primary: asyncpg.Connection)
     revision = await primary.fetchval(REVISION)
     begun = time.monotonic()
     try:
-        connection = await asyncpg.connect(dsn, statement_cache_size=0, timeout=PATIENCE)
+        connection = await asyncpg.connect(dsn, statement_cache_size=0, timeout=TIMEOUT)
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as error:
         why = reason(error, dsn)
         return failed("replicas", f"{name} cannot be reached: {why}.", "Start it, or correct CAIRN_READ_DATABASE_URLS.")
@@ -284,7 +284,7 @@ async def schema(dsn: str) -> Finding:
 async def attachments(settings: Settings, dsn: str) -> list[Finding]:
     """Return whether the folder of attachments can be written, and has every file that the database knows."""
     folder = blob_folder_of(settings)
-    connection = await ask_server(dsn, asyncpg.connect(dsn, statement_cache_size=0, timeout=PATIENCE))
+    connection = await ask_server(dsn, asyncpg.connect(dsn, statement_cache_size=0, timeout=TIMEOUT))
     try:
         rows = await find_files(connection)
     finally:

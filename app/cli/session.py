@@ -49,7 +49,7 @@ async def read_stored(
     return data_of(await stored_query_engine().execute(text, where | variables, None, context))
 
 
-class NothingHere(CairnError):
+class NothingStored(CairnError):
     """A command that reads, before anything was written."""
 
     code = "NOTHING_HERE"
@@ -74,7 +74,7 @@ def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
 
     server = EmbeddedServer(settings.data_dir, print_status)
     if not creates and not server.exists():
-        raise NothingHere(
+        raise NothingStored(
             f"There is no wiki in {server.data_dir} yet. Begin with: cairn demo, or: cairn tenants create SLUG"
         )
     with server as dsn, server.kept_running():

@@ -57,20 +57,20 @@ class Documents:
         self.texts = frozenset(self.trusted.values())
         self.registrations = Registrations()
 
-    def concern(self, asked: GraphQLRequest) -> bool:
+    def concern(self, request: GraphQLRequest) -> bool:
         """Return whether there is anything to look up or to check. For most requests there is not."""
-        return asked.document is not None or self.policy == "trusted"
+        return request.document is not None or self.policy == "trusted"
 
-    def resolve(self, asked: GraphQLRequest, tenant_id: UUID) -> GraphQLRequest:
+    def resolve(self, request: GraphQLRequest, tenant_id: UUID) -> GraphQLRequest:
         """Return the operation with its text, or raise Refused."""
-        name = asked.document
-        if name is not None and not asked.query:
-            asked = asked._replace(query=self.find(name, tenant_id))
+        name = request.document
+        if name is not None and not request.query:
+            request = request._replace(query=self.find(name, tenant_id))
         elif name is not None:
-            self.register(name, asked.query, tenant_id)
-        if self.policy == "trusted" and asked.query not in self.texts:
+            self.register(name, request.query, tenant_id)
+        if self.policy == "trusted" and request.query not in self.texts:
             raise untrusted()
-        return asked
+        return request
 
     def find(self, name: Name, tenant_id: UUID) -> str:
         text = self.trusted.get(name.id) or self.registrations.find(tenant_id, name.id)

@@ -71,7 +71,7 @@ async def not_served(request: Request, error: Exception) -> Response:
     return Response(body, status, dict(error.headers or {}), "application/json")
 
 
-class Caught:
+class ErrorMiddleware:
     """A fault in whatever is below is logged once, with its traceback, and answered in the common form."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -36,7 +36,7 @@ from .request import (
     idempotency_key,
     read_operation,
 )
-from .responses import NO_STORE, Headers, Unread, delivered, is_plain, send_body
+from .responses import NO_STORE, Headers, UnreadAnswers, delivered, is_plain, send_body
 
 STOPPED = "The service stopped before this was done. Read what is there before you send a write again."
 
@@ -60,29 +60,29 @@ class GraphQLEndpoint:
         self.contract = contract
         self.engine, self.database, self.credentials, self.documents = engine, database, credentials, documents
         self.bodies, self.bounds, self.compress_over = Bodies(max_body), bounds, compress_over
-        self.unread = Unread()
+        self.unread = UnreadAnswers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        kind, more, borrower = JSON, NO_MORE, None
+        kind, more, borrower = JSON, NO_HEADERS, None
         try:
             kind = answer_type(scope)
             wiki = await self.credentials.scope(*credential_of(scope))
-            asked = await read_operation(scope, receive, self.bodies)
-            if self.documents.concern(asked):
-                asked = self.documents.resolve(asked, wiki.tenant_id)
-            if asked.position is not None:
-                bring_position(asked.position)
+            request = await read_operation(scope, receive, self.bodies)
+            if self.documents.concern(request):
+                request = self.documents.resolve(request, wiki.tenant_id)
+            if request.position is not None:
+                bring_position(request.position)
             if scope["method"] == "GET":
-                await self.check_is_query(asked)
+                await self.check_is_query(request)
             if (key := idempotency_key(scope)) is None:
-                answer = await self.execute(asked, wiki, self.database)
+                answer = await self.execute(request, wiki, self.database)
             else:
                 answer, more = await answer_once(
-                    self.engine, self.database, wiki, key, asked, self.execute, self.contract
+                    self.engine, self.database, wiki, key, request, self.execute, self.contract
                 )
             answer = await with_position(self.database, answer)
             status, body, borrower = status_of(answer, kind), answer.body, wiki.tenant_id
-            if not self.unread.has_room(borrower, len(body)) and not await self.is_mutation(asked):
+            if not self.unread.has_room(borrower, len(body)) and not await self.is_mutation(request):
                 raise Throttled("Large answers wait for this tenant's clients to read them.", 1)
         except Refused as refused:
             status, body = refused.status, error_body(refused.message, refused.code)
@@ -96,24 +96,24 @@ class GraphQLEndpoint:
         except Exception as error:
             status, body = fault(error)
         if status == 200:
-            more += come_again()
+            more += retry_headers()
         headers = NO_STORE
         if not is_plain(scope, body, self.compress_over):
             status, body, headers = await delivered(scope, status, body, self.compress_over)
         with self.unread.held(borrower, len(body)), suppress(TimeoutError):  # the server closes what was not sent whole
             await respond(send, status, kind, body, headers + more)
 
-    async def execute(self, asked: GraphQLRequest, wiki: Wiki, database: Database) -> Answer:
+    async def execute(self, request: GraphQLRequest, wiki: Wiki, database: Database) -> Answer:
         with span("operation"):
-            return await self.bounds.execute(self.engine, database, wiki, asked)
+            return await self.bounds.execute(self.engine, database, wiki, request)
 
-    async def check_is_query(self, asked: GraphQLRequest) -> None:
-        if await self.is_mutation(asked):
+    async def check_is_query(self, request: GraphQLRequest) -> None:
+        if await self.is_mutation(request):
             raise Refused(405, "GET is for queries; send a mutation as a POST.", "METHOD_NOT_ALLOWED")
 
-    async def is_mutation(self, asked: GraphQLRequest) -> bool:
+    async def is_mutation(self, request: GraphQLRequest) -> bool:
         try:
-            document = await self.engine.document(asked.query, asked.name)
+            document = await self.engine.document(request.query, request.name)
         except Invalid:
             return False
         return document.operation.definition.operation is OperationType.MUTATION
@@ -145,13 +145,13 @@ STATUSES: dict[type[CairnError], int] = {
     OutOfTime: 504,
 }
 CONTENT_TYPES = {kind: (b"content-type", f"{kind}; charset=utf-8".encode()) for kind in (JSON, GRAPHQL_JSON)}
-SOON = (b"retry-after", b"1")  # seconds
+RETRY_SOON = (b"retry-after", b"1")  # seconds
 EXTRA: dict[int, list[tuple[bytes, bytes]]] = {
     405: [(b"allow", b"GET, POST")],
-    409: [SOON],
-    503: [SOON],
+    409: [RETRY_SOON],
+    503: [RETRY_SOON],
 }
-NO_MORE: Headers = ()
+NO_HEADERS: Headers = ()
 
 
 def status_of(answer: Answer, kind: str) -> int:
@@ -167,12 +167,12 @@ def headers_of(error: CairnError, metadata: str | None = None) -> Headers:
         return ((b"retry-after", b"%d" % error.retry_after),)
     if isinstance(error, Unauthenticated):
         return ((b"www-authenticate", challenge(error, metadata).encode()),)
-    return NO_MORE
+    return NO_HEADERS
 
 
-def come_again() -> Headers:
+def retry_headers() -> Headers:
     """Return Retry-After if a part of the answer failed only for now: its status is that of an executed operation."""
-    return (SOON,) if is_traced("UNAVAILABLE") else NO_MORE
+    return (RETRY_SOON,) if is_traced("UNAVAILABLE") else NO_HEADERS
 
 
 async def respond(send: Send, status: int, kind: str, body: bytes, more: Headers) -> None:

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from db.breaker import PATIENCE
+from db.breaker import ANSWER_TIMEOUT
 from db.database import Database
 from db.migrate import is_behind, is_newer, is_too_old
 from resolvers.transactions.db_errors import REFUSED, cause_of, words
@@ -21,7 +21,7 @@ UNREACHABLE = ("database", "The database cannot be reached.")
 REASONS = {
     "disk_full": ("disk_full", "The database has no room on its disk."),
     "files": ("disk_full", "The database cannot write its files."),
-    "timeout": ("timeout", f"The database gave no answer within {PATIENCE:g} seconds."),
+    "timeout": ("timeout", f"The database gave no answer within {ANSWER_TIMEOUT:g} seconds."),
 }
 
 
@@ -56,7 +56,7 @@ class Readiness:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.turn = asyncio.Lock()
+        self.lock = asyncio.Lock()
         self.asked = -LASTS
         self.lacking: NotReady | None = None
 
@@ -64,7 +64,7 @@ class Readiness:
         """Raise NotReady, or return."""
         if DRAINING.is_on:
             raise NotReady("draining", "This process was told to stop and takes no new clients.")
-        async with self.turn:
+        async with self.lock:
             if time.monotonic() - self.asked >= LASTS:
                 self.lacking = await self.look()
                 self.asked = time.monotonic()

@@ -29,7 +29,7 @@ async def answer_once(
     database: Database,
     wiki: Wiki,
     key: str,
-    asked: GraphQLRequest,
+    request: GraphQLRequest,
     run: Run,
     contract: str | None = None,
 ) -> tuple[Answer, Headers]:
@@ -37,17 +37,17 @@ async def answer_once(
 
     By another contract it is another request: its answer has other spellings.
     """
-    if not await is_mutation(engine, asked):
-        return await run(asked, wiki, database), ()
-    request = [asked.query, asked.variables or {}, asked.name]
-    attempt = Attempt(wiki, key, request if contract is None else [*request, contract])
-    answer, replayed = await once(database, attempt, lambda within: run(asked, wiki, within))
+    if not await is_mutation(engine, request):
+        return await run(request, wiki, database), ()
+    parts = [request.query, request.variables or {}, request.name]
+    attempt = Attempt(wiki, key, parts if contract is None else [*parts, contract])
+    answer, replayed = await once(database, attempt, lambda within: run(request, wiki, within))
     return answer, REPLAYED if replayed else ()
 
 
-async def is_mutation(engine: Engine, asked: GraphQLRequest) -> bool:
+async def is_mutation(engine: Engine, request: GraphQLRequest) -> bool:
     try:
-        document = await engine.document(asked.query, asked.name)
+        document = await engine.document(request.query, request.name)
     except Invalid:
         return False
     return document.operation.definition.operation is OperationType.MUTATION

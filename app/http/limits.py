@@ -11,7 +11,7 @@ from db.database import Database
 from db.deadlines import Deadlines
 from db.replicas.routing import ROUTE
 from db.scope import Role, Scope
-from lib.turns import BORROWER, Crowded, Turns, turn
+from lib.fair_queue import BORROWER, FairQueue, QueueFull, slot
 from observability.trace import record_document
 from resolvers.context import Context
 from resolvers.errors import CairnError
@@ -76,9 +76,9 @@ class Deadline:
         task.cancel()
 
 
-QUEUE = 4096  # requests that wait for their turn in one process, and half as many of one tenant
+QUEUE = 4096  # requests that wait for a slot in one process, and half as many of one tenant
 PACE = 1.0  # seconds that a refusal takes a tenant that has many requests here: who asks again at once waits here
-CROWD = "Too many requests of this tenant wait."
+QUEUE_FULL = "Too many requests of this tenant wait."
 
 
 class Admission:
@@ -88,35 +88,35 @@ class Admission:
     """
 
     def __init__(self, database: Database, throttle: Throttle, at_once: int) -> None:
-        self.database, self.throttle, self.turns = database, throttle, Turns(at_once, QUEUE)
+        self.database, self.throttle, self.queue = database, throttle, FairQueue(at_once, QUEUE)
 
     async def run(self, scope: Scope, deadline: Deadline, work: Callable[[Account], Awaitable[T]], fairly: bool) -> T:
-        """Run a request within its limits, once it is its turn. Raises Throttled and OutOfTime."""
+        """Run a request within its limits, once it has a slot. Raises Throttled and OutOfTime."""
         BORROWER.set(scope.tenant_id)
         try:
             with self.throttle.account(scope) as account:
-                return await deadline.within(self.in_turn(account, work) if fairly else work(account))
+                return await deadline.within(self.in_slot(account, work) if fairly else work(account))
         except Throttled as refused:
-            if scope.tenant_id in self.turns.waiting:
+            if scope.tenant_id in self.queue.waiting:
                 await asyncio.sleep(min(PACE, refused.retry_after))
             raise
 
-    async def in_turn(self, account: Account, work: Callable[[Account], Awaitable[T]]) -> T:
-        if HAS_TURN.get() or self.database.is_cut:
+    async def in_slot(self, account: Account, work: Callable[[Account], Awaitable[T]]) -> T:
+        if HAS_SLOT.get() or self.database.is_cut:
             return await work(account)
         try:
-            async with turn(self.turns):
-                HAS_TURN.set(True)
+            async with slot(self.queue):
+                HAS_SLOT.set(True)
                 try:
                     return await work(account)
                 finally:
-                    HAS_TURN.set(False)
-        except Crowded:
-            raise Throttled(CROWD, 1) from None
+                    HAS_SLOT.set(False)
+        except QueueFull:
+            raise Throttled(QUEUE_FULL, 1) from None
 
 
-HAS_TURN: ContextVar[bool] = ContextVar("has_turn", default=False)
-"""Whether this is a part of a request that has its turn."""
+HAS_SLOT: ContextVar[bool] = ContextVar("has_slot", default=False)
+"""Whether this is a part of a request that has its slot."""
 
 INTROSPECTS = {"everyone": frozenset(Role), "admin": frozenset({Role.ADMIN}), "nobody": frozenset[Role]()}
 
@@ -128,7 +128,7 @@ class Bounds:
     admission: Admission
     cost: int
     deadline: Deadline
-    moving: Deadline
+    bulk: Deadline
     introspects: frozenset[Role]
 
     @classmethod
@@ -137,19 +137,19 @@ class Bounds:
             database,
             credential=Rate(settings.credential_rate, settings.credential_burst),
             tenant=Rate(settings.tenant_rate, settings.tenant_burst),
-            most_at_once=settings.max_concurrent,
+            max_concurrent=settings.max_concurrent,
         )
         introspects = INTROSPECTS[settings.introspection]
-        deadline, moving = Deadline(settings.request_timeout), Deadline(settings.moving_timeout)
+        deadline, bulk = Deadline(settings.request_timeout), Deadline(settings.import_timeout)
         admission = Admission(database, throttle, 2 * settings.pool_size)
-        return cls(admission, settings.max_cost, deadline, moving, introspects)
+        return cls(admission, settings.max_cost, deadline, bulk, introspects)
 
     async def execute(
         self,
         engine: Engine,
         database: Database,
         scope: Scope,
-        asked: GraphQLRequest,
+        request: GraphQLRequest,
         *,
         feed: Feed | None = None,
         event: ChangeEvent | None = None,
@@ -163,34 +163,34 @@ class Bounds:
             context = self.context(database, scope, account)
             if feed is not None:
                 context.feed, context.event = feed, event
-            record_document(asked.query, context)
-            return self.paid(engine, asked, context, account)
+            record_document(request.query, context)
+            return self.paid(engine, request, context, account)
 
         return await self.admission.run(scope, self.deadline, work, fairly=True)
 
-    async def admit(self, scope: Scope, work: Callable[[Account], Awaitable[T]], *, is_moving: bool = False) -> T:
+    async def admit(self, scope: Scope, work: Callable[[Account], Awaitable[T]], *, is_bulk: bool = False) -> T:
         """Run a request of a transport with its own operations within the same limits: it pays for its reads from the
         account, which pays for the request itself here. One that moves a whole wiki is given more time, and waits for
-        connections and threads only, not for its turn."""
+        connections and threads only, not for a slot."""
 
         async def paid(account: Account) -> T:
             await account.take(OPERATION)
             return await work(account)
 
-        deadline = self.moving if is_moving else self.deadline
-        return await self.admission.run(scope, deadline, paid, fairly=not is_moving)
+        deadline = self.bulk if is_bulk else self.deadline
+        return await self.admission.run(scope, deadline, paid, fairly=not is_bulk)
 
     def context(self, database: Database, scope: Scope, account: Account | None = None) -> Context:
         may_introspect = scope.role in self.introspects
         return Context(database, scope, self.cost, account=account, may_introspect=may_introspect)
 
-    async def paid(self, engine: Engine, asked: GraphQLRequest, context: Context, account: Account) -> Answer:
+    async def paid(self, engine: Engine, request: GraphQLRequest, context: Context, account: Account) -> Answer:
         """Execute and charge. An empty account raises Throttled before parsing; a refused operation costs too."""
         if not account.covers(OPERATION):
             await account.fetch(OPERATION)
-        if (route := ROUTE.get()) is not None and route.is_open and await is_mutation(engine, asked):
+        if (route := ROUTE.get()) is not None and route.is_open and await is_mutation(engine, request):
             route.is_open = False
-        answer = await engine.execute(asked.query, asked.variables, asked.name, context)
+        answer = await engine.execute(request.query, request.variables, request.name, context)
         if not context.paid:
             account.owe(OPERATION)
         return answer

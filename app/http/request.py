@@ -60,7 +60,7 @@ IDEMPOTENCY_KEY_MAX = 255  # characters
 LONGEST_QUERY = 50_000  # bytes of a query string
 KEYS_MAX = 100  # of a request: more than four are somebody's own
 BESIDES = Limits(variable_values=1_000, variable_depth=32)
-PATIENCE = 30  # seconds that a client is given to send its request
+READ_TIMEOUT = 30  # seconds that a client is given to send its request
 PARTS = (("variables", dict, "an object"), ("extensions", dict, "an object"), ("operationName", str, "a string"))
 LISTS = (b"accept", b"accept-encoding", b"if-none-match")  # which may come in several headers
 UNWANTED = re.compile(r";\s*q=0(\.0*)?\s*(;|$)", re.IGNORECASE)
@@ -152,14 +152,14 @@ async def read_operation(scope: Scope, receive: Receive, bodies: "Bodies") -> Gr
         case "POST":
             body = await bodies.read(scope, receive)
             check_kind(header(scope, b"content-type") or "")
-            return operation(await parse_in_thread(len(body), lambda: narrow(parsed(body, "The body"))))
+            return parse_request(await parse_in_thread(len(body), lambda: narrow(parsed(body, "The body"))))
         case "GET":
             return from_query(scope["query_string"], bodies.most)
     raise Refused(405, "Send a POST, or a GET for queries.", "METHOD_NOT_ALLOWED")
 
 
 class Bodies:
-    """A reader of bodies of at most `most` bytes each, whatever the client says it sends, within PATIENCE seconds."""
+    """A reader of bodies of at most `most` bytes each, whatever the client says it sends, in READ_TIMEOUT seconds."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -173,12 +173,12 @@ class Bodies:
             raise too_large(self.most)
         reader = asyncio.current_task()
         assert reader is not None
-        self.readers.add(reader, PATIENCE)
+        self.readers.add(reader, READ_TIMEOUT)
         try:
             return await received(receive, self.most)
         except asyncio.CancelledError:
             if reader in self.stopped and not reader.uncancel():
-                message = f"The request did not come whole within {PATIENCE} seconds."
+                message = f"The request did not come whole within {READ_TIMEOUT} seconds."
                 raise Refused(408, message, "TIMEOUT") from None
             raise
         finally:
@@ -231,7 +231,7 @@ def from_query(text: bytes, most: int) -> GraphQLRequest:
     documents = {
         name: parsed(given.pop(name).encode(), name) for name in ("variables", "extensions") if given.get(name)
     }
-    return operation(given | documents)
+    return parse_request(given | documents)
 
 
 def parsed(text: bytes, what: str) -> Any:
@@ -254,7 +254,7 @@ def narrow(given: Any) -> Any:
     return given
 
 
-def operation(given: Any) -> GraphQLRequest:
+def parse_request(given: Any) -> GraphQLRequest:
     """Return the operation, checking that each part has the right type and that there is a document."""
     if isinstance(given, list):
         raise Refused(400, "Batches are not served; send one operation a request.")

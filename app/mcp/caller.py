@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ToolBackend:
     """The database and the limits that all calls of a process share."""
 
     database: Database
@@ -42,7 +42,7 @@ class Reach:
 class Caller:
     """One credential at work in one wiki. No argument of a tool leads anywhere else."""
 
-    reach: Reach
+    reach: ToolBackend
     scope: Scope
     toolsets: frozenset[str]
 

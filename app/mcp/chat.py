@@ -8,13 +8,13 @@ from resolvers.errors import NotFound
 
 from .caller import Caller
 from .pages import named
-from .tool import Given, Told, Tool
+from .tool import Tool, ToolInput, ToolOutput
 
 FOUND_MOST = 10
 TEXT_MOST = 100_000  # characters
 
 
-class ChatSearch(Given):
+class ChatSearchInput(ToolInput):
     query: str = Field(max_length=10_000, description="What to look for, in words or as a question.")
 
 
@@ -28,7 +28,7 @@ class Documents(BaseModel):
     results: list[Document]
 
 
-async def search(caller: Caller, given: ChatSearch) -> Told:
+async def search(caller: Caller, given: ChatSearchInput) -> ToolOutput:
     """Return pages and evidence, the best first, each once."""
     found = await caller.read("chat_search", query=given.query, first=2 * FOUND_MOST)
     documents: dict[str, Document] = {}
@@ -38,7 +38,7 @@ async def search(caller: Caller, given: ChatSearch) -> Told:
     return json_answer(Documents(results=list(documents.values())[:FOUND_MOST]))
 
 
-class Fetching(Given):
+class FetchInput(ToolInput):
     id: str = Field(max_length=200, description="The id of a result of search.")
 
 
@@ -47,7 +47,7 @@ class DocumentText(Document):
     metadata: dict[str, str]
 
 
-async def fetch(caller: Caller, given: Fetching) -> Told:
+async def fetch(caller: Caller, given: FetchInput) -> ToolOutput:
     """Return a page or a source by the id that search gave."""
     node = (await caller.read("chat_fetch", id=given.id))["found"]
     if node is None or "owner" not in node:
@@ -74,16 +74,16 @@ def document(caller: Caller, node: dict[str, Any], owner: str) -> Document:
     return Document(id=node["id"], title=title or source_name(node), url=caller.reach.url + path)
 
 
-def json_answer(data: BaseModel, read: tuple[str, ...] = ()) -> Told:
+def json_answer(data: BaseModel, read: tuple[str, ...] = ()) -> ToolOutput:
     """Return the answer with the same as text: these clients parse the text as JSON."""
-    return Told(data, data.model_dump_json(), read)
+    return ToolOutput(data, data.model_dump_json(), read)
 
 
 SEARCH = Tool(
     "search",
     "Search",
     "Search the pages and the evidence of the wiki. Returns documents with ids for fetch.",
-    ChatSearch,
+    ChatSearchInput,
     Documents,
     search,
 )
@@ -91,7 +91,7 @@ FETCH = Tool(
     "fetch",
     "Fetch a document",
     "Read a document that search has found.",
-    Fetching,
+    FetchInput,
     DocumentText,
     fetch,
 )

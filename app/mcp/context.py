@@ -5,10 +5,10 @@ from pydantic import BaseModel, Field
 from resolvers.search.context_pack import BUDGET, BUDGET_MAX
 
 from .caller import Caller
-from .tool import Given, Told, Tool
+from .tool import Tool, ToolInput, ToolOutput
 
 
-class Packing(Given):
+class ContextInput(ToolInput):
     query: str = Field(max_length=10_000, description="As for wiki_search.")
     task: str | None = Field(None, max_length=20_000, description="What you do: loads the pages that it names.")
     role: str | None = Field(None, max_length=200, description="Loads its standards.")
@@ -21,18 +21,18 @@ class Pack(BaseModel):
     omitted: int
 
 
-async def context(caller: Caller, given: Packing) -> Told:
+async def context(caller: Caller, given: ContextInput) -> ToolOutput:
     asked = {"task": given.task, "role": given.role, "budget": given.budget_tokens}
     found = (await caller.read("context", query=given.query, **asked))["wikiContext"]
     pack = Pack(text=found["text"], tokens=found["tokens"], omitted=found["omitted"])
-    return Told(pack, pack.text or "Nothing is known about this. Try other words, or wiki_list.")
+    return ToolOutput(pack, pack.text or "Nothing is known about this. Try other words, or wiki_list.")
 
 
 WIKI_CONTEXT = Tool(
     "wiki_context",
     "Get context for a task",
     "What is known for a task, within a budget: sections, evidence, corrections. Begin with it.",
-    Packing,
+    ContextInput,
     Pack,
     context,
 )

@@ -23,10 +23,10 @@ from resolvers.proposals.gate import Significance
 from .caller import Caller
 from .output_limit import paragraphs
 from .pages import PageName, find_page
-from .tool import Given, Told, Tool
+from .tool import Tool, ToolInput, ToolOutput
 
 
-class Deciding(Given):
+class DecideInput(ToolInput):
     question: str | None = Field(None, max_length=TITLE.most, description="On one line.")
     question_id: str | None = Field(None, description="Instead of question: one that was asked before.")
     why: str | None = Field(None, max_length=PART_MAX, description="Why it matters.")
@@ -52,7 +52,7 @@ class Decided(BaseModel):
     open: list[OpenQuestion] = Field(description="Questions that wait for a decision.")
 
 
-async def decide(caller: Caller, given: Deciding) -> Told:
+async def decide(caller: Caller, given: DecideInput) -> ToolOutput:
     asked = None
     if given.question is not None:
         asked = QuestionDraft(given.question, given.why or "", tuple(given.options), given.significance)
@@ -83,10 +83,10 @@ async def decide(caller: Caller, given: Deciding) -> Told:
         open=[OpenQuestion(**one) for one in found],
     )
     waiting = "\n".join(f"- {one.id}: {one.question}" for one in data.open)
-    return Told(data, paragraphs(said, waiting and f"Questions that wait:\n{waiting}") or "No question waits.")
+    return ToolOutput(data, paragraphs(said, waiting and f"Questions that wait:\n{waiting}") or "No question waits.")
 
 
-def withdrawn_id(given: Deciding) -> UUID:
+def withdrawn_id(given: DecideInput) -> UUID:
     if given.question_id is None or given.decision is not None:
         raise BadInput("Give the question_id of what is withdrawn, and no decision.", "question_id")
     return as_id(given.question_id)
@@ -104,7 +104,7 @@ WIKI_DECIDE = Tool(
     "Ask for or record a decision",
     "Record a decision with its options as a page that is never edited; without `decision`, ask for it. "
     "Without a question, list those that wait.",
-    Deciding,
+    DecideInput,
     Decided,
     decide,
     writes=True,

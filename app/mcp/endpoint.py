@@ -16,14 +16,14 @@ from selection import Limits
 from selection.limits import measure_variables
 
 from ..http.errors import error_body, fault
-from ..http.graphql import EXTRA, come_again, headers_of, status_of_error
+from ..http.graphql import EXTRA, headers_of, retry_headers, status_of_error
 from ..http.headers import AllowedHosts
 from ..http.request import INLINE_MAX, JSON, Bodies, Refused, credential_of, header, parse_in_thread, parsed
 from ..http.responses import NO_STORE, Headers
 from ..oauth.routes import metadata_url, resource_of
 from ..settings import Settings
 from ..subscriptions.routes import is_same_site
-from .caller import Caller, Reach
+from .caller import Caller, ToolBackend
 from .catalogue import checked_toolsets
 from .server import Asked, make_server, reads_errors_at_any_status
 
@@ -58,7 +58,7 @@ LOCAL = ("127.0.0.1", "localhost", "[::1]")
 class ToolsEndpoint:
     """The endpoint of the tools: the same credentials, sizes and origins as that of GraphQL."""
 
-    def __init__(self, reach: Reach, credentials: Credentials, settings: Settings) -> None:
+    def __init__(self, reach: ToolBackend, credentials: Credentials, settings: Settings) -> None:
         self.reach, self.credentials, self.bodies = reach, credentials, Bodies(settings.max_body)
         self.most_values = settings.max_variables
         self.resource, self.metadata = resource_of(settings), metadata_url(settings)
@@ -144,8 +144,8 @@ def private(scope: Scope, send: Send) -> Send:
     async def marked(message: Message) -> None:
         nonlocal begun
         if message["type"] == "http.response.start":
-            message["headers"] = [*message.get("headers", ()), *NO_STORE, *come_again()]
-            if reads_errors and come_again():
+            message["headers"] = [*message.get("headers", ()), *NO_STORE, *retry_headers()]
+            if reads_errors and retry_headers():
                 begun = message
                 return
         elif begun is not None:

@@ -16,7 +16,7 @@ from schema.errors import masked
 
 from ..http.errors import argument_problem as of_argument
 from .output_limit import cut, fenced, paragraphs
-from .tool import Given
+from .tool import ToolInput
 
 log = structlog.get_logger()
 ERROR = "cairn/error"
@@ -39,7 +39,7 @@ NEXT: Mapping[str, str] = {
 }
 
 
-def failure(error: Exception, takes: type[Given]) -> CallToolResult:
+def failure(error: Exception, takes: type[ToolInput]) -> CallToolResult:
     """Return the result for any error of a tool that `takes` these arguments."""
     if isinstance(error, ValidationError):
         error = bad_arguments(error)
@@ -76,7 +76,7 @@ def public_error(error: Exception) -> tuple[str, Mapping[str, Any]]:
     return hidden["message"], hidden["extensions"]
 
 
-def error_text(error: Exception, message: str, code: str, takes: type[Given]) -> str:
+def error_text(error: Exception, message: str, code: str, takes: type[ToolInput]) -> str:
     """Return the message with the argument that is meant. A conflict names the page by its title, which is data."""
     if isinstance(error, Conflict):
         return paragraphs(f"{code}: The page is not as you know it.", fenced(message))

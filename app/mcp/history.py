@@ -12,13 +12,13 @@ from schema.enums import WikiProposalStatus
 from .caller import Caller
 from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, cut, lines, paragraphs, read_on
 from .pages import MORE, Edges, PageName, find_page, fit_rows, named
-from .tool import Given, Told, Tool
+from .tool import Tool, ToolInput, ToolOutput
 from .write import ExpectedVersion, Written, write_answer
 
 VersionNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
-class Looking(Given):
+class HistoryInput(ToolInput):
     page: PageName
     limit: Limit = 20
     cursor: Cursor = None
@@ -40,7 +40,7 @@ class History(BaseModel):
     next_cursor: str | None
 
 
-async def look_back(caller: Caller, given: Looking) -> Told:
+async def look_back(caller: Caller, given: HistoryInput) -> ToolOutput:
     found = await find_page(caller, given.page)
     answer = await caller.read("history", type=found.type, slug=found.slug, first=given.limit, after=given.cursor)
     if answer["wikiPage"] is None:
@@ -80,7 +80,7 @@ def words_of(data: History) -> Words:
     )
 
 
-class Comparing(Given):
+class DiffInput(ToolInput):
     page: PageName
     from_version: VersionNumber = Field(description="The version to compare from.")
     to_version: VersionNumber = Field(description="The version to compare to.")
@@ -95,7 +95,7 @@ class Compared(BaseModel):
     is_cut: bool = Field(description="Is there more of it than fits max_chars?")
 
 
-async def compare(caller: Caller, given: Comparing) -> Told:
+async def compare(caller: Caller, given: DiffInput) -> ToolOutput:
     found = await find_page(caller, given.page)
     versions = {"from": given.from_version, "to": given.to_version}
     difference = (await caller.read("diff", pageId=found.id, **versions))["diffWikiRevisions"]
@@ -115,7 +115,7 @@ async def compare(caller: Caller, given: Comparing) -> Told:
         part = cut(whole.diff, 0, max(words.room(given.max_chars, words.head, words.rest), 1))
         whole = whole.model_copy(update={"diff": part.text})
         words = difference_words(whole)
-    return Told(whole, words.within(given.max_chars))
+    return ToolOutput(whole, words.within(given.max_chars))
 
 
 def difference_words(data: Compared) -> Words:
@@ -124,13 +124,13 @@ def difference_words(data: Compared) -> Words:
     return Words(f"{data.page}: {counts}.", data.diff, more)
 
 
-class Restoring(Given):
+class RestoreInput(ToolInput):
     page: PageName
     version: VersionNumber = Field(description="The version that is to be the present one again.")
     expected_version: ExpectedVersion = None
 
 
-async def restore(caller: Caller, given: Restoring) -> Told:
+async def restore(caller: Caller, given: RestoreInput) -> ToolOutput:
     found = await find_page(caller, given.page)
     saved = await caller.write(
         lambda database, scope: restore_state(
@@ -144,7 +144,7 @@ WIKI_HISTORY = Tool(
     "wiki_history",
     "History of a page",
     "Who changed a page when, and what they said of it.",
-    Looking,
+    HistoryInput,
     History,
     look_back,
 )
@@ -152,7 +152,7 @@ WIKI_DIFF = Tool(
     "wiki_diff",
     "Compare versions",
     "What changed in a page's text between two of its versions.",
-    Comparing,
+    DiffInput,
     Compared,
     compare,
 )
@@ -160,7 +160,7 @@ WIKI_RESTORE = Tool(
     "wiki_restore",
     "Restore a version",
     "Make a new version of a page that says what an earlier one said; nothing of the history is lost.",
-    Restoring,
+    RestoreInput,
     Written,
     restore,
     writes=True,
@@ -168,7 +168,7 @@ WIKI_RESTORE = Tool(
 )
 
 
-class Asking(Given):
+class QuestionsInput(ToolInput):
     status: str | None = Field(None, description="open, accepted, declined, withdrawn or expired.")
     limit: Limit = 20
     cursor: Cursor = None
@@ -193,7 +193,7 @@ class Proposals(BaseModel):
     next_cursor: str | None
 
 
-async def list_proposals(caller: Caller, given: Asking) -> Told:
+async def list_proposals(caller: Caller, given: QuestionsInput) -> ToolOutput:
     status = given.status and given.status.upper()
     if status is not None and status not in WikiProposalStatus.__members__:
         raise BadInput(f"A status is one of {', '.join(WikiProposalStatus)}.", "status")
@@ -238,7 +238,7 @@ WIKI_PROPOSALS = Tool(
     "wiki_proposals",
     "Fate of proposals",
     "Writes that wait for a reviewer, and why others were accepted or declined.",
-    Asking,
+    QuestionsInput,
     Proposals,
     list_proposals,
 )

@@ -14,7 +14,7 @@ from resolvers.knowledge.knowledge import TopicEntry, delete_knowledge, origin, 
 from .caller import Caller
 from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, clipped, cut, lines, paragraphs, read_on
 from .pages import Edges, fit_rows, named
-from .tool import Given, Told, Tool
+from .tool import Tool, ToolInput, ToolOutput
 
 QUERY_MAX = 10_000
 HEADING = 200  # characters of topic and tags, in the text
@@ -24,7 +24,7 @@ Topic = Annotated[str, Field(max_length=TITLE.most, description="What it is abou
 Source = Annotated[str, Field(description="user: written by this tool; seed: from a file; api: by any other way.")]
 
 
-class Asking(Given):
+class QueryInput(ToolInput):
     query: Annotated[str, BeforeValidator(str)] = Field(
         description="Any text.", examples=["claude models"], json_schema_extra={"type": "string"}
     )
@@ -44,12 +44,12 @@ class KnowledgeFound(BaseModel):
     entries: list[KnowledgeEntry]
 
 
-async def search(caller: Caller, given: Asking) -> Told:
+async def search(caller: Caller, given: QueryInput) -> ToolOutput:
     found = await find_hits(caller, given.query[:QUERY_MAX])
     entries = within([hit["page"] for hit in found], given.max_chars)
     text = found_words(entries, len(found) - len(entries)).within(given.max_chars)
     pages = tuple(hit["page"]["id"] for hit in found[: len(entries)])
-    return Told(KnowledgeFound(entries=entries), text, pages)
+    return ToolOutput(KnowledgeFound(entries=entries), text, pages)
 
 
 async def find_hits(caller: Caller, query: str) -> list[dict[str, Any]]:
@@ -103,7 +103,7 @@ def tags_of(given: Any) -> Any:
     return split_tags([given]) if isinstance(given, str) else given
 
 
-class Writing(Given):
+class WriteInput(ToolInput):
     topic: Topic
     content: str = Field(max_length=BODY.most, description="What is known of it, as markdown: the whole entry.")
     tags: Annotated[list[str] | None, BeforeValidator(tags_of)] = Field(
@@ -124,16 +124,16 @@ class KnowledgeWritten(BaseModel):
     created: bool
 
 
-async def write(caller: Caller, given: Writing) -> Told:
+async def write(caller: Caller, given: WriteInput) -> ToolOutput:
     known = TopicEntry(given.topic, given.content, given.tags)
     saved = await caller.write(lambda database, scope: write_knowledge(database, scope, known))
     page = (await caller.read("page_saved", id=str(saved.page_id)))["node"]
     data = KnowledgeWritten(topic=page["title"], page=named(page), version=saved.version, created=saved.created)
     verb = "Made" if saved.created else "Brought up to date" if saved.changed else "Known already:"
-    return Told(data, f"{verb} {data.page}, version {data.version}.")
+    return ToolOutput(data, f"{verb} {data.page}, version {data.version}.")
 
 
-class Topics(Given):
+class TopicsInput(ToolInput):
     limit: Limit = 100
     cursor: Cursor = None
     max_chars: MaxChars = CHARS
@@ -152,7 +152,7 @@ class KnowledgeList(BaseModel):
     next_cursor: str | None
 
 
-async def list_topics(caller: Caller, given: Topics) -> Told:
+async def list_topics(caller: Caller, given: TopicsInput) -> ToolOutput:
     filter = {"types": ["REFERENCE"]}
     found = (
         await caller.read("list", filter=filter, orderBy="TITLE", first=given.limit, after=given.cursor)
@@ -183,7 +183,7 @@ def row(one: KnownTopic) -> str:
     return f"| {one.topic} | {', '.join(one.tags) or '-'} | {one.source} |"
 
 
-class Deleting(Given):
+class DeleteInput(ToolInput):
     topic: Topic
 
 
@@ -191,16 +191,16 @@ class KnowledgeDeleted(BaseModel):
     topic: str
 
 
-async def delete(caller: Caller, given: Deleting) -> Told:
+async def delete(caller: Caller, given: DeleteInput) -> ToolOutput:
     await caller.write(lambda database, scope: delete_knowledge(database, scope, given.topic))
-    return Told(KnowledgeDeleted(topic=given.topic), "Deleted. Writing the topic again brings its history back.")
+    return ToolOutput(KnowledgeDeleted(topic=given.topic), "Deleted. Writing the topic again brings its history back.")
 
 
 KNOWLEDGE_SEARCH = Tool(
     "knowledge_search",
     "Search the knowledge base",
     "The five entries that know most about something, with their full text.",
-    Asking,
+    QueryInput,
     KnowledgeFound,
     search,
 )
@@ -208,7 +208,7 @@ KNOWLEDGE_WRITE = Tool(
     "knowledge_write",
     "Write a knowledge entry",
     "Make the entry of a topic, or replace its text. Tags that are not given stay.",
-    Writing,
+    WriteInput,
     KnowledgeWritten,
     write,
     writes=True,
@@ -218,7 +218,7 @@ KNOWLEDGE_LIST = Tool(
     "knowledge_list",
     "List knowledge entries",
     "All topics with their tags, and where each is from.",
-    Topics,
+    TopicsInput,
     KnowledgeList,
     list_topics,
 )
@@ -226,7 +226,7 @@ KNOWLEDGE_DELETE = Tool(
     "knowledge_delete",
     "Delete a knowledge entry",
     "Take the entry of a topic away. Its page is archived, so that a person can bring it back.",
-    Deleting,
+    DeleteInput,
     KnowledgeDeleted,
     delete,
     writes=True,

@@ -9,14 +9,14 @@ from resolvers.errors import NotFound
 from .caller import Caller
 from .output_limit import CHARS, MARKS, Cursor, Limit, MaxChars, Words, fitting_lines, lines, paragraphs, read_on
 from .pages import MORE, Edges, PageLine, PageName, find_page, fit_rows, format_line, line_of
-from .tool import Given, Told, Tool
+from .tool import Tool, ToolInput, ToolOutput
 
 MORE_LINKS = "There is more than fits: ask for one page's surroundings, or with a greater limit."
 AROUND = len(MORE_LINKS) + MARKS + 30  # characters that are no page and no link
 EDGES = 3  # links that are asked for by each page of a graph
 
 
-class LinkingTo(Given):
+class LinkInput(ToolInput):
     page: PageName
     limit: Limit = 20
     cursor: Cursor = None
@@ -30,7 +30,7 @@ class Linking(BaseModel):
     next_cursor: str | None
 
 
-async def backlinks(caller: Caller, given: LinkingTo) -> Told:
+async def backlinks(caller: Caller, given: LinkInput) -> ToolOutput:
     found = await find_page(caller, given.page)
     answer = await caller.read("backlinks", type=found.type, slug=found.slug, first=given.limit, after=given.cursor)
     if answer["wikiPage"] is None:
@@ -56,7 +56,7 @@ def words_of(data: Linking) -> Words:
     )
 
 
-class Drawing(Given):
+class GraphInput(ToolInput):
     page: PageName | None = Field(None, description="The page in the middle; without one the whole wiki.")
     depth: Annotated[int, Field(ge=1, le=3, description="How many links away from that page.")] = 1
     limit: Annotated[int, Field(ge=1, le=200, description="How many pages at most.")] = 50
@@ -81,7 +81,7 @@ class Graph(BaseModel):
     is_cut: bool = Field(description="Were there more pages or links than fit?")
 
 
-async def graph(caller: Caller, given: Drawing) -> Told:
+async def graph(caller: Caller, given: GraphInput) -> ToolOutput:
     sizes = {"limit": given.limit, "edges": given.limit * EDGES}
     if given.page is None:
         drawn = (await caller.read("graph", **sizes))["wikiGraph"]
@@ -91,7 +91,7 @@ async def graph(caller: Caller, given: Drawing) -> Told:
     return graph_answer(drawn or {"nodes": [], "edges": []}, given)
 
 
-def graph_answer(drawn: dict[str, Any], given: Drawing) -> Told:
+def graph_answer(drawn: dict[str, Any], given: GraphInput) -> ToolOutput:
     """Return the graph as an answer, in which pages may take two thirds of the room."""
     room = given.max_chars - AROUND
     names = {node["id"]: f"{node['entityType'].lower()}/{node['slug']}" for node in drawn["nodes"]}
@@ -107,13 +107,13 @@ def graph_answer(drawn: dict[str, Any], given: Drawing) -> Told:
     is_full = len(nodes) == given.limit or len(drawn["edges"]) == given.limit * EDGES
     data = Graph(pages=shown, links=fit, is_cut=is_full or len(shown) < len(nodes) or len(fit) < len(edges))
     if not shown:
-        return Told(data, "There are no active pages to draw.")
+        return ToolOutput(data, "There are no active pages to draw.")
     words = Words(
         f"{len(shown)} pages, {len(fit)} links.",
         paragraphs(lines(map(said_node, shown)), lines(map(said_edge, fit))),
         MORE_LINKS if data.is_cut else None,
     )
-    return Told(data, words.within(given.max_chars))
+    return ToolOutput(data, words.within(given.max_chars))
 
 
 def said_node(node: Node) -> str:
@@ -128,7 +128,7 @@ WIKI_BACKLINKS = Tool(
     "wiki_backlinks",
     "What links to a page",
     "The pages that link to a page: what would be affected if it changed.",
-    LinkingTo,
+    LinkInput,
     Linking,
     backlinks,
 )
@@ -136,7 +136,7 @@ WIKI_GRAPH = Tool(
     "wiki_graph",
     "Pages and their links",
     "The surroundings of a page, or the most linked pages of the wiki, with the links between them.",
-    Drawing,
+    GraphInput,
     Graph,
     graph,
 )

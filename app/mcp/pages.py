@@ -10,7 +10,7 @@ from resolvers.errors import BadInput, CairnError, NotFound
 
 from .caller import Caller
 from .output_limit import Words
-from .tool import Told
+from .tool import ToolOutput
 
 PageName = Annotated[
     str,
@@ -142,14 +142,14 @@ M = TypeVar("M", bound=BaseModel)
 
 def fit_rows(
     connection: dict[str, Any], most: int, shown: Callable[[Edges, str | None], M], words_of: Callable[[M], Words]
-) -> Told:
+) -> ToolOutput:
     """Return as many rows as fit into `most` characters. `shown` makes the answer of rows and the cursor after them."""
 
     def answer(kept: Edges) -> M:
         return shown(kept, next_cursor(connection, kept))
 
     data = answer(rows_that_fit(connection["edges"], most, lambda kept: words_of(answer(kept))))
-    return Told(data, words_of(data).within(most))
+    return ToolOutput(data, words_of(data).within(most))
 
 
 def rows_that_fit(rows: Sequence[T], most: int, words: Callable[[Sequence[T]], Words]) -> Sequence[T]:

@@ -13,12 +13,12 @@ from resolvers.errors import NotFound
 from .caller import Caller
 from .output_limit import CHARS, MARKS, MaxChars, Words, clipped, cut, paragraphs
 from .pages import PageName, named, split_name, the_one, unknown
-from .tool import Given, Told, Tool
+from .tool import Tool, ToolInput, ToolOutput
 
 AROUND = MARKS + len("Read on with offset 1000000, of 1000000.") + 3 * len("\n\n")  # of one that is long
 
 
-class Reading(Given):
+class ReadInput(ToolInput):
     page: PageName
     offset: int = Field(
         0, ge=0, description="Where in the text to begin, in characters: next_offset of the part before."
@@ -69,7 +69,7 @@ class PageText(BaseModel):
     source_count: int
 
 
-async def read(caller: Caller, given: Reading) -> Told:
+async def read(caller: Caller, given: ReadInput) -> ToolOutput:
     type, name = split_name(given.page)
     answer = await caller.read(
         "read", name=name, type=type, version=given.version or 1, isOld=given.version is not None
@@ -83,7 +83,7 @@ async def read(caller: Caller, given: Reading) -> Told:
     part = cut(page["bodyMd"], given.offset, max(room - len(page_facts(data, room // 3)), 1))
     data = data.model_copy(update={"content": part.text, "next_offset": part.next})
     words = Words(head_of(data), paragraphs(page_facts(data, room // 3), data.content), read_on_of(data))
-    return Told(data, words.within(given.max_chars), (page["id"],))
+    return ToolOutput(data, words.within(given.max_chars), (page["id"],))
 
 
 def as_it_was(page: dict[str, Any], version: int | None) -> dict[str, Any]:
@@ -218,7 +218,7 @@ WIKI_READ = Tool(
     "Read a page",
     "Read a page by its name, title or alias: text, version, sections with what each cites, links both ways, broken "
     "links, aliases. Long texts come in parts.",
-    Reading,
+    ReadInput,
     PageText,
     read,
 )

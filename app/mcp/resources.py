@@ -30,8 +30,8 @@ from resolvers.knowledge.lint_reports import as_markdown
 from .caller import Caller
 from .output_limit import fenced, lines, paragraphs
 from .pages import PageLine, line_of, named
-from .read import Reading, read
-from .tool import Given, Told, Tool
+from .read import ReadInput, read
+from .tool import Tool, ToolInput, ToolOutput
 
 WRITING = Prompt(
     name="wiki-writing",
@@ -58,7 +58,7 @@ async def get_prompt(name: str, arguments: dict[str, str]) -> GetPromptResult:
     )
 
 
-class AtHand(Given):
+class HotIndexInput(ToolInput):
     limit: Annotated[int, Field(ge=1, le=20, description="How many at most.")] = 5
 
 
@@ -72,10 +72,10 @@ class HotIndex(BaseModel):
     entries: list[HotEntry] = Field(description="The hottest first.")
 
 
-async def hot_index(caller: Caller, given: AtHand) -> Told:
+async def hot_index(caller: Caller, given: HotIndexInput) -> ToolOutput:
     found = (await caller.read("hot", limit=given.limit))["wikiHotIndex"]
     entries = [HotEntry(**line_of(one["page"]).model_dump(), score=one["score"]) for one in found]
-    return Told(HotIndex(entries=entries), text_of(entries))
+    return ToolOutput(HotIndex(entries=entries), text_of(entries))
 
 
 def text_of(entries: list[HotEntry]) -> str:
@@ -91,7 +91,7 @@ WIKI_HOT_INDEX = Tool(
     "What is at hand",
     "The pages that agents read most and the entries whose tags speak of the tools they call: "
     "an index of a few lines for the beginning of a prompt.",
-    AtHand,
+    HotIndexInput,
     HotIndex,
     hot_index,
 )
@@ -157,12 +157,12 @@ async def list_templates() -> ListResourceTemplatesResult:
 async def read_resource(caller: Caller, uri: str) -> ReadResourceResult:
     """Return what a resource holds; raise NotFound if there is none."""
     if uri == HOT:
-        told = await hot_index(caller, AtHand())
+        told = await hot_index(caller, HotIndexInput())
     elif uri == LINT:
         contents = TextResourceContents(uri=uri, mime_type=MARKDOWN, text=await lint_page(caller))
         return ReadResourceResult(contents=[contents])
     elif uri.startswith(PAGE) and len(PAGE) < len(uri) < 2_000:
-        told = await read(caller, Reading(page=unquote(uri.removeprefix(PAGE))[:200], max_chars=CHARS))
+        told = await read(caller, ReadInput(page=unquote(uri.removeprefix(PAGE))[:200], max_chars=CHARS))
     else:
         raise BadInput(f"Resources are {HOT}, {LINT} and {PAGE}<type>/<slug>.", "uri")
     await caller.count("resources/read", told.read)

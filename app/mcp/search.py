@@ -11,10 +11,10 @@ from content.limits import TAG, TITLE
 from .caller import Caller
 from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, lines, paragraphs, read_on
 from .pages import Edges, PageLine, PageType, fit_rows, format_line, line_of, named, types_of
-from .tool import Given, Told, Tool
+from .tool import Tool, ToolInput, ToolOutput
 
 
-class Searching(Given):
+class SearchInput(ToolInput):
     query: str = Field(
         max_length=10_000,
         description='Words, "a phrase", -word, tag:food, type:topic, updated:>2026-01, in:title. No input is wrong.',
@@ -61,7 +61,7 @@ class Hits(BaseModel):
     next_cursor: str | None
 
 
-async def search(caller: Caller, given: Searching) -> Told:
+async def search(caller: Caller, given: SearchInput) -> ToolOutput:
     filter = {"types": types_of(given.type), "tags": [given.tag] if given.tag else None}
     if given.kinds is not None:
         return await search_all(caller, given, filter if given.type or given.tag else None)
@@ -82,7 +82,7 @@ async def search(caller: Caller, given: Searching) -> Told:
     return fit_rows(found, given.max_chars, shown, words_of)
 
 
-async def search_all(caller: Caller, given: Searching, filter: dict[str, Any] | None) -> Told:
+async def search_all(caller: Caller, given: SearchInput, filter: dict[str, Any] | None) -> ToolOutput:
     """Search in several kinds or wikis."""
     asked = {"in": [str(kind).upper() for kind in given.kinds or ()], "filter": filter}
     found = (await caller.read("search_all", query=given.query, first=given.limit, after=given.cursor, **asked))[
@@ -169,14 +169,14 @@ WIKI_SEARCH = Tool(
     "Search the wiki",
     "Full-text search over names, headings and texts, the best page first, with the passage that answers. "
     "Search before you write, so that what is known is not written twice.",
-    Searching,
+    SearchInput,
     Hits,
     search,
 )
 SEARCH_WIKI = replace(WIKI_SEARCH, name="search_wiki", about="The same as wiki_search.")
 
 
-class Listing(Given):
+class ListInput(ToolInput):
     type: PageType | None = None
     tag: str | None = Field(None, max_length=TAG.most, description="Only pages that have this tag.")
     title_prefix: str | None = Field(None, max_length=TITLE.most, description="Only titles that begin so.")
@@ -196,7 +196,7 @@ class Pages(BaseModel):
     next_cursor: str | None
 
 
-async def list_pages(caller: Caller, given: Listing) -> Told:
+async def list_pages(caller: Caller, given: ListInput) -> ToolOutput:
     filter = {
         "types": types_of(given.type),
         "tags": [given.tag] if given.tag else None,
@@ -231,7 +231,7 @@ WIKI_LIST = Tool(
     "wiki_list",
     "List pages",
     "List the pages of the wiki, each with its summary and tags.",
-    Listing,
+    ListInput,
     Pages,
     list_pages,
 )

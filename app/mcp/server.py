@@ -36,7 +36,7 @@ from resolvers.transactions.db_errors import explained
 from ..http.limits import Bounds
 from ..settings import Settings
 from . import resources
-from .caller import Caller, Reach
+from .caller import Caller, ToolBackend
 from .catalogue import BY_NAME, OUTPUT_SCHEMAS, checked_toolsets, listed_tools
 from .errors import failure, is_outage, refusal
 from .tool import run_tool
@@ -162,7 +162,7 @@ def toolsets_of(settings: Settings) -> frozenset[str]:
 
 async def serve(settings: Settings, database: Database, scope: Scope) -> None:
     """Serve until stdin ends. The scope is fixed: whoever starts the process says whose wiki it is."""
-    reach = Reach(database, Bounds.of(settings, database), settings.base_url, toolsets_of(settings))
+    reach = ToolBackend(database, Bounds.of(settings, database), settings.base_url, toolsets_of(settings))
     server = make_server(lambda asked: reach.caller(scope))
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -19,13 +19,13 @@ from ..http.request import IDEMPOTENCY_KEY_MAX, checked_key
 from .caller import Caller
 
 
-class Given(BaseModel):
+class ToolInput(BaseModel):
     """The arguments of a tool. An unknown one is refused, so that a misspelt one is not silently without effect."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Keyed(Given):
+class KeyedInput(ToolInput):
     """The arguments of a tool of which two equal calls are not as good as one."""
 
     idempotency_key: str = Field(
@@ -33,7 +33,7 @@ class Keyed(Given):
     )
 
 
-class Told(NamedTuple):
+class ToolOutput(NamedTuple):
     """An answer: for programs, and as text for a prompt. `read` are the ids of the pages whose text it gives."""
 
     data: BaseModel
@@ -49,9 +49,9 @@ class Tool:
     name: str
     title: str
     about: str
-    takes: type[Given]
+    takes: type[ToolInput]
     gives: type[BaseModel]
-    run: Callable[[Caller, Any], Awaitable[Told]]
+    run: Callable[[Caller, Any], Awaitable[ToolOutput]]
     writes: bool = False
     destroys: bool = False
     repeats: bool = True
@@ -77,7 +77,7 @@ KEY = "cairn/idempotency_key"
 """Where a program gives the key of a call, in its `_meta`: any tool that writes takes one there."""
 
 
-async def run_tool(tool: Tool, caller: Caller, arguments: dict[str, Any], meta: Mapping[str, Any]) -> Told:
+async def run_tool(tool: Tool, caller: Caller, arguments: dict[str, Any], meta: Mapping[str, Any]) -> ToolOutput:
     """Run a tool; one that writes only once for each idempotency key, which answers as it did before."""
     given = tool.takes.model_validate(arguments)
     if tool.writes:
@@ -95,7 +95,7 @@ async def run_tool(tool: Tool, caller: Caller, arguments: dict[str, Any], meta: 
 
     answer, replayed = await done_once(caller.database, Attempt(caller.scope, checked_key(key), asked), work)
     data, text, read = orjson.loads(answer)
-    return Told(tool.gives.model_validate(data), text, tuple(read), replayed)
+    return ToolOutput(tool.gives.model_validate(data), text, tuple(read), replayed)
 
 
 def schema(model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from content.limits import ALIASES_AT_ONCE, BODY, CLAIM, EDIT_SUMMARY, REF, SLUG, SUMMARY, TAGS, TITLE
+from content.limits import ALIASES_PER_CALL, BODY, CLAIM, EDIT_SUMMARY, REF, SLUG, SUMMARY, TAGS, TITLE
 from content.sensitivity import LEVELS
 from resolvers.errors import BadInput
 from resolvers.model.drafts import PageDraft
@@ -20,7 +20,7 @@ from resolvers.pages.lifecycle import create_page, update_page
 from .caller import Caller
 from .output_limit import paragraphs
 from .pages import PageLookup, PageName, PageType, find_page, named, page_type, split_name
-from .tool import Given, Keyed, Told, Tool
+from .tool import KeyedInput, Tool, ToolInput, ToolOutput
 
 EditSummary = Annotated[
     str | None,
@@ -33,7 +33,7 @@ ExpectedVersion = Annotated[
 ]
 
 
-class Creating(Keyed):
+class CreateInput(KeyedInput):
     title: str = Field(max_length=TITLE.most, description="Its name for people.", examples=["Austin, Texas"])
     type: PageType
     content: str = Field(
@@ -49,7 +49,7 @@ class Creating(Keyed):
     summary: str | None = Field(None, max_length=SUMMARY.most, description="One line that says what it is.")
     tags: list[str] | None = Field(None, max_length=TAGS.most, description="Soft hints, never structure.")
     aliases: list[str] = Field(
-        [], max_length=ALIASES_AT_ONCE.most, description="Other names by which it is to be found."
+        [], max_length=ALIASES_PER_CALL.most, description="Other names by which it is to be found."
     )
     related: list[PageName] = Field([], max_length=50, description="Pages to link to under the heading Related.")
     sensitivity: str | None = Field(None, description=f"One of {', '.join(LEVELS)}.")
@@ -62,7 +62,7 @@ class Written(BaseModel):
     changed: bool = Field(description="False when all of it stood there already.")
 
 
-async def create(caller: Caller, given: Creating) -> Told:
+async def create(caller: Caller, given: CreateInput) -> ToolOutput:
     draft = PageDraft(
         type=page_type(given.type).lower(),
         title=given.title,
@@ -76,7 +76,7 @@ async def create(caller: Caller, given: Creating) -> Told:
     )
     saved = await caller.write(lambda database, scope: create_page(database, scope, draft, unless_called=True))
     data = await written(caller, saved)
-    return Told(data, f"Made {data.page}, version {data.version}.")
+    return ToolOutput(data, f"Made {data.page}, version {data.version}.")
 
 
 def with_related(content: str, related: list[str]) -> str:
@@ -98,7 +98,7 @@ async def written(caller: Caller, saved: Saved) -> Written:
     return Written(page=named(page), version=saved.version, changed=saved.changed)
 
 
-class Editing(Keyed):
+class EditInput(KeyedInput):
     page: PageName
     old_text: str = Field(
         max_length=BODY.most,
@@ -116,7 +116,7 @@ class Edited(Written):
     lines: list[int] = Field(description="Where the new text begins, in lines from 1: the first twenty.")
 
 
-async def edit(caller: Caller, given: Editing) -> Told:
+async def edit(caller: Caller, given: EditInput) -> ToolOutput:
     found: PageLookup = await find_page(caller, given.page)
     done = await caller.write(
         lambda database, scope: edit_page(
@@ -141,14 +141,14 @@ async def edit(caller: Caller, given: Editing) -> Told:
     )
     places = f"{len(edited.lines)} place{'s' * (len(edited.lines) != 1)}" if edited else "no place"
     said = f"Changed {places} of {data.page}: it is at version {data.version} now." if data.changed else None
-    return Told(data, paragraphs(said, done.note))
+    return ToolOutput(data, paragraphs(said, done.note))
 
 
 def address(found: PageLookup) -> PageAddress:
     return PageAddress(type=found.type.lower(), slug=found.slug)
 
 
-class Appending(Keyed):
+class AppendInput(KeyedInput):
     page: PageName
     text: str = Field(max_length=BODY.most, description="Markdown, added at the end as its own paragraph.")
     section: str | None = Field(
@@ -158,7 +158,7 @@ class Appending(Keyed):
     edit_summary: EditSummary = None
 
 
-async def append(caller: Caller, given: Appending) -> Told:
+async def append(caller: Caller, given: AppendInput) -> ToolOutput:
     found = await find_page(caller, given.page)
     done = await caller.write(
         lambda database, scope: append_to_page(
@@ -174,7 +174,7 @@ async def append(caller: Caller, given: Appending) -> Told:
     return write_answer(found, done.saved)
 
 
-class Superseding(Given):
+class SupersedeInput(ToolInput):
     page: PageName
     fact: str = Field(max_length=CLAIM.most, description="What no longer holds, as it stands on the page.")
     replacement: str = Field(max_length=CLAIM.most, description="What holds now.")
@@ -185,7 +185,7 @@ class Superseding(Given):
     expected_version: ExpectedVersion = None
 
 
-async def supersede(caller: Caller, given: Superseding) -> Told:
+async def supersede(caller: Caller, given: SupersedeInput) -> ToolOutput:
     found = await find_page(caller, given.page)
     overriding, superseded_on = source_ref(given.overridden_by), parse_day(given.superseded_on)
     done = await caller.write(
@@ -222,7 +222,7 @@ def parse_day(text: str | None) -> datetime | None:
         raise BadInput("Write a day like 2026-03-02, or a moment like 2026-03-02T10:00:00Z.", "superseded_on") from None
 
 
-class Updating(Given):
+class UpdateInput(ToolInput):
     page: PageName
     title: str | None = Field(None, max_length=TITLE.most, description="The old one stays as an alias.")
     summary: str | None = Field(
@@ -232,7 +232,7 @@ class Updating(Given):
         None, max_length=TAGS.most, description="All of its tags: those left out are taken away."
     )
     aliases: list[str] | None = Field(
-        None, max_length=ALIASES_AT_ONCE.most, description="All of its other names: those left out are taken away."
+        None, max_length=ALIASES_PER_CALL.most, description="All of its other names: those left out are taken away."
     )
     related: list[PageName] | None = Field(
         None, max_length=50, description="All pages that it is related to besides those that its text links to."
@@ -247,7 +247,7 @@ class Updating(Given):
     edit_summary: EditSummary = None
 
 
-async def update(caller: Caller, given: Updating) -> Told:
+async def update(caller: Caller, given: UpdateInput) -> ToolOutput:
     changes = {name: getattr(given, name) for name in CHANGES if getattr(given, name) is not None}
     fields = {name: getattr(given, name) for name in NAMES if getattr(given, name) is not None}
     if not changes and not fields:
@@ -281,11 +281,11 @@ def resolver_name(name: str) -> str:
     return slug if type is None else f"{type.lower()}/{slug}"
 
 
-def write_answer(found: PageLookup, saved: Saved) -> Told:
+def write_answer(found: PageLookup, saved: Saved) -> ToolOutput:
     """Return what became of an existing page."""
     data = Written(page=found.name, version=saved.version, changed=saved.changed)
     said = f"Changed {data.page}: it is at version {data.version} now."
-    return Told(data, said if data.changed else f"{data.page} says that already: nothing was written.")
+    return ToolOutput(data, said if data.changed else f"{data.page} says that already: nothing was written.")
 
 
 WIKI_CREATE = Tool(
@@ -293,7 +293,7 @@ WIKI_CREATE = Tool(
     "Create a page",
     "Write a new page. Search first: if there is a page about it, use wiki_edit. "
     "Refused where a page of the type has that title or alias.",
-    Creating,
+    CreateInput,
     Written,
     create,
     writes=True,
@@ -304,7 +304,7 @@ WIKI_EDIT = Tool(
     "Edit a page",
     "Replace a piece of a page's text by another: quote the text to replace, and give its replacement. "
     "Everything else stays as it is, and the version before stays in the history.",
-    Editing,
+    EditInput,
     Edited,
     edit,
     writes=True,
@@ -315,7 +315,7 @@ WIKI_SUPERSEDE = Tool(
     "wiki_supersede",
     "Supersede a claim",
     "Record that a claim of a page no longer holds, and rewrite it. Readers are told what the page used to say.",
-    Superseding,
+    SupersedeInput,
     Written,
     supersede,
     writes=True,
@@ -325,7 +325,7 @@ WIKI_APPEND = Tool(
     "wiki_append",
     "Append to a page",
     "Put a text behind all that a page, or one of its sections, says.",
-    Appending,
+    AppendInput,
     Written,
     append,
     writes=True,
@@ -335,7 +335,7 @@ WIKI_UPDATE = Tool(
     "wiki_update",
     "Change what is known of a page",
     "Change a page's title, summary, tags, aliases, related pages or other fields; what is left out stays.",
-    Updating,
+    UpdateInput,
     Written,
     update,
     writes=True,

@@ -78,10 +78,10 @@ class RequestLog:
     """Gives each request an id and a trace, answers with the id, and logs the request once it is over."""
 
     def __init__(
-        self, app: ASGIApp, settings: Settings, headers: Headers | None = None, watchers: Sequence[Observer] = ()
+        self, app: ASGIApp, settings: Settings, headers: Headers | None = None, observers: Sequence[Observer] = ()
     ) -> None:
         """Wrap an application. `headers` are for every answer that does not have them."""
-        self.app, self.write, self.watchers = app, writer(settings), watchers
+        self.app, self.write, self.observers = app, writer(settings), observers
         self.completed = completing(headers or [])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -94,8 +94,8 @@ class RequestLog:
         trace, status = RequestTrace(request_id), 500
         trace.client = client_of(scope)
         REQUEST_TRACE.set(trace)
-        for watcher in self.watchers:
-            watcher.begin(trace, scope)
+        for observer in self.observers:
+            observer.begin(trace, scope)
 
         def noting(message: Message) -> Awaitable[None]:
             nonlocal status
@@ -111,8 +111,8 @@ class RequestLog:
             trace.ended = perf_counter()
             took = int((trace.ended - trace.began) * 100_000) / 100  # ms; round() takes ten times as long
             self.write(trace, scope["method"], trace.path or scope["path"], status, took)
-            for watcher in self.watchers:
-                watcher.end(trace, scope, status)
+            for observer in self.observers:
+                observer.end(trace, scope, status)
 
 
 Write = Callable[[RequestTrace, str, str, int, float], None]

@@ -231,7 +231,7 @@ class Callers:
 
 
 class Recorder:
-    """A watcher of requests."""
+    """An observer of requests."""
 
     def __init__(self, numbers: Numbers) -> None:
         self.numbers, self.callers = numbers, Callers()

@@ -153,7 +153,7 @@ def resident_bytes() -> float:
 
 log = structlog.get_logger()
 LASTS = 60.0  # seconds
-PATIENCE = 5.0
+TIMEOUT = 5.0
 
 
 class QueueLength:
@@ -163,18 +163,18 @@ class QueueLength:
         self.database = database
         self.found: tuple[OpenJobs, OpenDeliveries] | None = None
         self.asked = -LASTS
-        self.turn = asyncio.Lock()
+        self.lock = asyncio.Lock()
 
     async def series(self) -> list[Series]:
         """Return the series of jobs and deliveries; none while Postgres does not answer, when others are needed."""
-        async with self.turn:
+        async with self.lock:
             if time.monotonic() - self.asked >= LASTS:
                 self.asked, self.found = time.monotonic(), await self.ask()
         return list(job_series(*self.found)) if self.found else []
 
     async def ask(self) -> tuple[OpenJobs, OpenDeliveries] | None:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 return await count_open_jobs(self.database), await count_open_deliveries(self.database)
         except Exception as error:
             log.warning("jobs and deliveries were not counted", error=type(error).__name__)
@@ -212,7 +212,7 @@ class ServiceMetrics:
         return [*lags, *await self.queue.series()]
 
     @asynccontextmanager
-    async def looking(self) -> AsyncIterator[None]:
+    async def polling(self) -> AsyncIterator[None]:
         """Update the numbers while the process serves."""
         self.facts.look()
         beating = asyncio.create_task(self.facts.beat())

@@ -1,4 +1,4 @@
-"""The interface of watchers, which are called when a request begins and when it is over."""
+"""The interface of observers, which are called when a request begins and when it is over."""
 
 from typing import Protocol, runtime_checkable
 
@@ -8,7 +8,7 @@ from observability.trace import RequestTrace
 
 
 class Observer(Protocol):
-    """A watcher of requests, called on the event loop for every one: it takes microseconds, and never raises."""
+    """An observer of requests, called on the event loop for every one: it takes microseconds, and never raises."""
 
     def begin(self, trace: RequestTrace, scope: Scope) -> None:
         """Handle the beginning of a request, before anything of it is read."""
@@ -19,7 +19,7 @@ class Observer(Protocol):
 
 @runtime_checkable
 class JobObserver(Protocol):
-    """A watcher of attempts at jobs."""
+    """An observer of attempts at jobs."""
 
     def begin_job(self, trace: RequestTrace, trigger: str) -> None:
         """Handle the beginning of an attempt."""

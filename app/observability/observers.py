@@ -1,4 +1,4 @@
-"""The watchers of requests and jobs in this process, as the operator configures them."""
+"""The observers of requests and jobs in this process, as the operator configures them."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -18,8 +18,8 @@ from .slow_operations import SlowOperations
 from .telemetry import telemetry
 
 
-class Watchers:
-    """The watchers that are configured: metrics, the log of slow operations, and OpenTelemetry."""
+class Observers:
+    """The observers that are configured: metrics, the log of slow operations, and OpenTelemetry."""
 
     def __init__(self, settings: Settings, engine: Engine | None, database: Database) -> None:
         """Without an engine nothing is executed here but jobs."""
@@ -32,7 +32,7 @@ class Watchers:
 
     def __iter__(self) -> Iterator[Observer]:
         """Yield telemetry first: what others log then has the trace's id."""
-        yield from self.telemetry.watchers
+        yield from self.telemetry.observers
         if self.metrics:
             yield self.metrics.recorder
         if self.slow:
@@ -44,30 +44,30 @@ class Watchers:
 
     @contextmanager
     def job(self, trigger: str, id: UUID) -> Iterator[None]:
-        """Watch one attempt at a job: it has a trace as a request has, with the job's id."""
+        """Observe one attempt at a job: it has a trace as a request has, with the job's id."""
         trace = RequestTrace(id.hex)
         before = REQUEST_TRACE.set(trace)
-        watchers = [watcher for watcher in self if isinstance(watcher, JobObserver)]
-        for watcher in watchers:
-            watcher.begin_job(trace, trigger)
+        observers = [observer for observer in self if isinstance(observer, JobObserver)]
+        for observer in observers:
+            observer.begin_job(trace, trigger)
         try:
             yield
         finally:
             REQUEST_TRACE.reset(before)
             trace.ended = perf_counter()
-            for watcher in watchers:
-                watcher.end_job(trace, trigger)
+            for observer in observers:
+                observer.end_job(trace, trigger)
 
     def routes(self) -> list[BaseRoute]:
         return metrics_routes(self.settings, self.metrics) if self.metrics and self.settings.metrics != "off" else []
 
     @asynccontextmanager
-    async def watching(self) -> AsyncIterator[None]:
-        """Run the watchers while the database is open."""
+    async def observing(self) -> AsyncIterator[None]:
+        """Run the observers while the database is open."""
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.telemetry.close)
             if self.metrics:
-                await stack.enter_async_context(self.metrics.looking())
+                await stack.enter_async_context(self.metrics.polling())
             if self.slow:
                 stack.push_async_callback(self.slow.close)
             yield

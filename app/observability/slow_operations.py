@@ -24,7 +24,7 @@ REMEMBERED = 1000  # statements
 
 
 class SlowOperations:
-    """A watcher of requests. `threshold` in seconds."""
+    """An observer of requests. `threshold` in seconds."""
 
     def __init__(self, threshold: float, database: Database) -> None:
         self.threshold, self.database = threshold, database

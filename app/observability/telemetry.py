@@ -56,7 +56,7 @@ def sql_verb(sql: str) -> str:
 
 
 class Measures:
-    """A watcher of requests."""
+    """An observer of requests."""
 
     def __init__(self, meter: Meter) -> None:
         self.requests = meter.create_histogram(
@@ -108,7 +108,7 @@ NAMES = {"parse": "graphql.parse", "plan": "graphql.plan", "wait": "pool.wait"}
 
 
 class Spans:
-    """A watcher of requests."""
+    """An observer of requests."""
 
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
@@ -203,10 +203,10 @@ class Provider(Protocol):
 
 
 class Telemetry:
-    """The watchers that make telemetry, and what must be flushed in the end."""
+    """The observers that make telemetry, and what must be flushed in the end."""
 
     def __init__(self) -> None:
-        self.watchers: list[Observer] = []
+        self.observers: list[Observer] = []
         self.providers: list[Provider] = []
 
     async def close(self) -> None:
@@ -249,7 +249,7 @@ def add_traces(made: Telemetry, wanted: frozenset[str]) -> None:
     provider = TracerProvider(resource=resource(), shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     made.providers.append(provider)
-    made.watchers.append(Spans(provider.get_tracer("cairn", version("cairn-wiki"))))
+    made.observers.append(Spans(provider.get_tracer("cairn", version("cairn-wiki"))))
 
 
 def add_metrics(made: Telemetry, wanted: frozenset[str], numbers: "Numbers | None") -> None:
@@ -263,6 +263,6 @@ def add_metrics(made: Telemetry, wanted: frozenset[str], numbers: "Numbers | Non
     provider = MeterProvider([reader], resource=resource(), shutdown_on_exit=False)
     meter = provider.get_meter("cairn", version("cairn-wiki"))
     made.providers.append(provider)
-    made.watchers.append(Measures(meter))
+    made.observers.append(Measures(meter))
     if numbers is not None:
         observe(meter, numbers)

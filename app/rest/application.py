@@ -70,7 +70,7 @@ KEY = {
     "description": "1 to 255 visible ASCII characters: the same request with it is done once.",
     "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
 }
-CHANGING = ("/edit", "/rename", "/merge", "/transfer", "/restore", "/archive", "/unarchive")
+EDIT_ACTIONS = ("/edit", "/rename", "/merge", "/transfer", "/restore", "/archive", "/unarchive")
 OPEN = ("/health",)
 UPPER = re.compile("[A-Z]")
 
@@ -134,7 +134,7 @@ async def refuse(request: Request, error: Exception) -> Response:
     return answer
 
 
-class Below(Mount):
+class MountAll(Mount):
     """A mount that has every path below it, those with line ends too."""
 
     def __init__(self, path: str, app: ASGIApp) -> None:
@@ -217,7 +217,7 @@ def complete(operation: dict[str, Any], path: str, method: str) -> None:
     given.append(OWNER)
     if method in ("post", "patch") and path != "/import":
         given.append(KEY)
-    if method == "patch" or (method == "delete" and path.startswith("/pages/")) or path.endswith(CHANGING):
+    if method == "patch" or (method == "delete" and path.startswith("/pages/")) or path.endswith(EDIT_ACTIONS):
         given.append(IF_MATCH)
 
 

@@ -84,7 +84,7 @@ Handle = Callable[[Request], Coroutine[Any, Any, Response]]
 class WikiRoute(APIRoute):
     """A path that needs a credential."""
 
-    is_moving = False
+    is_bulk = False
     base = PATH
 
     def get_route_handler(self) -> Handle:
@@ -94,7 +94,7 @@ class WikiRoute(APIRoute):
         async def answer(request: Request) -> Response:
             record_path(self.base + self.path)
             try:
-                return await admitted(request, handle, wants_body, self.is_moving, known)
+                return await admitted(request, handle, wants_body, self.is_bulk, known)
             except asyncio.CancelledError:
                 if not DRAINING.is_on:
                     raise
@@ -105,15 +105,13 @@ class WikiRoute(APIRoute):
         return answer
 
 
-class MovingRoute(WikiRoute):
+class BulkRoute(WikiRoute):
     """A path that moves a whole wiki, and is given the time for it."""
 
-    is_moving = True
+    is_bulk = True
 
 
-async def admitted(
-    request: Request, handle: Handle, wants_body: bool, is_moving: bool, known: Sequence[str]
-) -> Response:
+async def admitted(request: Request, handle: Handle, wants_body: bool, is_bulk: bool, known: Sequence[str]) -> Response:
     """Answer a request whose credential is valid and whose parameters exist. `known` are their names."""
     endpoint: RestEndpoint = request.app.state.endpoint
     wiki = await endpoint.credentials.scope(*credential_of(request.scope))
@@ -126,7 +124,7 @@ async def admitted(
         request.state.call = Call(endpoint, sent, wiki, account)
         return handle(sent)
 
-    return await endpoint.bounds.admit(wiki, work, is_moving=is_moving)
+    return await endpoint.bounds.admit(wiki, work, is_bulk=is_bulk)
 
 
 def check_parameters(request: Request, known: Sequence[str]) -> None:

@@ -314,7 +314,7 @@ class PassageHits(Listed):
     did_you_mean: str | None
 
 
-class Retained(ResponseModel):
+class RetainResult(ResponseModel):
     """The result for one source of a batch, by its place from 0; it is kept, or `code` and `detail` say why not."""
 
     position: int
@@ -325,14 +325,14 @@ class Retained(ResponseModel):
     detail: str | None
 
 
-class Retention(ResponseModel):
+class RetainResults(ResponseModel):
     """A batch of sources, and the job that will read what is new."""
 
-    items: list[Retained]
+    items: list[RetainResult]
     job_id: UUID | None
 
 
-class Forgotten(ResponseModel):
+class ForgetResult(ResponseModel):
     """The remains of a forgotten source, and the job that takes it out of pages, history and search."""
 
     source: Source

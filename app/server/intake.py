@@ -5,7 +5,7 @@ import gc
 from collections import deque
 from typing import Protocol
 
-AT_ONCE = 64  # requests that begin in one pass of the event loop: some ten milliseconds
+REQUESTS_PER_PASS = 64  # requests that begin in one pass of the event loop: some ten milliseconds
 COLLECT_AFTER = 256  # requests after which the garbage collector looks at what they made
 
 
@@ -32,14 +32,14 @@ class Intake:
         """Return whether a request may begin now, and count it if so."""
         if self.begun == 0:
             asyncio.get_running_loop().call_soon(self.next_pass)
-        elif self.begun >= AT_ONCE or self.waiting:
+        elif self.begun >= REQUESTS_PER_PASS or self.waiting:
             return False
         self.begun += 1
         return True
 
     def next_pass(self) -> None:
         self.uncollected += self.begun
-        self.begun = min(AT_ONCE, len(self.waiting))
+        self.begun = min(REQUESTS_PER_PASS, len(self.waiting))
         if self.begun:
             asyncio.get_running_loop().call_soon(self.next_pass)
         for _ in range(self.begun):

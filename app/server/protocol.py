@@ -14,7 +14,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from ..http.errors import error_body
 from ..http.headers import FIXED
-from ..http.request import PATIENCE
+from ..http.request import READ_TIMEOUT
 from .shutdown import Config
 
 MAX_HEAD = 65_536
@@ -36,7 +36,7 @@ class HTTPConnection(HttpToolsProtocol):
     """Bytes received since the last request began that were not part of a body."""
     has_body = False
     is_websocket = False
-    kept = b""
+    buffered = b""
     """What was received and waits for its pass of the event loop."""
     received = b""
     without_offer: bytes | None = None
@@ -49,7 +49,7 @@ class HTTPConnection(HttpToolsProtocol):
         self.start_head_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.kept = b""
+        self.buffered = b""
         self.stop_head_timer()
         self._unset_keepalive_if_required()
         super().connection_lost(exc)
@@ -60,24 +60,24 @@ class HTTPConnection(HttpToolsProtocol):
         super().handle_websocket_upgrade()
 
     def data_received(self, data: bytes) -> None:
-        if self.kept:
-            self.kept += data
+        if self.buffered:
+            self.buffered += data
         elif self.is_idle and not self.config.intake.has_room():
-            self.keep(data)
+            self.buffer(data)
         else:
             self.take(data)
 
-    def keep(self, data: bytes) -> None:
+    def buffer(self, data: bytes) -> None:
         """Leave a request for a later pass of the event loop, and what comes after it with the client."""
         self._unset_keepalive_if_required()
-        self.kept = data
+        self.buffered = data
         self.flow.pause_reading()
         self.config.intake.waiting.append(self)
 
     def begin(self) -> None:
         """Take what was kept, unless the connection is gone."""
-        if self.kept:
-            data, self.kept = self.kept, b""
+        if self.buffered:
+            data, self.buffered = self.buffered, b""
             self.flow.resume_reading()
             self.take(data)
 
@@ -115,7 +115,7 @@ class HTTPConnection(HttpToolsProtocol):
         return self.cycle is None or self.cycle.response_complete
 
     def start_head_timer(self) -> None:
-        self.head_timer = self.loop.call_later(PATIENCE, self.head_timed_out)
+        self.head_timer = self.loop.call_later(READ_TIMEOUT, self.head_timed_out)
 
     def stop_head_timer(self) -> None:
         if self.head_timer is not None:
@@ -125,7 +125,7 @@ class HTTPConnection(HttpToolsProtocol):
     def head_timed_out(self) -> None:
         self.head_timer = None
         if self.unread:
-            self.refuse(408, f"The request did not arrive within {PATIENCE} seconds.", "TIMEOUT")
+            self.refuse(408, f"The request did not arrive within {READ_TIMEOUT} seconds.", "TIMEOUT")
         else:
             self.transport.close()
 
@@ -181,9 +181,9 @@ class HTTPConnection(HttpToolsProtocol):
     def head_without_offer(self) -> Iterator[bytes]:
         yield b"%b %b HTTP/%b\r\n" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())
         for name, value in self.headers:
-            kept = without_upgrade(value) if name == b"connection" else value
-            if name not in UPGRADE_HEADERS and (kept or name != b"connection"):
-                yield b"%b: %b\r\n" % (name, kept)
+            buffered = without_upgrade(value) if name == b"connection" else value
+            if name not in UPGRADE_HEADERS and (buffered or name != b"connection"):
+                yield b"%b: %b\r\n" % (name, buffered)
         yield b"\r\n"
 
 

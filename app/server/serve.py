@@ -50,9 +50,9 @@ def serve(
     url = local_url(settings.host, listening)
     try:
         if app is not None or settings.workers == 1:
-            serve_alone(settings, app or service(settings, dsn), listening, lambda: on_ready(url))
+            serve_in_process(settings, app or service(settings, dsn), listening, lambda: on_ready(url))
         else:
-            serve_together(settings, dsn, listening, lambda: on_ready(url))
+            serve_with_workers(settings, dsn, listening, lambda: on_ready(url))
     finally:
         listening.close()
 
@@ -63,14 +63,14 @@ def service(settings: Settings, dsn: str) -> ASGIApp:
     return create_app(settings, dsn=dsn)
 
 
-def serve_alone(settings: Settings, app: ASGIApp, listening: socket.socket, on_ready: Callable[[], None]) -> None:
+def serve_in_process(settings: Settings, app: ASGIApp, listening: socket.socket, on_ready: Callable[[], None]) -> None:
     server = AnnouncingServer(config_of(app, settings), on_ready)
     run_until_stopped(lambda: server.run(sockets=[listening]))
     if not server.started:
         raise Unavailable("The service did not start; the log above says why.")
 
 
-def serve_together(settings: Settings, dsn: str, listening: socket.socket, on_ready: Callable[[], None]) -> None:
+def serve_with_workers(settings: Settings, dsn: str, listening: socket.socket, on_ready: Callable[[], None]) -> None:
     """Serve with several processes, which share nothing but the socket and Postgres."""
     with metrics_folder() as folder:
         config = config_of("app.asgi:from_environment", settings)

@@ -78,9 +78,9 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             return
         self.unparsed += data
         self.transport.pause_reading()
-        self.parse_soon()
+        self.schedule_parse()
 
-    def parse_soon(self) -> None:
+    def schedule_parse(self) -> None:
         if self.unparsed and not self.is_parsing:
             self.is_parsing = True
             queue = QUEUES.get(self.loop) or QUEUES.setdefault(self.loop, ParseQueue(self.loop))
@@ -100,7 +100,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
 
     def read_on(self) -> None:
         if self.unparsed:
-            self.parse_soon()
+            self.schedule_parse()
         else:
             self.transport.resume_reading()
 
@@ -143,7 +143,7 @@ class BadMessage(Exception):
     """A message that is not read on; the connection ends with this reason."""
 
 
-class TooMuch(Exception):
+class PayloadTooLarge(Exception):
     """An operation whose payload holds more than the limits allow. `id` is the operation's."""
 
     def __init__(self, id: str, reason: str) -> None:
@@ -152,7 +152,7 @@ class TooMuch(Exception):
 
 
 async def read_message(text: str | None, limits: Limits, *, is_acknowledged: bool) -> dict[str, Any]:
-    """Return the message; raise BadMessage or TooMuch. A large one is read in a thread."""
+    """Return the message; raise BadMessage or PayloadTooLarge. A large one is read in a thread."""
     if text is None:
         raise BadMessage("a message is a JSON object, sent as text.")
     if not is_acknowledged and len(text) > OPENING_MAX:
@@ -172,7 +172,7 @@ def parsed(text: str, limits: Limits) -> dict[str, Any]:
             variable_values=limits.variable_values + ENVELOPE, variable_depth=limits.variable_depth + ENVELOPE
         )
         if reason := excess(message, most):
-            raise TooMuch(str(message.get("id"))[:255], reason.replace("variables hold", "payload holds"))
+            raise PayloadTooLarge(str(message.get("id"))[:255], reason.replace("variables hold", "payload holds"))
     elif len(text) > OPENING_MAX or excess(message, OPENING):
         raise BadMessage(
             f"other messages than subscribe have {OPENING_MAX} characters and {OPENING.variable_values} values at most,"

@@ -23,9 +23,9 @@ from selection.execute.engine import Answer
 from selection.execute.operation import Invalid, Operation
 from selection.execute.subscription import Events, subscribed
 
-from ..http import request
 from ..http.limits import Bounds
 from ..http.positions import with_position
+from ..http.request import GraphQLRequest, Refused
 
 log = structlog.get_logger()
 SHORT = 1000  # bytes: an answer that says nothing is no longer
@@ -44,18 +44,18 @@ class Operations:
         self.engine, self.database, self.feed, self.bounds = engine, database, feed, bounds
         self.reading = asyncio.Semaphore(readers)
 
-    async def answers(self, asked: request.GraphQLRequest, scope: Scope) -> AsyncGenerator[Answer, None]:
+    async def answers(self, request: GraphQLRequest, scope: Scope) -> AsyncGenerator[Answer, None]:
         """Yield the answers. Only Stopping is raised, errors are answers. One not `executed` is the last or only
         one."""
         try:
-            operation = await self.operation(asked)
+            operation = await self.operation(request)
             if operation is None:
-                yield await self.execute(asked, scope)
+                yield await self.execute(request, scope)
                 return
             events = await subscribed(
-                self.engine.schema, operation, asked.variables or {}, self.engine.limits, self.context(scope)
+                self.engine.schema, operation, request.variables or {}, self.engine.limits, self.context(scope)
             )
-            async with aclosing(self.shown(asked, events, scope)) as shown:
+            async with aclosing(self.shown(request, events, scope)) as shown:
                 async for answer in shown:
                     yield answer
         except Invalid as invalid:
@@ -69,39 +69,39 @@ class Operations:
         except Exception as error:
             yield self.refusal(GraphQLError(str(error), original_error=error))  # masked and logged by the formatter
 
-    async def check_may_be_got(self, asked: request.GraphQLRequest) -> None:
+    async def check_may_be_got(self, request: GraphQLRequest) -> None:
         """Refuse a mutation by GET, which changes nothing."""
         with suppress(Invalid):
-            document = await self.engine.document(asked.query, asked.name)
+            document = await self.engine.document(request.query, request.name)
             if document.operation.definition.operation is OperationType.MUTATION:
-                raise request.Refused(405, "GET changes nothing; send a mutation as a POST.", "METHOD_NOT_ALLOWED")
+                raise Refused(405, "GET changes nothing; send a mutation as a POST.", "METHOD_NOT_ALLOWED")
 
-    async def operation(self, asked: request.GraphQLRequest) -> Operation | None:
+    async def operation(self, request: GraphQLRequest) -> Operation | None:
         """Return the subscription that is asked for; None for anything else, which the engine answers in one."""
         try:
-            operation = (await self.engine.document(asked.query, asked.name)).operation
+            operation = (await self.engine.document(request.query, request.name)).operation
         except Invalid:
             return None
         return operation if operation.is_subscription else None
 
-    async def shown(self, asked: request.GraphQLRequest, events: Events, scope: Scope) -> AsyncGenerator[Answer, None]:
+    async def shown(self, request: GraphQLRequest, events: Events, scope: Scope) -> AsyncGenerator[Answer, None]:
         async with aclosing(events.happening) as happening:
             async for event in happening:
                 async with self.reading:
-                    answer = await self.execute(asked, scope, event)
+                    answer = await self.execute(request, scope, event)
                 if is_nothing(answer, events.key):
                     raise Forbidden(WITHDRAWN)
                 yield answer
         if self.feed.closed:
             raise Stopping
 
-    async def execute(self, asked: request.GraphQLRequest, scope: Scope, event: ChangeEvent | None = None) -> Answer:
+    async def execute(self, request: GraphQLRequest, scope: Scope, event: ChangeEvent | None = None) -> Answer:
         """Execute the whole operation, or a subscription for one event; each has a budget of its own."""
         route = Route(is_open=False)  # what an event shows is newer than what a replica has
         route.commits = int(event is not None)
         before = ROUTE.set(route)
         try:
-            answer = await self.bounds.execute(self.engine, self.database, scope, asked, feed=self.feed, event=event)
+            answer = await self.bounds.execute(self.engine, self.database, scope, request, feed=self.feed, event=event)
             return await with_position(self.database, answer)
         finally:
             ROUTE.reset(before)

@@ -10,10 +10,9 @@ from db.scope import Scope as Wiki
 from observability.trace import record_stream
 from resolvers.errors import CairnError
 
-from ..http import request
 from ..http.errors import error_body, fault
 from ..http.graphql import headers_of, respond, status_of_error
-from ..http.request import JSON, Refused, credential_of, read_operation
+from ..http.request import JSON, GraphQLRequest, Refused, credential_of, read_operation
 from ..http.responses import NO_STORE, Headers
 from .operations import Credential, Stopping
 from .streams import Streams
@@ -46,23 +45,23 @@ class EventStream:
     async def serve(self) -> None:
         """Serve the operation that the request sends."""
 
-        async def sent(wiki: Wiki) -> request.GraphQLRequest:
-            asked = self.streams.resolved(await read_operation(self.asgi, self.receive, self.streams.bodies), wiki)
+        async def sent(wiki: Wiki) -> GraphQLRequest:
+            request = self.streams.resolved(await read_operation(self.asgi, self.receive, self.streams.bodies), wiki)
             if self.asgi["method"] == "GET":
-                await self.streams.operations.check_may_be_got(asked)
-            return asked
+                await self.streams.operations.check_may_be_got(request)
+            return request
 
         await self.follow(lambda: self.streams.credential(*credential_of(self.asgi)), sent)
 
     async def follow(
-        self, credential_shown: Callable[[], Credential], operation: Callable[[Wiki], Awaitable[request.GraphQLRequest]]
+        self, credential_shown: Callable[[], Credential], operation: Callable[[Wiki], Awaitable[GraphQLRequest]]
     ) -> None:
         """Serve an operation. A refused caller or request is a status; an error in the document is in the stream."""
         held = ExitStack()
         try:
             credential = credential_shown()
             wiki = await credential.scope()
-            asked = await operation(wiki)
+            request = await operation(wiki)
             held.enter_context(self.streams.counted(wiki))
         except Refused as refused:
             await self.refuse(refused.status, error_body(refused.message, refused.code))
@@ -73,19 +72,19 @@ class EventStream:
             await self.refuse(*fault(error))
         else:
             with held:
-                await self.stream(asked, wiki, credential)
+                await self.stream(request, wiki, credential)
 
     async def refuse(self, status: int, body: bytes, more: Headers = ()) -> None:
         await respond(self.send, status, JSON, body, NO_STORE + more)
 
-    async def stream(self, asked: request.GraphQLRequest, wiki: Wiki, credential: Credential) -> None:
+    async def stream(self, request: GraphQLRequest, wiki: Wiki, credential: Credential) -> None:
         record_stream()
         await self.send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         last: bytes | None = None
         try:
             async with asyncio.TaskGroup() as tasks:
                 for part in (
-                    self.pass_on(asked, wiki), self.keep_open(), self.end_with_the_client(),
+                    self.pass_on(request, wiki), self.keep_open(), self.end_with_the_client(),
                     self.end_with_the_credential(credential),
                 ):  # fmt: skip
                     tasks.create_task(part)
@@ -97,9 +96,9 @@ class EventStream:
             with suppress(OSError):
                 await self.send({"type": "http.response.body", "body": last})
 
-    async def pass_on(self, asked: request.GraphQLRequest, wiki: Wiki) -> None:
+    async def pass_on(self, request: GraphQLRequest, wiki: Wiki) -> None:
         try:
-            async with aclosing(self.streams.operations.answers(asked, wiki)) as answers:
+            async with aclosing(self.streams.operations.answers(request, wiki)) as answers:
                 async for answer in answers:
                     await self.transmit(event(answer.body))
         except Stopping:

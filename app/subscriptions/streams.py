@@ -105,7 +105,7 @@ class Streams:
 
     def hear(self, payload: str) -> None:
         """Pass on each write of every process; while nobody follows any, the payload is not even read."""
-        if not self.feed.watchers:
+        if not self.feed.subscribers:
             return
         try:
             changes = read_payload(payload)
@@ -115,9 +115,9 @@ class Streams:
         for change in changes:
             self.feed.tell(change)
 
-    def resolved(self, asked: GraphQLRequest, wiki: Wiki) -> GraphQLRequest:
+    def resolved(self, request: GraphQLRequest, wiki: Wiki) -> GraphQLRequest:
         """Return the operation with its text, if it names a document; raise Refused."""
-        return self.documents.resolve(asked, wiki.tenant_id) if self.documents.concern(asked) else asked
+        return self.documents.resolve(request, wiki.tenant_id) if self.documents.concern(request) else request
 
     def credential(self, authorization: str | None, owner: str | None) -> Credential:
         return Credential(self.credentials, authorization, owner)

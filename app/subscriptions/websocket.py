@@ -13,14 +13,14 @@ from resolvers.errors import CairnError, LimitExceeded, Unavailable
 from resolvers.rate_limits.limiter import Throttled
 from resolvers.transactions.db_errors import explained
 
-from ..http import request
-from .messages import BadMessage, TooMuch, accepted, read_message
+from ..http.request import GraphQLRequest, Refused, credential_of, parse_request
+from .messages import BadMessage, PayloadTooLarge, accepted, read_message
 from .operations import Credential, Stopping
 from .streams import Streams
 
 log = structlog.get_logger()
 PROTOCOL = "graphql-transport-ws"
-INIT_PATIENCE = 10.0  # seconds for connection_init
+INIT_TIMEOUT = 10.0  # seconds for connection_init
 STALLED = 30.0  # seconds that a client may leave what it is sent unread
 LAST_WORDS = 1.0  # seconds for what still runs when the service stops
 ID_MAX = 255  # characters: it is sent with every message of its operation
@@ -80,7 +80,7 @@ class WebSocketConnection:
     # -- what ends it
 
     async def end_uninitialised(self) -> None:
-        await asyncio.sleep(INIT_PATIENCE)
+        await asyncio.sleep(INIT_TIMEOUT)
         if not self.initialised:
             raise ConnectionEnded(4408, "Connection initialisation timeout")
 
@@ -107,7 +107,7 @@ class WebSocketConnection:
                 read = await read_message(message.get("text"), self.streams.limits, is_acknowledged=self.acknowledged)
             except BadMessage as error:
                 raise ConnectionEnded(4400, f"Invalid message: {error}") from None
-            except TooMuch as error:
+            except PayloadTooLarge as error:
                 if not self.acknowledged:
                     raise ConnectionEnded(4401, "Unauthorized") from None
                 await self.fail(error.id, [{"message": error.reason, "extensions": {"code": LimitExceeded.code}}])
@@ -137,8 +137,8 @@ class WebSocketConnection:
         self.initialised = True
         said = {name.lower(): value for name, value in payload.items() if isinstance(value, str)}
         try:
-            shown, owner = request.credential_of(self.asgi)
-        except request.Refused as refused:
+            shown, owner = credential_of(self.asgi)
+        except Refused as refused:
             raise ConnectionEnded(4400, refused.message) from None
         self.credential = self.streams.credential(
             said.get("authorization") or shown, said.get("x-cairn-owner") or owner
@@ -162,14 +162,14 @@ class WebSocketConnection:
         if id in self.running:
             raise ConnectionEnded(4409, f"Subscriber for {id} already exists")
         try:
-            asked = request.operation(payload)
-        except request.Refused as refused:
+            request = parse_request(payload)
+        except Refused as refused:
             raise ConnectionEnded(4400, f"Invalid message: {refused.message}") from None
         self.served += 1
         if len(self.running) >= self.streams.settings.max_operations:
             await self.refuse(id)  # not beside the reading: who sends without end is not read without end
         else:
-            self.running[id] = self.tasks.create_task(self.run(id, asked))
+            self.running[id] = self.tasks.create_task(self.run(id, request))
 
     def complete(self, id: str) -> None:
         """Cancel an operation that the client wants no more of. One that has ended already needs no ending."""
@@ -178,20 +178,20 @@ class WebSocketConnection:
 
     # -- operations
 
-    async def run(self, id: str, asked: request.GraphQLRequest) -> None:
+    async def run(self, id: str, request: GraphQLRequest) -> None:
         """Run an operation. Its id is free again before its last message is sent."""
         assert self.credential is not None
         try:
             scope = await self.credential.scope()
-            asked = self.streams.resolved(asked, scope)
+            request = self.streams.resolved(request, scope)
         except CairnError as error:
             await self.fail(id, [{"message": error.message, "extensions": error.extensions}])
             return
-        except request.Refused as refused:
+        except Refused as refused:
             await self.fail(id, [{"message": refused.message, "extensions": {"code": refused.code}}])
             return
         try:
-            async with aclosing(self.streams.operations.answers(asked, scope)) as answers:
+            async with aclosing(self.streams.operations.answers(request, scope)) as answers:
                 async for answer in answers:
                     if not answer.executed:
                         await self.fail(id, orjson.loads(answer.body)["errors"])

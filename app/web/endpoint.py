@@ -103,7 +103,7 @@ class Visit:
     def owner(self) -> str | None:
         return self.request.path_params.get("owner")
 
-    def asked(self, name: str) -> str:
+    def parameter(self, name: str) -> str:
         """Return a parameter of the query string without blanks around it; empty if there is none."""
         return self.request.query_params.get(name, "").strip()
 

@@ -31,7 +31,7 @@ from db.migrate import migrate
 from db.scope import Scope
 from resolvers.auth.credentials import mint
 
-from ..moving.scopes import new_scope
+from ..import_export.scopes import new_scope
 from ..processes import Server, cpu_seconds, resident_mb, started
 from .attacks import ATTACKS, run
 from .wire import Target, answer_of, connected, post

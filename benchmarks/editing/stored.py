@@ -133,7 +133,7 @@ async def hub(database: Database, scope: Scope) -> list[tuple[str, str]]:
         body = f"{text}\n\n## See\n\n[[Hub of all]]"
         await create_page(database, scope, PageDraft("topic", f"Page {n} {new_id()}", body=body))
     started = perf_counter()
-    done = await rename_page(database, scope, hub_id, title="Hub of many", patience=inf)
+    done = await rename_page(database, scope, hub_id, title="Hub of many", time_limit=inf)
     seconds = perf_counter() - started
     assert len(done.rewritten) == HUB
     return [(f"a rename that rewrites {HUB} texts", f"{seconds:.1f} s")]

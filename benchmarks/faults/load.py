@@ -16,7 +16,7 @@ MAKE = """mutation ($title: String!) {
 READ = "{ wikiPages(first: 20) { nodes { title } } }"
 PAUSE = 0.05  # seconds between two requests of a client
 LOST = "no answer"
-PATIENCE = 20.0  # seconds that a client waits for an answer
+TIMEOUT = 20.0  # seconds that a client waits for an answer
 
 
 class Answered(NamedTuple):
@@ -68,7 +68,7 @@ class Load:
 
     def connected(self) -> httpx.AsyncClient:
         headers = {"authorization": f"Bearer {self.token}"}
-        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=PATIENCE, trust_env=False)
+        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=TIMEOUT, trust_env=False)
 
     async def write(self, client: int) -> None:
         async with self.connected() as http:

@@ -24,7 +24,7 @@ from .requests import OURS, RECORDED, Asked, asked
 COMPARED = 2 * APART  # answers of each operation; of the write, each pair is linked and unlinked
 BATCH = 2 * APART  # requests: a round of the write begins with links that are not there
 WARM_UP = 1.0  # seconds
-PATIENCE = 60.0
+TIMEOUT = 60.0
 UNLINKED = """
     SELECT n FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) WITH ORDINALITY AS pair (tenant, start, finish, n)
     WHERE NOT EXISTS (
@@ -87,7 +87,7 @@ async def compared(place: Place, requests: Requests) -> None:
 
 async def answers(dsn: str, server: Server, requests: Sequence[Asked]) -> list[dict[str, object]]:
     """Send each request once, in order, and return the answers."""
-    async with httpx.AsyncClient(base_url=server.url, timeout=PATIENCE, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=server.url, timeout=TIMEOUT, trust_env=False) as client:
         headers = {"content-type": "application/json"}
         found = [await client.post(one.path, content=one.body, headers=headers | one.headers) for one in requests]
     await undo(dsn)

@@ -20,7 +20,7 @@ from resolvers.auth.credentials import mint
 from resolvers.sources.retain import BATCH_MAX
 
 from ..graphql.servers import SECRET, UNTHROTTLED
-from ..moving.scopes import new_scope
+from ..import_export.scopes import new_scope
 from ..processes import Server, started
 from .conversations import Session
 

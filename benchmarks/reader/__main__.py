@@ -28,7 +28,7 @@ from app.web.endpoint import with_shell
 from tests.app.chromium import EXECUTABLE, tab
 
 SCRIPTS = re.compile(r'<script type="module" src="([^"]+)"')
-AT_ONCE = 10  # reads of one server in a turn
+READS_PER_TURN = 10  # reads of one server in a turn
 HTML = {"accept": "text/html"}
 SEEN = """new Promise((done) => {
     const field = document.querySelector(".find input"), list = document.querySelector(".suggestions");
@@ -94,13 +94,13 @@ def compare(servers: Mapping[str, int], path: str, times: int) -> list[float]:
     """The CPU of one read by each of these servers, in milliseconds: they take turns, ten reads at a time."""
     spent, number = dict.fromkeys(servers, 0.0), itertools.count()
     with httpx.Client(headers=HTML, timeout=30) as browser:
-        for turn in range(times // AT_ONCE + 1):
+        for turn in range(times // READS_PER_TURN + 1):
             for url, process in servers.items():
                 before = cpu(process)
-                for _ in range(AT_ONCE):
+                for _ in range(READS_PER_TURN):
                     browser.get(f"{url}{path}?n={next(number)}").raise_for_status()
                 spent[url] += (cpu(process) - before) * (turn > 0)  # the first turn fills caches
-    return [seconds / (times // AT_ONCE * AT_ONCE) * 1000 for seconds in spent.values()]
+    return [seconds / (times // READS_PER_TURN * READS_PER_TURN) * 1000 for seconds in spent.values()]
 
 
 def to_hits(url: str, path: str, query: str, times: int) -> list[float]:

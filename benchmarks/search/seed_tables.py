@@ -42,7 +42,7 @@ INDEXES = """
 NAMES = ("alias", "title")
 PAGES_OF_CAIRN = f"SELECT {', '.join(COLUMNS['pages'])} FROM pages"
 ALIASES_OF_CAIRN = "SELECT DISTINCT page_id, name FROM page_names WHERE kind = ANY ($1)"
-AT_ONCE = 2_000  # rows
+ROWS_PER_BATCH = 2_000  # rows
 Rows = Iterable[tuple[object, ...]] | AsyncIterable[asyncpg.Record]
 
 
@@ -64,8 +64,8 @@ async def copy(cairn: asyncpg.Connection, connection: asyncpg.Connection) -> Non
         return
     async with connection.transaction(), cairn.transaction(readonly=True):
         await make(connection)
-        pages = cairn.cursor(PAGES_OF_CAIRN, prefetch=AT_ONCE)
-        await fill(connection, pages, cairn.cursor(ALIASES_OF_CAIRN, NAMES, prefetch=AT_ONCE))
+        pages = cairn.cursor(PAGES_OF_CAIRN, prefetch=ROWS_PER_BATCH)
+        await fill(connection, pages, cairn.cursor(ALIASES_OF_CAIRN, NAMES, prefetch=ROWS_PER_BATCH))
     await connection.execute("VACUUM ANALYZE")
 
 

@@ -23,7 +23,7 @@ from resolvers.auth.owners import Grant, OwnerKind, create_owner, grant
 from resolvers.knowledge.lint import CHECKS, lint
 
 from ..compiler.database import MEMORY
-from ..moving.memory import kilobytes
+from ..import_export.memory import kilobytes
 from ..processes import TICK, cpu_seconds
 from ..wikis import Wiki, wiki, write_wikis
 

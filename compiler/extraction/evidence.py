@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from content.kept import keep_short
 from content.names import normalise
 from content.search.words import SPACELESS
+from content.text_cache import cache_short
 
 from ..planner import SourceText
 from ..quoting import bullet
@@ -296,7 +296,7 @@ def says_capital(sentence: Sentence, name: str) -> bool:
     return any(name in _folded_words(word) for word in sentence.text.split() if not word.islower())
 
 
-@keep_short(20_000, LONGEST_WORD)
+@cache_short(20_000, LONGEST_WORD)
 def _folded_words(word: str) -> tuple[str, ...]:
     """Return the folded words of a word that begins with a capital, without the punctuation around it."""
     bare = word.strip(".,;:!?()“”\"'’«»")

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from content.kept import keep_short
 from content.normalization import fold
 from content.search.words import SPACELESS
+from content.text_cache import cache_short
 
 from .language import stops_of
 from .readings import ATTENDING
@@ -188,7 +188,7 @@ class Form(NamedTuple):
     greets: bool
 
 
-@keep_short(SCORES_MAX, SENTENCE_LONGEST)
+@cache_short(SCORES_MAX, SENTENCE_LONGEST)
 def form_of(text: str) -> Form:
     """Return the form of a sentence, which is scored for every page that it names."""
     named = sum(word[0].isupper() for word in text.split()[1:])

@@ -11,7 +11,6 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from content.kept import KeptTexts, keep_short
 from content.markdown.plain import plain
 from content.names import normalise
 from content.normalization import INVISIBLE
@@ -22,6 +21,7 @@ from content.rollups import is_no_end
 from content.search.passages import turn_of
 from content.search.snippets import CONTROL
 from content.search.words import LETTER, SPACELESS
+from content.text_cache import TextCache, cache_short
 
 from .language import word_set
 from .markup import CUT, INDENTED, OWN, hidden, visible_text, without_cuts
@@ -142,19 +142,19 @@ def folded(text: str) -> str:
     return ELISION.sub(r"\1 ", f" {words} ".replace("'s ", " 's "))
 
 
-@keep_short(10_000, LONGEST_NAME)
+@cache_short(10_000, LONGEST_NAME)
 def folded_name(name: str) -> str:
     """Return the folded words of a title, which is asked for again and again."""
     return folded(name)
 
 
-@keep_short(10_000, LONGEST_NAME)
+@cache_short(10_000, LONGEST_NAME)
 def padded(name: str) -> str:
     """Return a normalised name as it stands in a sentence's words; without spaces around it if its script has none."""
     return name if SPACELESS.search(name) else folded(name)
 
 
-@keep_short(20_000, LONGEST_WORD)
+@cache_short(20_000, LONGEST_WORD)
 def normalised(word: str) -> str:
     return normalise(word)
 
@@ -199,7 +199,7 @@ def _lines(text: str) -> tuple[TextLine, ...]:
     return tuple(found)
 
 
-_long = KeptTexts(_lines, LONG_KEPT)
+_long = TextCache(_lines, LONG_KEPT)
 
 
 def _prose(written: list[str], heading: str = "") -> Iterator[tuple[str, str, date | None]]:

@@ -22,13 +22,13 @@ from ..rebuild.replan import answer_or
 from .wanted import ForgetRequest
 
 FORGETTING = statements("sources/forgetting")
-AT_ONCE = 50
+NAMES_PER_BATCH = 50
 REREAD_MAX = 200  # sources that are planned again for the names which a forgotten one shared
 
 
 async def find_seen(reader: Writer, wanted: ForgetRequest) -> list[Row]:
     """Find a few of these names, each with the other sources that say it."""
-    return await reader.all(FORGETTING["find_seen"], source_ids=wanted.source_ids, size=AT_ONCE)
+    return await reader.all(FORGETTING["find_seen"], source_ids=wanted.source_ids, size=NAMES_PER_BATCH)
 
 
 async def find_shared(reader: Writer, wanted: ForgetRequest) -> tuple[set[str], list[SourceText]]:

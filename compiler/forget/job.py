@@ -31,7 +31,7 @@ from .traces import erase_traces
 from .wanted import ForgetRequest
 
 FORGETTING = statements("sources/forgetting")
-PAGES_AT_ONCE, HISTORIES_AT_ONCE = 10, 20
+PAGES_PER_BATCH, HISTORIES_PER_BATCH = 10, 20
 FIRST = UUID(int=0)
 
 
@@ -57,7 +57,7 @@ class Forgetting(Run):
         assert self.wanted is not None
         async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
-            citing = await find_citing(reader, self.wanted, PAGES_AT_ONCE)
+            citing = await find_citing(reader, self.wanted, PAGES_PER_BATCH)
             seen = [] if citing else await find_seen(reader, self.wanted)
         if citing:
             await self.rewrite(citing, self.wanted)
@@ -127,7 +127,7 @@ class Forgetting(Run):
         """
         async with read_connection(self.database) as connection:
             reader = Writer(connection, self.scope)
-            given = {"after": self.scanned, "since": wanted.since, "size": HISTORIES_AT_ONCE}
+            given = {"after": self.scanned, "since": wanted.since, "size": HISTORIES_PER_BATCH}
             page_ids = [row["page_id"] for row in await reader.all(FORGETTING["find_revised"], **given)]
             quoting = [page_id for page_id in page_ids if await last_quoting(reader, page_id, wanted)]
         done = Metrics()

@@ -16,7 +16,7 @@ from resolvers.model.drafts import SectionDraft
 from resolvers.model.names import Names, free_slug, renew_names, title_slug
 from resolvers.model.outline import Outline
 from resolvers.model.pages import Page, find_pages
-from resolvers.pages.renaming import AT_ONCE, BEGINNING, NewName, new_name, renamed
+from resolvers.pages.renaming import BEGINNING, TEXTS_PER_BATCH, NewName, new_name, renamed
 from resolvers.pages.update import save
 from resolvers.search.index import Findable, write_search
 from resolvers.transactions.writer import Writer, record
@@ -111,7 +111,12 @@ async def respell(writer: Writer, remade: Remade, wanted: ForgetRequest, done: M
     name, reached = await new_name(writer, before.slug, before.title, after), BEGINNING
     alias = name.old_alias
     while rows := await writer.all(
-        TARGETS["find_linking"], page_id=after.id, slug=before.slug, alias=alias, reached_id=reached, most=AT_ONCE
+        TARGETS["find_linking"],
+        page_id=after.id,
+        slug=before.slug,
+        alias=alias,
+        reached_id=reached,
+        most=TEXTS_PER_BATCH,
     ):
         targets = {row["id"]: frozenset(row["targets"]) for row in rows}
         for page in (await find_pages(writer, targets.keys())).values():

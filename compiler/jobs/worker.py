@@ -149,7 +149,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-class Nights:
+class DailySweep:
     """A record of the last day that this process has looked at: others may have been first."""
 
     def __init__(self, at: clock | None, now: Callable[[], datetime] = now) -> None:
@@ -165,7 +165,7 @@ class Nights:
             self.last = moment.date()
 
 
-class Meanings:
+class EmbeddingCheck:
     """Looks now and then for wikis in which something has no vector yet, where there is an embedding server."""
 
     def __init__(self, embedder: Embedder | None, every: float) -> None:
@@ -178,7 +178,7 @@ class Meanings:
         await vectors.ask_where_lacking(database, self.embedder)
 
 
-class Pruning:
+class RetentionCheck:
     """Takes away now and then what tenants and the operator keep no longer; those that say nothing keep jobs and both
     logs for so many days, and the rest for ever."""
 
@@ -200,7 +200,7 @@ class Pruning:
         await retention.prune(database, OPERATORS_LOG, {"audit": self.kept["audit"]}, moment)
 
 
-class Expiries:
+class ProposalExpiry:
     """Looks now and then for proposals whose time is over."""
 
     def __init__(self) -> None:
@@ -236,15 +236,15 @@ async def work(
     database: Database, compiler: Compiler, *, idle: float = IDLE, observe: Observe = lambda *_: nullcontext()
 ) -> None:
     """Work until cancelled. The job at work is then left to others, after the last batch that was stored."""
-    name, nights = worker_name(), Nights(compiler.sweep_at)
-    meanings, expiries = Meanings(compiler.embedder, LOOKED_EVERY), Expiries()
-    pruning = Pruning(compiler.keep_days, PRUNED_EVERY)
+    name, sweep = worker_name(), DailySweep(compiler.sweep_at)
+    embeddings, expiry = EmbeddingCheck(compiler.embedder, LOOKED_EVERY), ProposalExpiry()
+    retention_check = RetentionCheck(compiler.keep_days, PRUNED_EVERY)
     while True:
         try:
-            await nights.look(database)
-            await meanings.look(database)
-            await pruning.look(database)
-            await expiries.look(database)
+            await sweep.look(database)
+            await embeddings.look(database)
+            await retention_check.look(database)
+            await expiry.look(database)
             if not await work_once(database, compiler, name, observe):
                 await asyncio.sleep(idle)
         except Exception as error:

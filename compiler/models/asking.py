@@ -1,6 +1,6 @@
 """A question to a model, and its answer in the schema that was asked for: the one place that speaks to a provider.
 
-The jobs of a process share its turns. A malformed answer is asked for again, with what is wrong with it, twice.
+The jobs of a process share its semaphore. A malformed answer is asked for again, with what is wrong with it, twice.
 Whatever was used is noted, be there an answer or not.
 """
 
@@ -69,28 +69,35 @@ class Asker:
     """A client of one model for one job."""
 
     def __init__(
-        self, name: str, model: Model, meter: Meter, *, turns: asyncio.Semaphore, timeout: float, price: Price | None
+        self,
+        name: str,
+        model: Model,
+        meter: Meter,
+        *,
+        semaphore: asyncio.Semaphore,
+        timeout: float,
+        price: Price | None,
     ) -> None:
         """Set up for one job; `timeout` is in seconds for each request."""
-        self.name, self.model, self.meter, self.turns, self.price = name, model, meter, turns, price
+        self.name, self.model, self.meter, self.semaphore, self.price = name, model, meter, semaphore, price
         self.settings = ModelSettings(request_timeout=timeout, max_tokens=ANSWER_MAX)
 
     async def ask(self, question: ModelQuestion[Answer], text: str, complaint: Complaint[Answer]) -> Answer:
         """Ask; `complaint` says what is wrong with an answer of the right form. Raises Malformed, Unavailable."""
-        async with self.turns, self.noted() as usage:
+        async with self.semaphore, self.metered() as usage:
             result = await question.agent.run(
                 text, deps=complaint, model=self.model, model_settings=self.settings, usage=usage
             )
         return result.output
 
     @asynccontextmanager
-    async def noted(self) -> AsyncIterator[RunUsage]:
-        """Note in the end what is used in the block, and raise errors of the provider as errors of Cairn."""
+    async def metered(self) -> AsyncIterator[RunUsage]:
+        """Record in the end what is used in the block, and raise errors of the provider as errors of Cairn."""
         usage = RunUsage()
         try:
             yield usage
         except (AgentRunError, UserError) as error:
-            raise self.translated_db_errors(error) from None
+            raise self.translated(error) from None
         finally:
             if usage.requests:
                 await asyncio.shield(self.meter.add(self.priced(usage)))
@@ -99,7 +106,7 @@ class Asker:
         cost = None if usage.cost is None else float(usage.cost)
         return Usage(usage.requests, usage.input_tokens, usage.output_tokens, cost).priced(self.price)
 
-    def translated_db_errors(self, error: Exception) -> CairnError:
+    def translated(self, error: Exception) -> CairnError:
         """Return an error without what the provider says: that may hold parts of sources, or of a key."""
         if isinstance(error, ContentFilterError):
             return Malformed(f"The provider of {self.name} refused to answer about these sources.")

@@ -58,7 +58,7 @@ class Models:
         self.default, self.planner, self.writer, self.terms = default, planner, writer, terms
         self.names = sorted({default, *others} - {None, RULES}, key=str)
         self.made = {name: (make or make_model)(name) for name in self.names if name}
-        self.turns = asyncio.Semaphore(terms.requests)
+        self.semaphore = asyncio.Semaphore(terms.requests)
         if terms.budget.job_cost or terms.budget.day_cost:
             for name, model in self.made.items():
                 check_price(name, model, terms.prices)
@@ -76,7 +76,7 @@ class Models:
             name,
             self.made[name],
             meter,
-            turns=self.turns,
+            semaphore=self.semaphore,
             timeout=self.terms.timeout,
             price=self.terms.prices.get(name),
         )

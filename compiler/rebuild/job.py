@@ -20,7 +20,7 @@ from ..read.stored import COMPILING, find_rollups
 from .pages import Drafts, Remade, rebuild_pages
 from .replan import redraft
 
-AT_ONCE = 10  # pages of one transaction
+PAGES_PER_BATCH = 10  # pages of one transaction
 FIRST = UUID(int=0)
 
 
@@ -43,7 +43,9 @@ class Rebuilding(Run):
         async with read_connection(self.database) as connection:
             after = UUID(self.reached) if self.reached else FIRST
             reader = Writer(connection, self.scope)
-            return [row["id"] for row in await reader.all(COMPILING["find_next_pages"], after=after, size=AT_ONCE)]
+            return [
+                row["id"] for row in await reader.all(COMPILING["find_next_pages"], after=after, size=PAGES_PER_BATCH)
+            ]
 
     @property
     def reached(self) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from ..kept import keep_short
+from ..text_cache import cache_short
 from .correction_forms import ADDING, OPEN, PAST
 from .corrections import PRONOUNS, SENTENCE_MAX, SENTENCES_KEPT, STOPPED, TIMES, changes, content, stem, word_set
 
@@ -152,7 +152,7 @@ def disagree(one: str, other: str, subject: Collection[str] = ()) -> bool:
     return is_negated(first, second) or has_other_value(differing_words(first, second))
 
 
-@keep_short(SENTENCES_KEPT, SENTENCE_MAX)
+@cache_short(SENTENCES_KEPT, SENTENCE_MAX)
 def is_plain(text: str) -> bool:
     """Return whether a sentence says how something is, without a doubt, a date of its own, or a change."""
     if (
@@ -166,7 +166,7 @@ def is_plain(text: str) -> bool:
     return not UNSURE.search(text) and not changes(text)
 
 
-@keep_short(SENTENCES_KEPT, SENTENCE_MAX)
+@cache_short(SENTENCES_KEPT, SENTENCE_MAX)
 def compared_words(text: str) -> tuple[str, ...]:
     """Return the words of a sentence as they are compared, `doesn't` as two."""
     folded = text.replace("’", "'")

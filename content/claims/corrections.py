@@ -10,8 +10,8 @@ from enum import StrEnum
 from sys import intern
 from typing import NamedTuple
 
-from ..kept import keep_short
 from ..search.words import words
+from ..text_cache import cache_short
 from .correction_forms import (
     ADDING,
     BECAME_FORMS,
@@ -127,7 +127,7 @@ def says_change(sentence: str) -> bool:
     return takes_back(sentence) or (SAYS_CHANGE.search(sentence) is not None and not CONDITIONAL.search(sentence))
 
 
-@keep_short(SENTENCES_KEPT, SENTENCE_MAX)
+@cache_short(SENTENCES_KEPT, SENTENCE_MAX)
 def changes(text: str) -> tuple[Change, ...]:
     """Return what a sentence says has changed; nothing for one that asks, wishes, plans or denies."""
     if len(text) > SENTENCE_MAX or not may_correct(text) or OPEN.search(text):
@@ -294,7 +294,7 @@ def has(text: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
     return bool(size) and any(text[at : at + size] == phrase for at in range(len(text) - size + 1))
 
 
-@keep_short(SENTENCES_KEPT, SENTENCE_MAX)
+@cache_short(SENTENCES_KEPT, SENTENCE_MAX)
 def content(text: str) -> tuple[str, ...]:
     """Return the words that mean something by themselves, by their stems, in order."""
     kept = re.findall(r"\d[\d.,:/-]*\d|[\w'’]+", text.casefold())

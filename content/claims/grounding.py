@@ -10,8 +10,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
-from ..kept import KeptTexts
 from ..search.passages import sentences
+from ..text_cache import TextCache
 from .claims import MARKED, QUOTED, unescaped
 from .contradictions import NEGATIONS
 from .corrections import content, names_in
@@ -120,8 +120,8 @@ def read_windows(source: str) -> tuple[tuple[frozenset[str], bool], ...]:
 
 
 # The sources of one section are read once, and so are those of others as long as they are short.
-flat = KeptTexts(read_flat, SOURCES_MAX)
-windows = KeptTexts(read_windows, SOURCES_MAX)
+flat = TextCache(read_flat, SOURCES_MAX)
+windows = TextCache(read_windows, SOURCES_MAX)
 """Some 40 bytes for each character: 20 MB."""
 
 

@@ -126,7 +126,7 @@ def file_name(table: str) -> str:
 
 
 @contextmanager
-def drafting(place: Path) -> Iterator[Draft]:
+def writing_archive(place: Path) -> Iterator[Draft]:
     """Write an archive beside its place, and rename it when that is done. What a killed command has left is removed."""
     if place.exists() or place.is_symlink():
         raise ArchiveRefused(f"{place} exists already. Give the name of a folder that is to be made.")

@@ -84,7 +84,7 @@ def copy_files(server: EmbeddedServer, draft: Draft) -> None:
 def restore_to(server: EmbeddedServer, archive: Archive, log: Path, until: datetime | None) -> None:
     """Replace the embedded server by what it was at a moment, or at the end of the log. Raises ArchiveRefused."""
     archive.check()
-    with server.turn(), (server.data_dir / "postgres.users").open("ab") as users:
+    with server.locked(), (server.data_dir / "postgres.users").open("ab") as users:
         try:
             flock(users, LOCK_EX | LOCK_NB)
         except BlockingIOError:

@@ -22,7 +22,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from selection.declare.mapping import OuterRow
 
 from ..access import readable
-from .kept import kept_rows
+from .json_rows import json_rows
 from .search import Columns
 
 ITEM: Columns = {
@@ -55,7 +55,7 @@ PACK: Columns = {
 
 def items(pack: OuterRow) -> Select[Any]:
     """Select the items in their order."""
-    item = kept_rows(pack.c.lists["items"], **ITEM)
+    item = json_rows(pack.c.lists["items"], **ITEM)
     return select(item).where(readable(item.c.owner_id)).order_by(item.c.place)
 
 

@@ -23,7 +23,7 @@ from sqlalchemy.types import TypeEngine
 from selection.declare.mapping import OuterRow
 
 from ..tables import compile_jobs, lint_reports, pages
-from .kept import kept_rows
+from .json_rows import json_rows
 from .references import found, referred
 
 by_ids = found(compile_jobs)
@@ -85,23 +85,23 @@ def reported(found: FromClause) -> Select[Any]:
 
 
 def findings(report: OuterRow) -> Select[Any]:
-    return select(kept_rows(report.c.lists["findings"], **FINDING))
+    return select(json_rows(report.c.lists["findings"], **FINDING))
 
 
 def muted(report: OuterRow) -> Select[Any]:
-    return select(kept_rows(report.c.lists["muted"], **FINDING))
+    return select(json_rows(report.c.lists["muted"], **FINDING))
 
 
 def diary_days(diary: OuterRow) -> Select[Any]:
-    return select(kept_rows(diary.c.days["days"], **DIARY_DAY))
+    return select(json_rows(diary.c.days["days"], **DIARY_DAY))
 
 
 def diary_counts(day: OuterRow) -> Select[Any]:
-    return select(kept_rows(day.c.counts, **DIARY_COUNT))
+    return select(json_rows(day.c.counts, **DIARY_COUNT))
 
 
 def diary_entries(day: OuterRow) -> Select[Any]:
-    return select(kept_rows(day.c.entries, **DIARY_ENTRY))
+    return select(json_rows(day.c.entries, **DIARY_ENTRY))
 
 
 lint_report_by_ids = found(lint_reports)
@@ -113,4 +113,4 @@ def lint_reported() -> Select[Any]:
 
 
 def lint_counts(report: OuterRow) -> Select[Any]:
-    return select(kept_rows(report.c.counts, **COUNT))
+    return select(json_rows(report.c.counts, **COUNT))

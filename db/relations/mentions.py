@@ -8,7 +8,7 @@ from selection import in_tenant
 from selection.declare.mapping import OuterRow
 
 from ..tables import aliases, mentions, pages, sightings, sources
-from .kept import kept_rows
+from .json_rows import json_rows
 from .references import found
 
 by_ids = found(mentions)
@@ -47,4 +47,4 @@ def seen_in(mention: OuterRow) -> Select[Any]:
 
 def contexts(mention: OuterRow) -> Select[Any]:
     """The quotes kept on the row, newest first as they are stored."""
-    return select(kept_rows(mention.c.contexts, quote=Text(), sourceId=Uuid(), at=DateTime(timezone=True)))
+    return select(json_rows(mention.c.contexts, quote=Text(), sourceId=Uuid(), at=DateTime(timezone=True)))

@@ -22,7 +22,7 @@ from selection.declare.mapping import OuterRow
 
 from ..access import readable
 from ..tables import search_passages, section_sources, sections, sources
-from .kept import kept_rows
+from .json_rows import json_rows
 from .references import referred
 from .search import Columns
 
@@ -42,14 +42,14 @@ source = referred(sources, "source_id")
 
 def edges(results: OuterRow) -> Select[Any]:
     """Select the edges whose source is there and may be read, looked up one by one as those of pages are."""
-    found = kept_rows(results.c.lists["edges"], **EDGE)
+    found = json_rows(results.c.lists["edges"], **EDGE)
     hit = select(*found.c, owner_of_source(found)).subquery()
     return select(hit).where(readable(hit.c.owner_id)).order_by(hit.c.place)
 
 
 def nodes(results: OuterRow) -> Select[Any]:
     """Select the passages of the edges, looked up one by one."""
-    hit, target = kept_rows(results.c.lists["edges"], **EDGE), search_passages.alias()
+    hit, target = json_rows(results.c.lists["edges"], **EDGE), search_passages.alias()
     found = in_tenant(select(target).where(*is_of(target, OuterRow(hit))))
     passage = found.limit(1).lateral()
     query = select(passage).select_from(hit.join(passage, true()))

@@ -27,7 +27,7 @@ from selection.declare.mapping import OuterRow
 
 from ..tables import pages, revisions
 from .access import owners
-from .kept import kept_rows
+from .json_rows import json_rows
 from .references import referred
 from .search import owner_of_page
 
@@ -138,15 +138,15 @@ def compared(found: FromClause) -> Select[Any]:
 
 
 def hunks(comparison: OuterRow) -> Select[Any]:
-    return select(kept_rows(comparison.c.lists["hunks"], **HUNK))
+    return select(json_rows(comparison.c.lists["hunks"], **HUNK))
 
 
 def lines(hunk: OuterRow) -> Select[Any]:
-    return select(kept_rows(hunk.c.lines, **LINE))
+    return select(json_rows(hunk.c.lines, **LINE))
 
 
 def parts(line: OuterRow) -> Select[Any]:
-    return select(kept_rows(line.c.parts, **PART))
+    return select(json_rows(line.c.parts, **PART))
 
 
 def from_revision(comparison: OuterRow) -> Select[Any]:

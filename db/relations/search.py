@@ -27,7 +27,7 @@ from selection.declare.mapping import OuterRow
 from ..access import readable
 from ..sql import texts
 from ..tables import pages, sections
-from .kept import kept_row, kept_rows
+from .json_rows import json_row, json_rows
 from .references import referred
 
 Columns = dict[str, TypeEngine[Any]]
@@ -84,14 +84,14 @@ def owner_of_page(hit: FromClause) -> ColumnElement[Any]:
 
 def edges(results: OuterRow) -> Select[Any]:
     """Select the edges whose page is there and may be read. This is no join, for the reason that `hits` has."""
-    found = kept_rows(results.c.lists["edges"], **EDGE)
+    found = json_rows(results.c.lists["edges"], **EDGE)
     hit = select(*found.c, owner_of_page(found)).subquery()
     return select(hit).where(readable(hit.c.owner_id)).order_by(hit.c.place)
 
 
 def nodes(results: OuterRow) -> Select[Any]:
     """Select the pages of the edges, looked up one by one for the same reason."""
-    hit, target = kept_rows(results.c.lists["edges"], **EDGE), pages.alias()
+    hit, target = json_rows(results.c.lists["edges"], **EDGE), pages.alias()
     found = in_tenant(select(target).where(target.c.id == OuterRow(hit).c.page_id))
     page = found.limit(1).lateral()
     return select(page).select_from(hit.join(page, true())).where(readable(page.c.owner_id)).order_by(hit.c.place)
@@ -113,7 +113,7 @@ facets = same_row("lists")
 
 def counts(name: str) -> Callable[[OuterRow], Select[Any]]:
     """Return a relation that selects how many of the found pages have which value, the most first."""
-    return lambda facets: select(kept_rows(facets.c.lists[name], value=Text(), count=Integer()))
+    return lambda facets: select(json_rows(facets.c.lists[name], value=Text(), count=Integer()))
 
 
 def held_names(results: OuterRow) -> Select[Any]:
@@ -121,7 +121,7 @@ def held_names(results: OuterRow) -> Select[Any]:
     columns: Columns = {
         "name": Text(), "suggested_type": Text(), "mention_count": Integer(), "evidence": Double(), "missing": Text(),
     }  # fmt: skip
-    return select(kept_rows(results.c.lists["held"], **columns))
+    return select(json_rows(results.c.lists["held"], **columns))
 
 
 # -- of a hit
@@ -133,25 +133,25 @@ def section(hit: OuterRow) -> Select[Any]:
 
 
 def snippet(hit: OuterRow) -> Select[Any]:
-    shown = kept_row(hit.c.snippet, text=Text(), html=Text(), highlights=JSONB())
+    shown = json_row(hit.c.snippet, text=Text(), html=Text(), highlights=JSONB())
     return select(shown).where(hit.c.snippet.is_not(None))
 
 
 def highlights(snippet: OuterRow) -> Select[Any]:
-    return select(kept_rows(snippet.c.highlights, start=Integer(), length=Integer()))
+    return select(json_rows(snippet.c.highlights, start=Integer(), length=Integer()))
 
 
 def explanation(hit: OuterRow) -> Select[Any]:
-    shown = kept_row(hit.c.explanation, parts=JSONB(), terms=JSONB())
+    shown = json_row(hit.c.explanation, parts=JSONB(), terms=JSONB())
     return select(shown).where(hit.c.explanation.is_not(None))
 
 
 def score_parts(explanation: OuterRow) -> Select[Any]:
-    return select(kept_rows(explanation.c.parts, name=Text(), value=Double()))
+    return select(json_rows(explanation.c.parts, name=Text(), value=Double()))
 
 
 def score_terms(explanation: OuterRow) -> Select[Any]:
-    return select(kept_rows(explanation.c.terms, word=Text(), lexeme=Text(), pages=Integer(), weight=Double()))
+    return select(json_rows(explanation.c.terms, word=Text(), lexeme=Text(), pages=Integer(), weight=Double()))
 
 
 def matching_refs(hit: OuterRow) -> ColumnElement[Any]:

@@ -9,7 +9,7 @@ from selection.declare.mapping import OuterRow
 
 from ..access import readable
 from ..tables import owners
-from .kept import kept_rows
+from .json_rows import json_rows
 from .passages import owner_of_source
 from .search import Columns, owner_of_page
 
@@ -40,7 +40,7 @@ RESULTS: Columns = {
 
 def edges(results: OuterRow) -> Select[Any]:
     """Select the edges whose page or source is there and may be read, looked up one by one."""
-    found = kept_rows(results.c.lists["edges"], **EDGE)
+    found = json_rows(results.c.lists["edges"], **EDGE)
     of_page, of_source = owner_of_page(found), owner_of_source(found)
     owner = func.coalesce(of_page.element, of_source.element).label("owner_id")
     hit = select(*found.c, owner).subquery()
@@ -53,6 +53,6 @@ def results(found: FromClause) -> Select[Any]:
 
 def spaces(results: OuterRow) -> Select[Any]:
     """Select the wikis that were searched, in their order."""
-    found, owner = kept_rows(results.c.lists["spaces"], id=Uuid(), place=Integer()), owners.alias()
+    found, owner = json_rows(results.c.lists["spaces"], id=Uuid(), place=Integer()), owners.alias()
     query = select(owner).select_from(found.join(owner, owner.c.id == found.c.id))
     return query.where(readable(owner.c.id)).order_by(found.c.place)

@@ -19,7 +19,7 @@ from ..tables import (
     source_originals,
     sources,
 )
-from .kept import kept_rows
+from .json_rows import json_rows
 from .references import found, id_among, referred
 
 # -- where reads start
@@ -80,7 +80,7 @@ def original_size(original: OuterRow) -> ColumnElement[Any]:
 
 def flags(original: OuterRow) -> Select[Any]:
     """Select the sentences that are addressed to agents, in their order."""
-    return select(kept_rows(original.c.flags, line=Integer(), text=Text()))
+    return select(json_rows(original.c.flags, line=Integer(), text=Text()))
 
 
 def citations(source: OuterRow) -> Select[Any]:

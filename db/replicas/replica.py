@@ -73,7 +73,7 @@ class NoReplica(Exception):
 
 class Replica:
     """A replica that serves while it is at most `bound` seconds behind and does not fail. `aside` says why it does not
-    serve, and is None while it may; `turn` is the number of the last request that it was chosen for.
+    serve, and is None while it may; `last_chosen` is the number of the last request that it was chosen for.
 
     For gauges and counters: `lag` in seconds, and `reads` that it has answered.
     """
@@ -83,7 +83,7 @@ class Replica:
         self.name, self.bound = name, bound
         self.pool, self.probe = Pool(connect, size=size, queue=queue), Probe(dial)
         self.aside: str | None = "it was not reached yet"
-        self.replayed = self.known = self.reads = self.turn = 0
+        self.replayed = self.known = self.reads = self.last_chosen = 0
         self.cluster_id: int | None = None
         self.pending: deque[Sample] = deque()
         self.sampled = self.admitted = monotonic()

@@ -19,7 +19,7 @@ from .routing import ROUTE, UNKNOWN, Route
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-PATIENCE = 2.0  # seconds for the primary to tell its position to somebody who has written
+POSITION_TIMEOUT = 2.0  # seconds for the primary to tell its position to somebody who has written
 FIND_POSITION = SQL["find_position"].sql
 
 
@@ -43,7 +43,7 @@ class Replicas:
         """`probe` asks the primary, however busy it is."""
         self.members, self.reads, self.writes, self.probe, self.wait = members, reads, writes, probe, wait
         self.on_primary = 0
-        self.turns = count(1)
+        self.choices = count(1)
         self.fallbacks: Counter[str] = Counter()
         self.running: asyncio.Task[int] | None = None
         self.queued: asyncio.Task[int] | None = None
@@ -73,7 +73,7 @@ class Replicas:
         if route.replica is None:
             serving = [one for one in self.members if one.serves]
             if len(serving) > 1:
-                serving.sort(key=lambda one: (one.load, one.turn))
+                serving.sort(key=lambda one: (one.load, one.last_chosen))
             has_it = next((one for one in serving if route.wanted <= one.replayed), None)
             if has_it is None and serving:
                 has_it = await first_to_reach(serving, route.wanted, self.wait)
@@ -81,7 +81,7 @@ class Replicas:
                 self.fall_back(route, "position" if serving else "aside")
                 return None
             route.replica = route.replica or has_it
-            has_it.turn = next(self.turns)
+            has_it.last_chosen = next(self.choices)
         if not route.replica.serves:
             self.fall_back(route, "aside")
             return None
@@ -108,7 +108,7 @@ class Replicas:
             await asyncio.wait({running})
         self.running, self.queued = self.queued, None
         try:
-            async with asyncio.timeout(PATIENCE), self.writes.acquire() as connection:
+            async with asyncio.timeout(POSITION_TIMEOUT), self.writes.acquire() as connection:
                 position: int = await connection.fetchval(FIND_POSITION)
                 return position
         except Exception as error:
@@ -134,13 +134,13 @@ class Replicas:
 
 async def on(pool: Pool, work: Callable[[asyncpg.Connection], Awaitable[T]]) -> T:
     """Return what `work` returns on a connection of the pool. Each read passes here: a generator would take longer."""
-    connection = await pool.take()
+    connection = await pool.check_out()
     try:
         answer = await work(connection)
     except BaseException as error:
-        pool.give(connection, error)
+        pool.release(connection, error)
         raise
-    pool.give(connection)
+    pool.release(connection)
     return answer
 
 

@@ -12,7 +12,7 @@ from content.search.words import ANALYSER
 from db.archives import points, restoring
 from db.archives.catalogue import describe_server, list_indexes
 from db.archives.copying import Report, connected, copy_out, copy_tables_out, snapshot
-from db.archives.folder import SECRET, Archive, ArchiveRefused, Manifest, drafting
+from db.archives.folder import SECRET, Archive, ArchiveRefused, Manifest, writing_archive
 from db.blob_folder import BlobFolder
 from db.database import prepare_connection
 from db.embedded import EmbeddedServer
@@ -30,7 +30,7 @@ async def back_up(
 ) -> Manifest:
     """Write all that the database holds at this moment, while others write, its files that lie in a folder, and the
     secret that signs tokens."""
-    with drafting(place) as draft:
+    with writing_archive(place) as draft:
         async with connected(dsn, NAME) as connection, snapshot(connection) as tables:
             manifest = await describe(connection, "database")
             manifest.indexes = await list_indexes(connection)
@@ -47,7 +47,7 @@ async def back_up(
 
 async def back_up_files(server: EmbeddedServer, dsn: str, place: Path, log: Path, secret: bytes | None) -> Manifest:
     """Write the files of the embedded server, and let it archive its log from before then on."""
-    with drafting(place) as draft:
+    with writing_archive(place) as draft:
         await points.archive_log(server, dsn, log)
         async with connected(dsn, NAME) as connection:
             manifest = await describe(connection, "files")

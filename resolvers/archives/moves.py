@@ -13,7 +13,7 @@ import asyncpg
 
 from db.archives.catalogue import TENANT, Table, list_tables, quoted
 from db.archives.copying import WRITTEN_ALIKE, Report, connected, copy_out, copy_tables_in, copy_tables_out, snapshot
-from db.archives.folder import Archive, ArchiveBroken, ArchiveRefused, Manifest, drafting
+from db.archives.folder import Archive, ArchiveBroken, ArchiveRefused, Manifest, writing_archive
 from db.blob_folder import BlobFolder
 from db.database import Connection
 from db.migrate import current_revision
@@ -48,7 +48,7 @@ async def find_tenant(connection: asyncpg.Connection, name: str) -> Any:
 
 async def export_tenant(dsn: str, name: str, place: Path, report: Report, folder: BlobFolder | None = None) -> Manifest:
     """Write all of a tenant as it is at this moment, while others write."""
-    with drafting(place) as draft:
+    with writing_archive(place) as draft:
         async with connected(dsn, NAME) as connection, snapshot(connection) as tables:
             manifest = await describe(connection, "tenant")
             tenant = await find_tenant(connection, name)

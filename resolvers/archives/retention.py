@@ -21,7 +21,7 @@ REFUSED_KEPT = timedelta(days=30)
 """For how long refused credentials stay in the audit log at most: anybody can cause them."""
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 DAYS_MOST = 36_500
-AT_ONCE = 1_000  # rows
+ROWS_PER_BATCH = 1_000  # rows
 ACTOR = Actor(ActorKind.SERVICE, "retention")
 
 
@@ -61,7 +61,7 @@ async def prune(database: Database, tenant_id: UUID, kept: Mapping[str, int], no
         if not days and kind != "audit":
             continue
         ended_before = now - timedelta(days=days) if days else BEGINNING
-        own: dict[str, Any] = {"tenant_id": tenant_id, "before": first_id(ended_before), "size": AT_ONCE}
+        own: dict[str, Any] = {"tenant_id": tenant_id, "before": first_id(ended_before), "size": ROWS_PER_BATCH}
         if kind == "audit":
             own["refused_before"] = first_id(max(ended_before, now - REFUSED_KEPT))
         gone[kind] = 0

@@ -25,7 +25,7 @@ from db.scope import Actor, ActorKind, Role
 
 from ..errors import Conflict, Forbidden, NotFound, Unauthenticated, Unavailable
 from ..tenants.tenants import find_tenant
-from ..transactions.audit import Event, audit_alone
+from ..transactions.audit import Event, audit_by_itself
 from .credentials import LEEWAY, Signing, issue_token, reason, secret_key
 from .jwks import ALGORITHMS, Jwks
 from .owners import OwnerKind, ensure_owner, find_owner
@@ -282,5 +282,5 @@ class Provider:
         if owner.kind is not OwnerKind.USER:
             raise Forbidden(NOT_KNOWN)
         by = Actor(ActorKind.USER, str(owner.id))
-        await audit_alone(self.database, tenant.id, by, Event.SIGN_IN, owner.id, role=role, way="oidc")
+        await audit_by_itself(self.database, tenant.id, by, Event.SIGN_IN, owner.id, role=role, way="oidc")
         return issue_token(self.signing, owner, role, self.seconds, ActorKind.USER)

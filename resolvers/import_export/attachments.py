@@ -22,9 +22,9 @@ from .paths import is_safe_attachment
 from .problems import Problems
 
 ATTACHMENTS = statements("import_export/attachments")
-FILES_AT_ONCE = 50
-BYTES_AT_ONCE = 8_000_000
-PATHS_AT_ONCE = 500
+FILES_PER_BATCH = 50
+BYTES_PER_BATCH = 8_000_000
+PATHS_PER_BATCH = 500
 
 
 async def keep_files(database: Database, scope: Scope, survey: Survey, warnings: Problems) -> int:
@@ -59,7 +59,7 @@ def batches(survey: Survey, warnings: Problems) -> Iterator[list[AttachmentDraft
             survey.leave(path)
             warnings.append(file)
             continue
-        if batch and (len(batch) == FILES_AT_ONCE or size + len(file.data) > BYTES_AT_ONCE):
+        if batch and (len(batch) == FILES_PER_BATCH or size + len(file.data) > BYTES_PER_BATCH):
             yield batch
             batch, size = [], 0
         batch.append(file)
@@ -97,7 +97,7 @@ async def exported_files(
 ) -> AsyncIterator[AttachmentDraft]:
     """Yield the attachments of a wiki, in the order of their paths, one in memory at a time."""
     after = ""
-    while rows := await connection.all(ATTACHMENTS["list_paths"], **wiki, after_path=after, size=PATHS_AT_ONCE):
+    while rows := await connection.all(ATTACHMENTS["list_paths"], **wiki, after_path=after, size=PATHS_PER_BATCH):
         for row in rows:
             file = await connection.one(ATTACHMENTS["find_file"], **wiki, path=row["path"])
             if file is not None and is_safe_attachment(row["path"]):

@@ -41,11 +41,11 @@ IMPORTS = statements("import_export/imports")
 REVISIONS = statements("pages/revisions")
 ORIGIN = "imported_from"
 REASON = "import"
-PAGES_AT_ONCE = 200
-SOURCES_AT_ONCE = 20
-MENTIONS_AT_ONCE = 200
-STATES_AT_ONCE = 20
-SIGHTINGS_AT_ONCE = 1_000
+PAGES_PER_BATCH = 200
+SOURCES_PER_BATCH = 20
+MENTIONS_PER_BATCH = 200
+REVISIONS_PER_BATCH = 20
+SIGHTINGS_PER_BATCH = 1_000
 """Also at most in one line: a name that more sources say has several."""
 EMPTY = Note(
     slug=None, type=None, title="", summary=None, body="", aliases=(), tags=(), parent=None, status="active", links=(),
@@ -80,16 +80,16 @@ class Export:
         """
         with TempDatabase() as temp:
             paths, files = Paths(temp), Files(temp)
-            async for rows in self.batches("list_addresses", PAGES_AT_ONCE, {"type": "", "slug": ""}):
+            async for rows in self.batches("list_addresses", PAGES_PER_BATCH, {"type": "", "slug": ""}):
                 for row in rows:
                     path = paths.take(row["type"], row["slug"], row["origin"])
                     files.add(row["id"], f"/wiki/{row['type']}/{row['slug']}", path)
-            async for rows in self.batches("list_pages", PAGES_AT_ONCE, {"type": "", "slug": ""}):
+            async for rows in self.batches("list_pages", PAGES_PER_BATCH, {"type": "", "slug": ""}):
                 known = await self.known(rows)
                 originals = await self.originals(rows)
                 for file in await asyncio.to_thread(page_files, rows, known, originals, files):
                     yield file
-            async for rows in self.batches("list_redirects", PAGES_AT_ONCE, {"slug": ""}):
+            async for rows in self.batches("list_redirects", PAGES_PER_BATCH, {"slug": ""}):
                 for row in rows:
                     path = paths.take("redirects", row["slug"], row["path"])
                     yield PageFile(path, redirect(row), row["path"])
@@ -128,7 +128,7 @@ class Export:
 
     async def sources(self) -> AsyncIterator[dict[str, Any] | ImportProblem]:
         """Every version of every source, an older one before a newer."""
-        async for rows in self.batches("list_sources", SOURCES_AT_ONCE, {"kind": "", "ref": "", "version": 0}):
+        async for rows in self.batches("list_sources", SOURCES_PER_BATCH, {"kind": "", "ref": "", "version": 0}):
             for row in rows:
                 given = {**self.wiki, "source_id": row["id"]}
                 file = await self.connection.one(BLOBS["find_original"], **given) if row["has_original"] else None
@@ -140,7 +140,7 @@ class Export:
 
     async def mentions(self) -> AsyncIterator[dict[str, Any] | ImportProblem]:
         """Every mention, with the sources that say it."""
-        async for rows in self.batches("list_mentions", MENTIONS_AT_ONCE, {"alias": "", "status": ""}):
+        async for rows in self.batches("list_mentions", MENTIONS_PER_BATCH, {"alias": "", "status": ""}):
             for row in rows:
                 async for some in self.sightings(row["id"]):
                     yield attempted(f"{MENTIONS}: {row['name']}", mention, row, some)
@@ -151,13 +151,13 @@ class Export:
 
     def sightings(self, mention_id: UUID) -> AsyncIterator[list[Row]]:
         """Yield batches of the sources that say a name: one batch at least, though it be empty."""
-        return self.batches("list_sightings", SIGHTINGS_AT_ONCE, {"kind": "", "ref": ""}, mention_id=mention_id)
+        return self.batches("list_sightings", SIGHTINGS_PER_BATCH, {"kind": "", "ref": ""}, mention_id=mention_id)
 
     async def histories(self) -> AsyncIterator[tuple[str, list[dict[str, Any] | ImportProblem]]]:
         """Some states of a page at once, oldest first, and where they lie in a folder."""
         with TempDatabase() as temp:
             paths = Paths(temp)
-            async for rows in self.batches("list_addresses", PAGES_AT_ONCE, {"type": "", "slug": ""}):
+            async for rows in self.batches("list_addresses", PAGES_PER_BATCH, {"type": "", "slug": ""}):
                 for row in rows:
                     path = f"{HISTORY}/{paths.take(row['type'], row['slug']).removesuffix('.md')}.jsonl"
                     async for some in self.states(row["id"], row["version"]):
@@ -166,8 +166,8 @@ class Export:
     async def states(self, page_id: UUID, last: int) -> AsyncIterator[list[Row]]:
         """Yield the states of a page up to its last version."""
         every = range(1, last + 1)
-        for start in range(0, last, STATES_AT_ONCE):
-            versions = every[start : start + STATES_AT_ONCE]
+        for start in range(0, last, REVISIONS_PER_BATCH):
+            versions = every[start : start + REVISIONS_PER_BATCH]
             yield await self.connection.all(REVISIONS["find_states"], **self.wiki, page_id=page_id, versions=versions)
 
 

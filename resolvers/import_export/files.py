@@ -14,7 +14,7 @@ from db.database import Database
 from db.scope import Scope
 
 from ..errors import BadInput, Unavailable
-from .exporting import MENTIONS_AT_ONCE, PAGES_AT_ONCE, SOURCES_AT_ONCE, PageFile, exporting
+from .exporting import MENTIONS_PER_BATCH, PAGES_PER_BATCH, SOURCES_PER_BATCH, PageFile, exporting
 from .folders import Folder
 from .importing import Progress, ignore_progress
 from .notes import ImportProblem
@@ -103,14 +103,14 @@ async def written(
     async with exporting(database, scope) as export:
         temp = ExportRemainder()
         await run_in_thread(target.begin, export.about)
-        async for some in batches(export.sources(), SOURCES_AT_ONCE, has_file):
+        async for some in batches(export.sources(), SOURCES_PER_BATCH, has_file):
             lines = await rendered(some, source_label, partial(target.record, "source"), missing)
             await run_in_thread(target.add_sources, [data for _, data in lines])
             sources += len(lines)
-        async for names in batches(export.mentions(), MENTIONS_AT_ONCE):
+        async for names in batches(export.mentions(), MENTIONS_PER_BATCH):
             lines = await rendered(names, mention_label, partial(target.record, "mention"), missing)
             await run_in_thread(target.add_mentions, [data for _, data in lines])
-        async for files in batches(export.pages(), PAGES_AT_ONCE):
+        async for files in batches(export.pages(), PAGES_PER_BATCH):
             made = await rendered(files, page_label, target.page, missing)
             await run_in_thread(target.add_pages, made)
             paths = {path for path, _ in made}
@@ -186,7 +186,7 @@ class ExportRemainder:
         self.temp.put_all(TOLD["add_record"], ({"record": line(one.exported.record)} for one in files if one.exported))
 
     def records(self) -> Iterator[list[bytes]]:
-        for rows in self.temp.some(PAGES_AT_ONCE, TOLD["list_records"]):
+        for rows in self.temp.some(PAGES_PER_BATCH, TOLD["list_records"]):
             yield [record for (record,) in rows]
         self.temp.close()
 

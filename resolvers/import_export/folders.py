@@ -13,7 +13,7 @@ from .temp_database import TempDatabase, temp_statements
 
 FOLDERS = temp_statements("folders")
 DRAFT = ".cairn/draft"
-LISTED_AT_ONCE = 500
+FILES_PER_BATCH = 500
 
 
 class Folder:
@@ -75,10 +75,10 @@ class Folder:
 
     def finish(self) -> None:
         """Put everything in its place, and remove what the earlier export wrote and this one did not."""
-        for some in self.temp.some(LISTED_AT_ONCE, FOLDERS["list_gone"]):
+        for some in self.temp.some(FILES_PER_BATCH, FOLDERS["list_gone"]):
             for (path,) in some:
                 self.remove(path)
-        for some in self.temp.some(LISTED_AT_ONCE, FOLDERS["list_now"], list=LIST):
+        for some in self.temp.some(FILES_PER_BATCH, FOLDERS["list_now"], list=LIST):
             self.append(LIST, "".join(f"{path}\n" for (path,) in some).encode())
         for path in list(self.growing):
             self.end(path)

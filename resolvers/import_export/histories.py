@@ -30,7 +30,7 @@ from .temp_database import TempDatabase, temp_statements
 IMPORTS = statements("import_export/imports")
 TOLD = temp_statements("histories")
 EXACT = "/wiki/"
-PAGES_AT_ONCE = 100
+PAGES_PER_BATCH = 100
 PIECE = 1_000_000  # characters that are written at once
 INSERT = inserting(
     revisions, "tenant_id", "owner_id", "id", "page_id", "version", "title", "summary", "body_md", "tags",
@@ -58,7 +58,7 @@ class Histories:
         )
 
     def pages(self) -> Iterator[str]:
-        for some in self.temp.some(PAGES_AT_ONCE, TOLD["list_pages"]):
+        for some in self.temp.some(PAGES_PER_BATCH, TOLD["list_pages"]):
             yield from (page for (page,) in some)
 
     async def write(self, database: Database, scope: Scope, problems: Problems) -> None:

@@ -48,11 +48,11 @@ __all__ = ["ImportProblem", "ImportResult", "Progress", "import_path"]
 IMPORTS = statements("import_export/imports")
 ARCHIVE = ".zip"
 LONGEST_CHAIN = 10  # of stubs that lead to stubs
-TIED_AT_ONCE = 500
-READ_AT_ONCE = 10
+NOTES_PER_BATCH = 500
+FILES_PER_BATCH = 10
 TYPES_TOLD = 1_000
-KNOWN_AT_ONCE = COUNTED_AT_ONCE = 2_000
-WRITTEN_AT_ONCE = 50
+NAMES_PER_BATCH = ROWS_PER_BATCH = 2_000
+PAGES_PER_BATCH = 50
 GROWN = ("aliases", "link_targets", "links", "old_slugs", "pages", "sections")
 MEASURED_AGAIN = 5  # times as many pages
 
@@ -184,17 +184,17 @@ class Import:
                     **wiki(self.scope),
                     after_type=after[0],
                     after_slug=after[1],
-                    size=KNOWN_AT_ONCE,
+                    size=NAMES_PER_BATCH,
                 )
             self.places.know(rows)
-            if len(rows) < KNOWN_AT_ONCE:
+            if len(rows) < NAMES_PER_BATCH:
                 return
             after = rows[-1]["type"], rows[-1]["slug"]
 
     async def read(self) -> None:
         """Read the notes; the sources among them are stored right away, so that pages can cite them."""
         done, total = 0, self.list.total()
-        for some in self.list.some(READ_AT_ONCE):
+        for some in self.list.some(FILES_PER_BATCH):
             contents = await asyncio.to_thread(read_all, some, self.reader)
             mentions: list[Told] = []
             for piece, one in zip(some, contents, strict=True):
@@ -282,7 +282,7 @@ class Import:
 
     async def write(self) -> None:
         """Write some pages in one transaction, while the next ones are read."""
-        self.total, due, done = self.places.total(), WRITTEN_AT_ONCE, 0
+        self.total, due, done = self.places.total(), PAGES_PER_BATCH, 0
         async for ready in one_ahead(self.prepare(n, some) for n, some in numbered(self.places.to_write)):
             done += await self.upsert(ready)
             if done >= due:
@@ -324,7 +324,7 @@ class Import:
 
     async def tie(self, ties: Ties) -> None:
         done = 0
-        for some in self.places.to_tie(TIED_AT_ONCE):
+        for some in self.places.to_tie(NOTES_PER_BATCH):
             written = [Written(one.placed, self.spool.take(one.placed.place), one.page_id) for one in some]
             await ties.prepare(written)
             changed = {one.page_id for one in some if one.changed}
@@ -343,7 +343,7 @@ class Import:
 
     async def redirect(self, ties: Ties) -> None:
         """Restore names that pages once had: a file each, that says where it leads, maybe to another such file."""
-        left = [stub for some in self.places.stubs(TIED_AT_ONCE) for stub in some if not await self.led(ties, *stub)]
+        left = [stub for some in self.places.stubs(NOTES_PER_BATCH) for stub in some if not await self.led(ties, *stub)]
         for _ in range(LONGEST_CHAIN):
             before, left = len(left), [stub for stub in left if not await self.led(ties, *stub)]
             if len(left) == before:
@@ -366,7 +366,7 @@ class Import:
 
     async def result(self, failed: int) -> ImportResult:
         links = broken = 0
-        for page_ids in self.places.page_ids(COUNTED_AT_ONCE):
+        for page_ids in self.places.page_ids(ROWS_PER_BATCH):
             async with self.database.connection() as connection:
                 row = await connection.one(IMPORTS["count_links"], **wiki(self.scope), page_ids=page_ids)
             assert row is not None
@@ -397,6 +397,6 @@ def length(note: Note) -> int:
 def numbered(batches: Callable[[int], Iterator[list[Placed]]]) -> Iterator[tuple[int, list[Placed]]]:
     """Yield the batches that are written together, each with the number of notes before it."""
     before = 0
-    for some in batches(WRITTEN_AT_ONCE):
+    for some in batches(PAGES_PER_BATCH):
         yield before, some
         before += len(some)

@@ -22,7 +22,7 @@ from .temp_database import TempDatabase, temp_statements
 
 IMPORTS = statements("import_export/imports")
 PROMOTIONS = temp_statements("promotions")
-PROMOTED_AT_ONCE = 1_000
+MENTIONS_PER_BATCH = 1_000
 ADDRESS = "/wiki/"
 IGNORED = "ignored"
 Sources = Mapping[SightingRecord, Mapping[str, Any]]
@@ -59,7 +59,7 @@ class Promotions:
 
     async def write(self, database: Database, scope: Scope) -> None:
         """Promote each name whose page came along and has the name; others stay open, and may earn a page."""
-        for some in self.temp.some(PROMOTED_AT_ONCE, PROMOTIONS["list"]):
+        for some in self.temp.some(MENTIONS_PER_BATCH, PROMOTIONS["list"]):
             pages = [page.removeprefix(ADDRESS).partition("/") for _, page in some]
             async with writing(database, scope) as writer:
                 rows = await writer.all(

@@ -49,7 +49,7 @@ ADDRESS = "/wiki/"
 ORIGIN = "imported_from"
 EDIT_SUMMARY = "Imported"
 ORIGINAL = "original"
-BYTES_AT_ONCE = 2_000_000
+BYTES_PER_BATCH = 2_000_000
 
 
 # -- imported
@@ -192,7 +192,7 @@ async def keep_originals(
             continue
         some.append((note, given, given.says_all or says_all_of(note.placed, given, vault)))
         size += len(given.file)
-        if size > BYTES_AT_ONCE:
+        if size > BYTES_PER_BATCH:
             await write_originals(database, scope, vault, some)
             some, size = [], 0
     if some:

@@ -16,7 +16,7 @@ from .notes import ImportProblem
 from .temp_database import TempDatabase, temp_statements
 
 DEFAULT_TYPE = "reference"
-PLACED_AT_ONCE = 500
+NOTES_PER_BATCH = 500
 PLACES = temp_statements("places")
 
 
@@ -89,7 +89,7 @@ class Places:
 
     def place(self) -> Iterator[list[tuple[int, str] | ImportProblem]]:
         """Place the notes in their order, in batches: yield their numbers and slugs, or why one has none."""
-        for rows in self.temp.some(PLACED_AT_ONCE, PLACES["list_notes"]):
+        for rows in self.temp.some(NOTES_PER_BATCH, PLACES["list_notes"]):
             yield [self.placed(row) for row in rows]
 
     def placed(self, row: Sequence[Any]) -> tuple[int, str] | ImportProblem:

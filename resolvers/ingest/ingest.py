@@ -28,9 +28,9 @@ from db.one_transaction import OneTransaction
 from db.restricted import pooled
 from db.scope import Scope
 from db.tables import PAGE_TYPES
+from lib.fair_queue import FairQueue, slot
 from lib.processes import OutOfTime, run_bounded
 from lib.threads import read_in_thread
-from lib.turns import Turns, turn
 
 from .. import validation
 from ..errors import BadInput
@@ -47,8 +47,8 @@ from ..transactions.transaction import check_may_write, read_connection, writing
 from ..transactions.writer import Writer
 
 TRIGGER = "ingest"
-READ_AT_ONCE = Turns(2)  # files that are being parsed: each has a process, and memory
-PATIENCE = 30.0  # seconds that the parsing of one may take
+PARSERS = FairQueue(2)  # files that are being parsed: each has a process, and memory
+PARSE_TIMEOUT = 30.0  # seconds that the parsing of one may take
 SAID_MOST = 8 * CONTENT.most  # bytes in which a process tells of a text
 ORIGIN = "ingested_from"
 POINTS = "key_points"
@@ -208,11 +208,11 @@ async def text_of(media_type: str, data: bytes) -> Extracted:
         return checked(Extracted(await read_in_thread(len(data), decoded, data)))
     command = [sys.executable, "-I", "-m", "content.ingest.extraction", media_type]
     try:
-        async with turn(READ_AT_ONCE):
-            code, said = await run_bounded(command, data, PATIENCE, SAID_MOST)
+        async with slot(PARSERS):
+            code, said = await run_bounded(command, data, PARSE_TIMEOUT, SAID_MOST)
         found = await read_in_thread(len(said), orjson.loads, said) if code == 0 else {}
     except OutOfTime:
-        raise Unreadable(f"reading it takes more than {PATIENCE:.0f} seconds") from None
+        raise Unreadable(f"reading it takes more than {PARSE_TIMEOUT:.0f} seconds") from None
     except orjson.JSONDecodeError:
         found = {}
     if "text" not in found:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from content.limits import ALIASES_AT_ONCE, EDIT_SUMMARY, RELATED
+from content.limits import ALIASES_PER_CALL, EDIT_SUMMARY, RELATED
 from content.names import normalise
 from content.sensitivity import level_of
 from db.database import Database, Row
@@ -116,7 +116,7 @@ async def update_page(
     edit_summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     said = checked_fields(fields or {})
     if aliases is not UNSET:
-        names = validation.check_count(aliases, ALIASES_AT_ONCE.most, "aliases")
+        names = validation.check_count(aliases, ALIASES_PER_CALL.most, "aliases")
         aliases = await read_in_thread(sum(map(len, names)), validation.aliases, names)
     if related is not UNSET:
         related = tuple(dict.fromkeys(validation.check_count(related, RELATED.most, "related")))

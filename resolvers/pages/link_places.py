@@ -16,7 +16,7 @@ from .insert import written_targets
 
 TARGETS = statements("links/targets")
 ACTOR = Actor(ActorKind.SERVICE, "links")
-AT_ONCE = 50  # pages, for which the wiki is locked
+PAGES_PER_BATCH = 50  # pages, for which the wiki is locked
 
 
 async def place_links(database: Database, tenant_id: UUID) -> int:
@@ -34,7 +34,7 @@ async def place_some(database: Database, scope: Scope) -> int:
         if not await Writer(connection, scope).all(TARGETS["find_unplaced"], size=1):
             return 0
     async with writing(database, scope) as writer:
-        ids = [row["id"] for row in await writer.all(TARGETS["find_unplaced"], size=AT_ONCE)]
+        ids = [row["id"] for row in await writer.all(TARGETS["find_unplaced"], size=PAGES_PER_BATCH)]
         rows = [
             (page.id, target)
             for page in (await find_pages(writer, ids)).values()

@@ -42,7 +42,7 @@ INSERT = inserting(
     "actor_id", "created_at",
 )  # fmt: skip
 # Texts of one transaction: others who write the wiki wait for it about a second.
-AT_ONCE = 100
+TEXTS_PER_BATCH = 100
 BEGINNING = UUID(int=0)
 
 
@@ -178,7 +178,7 @@ async def rewrite_some(writer: Writer, name: NewName, reached: UUID) -> Rewritte
         slug=name.old_slug,
         alias=name.old_alias,
         reached_id=reached,
-        most=AT_ONCE,
+        most=TEXTS_PER_BATCH,
     )
     versions = await rewrite_each(writer, rows, name)
     return Rewritten(versions, rows[-1]["id"], rows[0]["total"] - len(rows)) if rows else Rewritten({}, reached, 0)
@@ -212,7 +212,7 @@ def renamed(sections: Outline, targets: frozenset[str], name: NewName) -> Outlin
         return sections
 
 
-PATIENCE = 5.0
+RENAME_TIMEOUT = 5.0
 """Seconds for which a caller is kept waiting while the texts beyond the first ones are rewritten."""
 
 
@@ -235,12 +235,12 @@ async def rename_page(
     slug: Given[str] = UNSET,
     expected_version: int | None = None,
     summary: str | None = None,
-    patience: float | None = None,
+    time_limit: float | None = None,
 ) -> Renamed:
     """Another title, another slug, or both; and the new name in the links of texts that say the old one.
 
     The name and the first texts are one transaction. The others follow in transactions of their own: here, as long as
-    `patience` (seconds) lasts, and then by `renamed_links.rewrite_rest`. The same rename again goes on with them.
+    `time_limit` (seconds) lasts, and then by `renamed_links.rewrite_rest`. The same rename again goes on with them.
     """
     title = title if title is UNSET else validation.title(title)
     slug = slug if slug is UNSET else validation.slug(slug)
@@ -256,7 +256,7 @@ async def rename_page(
         scope = writer.scope.upkeep()
     if isinstance(unrestricted(database), OneTransaction):
         return replace(done, left=sum(waiting.values()))
-    return await rewritten(database, scope, done, waiting, PATIENCE if patience is None else patience)
+    return await rewritten(database, scope, done, waiting, RENAME_TIMEOUT if time_limit is None else time_limit)
 
 
 async def rename(writer: Writer, page: Page, after: Page, summary: str | None) -> Renamed:
@@ -276,11 +276,11 @@ async def rename(writer: Writer, page: Page, after: Page, summary: str | None) -
 
 
 async def rewritten(
-    database: Database, scope: Scope, done: Renamed, waiting: dict[UUID, int], patience: float
+    database: Database, scope: Scope, done: Renamed, waiting: dict[UUID, int], time_limit: float
 ) -> Renamed:
     """Rewrite as much of what waits as there is time for, and add it to what was done. The name itself is written."""
     versions: dict[UUID, int] = {}
-    end = monotonic() + patience
+    end = monotonic() + time_limit
     with suppress(CairnError):
         for renaming_id in waiting:
             while waiting[renaming_id] and monotonic() < end:

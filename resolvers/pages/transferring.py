@@ -45,7 +45,7 @@ FORGETTING = statements("sources/forgetting")
 TEXTS_MAX = 500  # pages whose texts link to the page: they are rewritten in its transaction
 SOURCES_MAX = 1000  # that the page rests on
 TRANSFERRED = "The page was transferred to another wiki."
-AT_ONCE = 50  # sources that are read together
+SOURCES_PER_BATCH = 50  # sources that are read together
 
 
 class AliasTaken(BadInput):
@@ -281,8 +281,8 @@ async def copy_sources(database: Database, both: TwoWikis, page: Page) -> dict[U
     found = {row["id"]: standing_for(row, known) for row in cited}
     copies = {id: new_id() for id, there_id in found.items() if there_id is None}
     ids = list(copies)
-    for start in range(0, len(ids), AT_ONCE):
-        await copy_some(database, both, ids[start : start + AT_ONCE], copies)
+    for start in range(0, len(ids), SOURCES_PER_BATCH):
+        await copy_some(database, both, ids[start : start + SOURCES_PER_BATCH], copies)
     if copies:
         rechained = await both.there.all(TRANSFERS["rechain_sources"], **refs)
         await write_passages(both.there, [], sorted({row["supersedes_id"] for row in rechained} - {None}))

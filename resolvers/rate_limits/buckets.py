@@ -41,7 +41,7 @@ class Bucket:
 
 
 log = structlog.get_logger()
-PATIENCE = 0.25  # seconds that a lease may take; then the process goes by what it knows
+LEASE_TIMEOUT = 0.25  # seconds that a lease may take; then the process goes by what it knows
 SHORTEST, LONGEST = 0.02, 1.0  # seconds between two questions for a bucket that is empty
 
 
@@ -86,7 +86,7 @@ class Share:
             task = self.renew(cost)
             if task is None:
                 return
-            await asyncio.wait({task}, timeout=PATIENCE)
+            await asyncio.wait({task}, timeout=LEASE_TIMEOUT)
             if self.covers(cost):
                 return
 
@@ -114,7 +114,7 @@ class Share:
     async def leased(self, wanted: float, owed: float) -> Lease:
         """Lease from the shared bucket or, if that cannot be asked, from one that only this process has."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(LEASE_TIMEOUT):
                 return await self.ask(wanted, owed)
         except Exception as error:
             log.warning("throttling by this process alone", reason=type(error).__name__)

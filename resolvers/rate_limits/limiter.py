@@ -14,7 +14,7 @@ from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 from lib.lru import LRU
-from selection.errors import TurnedAway
+from selection.errors import RequestRejected
 
 from ..errors import CairnError
 from .buckets import Lease, Rate, Share
@@ -24,7 +24,7 @@ KNOWN = 10_000  # credentials, and tenants, that a process remembers
 OF_THE_TENANT = ""
 
 
-class Throttled(CairnError, TurnedAway):
+class Throttled(CairnError, RequestRejected):
     """An error with `retry_after` in whole seconds, one at least."""
 
     code = "THROTTLED"
@@ -49,11 +49,11 @@ class Allowance(NamedTuple):
 class Account:
     """One credential at work: `with` it for as long as a request runs."""
 
-    def __init__(self, shares: tuple[Share, ...], most_at_once: int) -> None:
-        self.shares, self.most_at_once, self.running = shares, most_at_once, 0
+    def __init__(self, shares: tuple[Share, ...], max_concurrent: int) -> None:
+        self.shares, self.max_concurrent, self.running = shares, max_concurrent, 0
 
     def __enter__(self) -> "Account":
-        if 0 < self.most_at_once <= self.running:
+        if 0 < self.max_concurrent <= self.running:
             raise Throttled(f"This credential has {self.running} requests running, as many as it may have at once.", 1)
         self.running += 1
         return self
@@ -103,10 +103,10 @@ class Account:
 class Throttle:
     """The accounts of all who ask here."""
 
-    def __init__(self, database: Database, *, credential: Rate, tenant: Rate, most_at_once: int) -> None:
+    def __init__(self, database: Database, *, credential: Rate, tenant: Rate, max_concurrent: int) -> None:
         """A rate of 0 a second, and 0 at once, are no limit."""
         self.database, self.credential, self.tenant = database, credential, tenant
-        self.most_at_once = most_at_once
+        self.max_concurrent = max_concurrent
         self.accounts: LRU[Account] = LRU(KNOWN)
         self.tenants: LRU[tuple[Share, ...]] = LRU(KNOWN)
         self.forgetting: set[asyncio.Task[None]] = set()
@@ -118,7 +118,7 @@ class Throttle:
         subject = f"{scope.actor.kind}:{scope.actor.id}"
         own = self.shares(scope.tenant_id, subject, self.credential)
         common = self.tenants.get(scope.tenant_id, partial(self.met, scope.tenant_id))
-        return Account((*own, *common), self.most_at_once)
+        return Account((*own, *common), self.max_concurrent)
 
     def met(self, tenant_id: UUID) -> tuple[Share, ...]:
         """Return the shares of a tenant that this process has not served yet, or not for long."""

@@ -20,7 +20,7 @@ from ..transactions.transaction import writing
 
 BLOBS = statements("import_export/blobs")
 ACTOR = Actor(ActorKind.SERVICE, "retention")
-AT_ONCE = 500  # files
+FILES_PER_BATCH = 500  # files
 
 
 class FileMissing(CairnError):
@@ -103,8 +103,8 @@ async def sweep_wiki(database: Database, folder: BlobFolder, tenant_id: UUID, ow
     files = await asyncio.to_thread(lambda: sorted(folder.list_files(tenant_id, owner_id)))
     scope = Scope(tenant_id, owner_id, Role.ADMIN, ACTOR, (owner_id,))
     unknown: set[bytes] = set()
-    for start in range(0, len(files), AT_ONCE):
-        some = files[start : start + AT_ONCE]
+    for start in range(0, len(files), FILES_PER_BATCH):
+        some = files[start : start + FILES_PER_BATCH]
         own: dict[str, Any] = {"tenant_id": tenant_id, "owner_id": owner_id}
         async with database.connection() as connection:
             rows = await connection.all(BLOBS["find_kept"], **own, hashes=some)

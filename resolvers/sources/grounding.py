@@ -14,7 +14,7 @@ from lib.threads import read_in_thread
 from ..transactions.writer import Writer
 
 GROUNDING = statements("review/grounding")
-PAGES_AT_ONCE = 20  # of each of their sections up to 200 sources of 50,000 characters are read
+PAGES_PER_BATCH = 20  # of each of their sections up to 200 sources of 50,000 characters are read
 KEPT_MAX = 1_000_000  # characters of the texts that are kept for the next pages, which often cite the same
 
 
@@ -38,8 +38,8 @@ async def ground(
     """
     pages, found = list(page_ids), []
     known: dict[UUID, str] = {}
-    for start in range(0, len(pages), PAGES_AT_ONCE):
-        asked = {"page_ids": pages[start : start + PAGES_AT_ONCE], "section_id": section_id, "again": again}
+    for start in range(0, len(pages), PAGES_PER_BATCH):
+        asked = {"page_ids": pages[start : start + PAGES_PER_BATCH], "section_id": section_id, "again": again}
         for section in await find_cited(writer, asked, known):
             moments = await read_in_thread(len(section.body) + sum(map(len, section.texts)), supported, section)
             if moments != section.supported_at:

@@ -20,7 +20,7 @@ from ..transactions.transaction import writing
 from .blob_files import ACTOR, drop_files, folder_of
 
 BLOBS = statements("import_export/blobs")
-LISTED_AT_ONCE = 500
+FILES_PER_BATCH = 500
 FIRST = b""
 Report = Callable[[str, int, int, str], None]
 
@@ -72,7 +72,7 @@ async def list_elsewhere(database: Database, scope: Scope, after: bytes, to_fold
     own: dict[str, Any] = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
     async with database.connection() as connection:
         return await connection.all(
-            BLOBS["list_elsewhere"], **own, after=after, is_in_folder=to_folder, size=LISTED_AT_ONCE
+            BLOBS["list_elsewhere"], **own, after=after, is_in_folder=to_folder, size=FILES_PER_BATCH
         )
 
 

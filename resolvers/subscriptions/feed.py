@@ -1,7 +1,7 @@
-"""The watchers of changes in this process, and what each has yet to be told.
+"""The subscribers of changes in this process, and what each has yet to be told.
 
-A watcher that is slower than the changes misses none of the pages that changed: what waits for it is kept once for each
-page, and from a certain number on as one RESYNC. So memory is bounded, and nobody waits for the slowest.
+A subscriber that is slower than the changes misses none of the pages that changed: what waits for it is kept once for
+each page, and from a certain number on as one RESYNC. So memory is bounded, and nobody waits for the slowest.
 """
 
 from asyncio import Event
@@ -17,7 +17,7 @@ from ..permissions import Action, authorise
 from ..transactions.transaction import NO_PAGE, read_connection
 from .changes import ChangeEvent, ChangeKind, Topic, merged
 
-WAITING_MAX = 256  # changes that wait for one watcher
+WAITING_MAX = 256  # changes that wait for one subscriber
 Place = tuple[Topic, UUID, UUID]
 
 
@@ -28,7 +28,7 @@ class Subscriber:
         self.feed, self.place, self.page_id = feed, place, page_id
         self.waiting: dict[UUID | None, ChangeEvent] = {}
         self.heard, self.ended = Event(), False
-        feed.watchers[place].add(self)
+        feed.subscribers[place].add(self)
 
     def resync(self) -> None:
         """Replace whatever waits and whatever was missed by one change: read anew."""
@@ -69,37 +69,37 @@ class Subscriber:
         return change
 
     async def aclose(self) -> None:
-        watchers = self.feed.watchers[self.place]
-        watchers.discard(self)
-        if not watchers:
-            del self.feed.watchers[self.place]
+        subscribers = self.feed.subscribers[self.place]
+        subscribers.discard(self)
+        if not subscribers:
+            del self.feed.subscribers[self.place]
 
 
 class Feed:
-    """A feed of changes to all watchers of a process."""
+    """A feed of changes to all subscribers of a process."""
 
     def __init__(self) -> None:
-        self.watchers: defaultdict[Place, set[Subscriber]] = defaultdict(set)
+        self.subscribers: defaultdict[Place, set[Subscriber]] = defaultdict(set)
         self.closed = False
 
     def tell(self, change: ChangeEvent) -> None:
         place = change.topic, change.tenant_id, change.owner_id
-        for watcher in self.watchers.get(place, ()):
-            watcher.hear(change)
+        for subscriber in self.subscribers.get(place, ()):
+            subscriber.hear(change)
 
     def resync(self) -> None:
-        """Tell all watchers that changes may have been missed: nobody knows whose."""
-        for watcher in self.all():
-            watcher.resync()
+        """Tell all subscribers that changes may have been missed: nobody knows whose."""
+        for subscriber in self.all():
+            subscriber.resync()
 
     def close(self) -> None:
         """End every iteration now."""
         self.closed = True
-        for watcher in self.all():
-            watcher.heard.set()
+        for subscriber in self.all():
+            subscriber.heard.set()
 
     def all(self) -> list[Subscriber]:
-        return [watcher for watchers in self.watchers.values() for watcher in watchers]
+        return [subscriber for subscribers in self.subscribers.values() for subscriber in subscribers]
 
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ async def watch_page(context: "Context", page_id: UUID, *, initial: bool) -> Sub
             await authorise(connection, scope, owner_id, Action.READ)
         except NotFound:
             raise NotFound(NO_PAGE) from None
-    return watcher(context, Topic.PAGES, owner_id, page_id, initial=initial)
+    return subscriber(context, Topic.PAGES, owner_id, page_id, initial=initial)
 
 
 async def watch_wiki(
@@ -130,13 +130,13 @@ async def watch_wiki(
     async with read_connection(context.database) as connection:
         action = Action.WRITE if topic is Topic.PROPOSALS else Action.READ
         await authorise(connection, context.scope, owner_id, action)
-    return watcher(context, topic, owner_id, initial=initial)
+    return subscriber(context, topic, owner_id, initial=initial)
 
 
-def watcher(
+def subscriber(
     context: "Context", topic: Topic, owner_id: UUID, page_id: UUID | None = None, *, initial: bool
 ) -> Subscriber:
-    """Return a watcher that hears from now on; with `initial` it begins with a RESYNC, and misses nothing after it."""
+    """Return a subscriber that hears from now on; with `initial` it begins with a RESYNC and misses nothing."""
     assert context.feed is not None, "whoever may follow has a feed"
     made = Subscriber(context.feed, (topic, context.scope.tenant_id, owner_id), page_id)
     if initial:

@@ -13,9 +13,9 @@ from .planning import Base, KnownFile, NewFile, matched, moved, path_key
 from .reviews import Review, Reviews
 from .state import UNKNOWN, Entry, State
 
-AT_ONCE = 250
-BYTES_AT_ONCE = 4_000_000
-UNSEEN = BYTES_AT_ONCE // 100
+ITEMS_PER_BATCH = 250
+BYTES_PER_BATCH = 4_000_000
+UNSEEN = BYTES_PER_BATCH // 100
 """The bytes that a page counts whose file is to be written."""
 LOOKS = 10
 
@@ -204,7 +204,7 @@ def batches(items: Iterable[Item]) -> Iterable[list[Item]]:
     for item in items:
         some.append(item)
         size += item.seen.size if item.seen else UNSEEN
-        if len(some) >= AT_ONCE or size >= BYTES_AT_ONCE:
+        if len(some) >= ITEMS_PER_BATCH or size >= BYTES_PER_BATCH:
             yield some
             some, size = [], 0
     if some:

@@ -44,8 +44,8 @@ from .state import Entry, State
 
 EXPORTS = statements("import_export/exports")
 SYNC = statements("import_export/sync")
-CHANGES_AT_ONCE = 1_000
-NAMED_AT_ONCE = 500
+CHANGES_PER_BATCH = 1_000
+NAMES_PER_BATCH = 500
 EDIT_SUMMARY = "Edited in a synced folder"
 META = "metadata."
 
@@ -116,19 +116,19 @@ class Pages:
         position = self.state.position
         async with read_connection(restricted(self.database, self.scope)) as connection:
             while True:
-                rows = await connection.all(SYNC["list_changes"], **self.wiki, after=position, size=CHANGES_AT_ONCE)
+                rows = await connection.all(SYNC["list_changes"], **self.wiki, after=position, size=CHANGES_PER_BATCH)
                 for row in rows:
                     found[str(row["id"])] = changed(row)
                     position = row["position"]
-                if len(rows) < CHANGES_AT_ONCE:
+                if len(rows) < CHANGES_PER_BATCH:
                     return list(found.values()), position
 
     async def named(self, paths: Sequence[str], slugs: Sequence[str]) -> list[Changed]:
         """Return the pages that files at new paths may be."""
         found: list[Changed] = []
         async with read_connection(restricted(self.database, self.scope)) as connection:
-            for start in range(0, max(len(paths), len(slugs)), NAMED_AT_ONCE):
-                some = slice(start, start + NAMED_AT_ONCE)
+            for start in range(0, max(len(paths), len(slugs)), NAMES_PER_BATCH):
+                some = slice(start, start + NAMES_PER_BATCH)
                 rows = await connection.all(SYNC["find_named"], **self.wiki, paths=paths[some], slugs=slugs[some])
                 found += map(changed, rows)
         return found

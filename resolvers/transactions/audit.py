@@ -81,7 +81,7 @@ async def audit(
     await (connection.later if isinstance(connection, Writer) else connection.run)(AUDIT["add_event"], **values)
 
 
-async def audit_alone(
+async def audit_by_itself(
     database: Database, tenant_id: UUID, by: Actor, event: Event, subject: object = None, **detail: Any
 ) -> None:
     """Write what somebody has done that has no transaction of its own."""

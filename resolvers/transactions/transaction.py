@@ -31,7 +31,7 @@ from .db_errors import translated_db_errors
 from .outbox import queue_deliveries
 from .writer import LogLine, Writer
 
-PATIENCE = 10.0  # seconds
+QUEUE_TIMEOUT = 10.0  # seconds
 BUSY = "This wiki is being written by others. Try again in a moment."
 
 Place = tuple[Database, UUID, UUID]
@@ -89,7 +89,7 @@ class process_lock:
 
 async def wait_for(lock: asyncio.Lock) -> None:
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(QUEUE_TIMEOUT):
             await lock.acquire()
     except TimeoutError:
         raise Unavailable(BUSY) from None

@@ -40,7 +40,7 @@ PAUSE, PAUSE_FACTOR, PAUSE_MOST = 5.0, 3.0, 6 * 3600.0  # seconds between attemp
 HASTENED = timedelta(minutes=1)  # to the next attempt at the latest, when a receiver takes something again
 DISABLED_AFTER = timedelta(days=5)
 GONE = 410
-BURIED_AT_ONCE = 1_000  # rows
+ROWS_PER_BATCH = 1_000  # rows
 
 log = logging.getLogger(__name__)
 
@@ -216,7 +216,7 @@ class Sender:
                 )  # fmt: skip
         while True:
             async with transaction(self.database) as connection:
-                if not await connection.run(SENDING["bury"], **named(claim), error=told, size=BURIED_AT_ONCE):
+                if not await connection.run(SENDING["bury"], **named(claim), error=told, size=ROWS_PER_BATCH):
                     return
 
     async def release(self, claim: Claim, pause: timedelta) -> None:

@@ -33,7 +33,7 @@ URL_MAX = 2_000
 SECRET_BYTES, SECRET_PREFIX = 32, "whsec_"
 OVERLAP, OVERLAP_MAX = timedelta(hours=24), timedelta(days=90)
 REDELIVERED_MAX = 10_000
-AT_ONCE = 1_000  # rows
+ROWS_PER_BATCH = 1_000  # rows
 NO_WEBHOOK = "There is no such webhook."
 KINDS = (*ChangeKind, *ProposalKind)
 
@@ -242,7 +242,7 @@ async def delete_webhook(database: Database, tenant_id: UUID, webhook_id: UUID, 
         await connection.run(WEBHOOKS["disable"], **own, reason="It is being deleted.")
     while True:
         async with transaction(database) as connection:
-            if not await connection.run(WEBHOOKS["delete_deliveries"], **own, size=AT_ONCE):
+            if not await connection.run(WEBHOOKS["delete_deliveries"], **own, size=ROWS_PER_BATCH):
                 break
     async with transaction(database) as connection:
         if await connection.run(WEBHOOKS["delete_webhook"], **own):
@@ -324,9 +324,11 @@ async def prune_deliveries(database: Database, tenant_id: UUID, now: datetime) -
     before = {"delivered_before": now - timedelta(days=7), "dead_before": now - timedelta(days=30)}
     while True:
         async with transaction(database) as connection:
-            rows = await connection.run(WEBHOOKS["prune_deliveries"], tenant_id=tenant_id, size=AT_ONCE, **before)
+            rows = await connection.run(
+                WEBHOOKS["prune_deliveries"], tenant_id=tenant_id, size=ROWS_PER_BATCH, **before
+            )
         gone += rows
-        if rows < AT_ONCE:
+        if rows < ROWS_PER_BATCH:
             return gone
 
 

@@ -57,7 +57,9 @@ class WikiPassageConnection:
     page_info: PageInfo = relation(relations.search.page_info, "Where this page of results lies.")
     total_count: int = column("How many passages are found in all, or at least so many.")
     total_is_exact: bool = column("Is totalCount the number, or are there at least so many?")
-    did_you_mean: str | None = column("The query as it was searched for, when a word had to be corrected, or no passage says its phrase.")
+    did_you_mean: str | None = column(
+        "The query as it was searched for, when a word had to be corrected, or no passage says its phrase."
+    )
 
 
 @strawberry.input(description="Conditions on the source of a found passage. What is left out does not restrict.")

@@ -22,7 +22,7 @@ from ..compile.constant import Constant, is_constant
 from ..compile.parameters import Request
 from ..declare.contract import lists_what_a_step_finds
 from ..declare.json_format import json_object
-from ..errors import Final, MoreErrors, NotCompilable, TurnedAway
+from ..errors import Final, MoreErrors, NotCompilable, RequestRejected
 from ..limits import Limits
 from .operation import Document, Invalid, Operation, coerce_variables, is_large, too_long
 from .plan import Context, QueryPlan
@@ -79,7 +79,7 @@ class Engine:
                 return Answer(await self.as_bytes(document.operation, variables or {}, context))
             except NotCompilable:
                 pass
-            except TurnedAway:
+            except RequestRejected:
                 raise
             except Final as error:
                 return self.answer(ExecutionResult(None, [error]), context)
@@ -97,7 +97,7 @@ class Engine:
         if len(text) > self.limits.characters:
             raise too_long(self.limits)
         key = text, name
-        found = self.documents.find(key) or await self.documents.get_apart(key, lambda: self.read(text, name))
+        found = self.documents.find(key) or await self.documents.get_in_thread(key, lambda: self.read(text, name))
         if isinstance(found, Invalid):
             raise Invalid(found.errors, found.code)  # raised itself it would keep the frames of each request it met
         return found
@@ -118,7 +118,7 @@ class Engine:
         """Return the variables as the operation declares them, and the plan for their shape. Raises NotCompilable."""
         variables = await self.coerced(operation, given)
         shape = operation.shape(variables)
-        plan: QueryPlan | Constant | NotCompilable = operation.plans.find(shape) or await operation.plans.get_apart(
+        plan: QueryPlan | Constant | NotCompilable = operation.plans.find(shape) or await operation.plans.get_in_thread(
             shape, lambda: self.whole_plan(operation, variables)
         )
         if isinstance(plan, NotCompilable):

@@ -229,10 +229,10 @@ def coerce_variables(
     schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits
 ) -> VariableValues:
     """Return the variables as the operation declares them, or raise Invalid with what is wrong with them."""
-    return at_once(operation, given) or at_length(schema, operation, given, limits)
+    return coerce_plain(operation, given) or coerce_any(schema, operation, given, limits)
 
 
-def at_once(operation: Operation, given: dict[str, Any]) -> VariableValues | None:
+def coerce_plain(operation: Operation, given: dict[str, Any]) -> VariableValues | None:
     """Return the variables if all are plain and given, as most are: graphql-core reads every declaration anew."""
     if not operation.is_plain:
         return None
@@ -246,12 +246,12 @@ def at_once(operation: Operation, given: dict[str, Any]) -> VariableValues | Non
             values[name] = found = None if value is None else read(value)
             if found is Undefined:
                 return None
-    except Exception:  # what is wrong with them is told at length
+    except Exception:  # what is wrong with them is reported by graphql-core
         return None
     return VariableValues(sources, values)
 
 
-def at_length(schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits) -> VariableValues:
+def coerce_any(schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits) -> VariableValues:
     values = get_variable_values(
         schema,
         operation.definition.variable_definitions or (),

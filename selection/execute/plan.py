@@ -30,7 +30,7 @@ class Context(Protocol):
     """What a subscription is being shown, or None."""
 
     async def spend(self, cost: int) -> None:
-        """Raise what is Final when the operation has become too expensive, TurnedAway when it comes too soon."""
+        """Raise what is Final when the operation has become too expensive, RequestRejected when it comes too soon."""
 
     async def begin(self, cost: int) -> None:
         """Start the operation anew, field by field: it costs so much besides what each of them spends."""
@@ -82,7 +82,7 @@ class QueryPlan:
         await context.spend(self.checked_cost(request))
         if not self.steps:
             return await self.fetch(context, self.parameters(request), request)
-        if self.whole is not None and (value := await self.whole.run_at_once(context, request)) is not None:
+        if self.whole is not None and (value := await self.whole.run_in_one_statement(context, request)) is not None:
             return value
         request = request._replace(found=await self.find(context, request, parent))
         if self.nothing is not None and not any(request.found):
@@ -99,7 +99,7 @@ class QueryPlan:
             check(request.scope, **values(arguments, request))
         return self.cost.inside(request)
 
-    async def run_at_once(self, context: Context, request: Request) -> bytes | None:
+    async def run_in_one_statement(self, context: Context, request: Request) -> bytes | None:
         """Run without the step, with the parameters that it has cached and again if they are out of date.
 
         None means that the step has to run.

@@ -96,7 +96,7 @@ class Resolvers:
             except NotCompilable as reason:
                 return reason.with_traceback(None)
 
-        plan = await operation.plans.get_apart((mode, keys, operation.shape(variables)), make)
+        plan = await operation.plans.get_in_thread((mode, keys, operation.shape(variables)), make)
         if isinstance(plan, NotCompilable):
             raise NotCompilable(*plan.args)
         found: QueryPlan = plan

@@ -15,7 +15,7 @@ from benchmarks.compiler.rows import Rows, differences, rows
 from benchmarks.compiler.storm import weathered
 from compiler.compiler import CAPS
 from compiler.jobs.worker import work_once
-from resolvers.sources.grounding import PAGES_AT_ONCE
+from resolvers.sources.grounding import PAGES_PER_BATCH
 from tests.compiler.story import Story, compile_all, story
 from tests.compiler.story import retain as told
 from tests.compiler.test_leaf_pass import word
@@ -121,7 +121,7 @@ async def test_a_batch_takes_as_many_statements_whatever_it_holds(wiki: Wiki, li
     few, many = await batch(10, 6), await batch(20, 40)
     await database.close()
     few_cited, many_cited = ([sql for sql in sent if "sources.moments" in sql] for sent in (few, many))
-    assert len(many_cited) <= len(few_cited) + (40 - 6) // PAGES_AT_ONCE + 1
+    assert len(many_cited) <= len(few_cited) + (40 - 6) // PAGES_PER_BATCH + 1
     assert len(many) - len(many_cited) <= len(few) - len(few_cited), sorted(set(many) - set(few))
 
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, time
 from typing import Any
 
-from compiler.jobs.worker import Nights, work_once
+from compiler.jobs.worker import DailySweep, work_once
 from db.scope import Role
 from resolvers.auth.owners import WikiSettings, update_wiki_settings
 from resolvers.knowledge.lint_reports import lint_all, mute_finding
@@ -50,7 +50,7 @@ async def test_a_wiki_is_linted_once_a_week_and_never_where_it_is_not_wanted(wik
 
 async def test_the_night_looks_for_wikis_that_are_due(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "A"))
-    await Nights(time(3), lambda: datetime(2026, 11, 22, 4, tzinfo=UTC)).look(wiki.database)
+    await DailySweep(time(3), lambda: datetime(2026, 11, 22, 4, tzinfo=UTC)).look(wiki.database)
     assert len(await lint_jobs(wiki)) == 1
 
 

@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, date, datetime, time, timedelta
 
 from compiler.compiler import Caps
-from compiler.jobs.worker import Nights, work_once
+from compiler.jobs.worker import DailySweep, work_once
 from compiler.planner import PageUpdate, Plan, SectionProposal
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
@@ -190,12 +190,12 @@ async def test_a_night_begins_at_its_hour_and_never_where_it_is_not_wanted(wiki:
     await set_compiling(wiki.database, wiki.scope.tenant_id, compiling=False)
     await see(wiki, "Chef João", 0, 1, 2)
     moment = datetime(2026, 11, 22, 2, 59, tzinfo=UTC)
-    nights = Nights(time(3), lambda: moment)
-    await nights.look(wiki.database)
-    await Nights(None, lambda: moment + timedelta(1)).look(wiki.database)
+    sweep = DailySweep(time(3), lambda: moment)
+    await sweep.look(wiki.database)
+    await DailySweep(None, lambda: moment + timedelta(1)).look(wiki.database)
     assert not await wiki.rows("compile_jobs")
     moment += timedelta(minutes=1)
-    await nights.look(wiki.database)
+    await sweep.look(wiki.database)
     assert await wiki.rows("compile_jobs")
 
 

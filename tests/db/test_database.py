@@ -40,7 +40,7 @@ async def test_a_cancelled_write_leaves_nothing_behind(database: Database) -> No
 
 
 async def test_a_request_does_not_wait_for_a_connection_for_ever(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("db.pool.PATIENCE", 0.2)
+    monkeypatch.setattr("db.pool.POOL_TIMEOUT", 0.2)
     database = Database(dsn, size=1)
     await database.open()
     async with database.connection():

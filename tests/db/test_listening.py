@@ -73,7 +73,7 @@ async def test_a_lost_connection_is_made_again_and_said_to_have_been_lost(dsn: s
 
 async def test_a_connection_that_brings_nothing_is_given_up(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As through a pooler that takes LISTEN and forgets it."""
-    monkeypatch.setattr(listening, "PATIENCE", 0.2)
+    monkeypatch.setattr(listening, "TIMEOUT", 0.2)
     monkeypatch.setattr(listening, "BEAT", 0.05)
     async with listening_to(dsn) as heard:
         assert await heard.next() == "<resumed>"
@@ -88,7 +88,7 @@ async def test_a_connection_that_brings_nothing_is_given_up(dsn: str, monkeypatc
 async def test_a_way_to_another_database_is_found_out(
     dsn: str, server_dsn: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(listening, "PATIENCE", 0.2)
+    monkeypatch.setattr(listening, "TIMEOUT", 0.2)
     async with listening_to(dsn, server_dsn) as heard:
         async with asyncio.timeout(SOON):
             while "CAIRN_LISTEN_URL" not in caplog.text:

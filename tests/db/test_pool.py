@@ -12,7 +12,7 @@ import pytest
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.pool import Exhausted, Pool
-from lib.turns import BORROWER
+from lib.fair_queue import BORROWER
 from resolvers.errors import Unavailable
 from resolvers.transactions.db_errors import translated_db_errors
 from tests.waiting import within
@@ -241,8 +241,8 @@ async def test_more_than_may_wait_are_told_at_once(database: Database, pool: Poo
     assert (len(pool.waiting), len(pool.idle)) == (0, 2)
 
 
-async def test_nobody_waits_longer_than_patience(shared_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("db.pool.PATIENCE", 0.2)
+async def test_nobody_waits_longer_than_the_timeout(shared_dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("db.pool.POOL_TIMEOUT", 0.2)
     database = Database(shared_dsn, size=1)
     await database.open()
     async with database.connection():
@@ -350,7 +350,7 @@ async def test_closing_does_not_wait_for_ever(shared_dsn: str, monkeypatch: pyte
     holding = asyncio.create_task(hold())
     await begun.wait()
     await asyncio.sleep(0)
-    monkeypatch.setattr("db.pool.PATIENCE", 0.1)
+    monkeypatch.setattr("db.pool.POOL_TIMEOUT", 0.1)
     await database.close()
     with pytest.raises(asyncpg.ConnectionDoesNotExistError):
         await holding

@@ -8,7 +8,7 @@ import pytest
 from db.database import Database
 from resolvers.auth.owners import OwnerKind, create_owner
 from resolvers.tenants.tenants import create_tenant
-from tests.listening import PATIENCE
+from tests.listening import STATEMENT_TIMEOUT
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 
@@ -26,7 +26,7 @@ async def wiki(dsn: str) -> AsyncIterator[Wiki]:
 @pytest.fixture
 async def database(dsn: str) -> AsyncIterator[Database]:
     """For what stands above any one wiki."""
-    database = Database(dsn, size=8, statement_timeout=PATIENCE)
+    database = Database(dsn, size=8, statement_timeout=STATEMENT_TIMEOUT)
     await database.open()
     try:
         yield database

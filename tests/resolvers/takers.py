@@ -19,7 +19,7 @@ async def take(dsn: str, place: list[str], seconds: float, **rates: list[float])
     database = Database(dsn, size=2)
     await database.open()
     limits: dict[str, Any] = {name: Rate(*rates.get(name, (0, 1))) for name in ("credential", "tenant")}
-    throttle = Throttle(database, most_at_once=0, **limits)
+    throttle = Throttle(database, max_concurrent=0, **limits)
     taken = await until(time.monotonic() + seconds, throttle, scope)
     await database.close()
     return taken

@@ -62,6 +62,6 @@ async def test_a_cache_tells_how_often_it_helped_and_only_a_miss_is_a_part(trace
     tally = CacheStats()
     cache: LRU[int] = LRU(2, "plan", tally)
     for key in (1, 1, 2, 3, 1):
-        assert await cache.get_apart(key, lambda: 7) == 7
+        assert await cache.get_in_thread(key, lambda: 7) == 7
     assert (tally.hits, tally.misses, tally.evictions) == (1, 4, 2)
     assert [part.what for part in trace.parts] == ["plan"] * 4

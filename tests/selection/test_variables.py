@@ -7,7 +7,7 @@ from graphql import OperationDefinitionNode, build_schema, parse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selection.execute.operation import Invalid, Operation, at_length, at_once
+from selection.execute.operation import Invalid, Operation, coerce_any, coerce_plain
 from selection.limits import Extent, Limits, measure_variables
 
 SCHEMA = build_schema("""
@@ -30,9 +30,9 @@ def operation(declared: str) -> Operation:
 ])  # fmt: skip
 def test_lists_of_scalars_and_enums_are_read_at_once(given: dict[str, Any]) -> None:
     asked = operation("$n: Int!, $kinds: [Kind], $ids: [ID!]")
-    found = at_once(asked, given)
+    found = coerce_plain(asked, given)
     assert found is not None
-    assert found.coerced == at_length(SCHEMA, asked, given, Limits()).coerced
+    assert found.coerced == coerce_any(SCHEMA, asked, given, Limits()).coerced
 
 
 @pytest.mark.parametrize(("given", "message"), [
@@ -43,9 +43,9 @@ def test_lists_of_scalars_and_enums_are_read_at_once(given: dict[str, Any]) -> N
 ])  # fmt: skip
 def test_what_is_wrong_is_told_at_length(given: dict[str, Any], message: str) -> None:
     asked = operation("$n: Int!, $kinds: [Kind], $ids: [ID!]")
-    assert at_once(asked, given) is None
+    assert coerce_plain(asked, given) is None
     with pytest.raises(Invalid) as raised:
-        at_length(SCHEMA, asked, given, Limits())
+        coerce_any(SCHEMA, asked, given, Limits())
     assert message in str(raised.value.errors[0])
 
 
@@ -59,9 +59,9 @@ GIVEN = st.recursive(
 @given(n=GIVEN, kinds=GIVEN, ids=GIVEN)
 def test_scalars_and_lists_are_read_as_graphql_core_reads_them(n: Any, kinds: Any, ids: Any) -> None:
     asked, given = operation("$n: Int, $kinds: [Kind], $ids: [ID!]"), {"n": n, "kinds": kinds, "ids": ids}
-    found = at_once(asked, given)
+    found = coerce_plain(asked, given)
     try:
-        told = at_length(SCHEMA, asked, given, Limits())
+        told = coerce_any(SCHEMA, asked, given, Limits())
     except Invalid:
         assert found is None
     else:
@@ -75,7 +75,7 @@ def test_scalars_and_lists_are_read_as_graphql_core_reads_them(n: Any, kinds: An
     ("$nested: [[Int]]", {"nested": [[1], 2]}),
 ])  # fmt: skip
 def test_what_needs_more_than_reading_is_left_to_graphql_core(declared: str, given: dict[str, Any]) -> None:
-    assert at_once(operation(declared), given) is None
+    assert coerce_plain(operation(declared), given) is None
 
 
 @pytest.mark.parametrize(("given", "expected"), [

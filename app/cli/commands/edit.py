@@ -149,7 +149,7 @@ def rename(
             slug=UNSET if slug is None else slug,
             expected_version=expected_version,
             summary=summary,
-            patience=inf,
+            time_limit=inf,
         )
         counts = {"pagesRewritten": len(done.rewritten), "pagesLeft": done.left}
         return {"version": done.saved.version, "changed": done.saved.changed, **counts}

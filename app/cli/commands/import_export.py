@@ -138,7 +138,7 @@ def export_notes(
     wiki again. Exits with 1 when something could not be written; all else is in the export then."""
     from db.scope import Role
     from resolvers.import_export.files import export_path
-    from resolvers.transactions.audit import MACHINE, Event, audit_alone
+    from resolvers.transactions.audit import MACHINE, Event, audit_by_itself
 
     from ..progress import progress
     from ..session import find_wiki, session
@@ -151,7 +151,7 @@ def export_notes(
         with progress() as report:
             made = await export_path(database, wiki.scope(Role.READER), path, history=history, report=report)
         told = {"pages": made.pages, "sources": made.sources, "history": history}
-        await audit_alone(database, wiki.tenant.id, MACHINE, Event.WIKI_EXPORTED, wiki.owner.id, **told)
+        await audit_by_itself(database, wiki.tenant.id, MACHINE, Event.WIKI_EXPORTED, wiki.owner.id, **told)
         return made
 
     result = session(work)

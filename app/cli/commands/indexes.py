@@ -20,7 +20,7 @@ from ..output import print_status
 if TYPE_CHECKING:
     from resolvers.import_export.importing import Progress
 
-AT_ONCE = 2
+CONCURRENCY = 2
 GO_ON = "What was read stays read. To go on, run: cairn reindex"
 
 
@@ -92,7 +92,7 @@ async def read_together(
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(AT_ONCE):
+            for _ in range(CONCURRENCY):
                 group.create_task(work())
     except ExceptionGroup as failed:
         raise failed.exceptions[0] from None

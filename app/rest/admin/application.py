@@ -22,7 +22,7 @@ from resolvers.errors import BadInput, Unauthenticated
 from resolvers.rate_limits.buckets import Bucket, Lease, Rate, Share
 from resolvers.rate_limits.limiter import Account, Throttle
 from resolvers.tenants import tenants
-from resolvers.transactions.audit import CredentialLog, Event, audit_alone
+from resolvers.transactions.audit import CredentialLog, Event, audit_by_itself
 
 from ...http.limits import Admission, Bounds
 from ...http.request import Bodies
@@ -78,7 +78,7 @@ class OperatorThrottle(Throttle):
 
     def open(self, scope: Scope) -> Account:
         rate = self.credential
-        return Account((Share(rate, local(rate)),) if rate.per_second else (), self.most_at_once)
+        return Account((Share(rate, local(rate)),) if rate.per_second else (), self.max_concurrent)
 
 
 def local(rate: Rate) -> Callable[[float, float], Any]:
@@ -110,7 +110,7 @@ def admin_application(settings: Settings, database: Database, bounds: Bounds, lo
         database,
         credential=Rate(settings.credential_rate, settings.credential_burst),
         tenant=Rate(0, 1),
-        most_at_once=settings.max_concurrent,
+        max_concurrent=settings.max_concurrent,
     )
     application.state.signing = Signing(signing_secret(settings), settings.jwt_issuer, settings.jwt_audience)
     application.state.endpoint = RestEndpoint(
@@ -290,7 +290,7 @@ async def create_token(call: Caller, tenant: TenantName, given: admin_models.New
     acting = ActorKind(given.actor) if given.actor else None
     token = issue_token(call.request.app.state.signing, owner, Role(given.role.value), given.ttl, acting)
     told = {"role": given.role, "seconds": given.ttl}
-    await audit_alone(call.endpoint.database, tenant_id, BY, Event.TOKEN_CREATED, owner.id, **told)
+    await audit_by_itself(call.endpoint.database, tenant_id, BY, Event.TOKEN_CREATED, owner.id, **told)
     shown = {"tenant_id": str(tenant_id), "owner_id": str(owner.id), "role": given.role, "expires_in": given.ttl}
     return await created(call, {"token": token, **shown})
 

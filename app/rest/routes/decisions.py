@@ -67,7 +67,7 @@ class NewQuestion(RequestModel):
     significance: Weight = Significance.MEDIUM
 
 
-class QuestionWithdrawal(RequestModel):
+class WithdrawQuestionRequest(RequestModel):
     """A question is not to be decided any more; the reason is for those who wonder later."""
 
     reason: Annotated[str | None, Field(max_length=REASON.most)] = None
@@ -88,13 +88,13 @@ class NewDecision(RequestModel):
     ] = None
 
 
-class Asked(ResponseModel):
+class QuestionResult(ResponseModel):
     """A question that was asked, or withdrawn."""
 
     id: UUID
 
 
-class Recorded(ResponseModel):
+class DecisionResult(ResponseModel):
     """A decision that was recorded: without a page it went into the log alone."""
 
     page_id: UUID | None
@@ -119,7 +119,7 @@ def decision_row(row: Row) -> Row:
     "/decisions/questions",
     operation_id="askDecision",
     status_code=201,
-    response_model=Asked,
+    response_model=QuestionResult,
     responses=problems(*SENT),
 )
 async def ask(call: Caller, given: NewQuestion) -> Response:
@@ -136,10 +136,10 @@ async def ask(call: Caller, given: NewQuestion) -> Response:
 @routes.post(
     "/decisions/questions/{id}/withdraw",
     operation_id="withdrawQuestion",
-    response_model=Asked,
+    response_model=QuestionResult,
     responses=problems(*SENT, 404),
 )
-async def withdraw(call: Caller, id: UUID, given: QuestionWithdrawal) -> Response:
+async def withdraw(call: Caller, id: UUID, given: WithdrawQuestionRequest) -> Response:
     """Let a question end without a decision."""
 
     async def work(database: Database) -> Any:
@@ -154,7 +154,7 @@ async def withdraw(call: Caller, id: UUID, given: QuestionWithdrawal) -> Respons
     "/decisions",
     operation_id="recordDecision",
     status_code=201,
-    response_model=Recorded,
+    response_model=DecisionResult,
     responses=problems(*SENT, 404),
 )
 async def record(call: Caller, given: NewDecision) -> Response:

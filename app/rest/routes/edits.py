@@ -29,7 +29,7 @@ from ..responses import Row, answer, answer_written_page
 from .pages import page_now
 
 
-class Edit(RequestModel):
+class EditRequest(RequestModel):
     """The new text comes where the old text stands. Whitespace may differ; of two lines or more some words as well."""
 
     old_text: Annotated[Text, Field(min_length=1)]
@@ -46,7 +46,7 @@ routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 
 
 @routes.post("/pages/{slug}/edit", operation_id="editPage", response_model=Page, responses=problems(*SENT, 404, 412))
-async def edit(call: Caller, slug: Slug, given: Edit, type: Type = None) -> Response:
+async def edit(call: Caller, slug: Slug, given: EditRequest, type: Type = None) -> Response:
     """Replace a stretch of a page's text, or of one of its sections."""
     expected = Expected(call.request.scope, given.expected_version)
 
@@ -86,7 +86,7 @@ class SourceRef(RequestModel):
         return claims.SourceRef(self.kind.value, self.ref)
 
 
-class Supersession(RequestModel):
+class SupersedeRequest(RequestModel):
     """A claim of a page that no longer holds, and what holds now. `fact` is quoted as the page says it."""
 
     fact: Annotated[str, Field(min_length=1, max_length=CLAIM.most)]
@@ -105,7 +105,7 @@ class Supersession(RequestModel):
 @routes.post(
     "/pages/{slug}/supersede", operation_id="supersedeClaim", response_model=Page, responses=problems(*SENT, 404, 412)
 )
-async def supersede(call: Caller, slug: Slug, given: Supersession, type: Type = None) -> Response:
+async def supersede(call: Caller, slug: Slug, given: SupersedeRequest, type: Type = None) -> Response:
     """Record that a claim of a page no longer holds, and rewrite its section to say what holds now."""
     expected = Expected(call.request.scope, given.expected_version)
 
@@ -147,19 +147,19 @@ FIELDS = {
 }
 
 
-class Which(StrEnum):
+class LinkEnd(StrEnum):
     TO = "to"
     FROM = "from"
     BROKEN = "broken"
 
 
-OPERATIONS: dict[Which, tuple[str, Callable[[Row], Row]]] = {
-    Which.TO: ("RestLinksTo", lambda link: responses.whole_link(link["page"])),
-    Which.FROM: ("RestLinksFrom", responses.whole_link),
-    Which.BROKEN: ("RestBrokenLinks", responses.broken_link),
+OPERATIONS: dict[LinkEnd, tuple[str, Callable[[Row], Row]]] = {
+    LinkEnd.TO: ("RestLinksTo", lambda link: responses.whole_link(link["page"])),
+    LinkEnd.FROM: ("RestLinksFrom", responses.whole_link),
+    LinkEnd.BROKEN: ("RestBrokenLinks", responses.broken_link),
 }
 Direction = Annotated[
-    Which, Query(description="Pages that it links `to`, pages that it is linked `from`, or its `broken` links.")
+    LinkEnd, Query(description="Pages that it links `to`, pages that it is linked `from`, or its `broken` links.")
 ]
 
 
@@ -168,7 +168,7 @@ async def list_links(
     call: Caller,
     slug: Slug,
     type: Type = None,
-    which: Direction = Which.TO,
+    which: Direction = LinkEnd.TO,
     limit: Limit = 50,
     cursor: Cursor = None,
     include_archived: Archived = False,
@@ -190,7 +190,7 @@ class NewName(RequestModel):
     expected_version: ExpectedVersion = None
 
 
-class Merger(RequestModel):
+class MergeRequest(RequestModel):
     """The page that stays, by its slug, and of this one's type."""
 
     into: Annotated[str, Field(min_length=1, max_length=SLUG.most)]
@@ -236,7 +236,7 @@ async def rename(call: Caller, slug: Slug, given: NewName, type: Type = None) ->
 
 
 @routes.post("/pages/{slug}/merge", operation_id="mergePage", response_model=Page, responses=problems(*SENT, 404, 412))
-async def merge(call: Caller, slug: Slug, given: Merger, type: Type = None) -> Response:
+async def merge(call: Caller, slug: Slug, given: MergeRequest, type: Type = None) -> Response:
     """Put a page into another of its type, and answer with that one. What is left of the first is archived."""
     expected = Expected(call.request.scope)
 
@@ -264,7 +264,7 @@ async def merge(call: Caller, slug: Slug, given: Merger, type: Type = None) -> R
     return await answer_written_page(call, written.body, written.headers)
 
 
-class Transfer(RequestModel):
+class TransferRequest(RequestModel):
     """The owner whose wiki the page goes to, by slug or id."""
 
     to_owner: Annotated[str, Field(min_length=1, max_length=SLUG.most)]
@@ -274,7 +274,7 @@ class Transfer(RequestModel):
 @routes.post(
     "/pages/{slug}/transfer", operation_id="transferPage", response_model=Page, responses=problems(*SENT, 404, 412)
 )
-async def transfer(call: Caller, slug: Slug, given: Transfer, type: Type = None) -> Response:
+async def transfer(call: Caller, slug: Slug, given: TransferRequest, type: Type = None) -> Response:
     """Give a page to another wiki of the tenant, with its history and evidence, and answer with it as it is there."""
     expected = Expected(call.request.scope, given.expected_version)
 

@@ -9,12 +9,12 @@ from fastapi import APIRouter
 from starlette.responses import Response, StreamingResponse
 
 from resolvers.import_export.files import export_zip
-from resolvers.transactions.audit import Event, audit_alone
+from resolvers.transactions.audit import Event, audit_by_itself
 
-from ..endpoint import MovingRoute
+from ..endpoint import BulkRoute
 from ..parameters import Caller, problems
 
-routes = APIRouter(route_class=MovingRoute, tags=["export"])
+routes = APIRouter(route_class=BulkRoute, tags=["export"])
 IN_MEMORY = 4_000_000  # bytes; more goes to the disk
 PIECE = 64 * 1024
 ZIP = "application/zip"
@@ -39,7 +39,7 @@ async def export(call: Caller, history: bool = False) -> Response:
     try:
         made = await export_zip(call.database, call.wiki, file, history=history)
         told = {"pages": made.pages, "sources": made.sources, "history": history}
-        await audit_alone(
+        await audit_by_itself(
             call.endpoint.database,
             call.wiki.tenant_id,
             call.wiki.actor,

@@ -24,7 +24,7 @@ from .pages import page_now
 Version = Annotated[int, Field(ge=1, le=VERSION_MAX)]
 
 
-class Restoration(RequestModel):
+class RestoreRequest(RequestModel):
     """A version whose title, summary, text, tags and metadata are restored, as a new version."""
 
     version: Version
@@ -104,7 +104,7 @@ async def compare(
 @routes.post(
     "/pages/{slug}/restore", operation_id="restorePageVersion", response_model=Page, responses=problems(*SENT, 404, 412)
 )
-async def restore(call: Caller, slug: Slug, given: Restoration, type: Type = None) -> Response:
+async def restore(call: Caller, slug: Slug, given: RestoreRequest, type: Type = None) -> Response:
     """Make a new version of a page that says what an earlier one said."""
     expected = Expected(call.request.scope, given.expected_version)
 

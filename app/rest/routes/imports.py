@@ -20,7 +20,7 @@ from resolvers.import_export.importing import ImportProblem, ImportResult, impor
 from resolvers.transactions.transaction import check_may_write
 
 from ...http.request import Refused, check_coding, header, too_large
-from ..endpoint import MovingRoute
+from ..endpoint import BulkRoute
 from ..models import ResponseModel
 from ..parameters import SENT, Caller, problems
 from ..responses import answer_write
@@ -34,7 +34,7 @@ class ImportFault(ResponseModel):
     message: str
 
 
-class Imported(ResponseModel):
+class ImportSummary(ResponseModel):
     """The result of an import, as `cairn import` says it; the first thousand of the errors and of the warnings.
 
     `format` is the tool that the notes were taken to come from; `left_out` counts files that are no notes, and
@@ -55,9 +55,9 @@ class Imported(ResponseModel):
     errors: list[ImportFault]
 
 
-routes = APIRouter(route_class=MovingRoute, tags=["import"])
+routes = APIRouter(route_class=BulkRoute, tags=["import"])
 ENDINGS = {"application/zip": ".zip", "application/jsonl": ".jsonl", "application/x-ndjson": ".jsonl"}
-AT_ONCE = 4  # imports of one tenant in one process: each has files on the disk
+IMPORTS_PER_TENANT = 4  # imports of one tenant in one process: each has files on the disk
 IN_ALL = 32  # of all tenants
 WRITTEN_OVER = 100_000  # bytes that are gathered before they go to the disk
 UNPACKED = 20  # times the size of an upload that what it unpacks to may have
@@ -76,7 +76,7 @@ LINES = {
 }
 
 
-class Choice(StrEnum):
+class ImportTool(StrEnum):
     """The tools whose folders can be told from each other."""
 
     AUTO = "auto"
@@ -86,7 +86,7 @@ class Choice(StrEnum):
     LOGSEQ = "logseq"
 
 
-MadeBy = Annotated[Choice, Query(description="The tool that the notes of a zip come from; `auto` finds it out.")]
+MadeBy = Annotated[ImportTool, Query(description="The tool that the notes of a zip come from; `auto` finds it out.")]
 BODY = {
     "requestBody": {
         "required": True,
@@ -97,9 +97,9 @@ BODY = {
 
 
 @routes.post(
-    "/import", operation_id="importNotes", response_model=Imported, responses=problems(*SENT), openapi_extra=BODY
+    "/import", operation_id="importNotes", response_model=ImportSummary, responses=problems(*SENT), openapi_extra=BODY
 )
-async def import_notes(call: Caller, format: MadeBy = Choice.AUTO) -> Response:
+async def import_notes(call: Caller, format: MadeBy = ImportTool.AUTO) -> Response:
     """Bring notes into the wiki. The same again changes nothing, so what was stopped in its time is sent again, and
     goes on where it was."""
     ending = ending_of(call.request)
@@ -127,7 +127,7 @@ at_work: Counter[UUID] = Counter()
 @contextmanager
 def slot(tenant_id: UUID) -> Iterator[None]:
     """Take one of the few imports that a tenant may have at work in this process, so that other tenants have theirs."""
-    if at_work[tenant_id] >= AT_ONCE or at_work.total() >= IN_ALL:
+    if at_work[tenant_id] >= IMPORTS_PER_TENANT or at_work.total() >= IN_ALL:
         raise Unavailable("Other imports are at work here. Try again in a moment.")
     at_work[tenant_id] += 1
     try:
@@ -164,8 +164,8 @@ async def received(request: Request, path: Path, most: int) -> None:
         await asyncio.to_thread(file.write, bytes(pieces))
 
 
-def import_response(result: ImportResult) -> Imported:
-    return Imported(
+def import_response(result: ImportResult) -> ImportSummary:
+    return ImportSummary(
         created=result.created,
         changed=result.changed,
         unchanged=result.unchanged,

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from pydantic import FailFast, Field
 from starlette.responses import Response
 
-from content.limits import ALIAS, ALIASES_AT_ONCE, REF, RELATED, SLUG, SUMMARY, TAG, TAGS, TITLE
+from content.limits import ALIAS, ALIASES_PER_CALL, REF, RELATED, SLUG, SUMMARY, TAG, TAGS, TITLE
 from db.database import Database
 from resolvers.errors import BadInput, Conflict, NotFound
 from resolvers.model.drafts import PageDraft
@@ -139,7 +139,9 @@ class PageChanges(PageFields):
     aliases: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=ALIAS.most)]],
         FailFast(),
-        Field(max_length=ALIASES_AT_ONCE.most, description="All names besides the title, which always names the page."),
+        Field(
+            max_length=ALIASES_PER_CALL.most, description="All names besides the title, which always names the page."
+        ),
     ] = Field([])
     related: Related = Field([])
     edit_summary: EditSummary = None

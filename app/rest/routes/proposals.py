@@ -67,7 +67,7 @@ class Proposals(Listed):
 Ref = Annotated[str, Field(max_length=REF.most + 20)]
 
 
-class NewPageProposed(RequestModel):
+class ProposedPage(RequestModel):
     """A page to be made."""
 
     type: Annotated[WikiPageType, Field(strict=False)]
@@ -75,7 +75,7 @@ class NewPageProposed(RequestModel):
     content: Text = ""
 
 
-class EditProposed(RequestModel):
+class ProposedEdit(RequestModel):
     """The new text comes where the old text stands."""
 
     slug: Annotated[str, Field(min_length=1, max_length=SLUG.most)]
@@ -90,8 +90,8 @@ class ProposedChange(RequestModel):
     evidence: tuple[Ref, ...] = Field((), max_length=EVIDENCE_MAX, strict=False)
     significance: Annotated[Significance, Field(strict=False)] = Significance.MEDIUM
     expires_at: Annotated[Moment | None, Field(description="By its significance if left out.")] = None
-    create: NewPageProposed | None = None
-    edit: EditProposed | None = None
+    create: ProposedPage | None = None
+    edit: ProposedEdit | None = None
     archive: Annotated[str | None, Field(max_length=SLUG.most, description="A page's slug.")] = None
 
     @model_validator(mode="after")
@@ -114,7 +114,7 @@ class ProposedChange(RequestModel):
         return run
 
 
-class Acceptance(RequestModel):
+class AcceptRequest(RequestModel):
     """A word to the author, and words that stand for those proposed."""
 
     reason: Reason = None
@@ -130,13 +130,13 @@ class Acceptance(RequestModel):
         return decisions.Amendment(title, summary, content, self.content_version)
 
 
-class Refusal(RequestModel):
+class DeclineRequest(RequestModel):
     """The reason, which the author is told."""
 
     reason: Annotated[str, Field(min_length=1, max_length=EDIT_SUMMARY.most)]
 
 
-class Withdrawal(RequestModel):
+class WithdrawRequest(RequestModel):
     """The reason, if there is one to tell."""
 
     reason: Reason = None
@@ -182,7 +182,7 @@ async def propose(call: Caller, given: ProposedChange) -> Response:
 @routes.post(
     "/proposals/{id}/accept", operation_id="acceptProposal", response_model=Proposal, responses=problems(*SENT, 404)
 )
-async def accept(call: Caller, id: UUID, given: Acceptance) -> Response:
+async def accept(call: Caller, id: UUID, given: AcceptRequest) -> Response:
     """Do what was proposed, as its author. What was written since in other sections stays."""
     return await deciding(
         call, id, lambda database: decisions.accept_proposal(database, call.wiki, id, given.amendment(), given.reason)
@@ -192,7 +192,7 @@ async def accept(call: Caller, id: UUID, given: Acceptance) -> Response:
 @routes.post(
     "/proposals/{id}/decline", operation_id="declineProposal", response_model=Proposal, responses=problems(*SENT, 404)
 )
-async def decline(call: Caller, id: UUID, given: Refusal) -> Response:
+async def decline(call: Caller, id: UUID, given: DeclineRequest) -> Response:
     """Let a proposal end without being done."""
     return await deciding(call, id, lambda database: decisions.decline_proposal(database, call.wiki, id, given.reason))
 
@@ -200,7 +200,7 @@ async def decline(call: Caller, id: UUID, given: Refusal) -> Response:
 @routes.post(
     "/proposals/{id}/withdraw", operation_id="withdrawProposal", response_model=Proposal, responses=problems(*SENT, 404)
 )
-async def withdraw(call: Caller, id: UUID, given: Withdrawal) -> Response:
+async def withdraw(call: Caller, id: UUID, given: WithdrawRequest) -> Response:
     """Take back one's own proposal."""
     return await deciding(call, id, lambda database: decisions.withdraw_proposal(database, call.wiki, id, given.reason))
 

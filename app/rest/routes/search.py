@@ -25,7 +25,7 @@ class SectionName(ResponseModel):
     heading: str
 
 
-class Hit(PageItem):
+class SearchHit(PageItem):
     """A page that a search found. Scores are comparable within one search."""
 
     score: float
@@ -44,13 +44,13 @@ class HeldName(ResponseModel):
     missing: str
 
 
-class Hits(Listed):
+class SearchHits(Listed):
     """`did_you_mean` is what was searched for instead, when a word had to be corrected.
 
     `held_names` are names in the query without a page, where no page is found.
     """
 
-    items: list[Hit]
+    items: list[SearchHit]
     did_you_mean: str | None
     held_names: list[HeldName] = Field(title="Names without a page")
 
@@ -63,7 +63,7 @@ class SpaceName(ResponseModel):
     name: str
 
 
-class FoundPassage(ResponseModel):
+class SourcePassage(ResponseModel):
     """A passage of a source."""
 
     position: int
@@ -75,7 +75,7 @@ class FoundPassage(ResponseModel):
     source: SourceName
 
 
-class EitherHit(ResponseModel):
+class CombinedHit(ResponseModel):
     """A page or a passage: the other one is null. `score` is `raw_score`, for a page times its wiki's score boost."""
 
     score: float
@@ -85,13 +85,13 @@ class EitherHit(ResponseModel):
     section: SectionName | None
     snippet: Snippet | None
     page: PageItem | None
-    passage: FoundPassage | None
+    passage: SourcePassage | None
 
 
-class EitherHits(Listed):
+class CombinedHits(Listed):
     """Hits of a search with `in` or `space`, and the wikis that were searched."""
 
-    items: list[EitherHit]
+    items: list[CombinedHit]
     spaces: list[SpaceName]
     did_you_mean: str | None
 
@@ -115,7 +115,7 @@ Spaces = Annotated[
 ]
 
 
-@routes.get("/search", operation_id="searchPages", response_model=Hits | EitherHits, responses=reading(404))
+@routes.get("/search", operation_id="searchPages", response_model=SearchHits | CombinedHits, responses=reading(404))
 async def search(
     call: Caller,
     q: Question,

@@ -24,8 +24,8 @@ from schema.enums import WikiPageType, WikiSourceKind
 
 from ...http.request import header, parse_in_thread
 from .. import responses
-from ..endpoint import Call, MovingRoute, WikiRoute
-from ..models import Forgotten, NewSource, NewSources, PassageHits, ResponseModel, Retention, Source, Sources
+from ..endpoint import BulkRoute, Call, WikiRoute
+from ..models import ForgetResult, NewSource, NewSources, PassageHits, ResponseModel, RetainResults, Source, Sources
 from ..operations import read, write
 from ..parameters import SENT, Caller, Cursor, Limit, problems, reading
 from ..problems import problem
@@ -34,7 +34,7 @@ from .imports import bounded
 from .pages import capitals
 
 routes = APIRouter(route_class=WikiRoute, tags=["sources"])
-moving = APIRouter(route_class=MovingRoute, tags=["sources"])
+uploads = APIRouter(route_class=BulkRoute, tags=["sources"])
 BINARY = "application/octet-stream"
 PATH_MAX = 1_000  # characters
 FILE_SCHEMA = {"schema": {"type": "string", "format": "binary"}}
@@ -48,7 +48,7 @@ FILE = {
 Kinds = Annotated[list[WikiSourceKind] | None, Query(alias="kind", max_length=20, description="Of one of these kinds.")]
 Reason = Annotated[str | None, Query(min_length=1, max_length=FORGET_REASON.most, description="Why. It is kept.")]
 KNOWN: dict[int | str, dict[str, Any]] = {
-    200: {"model": Source | Retention, "description": "This very evidence was here already."}
+    200: {"model": Source | RetainResults, "description": "This very evidence was here already."}
 }
 
 
@@ -92,7 +92,7 @@ async def search_sources(
     return await answer(call, responses.listed(found, hits, did_you_mean=found["did_you_mean"]))
 
 
-@moving.post(
+@uploads.post(
     "/ingest",
     operation_id="ingestSource",
     status_code=201,
@@ -194,7 +194,7 @@ async def get_source(call: Caller, id: UUID) -> Response:
     "/sources",
     operation_id="retainSources",
     status_code=201,
-    response_model=Source | Retention,
+    response_model=Source | RetainResults,
     responses={**KNOWN, **problems(*SENT)},
 )
 async def retain(call: Caller, given: NewSources) -> Response:
@@ -247,7 +247,7 @@ def draft_of(given: NewSource) -> SourceDraft:
     )
 
 
-@routes.delete("/sources/{id}", operation_id="forgetSource", response_model=Forgotten, responses=problems(404))
+@routes.delete("/sources/{id}", operation_id="forgetSource", response_model=ForgetResult, responses=problems(404))
 async def forget(call: Caller, id: UUID, reason: Reason = None) -> Response:
     """Forget a source and all its versions: its words go at once, and by a job from all that was written of them."""
 
@@ -267,4 +267,4 @@ async def source_now(call: Call, database: Database, id: UUID) -> dict[str, Any]
     return responses.source_row(found)
 
 
-routes.include_router(moving)
+routes.include_router(uploads)

@@ -15,7 +15,7 @@ OFF = "Programs are not let in by OAuth here. Whoever runs this service turns it
 
 async def ask(visit: Visit) -> Response:
     """Show who asks to use the wiki, and for what."""
-    request, _ = await server_of(visit).request_of(visit.asked("request"))
+    request, _ = await server_of(visit).request_of(visit.parameter("request"))
     found = await visit.ask("connect", "Connect")
     return await visit.show(
         "connect.html",
@@ -23,7 +23,7 @@ async def ask(visit: Visit) -> Response:
         program=request.client.name,
         host=host_of(request.redirect_uri),
         may_write="wiki:write" in request.scopes and found["viewer"]["role"] != "READER",
-        signed=visit.asked("request"),
+        signed=visit.parameter("request"),
         **found,
     )
 
@@ -50,7 +50,7 @@ async def own_programs(visit: Visit) -> Response:
 
 async def programs(visit: Visit) -> Response:
     """List the programs that may use the wiki."""
-    found = await visit.ask("connect", "Programs", after=visit.asked("after") or None)
+    found = await visit.ask("connect", "Programs", after=visit.parameter("after") or None)
     for one in found["programs"]["nodes"]:
         one["host"] = host_of(one["redirectUri"])
     return await visit.show("programs.html", **found)

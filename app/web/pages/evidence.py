@@ -29,7 +29,11 @@ NO_SOURCE = "There is no such source. The list of sources shows those that there
 
 async def sources(visit: Visit) -> Response:
     """Show the sources, newest first; or the passages that a search finds in them."""
-    query, kind, after = visit.asked("q")[:QUERY_MAX], visit.asked("kind").upper(), visit.asked("after") or None
+    query, kind, after = (
+        visit.parameter("q")[:QUERY_MAX],
+        visit.parameter("kind").upper(),
+        visit.parameter("after") or None,
+    )
     chosen = {"q": query, "kind": kind if kind in KINDS else ""}
     if query:
         found = await visit.ask("sources", "Passages", query=query, after=after)
@@ -44,7 +48,7 @@ async def source(visit: Visit) -> Response:
     found = await visit.ask("sources", "Source", id=visit.request.path_params["id"])
     lines = existing_source(found)["content"].splitlines()
     parts = parts_of(lines)
-    asked = visit.asked("part")
+    asked = visit.parameter("part")
     part = min(int(asked), len(parts)) if asked.isascii() and asked.isdecimal() and 0 < len(asked) < 7 else 1
     start, end = parts[max(part, 1) - 1]
     used = {line for cited in found["source"]["citations"]["nodes"] for line in lines_of(cited)}
@@ -128,7 +132,7 @@ async def file_text(visit: Visit) -> Response:
     """Return the text of a file for the form of a new source; why it cannot be read, where that is so."""
     check_may_write(visit, (await visit.ask("search", "Nothing"))["viewer"])
     try:
-        found = await text_of_file(media_type_of(None, visit.asked("name"), visit.file), visit.file)
+        found = await text_of_file(media_type_of(None, visit.parameter("name"), visit.file), visit.file)
     except Unreadable as error:
         return PlainTextResponse(f"The file cannot be read: {error}.", 422)
     return PlainTextResponse(found.text.strip(), headers={"cache-control": "no-store"})

@@ -14,12 +14,12 @@ QUERY_MAX = 500  # characters
 
 async def results(visit: Visit) -> Response:
     """Show what a search finds, with how many there are of each type and tag."""
-    query, type, tag = visit.asked("q")[:QUERY_MAX], visit.asked("type").lower(), visit.asked("tag")
+    query, type, tag = visit.parameter("q")[:QUERY_MAX], visit.parameter("type").lower(), visit.parameter("tag")
     wanted = {"types": [type.upper()] if type in TEMPLATES else None, "tags": [tag] if tag else None}
     chosen = {"q": query, "type": type if wanted["types"] else "", "tag": tag}
     if not query:
         return await visit.show("search.html", chosen=chosen, found=None, **await visit.ask("search", "Nothing"))
-    found = await visit.ask("search", "Search", query=query, filter=wanted, after=visit.asked("after") or None)
+    found = await visit.ask("search", "Search", query=query, filter=wanted, after=visit.parameter("after") or None)
     return await visit.show("search.html", chosen=chosen, may_write=may_write(visit, found["viewer"]), **found)
 
 
@@ -28,7 +28,7 @@ async def suggest(visit: Visit) -> Response:
 
     Names that begin as somebody types come before others.
     """
-    query = visit.asked("q")[:QUERY_MAX]
+    query = visit.parameter("q")[:QUERY_MAX]
     found = await visit.ask("search", "Suggest", query=query) if query else {"named": [], "found": []}
     hits: dict[tuple[str, str], dict[str, Any]] = {}
     for hit in [*found["named"], *found["found"]]:

@@ -22,16 +22,16 @@ async def home(visit: Visit) -> Response:
 
 async def listed(visit: Visit) -> Response:
     """Show pages of a type or with a tag, or every page."""
-    type, tag, order = visit.asked("type").lower(), visit.asked("tag"), visit.asked("order").lower()
+    type, tag, order = visit.parameter("type").lower(), visit.parameter("tag"), visit.parameter("order").lower()
     order = order if order in ORDERS else "title"
     wanted = {
         "types": [type.upper()] if type in TEMPLATES else None,
         "tags": [tag] if tag else None,
-        "status": "ARCHIVED" if visit.asked("status") == "archived" else "ACTIVE",
+        "status": "ARCHIVED" if visit.parameter("status") == "archived" else "ACTIVE",
     }
-    after = visit.asked("after") or None
+    after = visit.parameter("after") or None
     found = await visit.ask("pages", "Pages", filter=wanted, order=order.upper(), after=after)
-    chosen = {"type": type if wanted["types"] else "", "tag": tag, "order": order, "status": visit.asked("status")}
+    chosen = {"type": type if wanted["types"] else "", "tag": tag, "order": order, "status": visit.parameter("status")}
     return await visit.show("pages.html", chosen=chosen, types=types_offered(found["wiki"], chosen), **found)
 
 

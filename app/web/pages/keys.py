@@ -27,7 +27,7 @@ async def keys_page(visit: Visit, status: int = 200, **values: Any) -> Response:
     """Show the keys; a secret that was just made is shown this once, and kept by no browser."""
     if visit.wiki.role is not Role.ADMIN:
         raise Forbidden(ADMINS)
-    found = await visit.ask("keys", "Keys", after=visit.asked("after") or None)
+    found = await visit.ask("keys", "Keys", after=visit.parameter("after") or None)
     given = {"name": "", "role": Role.READER.name, "days": "90", "networks": "", "scopes": ()}
     usual = {"made": None, "former_until": None, "errors": (), "given": given}
     lists = {"days": DAYS, "roles": ROLES, "scopes": SCOPES, "overlaps": OVERLAPS}

@@ -59,13 +59,13 @@ async def preview(visit: Visit) -> Response:
 
 async def shorter(visit: Visit) -> Response:
     """Redirect from the address of a page that other programs know, without its wiki, to the full one."""
-    owner = visit.asked("owner") or (await visit.ask("home", "Own"))["viewer"]["owner"]["slug"]
+    owner = visit.parameter("owner") or (await visit.ask("home", "Own"))["viewer"]["owner"]["slug"]
     return redirect(path_to("wiki", owner, visit.request.path_params["type"], visit.request.path_params["slug"]), 301)
 
 
 async def show_graph(visit: Visit) -> Response:
     """Show the pages around one: a drawing, and the same as a list."""
-    depth = 2 if visit.asked("depth") == "2" else 1
+    depth = 2 if visit.parameter("depth") == "2" else 1
     found = await visit.ask("read", "Graph", id=visit.request.path_params["id"], depth=depth)
     if found["around"] is None or found["around"]["page"]["owner"]["slug"] != visit.owner:
         raise NotFound(NO_PAGE)

@@ -52,9 +52,9 @@ async def ignore(visit: Visit) -> Response:
 
 async def proposals(visit: Visit) -> Response:
     """Show the proposals that are open, or that came to another end."""
-    asked = visit.asked("status").upper()
+    asked = visit.parameter("status").upper()
     status = asked if asked in STATUSES else "OPEN"
-    found = await visit.ask("work", "Proposals", status=status, after=visit.asked("after") or None)
+    found = await visit.ask("work", "Proposals", status=status, after=visit.parameter("after") or None)
     return await visit.show("proposals.html", chosen=status, statuses=STATUSES, **found)
 
 
@@ -77,7 +77,7 @@ async def proposal_page(visit: Visit, status: int = 200, errors: tuple[Any, ...]
         "may_decide": is_open and is_admin(visit, viewer),
         "may_withdraw": is_open and is_own,
         "amendment": await amendment(visit, shown) if is_open and shown["proposedBodyMd"] is not None else None,
-        "is_made": visit.asked("made") == "1",
+        "is_made": visit.parameter("made") == "1",
     }
     evidence = [(ref, urlsplit(ref).scheme in ("http", "https")) for ref in shown["evidence"]]
     return await visit.show("proposal.html", status, errors=errors, evidence=evidence, **values, **found)

@@ -36,8 +36,15 @@ async def new_page(visit: Visit) -> Response:
     """Show the form of a new page; its title may be given, as by a link that leads nowhere."""
     found = await visit.ask("search", "Nothing")
     check_may_write(visit, found["viewer"])
-    type = visit.asked("type") if visit.asked("type") in TEMPLATES else "topic"
-    given = {"type": type, "title": visit.asked("title"), "slug": "", "summary": "", "tags": "", "body": template(type)}
+    type = visit.parameter("type") if visit.parameter("type") in TEMPLATES else "topic"
+    given = {
+        "type": type,
+        "title": visit.parameter("title"),
+        "slug": "",
+        "summary": "",
+        "tags": "",
+        "body": template(type),
+    }
     return await visit.show("new.html", given=given, errors=[], templates=page_templates(), **found)
 
 
@@ -83,7 +90,7 @@ def without_empty_sections(body: str) -> str:
 
 async def edit_page(visit: Visit) -> Response:
     """Show a page, or the section that the address names, in an editor."""
-    section = visit.asked("section")
+    section = visit.parameter("section")
     found = await visit.ask("write", "Edit", **named(visit), section=section or "-", isSection=bool(section))
     page = existing(found["page"])
     check_may_write(visit, found["viewer"])
@@ -250,7 +257,7 @@ def chosen(visit: Visit) -> str:
 
 async def choose(visit: Visit, action: str, type: str | None) -> Response:
     """Show the form of an action that needs a second page, with the pages that answer to the name given."""
-    name = visit.asked("name")[:TITLE_MAX]
+    name = visit.parameter("name")[:TITLE_MAX]
     found = await visit.ask("write", "Choose", **named(visit), name=name, isNamed=bool(name), namedType=type)
     page = existing(found["page"])
     check_may_write(visit, found["viewer"])
@@ -272,14 +279,14 @@ async def arranged(visit: Visit, operation: str, given: dict[str, Any]) -> Respo
 
 async def history(visit: Visit) -> Response:
     """Show the versions of a page."""
-    found = await visit.ask("history", "History", **named(visit), after=visit.asked("after") or None)
+    found = await visit.ask("history", "History", **named(visit), after=visit.parameter("after") or None)
     existing(found["page"])
     return await visit.show("history.html", may_write=may_write(visit, found["viewer"]), **found)
 
 
 async def diff(visit: Visit) -> Response:
     """Show what changed between two versions, word by word."""
-    first, last = sorted((number(visit.asked("from")), number(visit.asked("to"))))
+    first, last = sorted((number(visit.parameter("from")), number(visit.parameter("to"))))
     found = await visit.ask("history", "Diff", id=visit.request.path_params["id"], **{"from": first, "to": last})
     existing(found["diff"])
     for hunk in found["diff"]["hunks"]:

@@ -9,7 +9,7 @@ from selection.declare.mapping import OuterRow
 
 from ...access import OWNERS, SPANS_TENANT, readable
 from ...tables import api_keys, grants, owners, tenants
-from ..kept import kept_rows
+from ..json_rows import json_rows
 from ..references import found, referred
 
 by_ids = found(owners)
@@ -79,4 +79,4 @@ def null_text(owner: OuterRow) -> ColumnElement[Any]:
 
 
 def write_rules(owner: OuterRow) -> Select[Any]:
-    return select(kept_rows(owner.c.write_policy, role=Text(), page_type=Text(), policy=Text()))
+    return select(json_rows(owner.c.write_policy, role=Text(), page_type=Text(), policy=Text()))

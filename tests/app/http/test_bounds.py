@@ -38,7 +38,7 @@ async def by_graphql(service: Service, token: str, piece: str) -> None:
         "slug": slug("graphql"),
         "summary": longest(limits.SUMMARY, "\n"),
         "bodyMd": body(piece, LENGTH),
-        "aliases": several(limits.ALIASES_AT_ONCE, limits.ALIAS, piece),
+        "aliases": several(limits.ALIASES_PER_CALL, limits.ALIAS, piece),
         "tags": several(limits.TAGS, limits.TAG, piece),
         "metadata": metadata(piece),
         "editSummary": longest(limits.EDIT_SUMMARY, "\n"),
@@ -77,7 +77,7 @@ async def by_tools(agent: Agent, piece: str) -> None:
         summary=longest(limits.SUMMARY, "\n"),
         content=body(piece, LENGTH),
         tags=several(limits.TAGS, limits.TAG, piece),
-        aliases=several(limits.ALIASES_AT_ONCE, limits.ALIAS, piece),
+        aliases=several(limits.ALIASES_PER_CALL, limits.ALIAS, piece),
     )
     await agent.call(
         "wiki_remember",
@@ -113,7 +113,7 @@ async def by_model(wiki: Wiki, piece: str) -> None:
         line(limits.TITLE, piece),
         (SectionProposal("overview", (source,), longest(limits.HEADING, piece)),),
         longest(limits.SUMMARY, "\n"),
-        tuple(several(limits.ALIASES_AT_ONCE, limits.ALIAS, piece)),
+        tuple(several(limits.ALIASES_PER_CALL, limits.ALIAS, piece)),
         tuple(several(limits.TAGS, limits.TAG, piece)),
     )
 

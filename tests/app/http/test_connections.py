@@ -90,7 +90,7 @@ async def test_a_body_is_none_of_it(service: Service, token: str) -> None:
 async def test_a_head_is_not_waited_for_for_ever(
     service: Service, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(protocol, "PATIENCE", 0.1)
+    monkeypatch.setattr(protocol, "READ_TIMEOUT", 0.1)
     async with connected(service) as client:
         await client.say(sent)
         answer = await client.rest()
@@ -100,7 +100,7 @@ async def test_a_head_is_not_waited_for_for_ever(
 async def test_whoever_follows_or_asks_again_is_not_late(
     service: Service, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(protocol, "PATIENCE", 2)
+    monkeypatch.setattr(protocol, "READ_TIMEOUT", 2)
     async with connected(service) as client, initialised(service, token) as socket:
         await socket.subscribe(WIKI_CHANGED)
         for _ in range(3):

@@ -60,7 +60,7 @@ async def test_a_pooler_or_server_that_takes_no_more_connections_is_told(
 async def test_a_database_that_does_not_answer_is_told(
     dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("db.breaker.PATIENCE", 0.2)
+    monkeypatch.setattr("db.breaker.ANSWER_TIMEOUT", 0.2)
     async with serving(dsn, tmp_path) as service:
         holder = await asyncpg.connect(dsn)
         async with holder.transaction():

@@ -163,7 +163,7 @@ async def test_no_edge_of_a_graph_leads_out_of_it(service: Service, token: str, 
 async def test_half_a_request_is_not_waited_for_for_ever(
     service: Service, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.http.request.PATIENCE", 0.1)
+    monkeypatch.setattr("app.http.request.READ_TIMEOUT", 0.1)
     reader, writer = await asyncio.open_connection("127.0.0.1", int(service.url.rpartition(":")[2]))
     head = f"POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
     writer.write(f"{head}Content-Length: 100\r\n\r\n{{".encode())

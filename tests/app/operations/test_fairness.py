@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from lib.turns import BORROWER, Crowded, Turns, turn
+from lib.fair_queue import BORROWER, FairQueue, QueueFull, slot
 from tests.app.service import serving
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -17,12 +17,12 @@ CROWD = 300
 
 
 async def test_a_borrower_with_many_waits_behind_itself_alone() -> None:
-    turns, order = Turns(2), list[str]()
+    queue, order = FairQueue(2), list[str]()
     free = asyncio.Event()
 
     async def work(borrower: str) -> None:
         BORROWER.set(borrower)
-        async with turn(turns):
+        async with slot(queue):
             order.append(borrower)
             await free.wait()
 
@@ -32,44 +32,44 @@ async def test_a_borrower_with_many_waits_behind_itself_alone() -> None:
     free.set()
     await asyncio.gather(*tasks)
     assert set(order[2:5]) >= {"light", "other"}
-    assert (turns.taken, turns.waiters, turns.held, turns.waiting) == (0, 0, {}, {})
+    assert (queue.taken, queue.waiters, queue.held, queue.waiting) == (0, 0, {}, {})
 
 
 async def test_one_borrower_leaves_a_quarter_to_the_others() -> None:
-    turns = Turns(8)
+    queue = FairQueue(8)
     for _ in range(6):
-        await turns.take("heavy")
-    seventh = asyncio.create_task(turns.take("heavy"))
-    await asyncio.wait_for(turns.take("light"), 1)
+        await queue.acquire("heavy")
+    seventh = asyncio.create_task(queue.acquire("heavy"))
+    await asyncio.wait_for(queue.acquire("light"), 1)
     assert not seventh.done()
-    turns.give("heavy")
+    queue.release("heavy")
     await asyncio.wait_for(seventh, 1)
 
 
 async def test_one_borrower_fills_half_of_the_queue() -> None:
-    turns = Turns(1, queue=4)
-    await turns.take("heavy")
-    waiting = [asyncio.create_task(turns.take("heavy")) for _ in range(2)]
+    queue = FairQueue(1, queue=4)
+    await queue.acquire("heavy")
+    waiting = [asyncio.create_task(queue.acquire("heavy")) for _ in range(2)]
     await asyncio.sleep(0)
-    with pytest.raises(Crowded):
-        await turns.take("heavy")
-    waiting += [asyncio.create_task(turns.take("light")) for _ in range(2)]
+    with pytest.raises(QueueFull):
+        await queue.acquire("heavy")
+    waiting += [asyncio.create_task(queue.acquire("light")) for _ in range(2)]
     await asyncio.sleep(0)
-    with pytest.raises(Crowded):
-        await turns.take("other")
+    with pytest.raises(QueueFull):
+        await queue.acquire("other")
     for task in waiting:
         task.cancel()
     await asyncio.gather(*waiting, return_exceptions=True)
-    assert turns.waiters == 0
+    assert queue.waiters == 0
 
 
 @pytest.mark.parametrize("seed", range(10))
 async def test_no_turn_is_lost_in_a_storm_of_cancellations(seed: int) -> None:
-    chance, turns, at_once = random.Random(seed), Turns(4), Counter[str]()
+    chance, queue, at_once = random.Random(seed), FairQueue(4), Counter[str]()
 
     async def work(borrower: str) -> None:
         BORROWER.set(borrower)
-        async with turn(turns):
+        async with slot(queue):
             at_once[borrower] += 1
             assert at_once[borrower] <= 3
             assert at_once.total() <= 4
@@ -83,7 +83,7 @@ async def test_no_turn_is_lost_in_a_storm_of_cancellations(seed: int) -> None:
         chance.choice(tasks).cancel()
         await asyncio.sleep(chance.random() / 1000)
     assert not [task for task in tasks if not task.cancelled() and task.exception()]
-    assert (turns.taken, turns.waiters, turns.held, turns.waiting) == (0, 0, {}, {})
+    assert (queue.taken, queue.waiters, queue.held, queue.waiting) == (0, 0, {}, {})
 
 
 async def test_a_request_passes_the_crowd_of_another_tenant(dsn: str, tmp_path: Path, wiki: Wiki) -> None:

@@ -11,15 +11,15 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from app.server.collecting import FEW, PUT_OFF_MOST, GarbageCollection
-from app.server.intake import AT_ONCE, COLLECT_AFTER
+from app.server.garbage_collection import FEW, PUT_OFF_MOST, GarbageCollection
+from app.server.intake import COLLECT_AFTER, REQUESTS_PER_PASS
 from app.server.serve import bind, config_of
 from app.server.shutdown import DRAINING
 from app.settings import Settings
 from tests.waiting import within
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-CROWD = 5 * AT_ONCE
+CROWD = 5 * REQUESTS_PER_PASS
 
 
 class Slow:
@@ -112,7 +112,7 @@ async def test_one_pass_of_the_loop_begins_only_so_many_requests(monkeypatch: py
                 one.send(GET)
             await begun(app, CROWD)
             app.handle.cancel()
-            assert max(Counter(app.began).values()) <= AT_ONCE
+            assert max(Counter(app.began).values()) <= REQUESTS_PER_PASS
             app.may_answer.set()
             for one in crowd:
                 await answers(one, 1)

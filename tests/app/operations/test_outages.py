@@ -148,7 +148,7 @@ async def test_a_full_disk_is_told_everywhere_and_comes_back(
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("db.breaker.EVERY", 0.2)
-    monkeypatch.setattr("db.breaker.PATIENCE", 0.5)
+    monkeypatch.setattr("db.breaker.ANSWER_TIMEOUT", 0.5)
 
 
 async def refuse_and_heal(service: Service, token: str, hang: Callable[[], None], go_on: Callable[[], None]) -> None:

@@ -26,8 +26,8 @@ def rest(service: Service, token: str) -> Rest:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renamed_links, "AT_ONCE", 2)
-    monkeypatch.setattr(renaming, "PATIENCE", 0.0)
+    monkeypatch.setattr(renamed_links, "TEXTS_PER_BATCH", 2)
+    monkeypatch.setattr(renaming, "RENAME_TIMEOUT", 0.0)
 
 
 async def hub(wiki: Wiki) -> str:

@@ -298,7 +298,7 @@ async def test_a_request_that_takes_too_long_is_stopped_and_writes_nothing(
 
 
 async def test_a_whole_wiki_is_given_more_time_than_a_page(dsn: str, tmp_path: Path, wiki: Wiki) -> None:
-    for times, status in (({"request_timeout": 0.2}, 200), ({"moving_timeout": 0.2}, 504)):
+    for times, status in (({"request_timeout": 0.2}, 200), ({"import_timeout": 0.2}, 504)):
         async with serving(dsn, tmp_path, **times) as service:
             rest = Rest(service.http, service.token(wiki.scope.tenant_id, wiki.scope.owner_id))
             kind = {"content-type": "application/jsonl"}

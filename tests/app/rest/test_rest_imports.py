@@ -111,7 +111,7 @@ async def test_an_upload_has_a_limit_and_so_has_what_it_unpacks_to(dsn: str, tmp
 
 
 async def test_few_imports_are_at_work_at_once(rest: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "AT_ONCE", 0)
+    monkeypatch.setattr(imports, "IMPORTS_PER_TENANT", 0)
     answer = await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
     assert (*refused(answer), answer.headers["retry-after"]) == (503, "UNAVAILABLE", "1")
 
@@ -130,10 +130,10 @@ async def test_uploads_that_trickle_keep_no_other_tenant_from_importing(
     kind = {"content-type": "application/jsonl"}
     uploads = [
         asyncio.create_task(rest.ask("POST", "/import", content=trickle(), headers=kind))
-        for _ in range(imports.AT_ONCE)
+        for _ in range(imports.IMPORTS_PER_TENANT)
     ]
     async with within("the imports had not begun"):
-        while imports.at_work[wiki.scope.tenant_id] < imports.AT_ONCE:
+        while imports.at_work[wiki.scope.tenant_id] < imports.IMPORTS_PER_TENANT:
             await asyncio.sleep(0.01)
     answer = await rest.ask("POST", "/import", content=zipped(NOTES), headers=ZIP)
     assert refused(answer) == (503, "UNAVAILABLE")

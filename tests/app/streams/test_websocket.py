@@ -274,7 +274,7 @@ async def test_a_connection_is_initialised_once_and_in_time(
     async with initialised(service, token) as socket:
         await socket.say(type="connection_init")
         assert await socket.closed() == (4429, "Too many initialisation requests")
-    monkeypatch.setattr(websocket, "INIT_PATIENCE", 0.1)
+    monkeypatch.setattr(websocket, "INIT_TIMEOUT", 0.1)
     async with open_socket(service) as socket:
         assert await socket.closed() == (4408, "Connection initialisation timeout")
 

@@ -28,7 +28,7 @@ from resolvers.pages.lifecycle import create_page
 from tests.app.command_line import COMMAND, ROOT
 from tests.conftest import execute, in_database
 from tests.examples import examples, is_nightly
-from tests.listening import PATIENCE
+from tests.listening import STATEMENT_TIMEOUT
 from tests.resolvers.archives.furnished import FILE, files_of, furnish, furnish_tenant
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
@@ -58,7 +58,7 @@ async def count(dsn: str, table: str) -> int:
 
 async def opened(dsn: str, wiki: Wiki) -> Wiki:
     """The same wiki in another database."""
-    database = Database(dsn, size=2, statement_timeout=PATIENCE)
+    database = Database(dsn, size=2, statement_timeout=STATEMENT_TIMEOUT)
     await database.open()
     look = await asyncpg.connect(dsn)
     await look.set_type_codec("jsonb", schema="pg_catalog", encoder=str, decoder=orjson.loads)

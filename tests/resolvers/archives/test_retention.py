@@ -32,7 +32,7 @@ async def test_a_tenant_chooses_what_it_keeps(wiki: Wiki) -> None:
 async def test_old_versions_lose_their_text_but_for_those_that_others_rest_on(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("resolvers.archives.retention.AT_ONCE", 2)
+    monkeypatch.setattr("resolvers.archives.retention.ROWS_PER_BATCH", 2)
     page = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kiln", body=TEXTS[0]))).page_id
     for text in TEXTS[1:5]:
         await update_page(wiki.database, wiki.scope, page, body=text)

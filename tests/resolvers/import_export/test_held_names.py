@@ -48,7 +48,7 @@ async def test_names_that_are_held_come_back(wiki: Wiki, tmp_path: Path, form: s
 async def test_a_name_of_many_sources_has_several_lines(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exporting, "SIGHTINGS_AT_ONCE", 2)
+    monkeypatch.setattr(exporting, "SIGHTINGS_PER_BATCH", 2)
     for n in range(5):
         source = await wiki.add_source(ref=f"doc-{n}")
         await record_mention(wiki.database, wiki.scope, name="Ada", source_id=source, quote=f"Ada {n}")

@@ -245,7 +245,7 @@ async def test_a_failed_job_is_retried_with_all_its_attempts(wiki: Wiki) -> None
 
 
 async def test_what_is_old_is_pruned_in_batches(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("resolvers.archives.retention.AT_ONCE", 2)
+    monkeypatch.setattr("resolvers.archives.retention.ROWS_PER_BATCH", 2)
     for number in range(5):
         await create_page(wiki.database, wiki.scope, PageDraft("topic", f"Page {number}"))
     over, waiting = await ask(wiki, 7), await ask(wiki, 8)

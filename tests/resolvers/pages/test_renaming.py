@@ -12,7 +12,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages import renaming
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.lifecycle import create_page, delete_page, update_page
-from resolvers.pages.renaming import AT_ONCE, rename_page, rewrite_next, rewrite_rest
+from resolvers.pages.renaming import TEXTS_PER_BATCH, rename_page, rewrite_next, rewrite_rest
 from tests.listening import ListeningDatabase
 from tests.wiki import Wiki
 
@@ -92,7 +92,7 @@ async def test_a_link_follows_a_page_out_of_a_slug_that_another_type_shares(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Left as it is it would mean the other page: so all of them go along in one transaction."""
-    monkeypatch.setattr(renaming, "AT_ONCE", 1)
+    monkeypatch.setattr(renaming, "TEXTS_PER_BATCH", 1)
     old = await create(wiki, "Old Town")
     other = await create(wiki, "Old Town", type="entity")
     texts = "[[old-town]] [[Old Town|x]] [y](/wiki/topic/old-town)", "[there](wiki:old-town#food)", "[[old-town]]"
@@ -128,7 +128,7 @@ async def test_back_and_forth_leads_nowhere_else(wiki: Wiki) -> None:
 
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renaming, "AT_ONCE", 2)
+    monkeypatch.setattr(renaming, "TEXTS_PER_BATCH", 2)
 
 
 async def hub(wiki: Wiki, number: int = 5) -> tuple[UUID, list[UUID]]:
@@ -148,7 +148,7 @@ async def test_all_texts_say_the_new_name_however_many_there_are(wiki: Wiki) -> 
 @pytest.mark.usefixtures("small_steps")
 async def test_what_a_caller_is_not_kept_waiting_for_the_service_does(wiki: Wiki) -> None:
     old, linking = await hub(wiki)
-    done = await rename_page(wiki.database, wiki.scope, old, title="New Town", patience=0)
+    done = await rename_page(wiki.database, wiki.scope, old, title="New Town", time_limit=0)
     assert (len(done.rewritten), done.left) == (2, 3)
     assert [set((await wiki.targets(page)).values()) for page in linking] == [{old}] * 5
     assert await rewrite_rest(wiki.database) == 3
@@ -161,7 +161,7 @@ async def test_what_a_caller_is_not_kept_waiting_for_the_service_does(wiki: Wiki
 @pytest.mark.usefixtures("small_steps")
 async def test_the_same_rename_again_goes_on_where_it_was(wiki: Wiki) -> None:
     old, linking = await hub(wiki)
-    await rename_page(wiki.database, wiki.scope, old, title="New Town", patience=0)
+    await rename_page(wiki.database, wiki.scope, old, title="New Town", time_limit=0)
     again = await rename_page(wiki.database, wiki.scope, old, title="New Town")
     assert (again.saved.changed, len(again.rewritten), again.left) == (False, 3, 0)
     assert [await body(wiki, page) for page in linking] == ["[[New Town]]"] * 5
@@ -170,8 +170,8 @@ async def test_the_same_rename_again_goes_on_where_it_was(wiki: Wiki) -> None:
 @pytest.mark.usefixtures("small_steps")
 async def test_a_page_that_is_renamed_meanwhile_is_called_by_its_last_name(wiki: Wiki) -> None:
     old, linking = await hub(wiki)
-    await rename_page(wiki.database, wiki.scope, old, title="New Town", patience=0)
-    await rename_page(wiki.database, wiki.scope, old, title="Newest Town", patience=0)
+    await rename_page(wiki.database, wiki.scope, old, title="New Town", time_limit=0)
+    await rename_page(wiki.database, wiki.scope, old, title="Newest Town", time_limit=0)
     await rewrite_rest(wiki.database)
     assert [await body(wiki, page) for page in linking] == ["[[Newest Town]]"] * 5
 
@@ -179,7 +179,7 @@ async def test_a_page_that_is_renamed_meanwhile_is_called_by_its_last_name(wiki:
 @pytest.mark.usefixtures("small_steps")
 async def test_what_is_left_of_a_rename_goes_with_its_page(wiki: Wiki) -> None:
     old, _ = await hub(wiki)
-    await rename_page(wiki.database, wiki.scope, old, title="New Town", patience=0)
+    await rename_page(wiki.database, wiki.scope, old, title="New Town", time_limit=0)
     await delete_page(wiki.database, wiki.scope, old)
     assert await rewrite_rest(wiki.database) == 0
 
@@ -217,12 +217,12 @@ async def test_a_hub_of_two_thousand_is_renamed_in_bounded_transactions(wiki: Wi
     none = await sent(rename_page(database, wiki.scope, linking, title="Links"))
     one = await sent(rename_page(database, wiki.scope, old, title="New Town"))
     await copy_page(wiki, linking, 1_999)
-    first = await sent(rename_page(database, wiki.scope, old, title="Newest Town", patience=0))
+    first = await sent(rename_page(database, wiki.scope, old, title="Newest Town", time_limit=0))
     left = await wiki.row("renamings")
     second = await sent(rewrite_next(database, wiki.scope, left["id"]))
-    assert left["remaining"] == 2_000 - AT_ONCE
-    assert (await wiki.row("renamings"))["remaining"] == 2_000 - 2 * AT_ONCE
-    assert max(first, second) <= AT_ONCE * (one - none + 1)
+    assert left["remaining"] == 2_000 - TEXTS_PER_BATCH
+    assert (await wiki.row("renamings"))["remaining"] == 2_000 - 2 * TEXTS_PER_BATCH
+    assert max(first, second) <= TEXTS_PER_BATCH * (one - none + 1)
     await database.close()
     await wiki.look.execute("DELETE FROM link_targets WHERE tenant_id = $1", wiki.scope.tenant_id)
     await wiki.empty()

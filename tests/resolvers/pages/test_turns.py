@@ -51,7 +51,7 @@ async def test_a_busy_wiki_leaves_the_connections_to_others(busy: Wiki, dsn: str
 
 
 async def test_who_waits_too_long_is_told_so(busy: Wiki, monkeypatch) -> None:
-    monkeypatch.setattr(transaction, "PATIENCE", 0.05)
+    monkeypatch.setattr(transaction, "QUEUE_TIMEOUT", 0.05)
     with pytest.raises(Unavailable, match="being written by others"):
         await create_page(busy.database, busy.scope, PageDraft("topic", "A"))
 

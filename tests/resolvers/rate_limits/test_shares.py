@@ -110,7 +110,7 @@ async def test_what_is_dearer_than_a_full_bucket_needs_a_full_one(common: Common
 
 
 async def test_a_lease_that_hangs_is_not_waited_for(common: Common, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buckets, "PATIENCE", 0.01)
+    monkeypatch.setattr(buckets, "LEASE_TIMEOUT", 0.01)
     share = common.share()
     common.open.clear()
     assert await asyncio.wait_for(paid(share, 60), 5)

@@ -44,7 +44,7 @@ async def served(throttle: Throttle, scope: Scope, times: int, cost: int = 1) ->
 
 
 async def test_a_credential_is_stopped_and_another_one_is_not(wiki: Wiki) -> None:
-    throttle = Throttle(wiki.database, credential=Rate(0.01, 50), tenant=FREE, most_at_once=0)
+    throttle = Throttle(wiki.database, credential=Rate(0.01, 50), tenant=FREE, max_concurrent=0)
     assert 50 <= await served(throttle, actor(wiki, "a"), 100) <= 56
     with pytest.raises(Throttled, match=r"Try again in \d+ s") as caught:
         await throttle.account(actor(wiki, "a")).take(3)
@@ -56,7 +56,7 @@ async def test_a_credential_is_stopped_and_another_one_is_not(wiki: Wiki) -> Non
 
 
 async def test_a_tenant_is_stopped_whoever_asks(wiki: Wiki) -> None:
-    throttle = Throttle(wiki.database, credential=FREE, tenant=Rate(0.01, 50), most_at_once=0)
+    throttle = Throttle(wiki.database, credential=FREE, tenant=Rate(0.01, 50), max_concurrent=0)
     total = 0
     for n in range(20):
         total += await served(throttle, actor(wiki, f"user {n}"), 10)
@@ -64,14 +64,14 @@ async def test_a_tenant_is_stopped_whoever_asks(wiki: Wiki) -> None:
 
 
 async def test_a_rate_of_nothing_is_no_limit_and_no_statement(wiki: Wiki) -> None:
-    throttle = Throttle(wiki.database, credential=FREE, tenant=FREE, most_at_once=0)
+    throttle = Throttle(wiki.database, credential=FREE, tenant=FREE, max_concurrent=0)
     assert await served(throttle, wiki.scope, 1000, 10**9) == 1000
     assert throttle.account(wiki.scope).allowance() is None
     assert await wiki.look.fetchval("SELECT count(*) FROM throttles") == 0
 
 
 async def test_what_is_left_is_known(wiki: Wiki) -> None:
-    throttle = Throttle(wiki.database, credential=Rate(0.01, 1000), tenant=Rate(0.01, 5000), most_at_once=0)
+    throttle = Throttle(wiki.database, credential=Rate(0.01, 1000), tenant=Rate(0.01, 5000), max_concurrent=0)
     account = throttle.account(wiki.scope)
     await account.take(300)
     left = account.allowance()
@@ -85,7 +85,7 @@ async def test_what_is_left_is_known(wiki: Wiki) -> None:
 
 
 async def test_only_so_many_requests_run_at_once(wiki: Wiki) -> None:
-    throttle = Throttle(wiki.database, credential=FREE, tenant=FREE, most_at_once=2)
+    throttle = Throttle(wiki.database, credential=FREE, tenant=FREE, max_concurrent=2)
     with throttle.account(wiki.scope), throttle.account(wiki.scope):
         with pytest.raises(Throttled, match="2 requests running"), throttle.account(wiki.scope):
             pass
@@ -100,7 +100,7 @@ async def test_full_buckets_are_forgotten(wiki: Wiki) -> None:
         VALUES ($1, $2, 0, 0, extract(epoch FROM now()) - $3::float8)"""
     for subject, age in (("user:old", 1000), ("user:new", 5), ("", 1000)):
         await wiki.look.execute(row, wiki.scope.tenant_id, subject, age)
-    throttle = Throttle(wiki.database, credential=Rate(100, 1000), tenant=FREE, most_at_once=0)
+    throttle = Throttle(wiki.database, credential=Rate(100, 1000), tenant=FREE, max_concurrent=0)
     throttle.account(wiki.scope)
     await asyncio.gather(*throttle.forgetting)
     left = await wiki.look.fetch("SELECT subject FROM throttles ORDER BY 1")

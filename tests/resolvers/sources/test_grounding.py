@@ -125,7 +125,7 @@ async def test_what_the_rules_compile_is_never_unverified(wiki: Wiki) -> None:
 async def test_every_page_of_a_batch_is_held_against_its_sources(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch, characters: int
 ) -> None:
-    monkeypatch.setattr(grounding, "PAGES_AT_ONCE", 2)
+    monkeypatch.setattr(grounding, "PAGES_PER_BATCH", 2)
     monkeypatch.setattr(grounding, "KEPT_MAX", characters)
     names = ("Anker", "Birke", "Distel", "Erle", "Fichte")
     await retain(wiki, "\n".join(f"page entity {name}\n{name} grows by the river." for name in names))

@@ -30,7 +30,7 @@ class Receiver:
     port: int = 0
     lock: Lock = field(default_factory=Lock)
     at_once: dict[str, int] = field(default_factory=dict)
-    most_at_once: int = 0
+    max_concurrent: int = 0
 
     @property
     def url(self) -> str:
@@ -67,7 +67,7 @@ def receiving(port: int = 0, **given: Any) -> Iterator[Receiver]:
             owner = message["data"].get("owner", "")
             with receiver.lock:
                 receiver.at_once[owner] = receiver.at_once.get(owner, 0) + 1
-                receiver.most_at_once = max(receiver.most_at_once, receiver.at_once[owner])
+                receiver.max_concurrent = max(receiver.max_concurrent, receiver.at_once[owner])
                 status = receiver.answers.pop(0) if receiver.answers else receiver.usual
                 is_right = not receiver.secret or is_signed(receiver.secret, self.headers, body)
                 receiver.attempts.append((self.headers["webhook-id"], is_right))

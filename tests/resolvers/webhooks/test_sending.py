@@ -92,7 +92,7 @@ async def test_two_senders_keep_the_order_of_a_queue(wiki: Wiki, receiver: Recei
     finally:
         await other.close()
     assert [version for _, _, version in receiver.told()] == [*range(1, 42)]
-    assert receiver.most_at_once == 1
+    assert receiver.max_concurrent == 1
 
 
 async def test_what_a_lost_sender_had_is_sent_by_another_with_the_same_id(wiki: Wiki, receiver: Receiver) -> None:

@@ -63,7 +63,7 @@ def token(
     as_json: AsJson = False,
 ) -> None:
     """Print a signed token for `Authorization: Bearer`."""
-    from resolvers.transactions.audit import MACHINE, Event, audit_alone
+    from resolvers.transactions.audit import MACHINE, Event, audit_by_itself
 
     from ....settings import Settings
     from ...session import find_wiki, session
@@ -72,7 +72,7 @@ def token(
         wiki = await find_wiki(database, tenant, owner)
         signed = token_for(Settings(), wiki, role, ttl, actor)
         told = {"role": role, "seconds": ttl}
-        await audit_alone(database, wiki.tenant.id, MACHINE, Event.TOKEN_CREATED, wiki.owner.id, **told)
+        await audit_by_itself(database, wiki.tenant.id, MACHINE, Event.TOKEN_CREATED, wiki.owner.id, **told)
         return wiki, signed
 
     wiki, signed = session(work)

@@ -269,14 +269,14 @@ def database(settings: "Settings", *, creates: bool) -> Iterator[str]:
     """Yield the DSN of the database as it is: nothing is migrated. Only a command that `creates` makes one."""
     from db.embedded import EmbeddedServer
 
-    from ...session import NothingHere
+    from ...session import NothingStored
 
     if settings.database_url is not None:
         yield settings.database_url
         return
     server = EmbeddedServer(settings.data_dir, print_status)
     if not creates and not server.exists():
-        raise NothingHere(f"There is no database in {server.data_dir} yet, and so nothing to back up.")
+        raise NothingStored(f"There is no database in {server.data_dir} yet, and so nothing to back up.")
     with server as dsn:
         yield dsn
 

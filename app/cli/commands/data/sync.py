@@ -90,11 +90,11 @@ async def once(
 async def audit(database: "Database", wiki: "Wiki", result: "SyncResult", dry_run: bool) -> None:
     """Record that pages were written out."""
     from resolvers.sync.planning import Action
-    from resolvers.transactions.audit import MACHINE, Event, audit_alone
+    from resolvers.transactions.audit import MACHINE, Event, audit_by_itself
 
     if (pages := result.count(Action.PULL)) and not dry_run:
         told = {"pages": pages, "synced": True}
-        await audit_alone(database, wiki.tenant.id, MACHINE, Event.WIKI_EXPORTED, wiki.owner.id, **told)
+        await audit_by_itself(database, wiki.tenant.id, MACHINE, Event.WIKI_EXPORTED, wiki.owner.id, **told)
 
 
 async def watched(

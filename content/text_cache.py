@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 V = TypeVar("V")
 
 
-def keep_short(size: int, longest: int) -> Callable[[Callable[[str], V]], Callable[[str], V]]:
+def cache_short(size: int, longest: int) -> Callable[[Callable[[str], V]], Callable[[str], V]]:
     """Keep what a function returns for the last `size` texts of up to `longest` characters; longer ones are read anew.
 
     A bound in texts alone is none in bytes: a text without a full stop is one sentence, however long it is.
@@ -27,7 +27,7 @@ def keep_short(size: int, longest: int) -> Callable[[Callable[[str], V]], Callab
     return keeping
 
 
-class KeptTexts(Generic[V]):
+class TextCache(Generic[V]):
     """A cache of what a function returns for the last texts, of `most` characters together; the newest is kept however
     long."""
 

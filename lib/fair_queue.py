@@ -1,4 +1,4 @@
-"""Turns: work of which only so much is done at once is shared fairly among those for whom it is done."""
+"""A fair queue: work of which only so much is done at once is shared fairly among those for whom it is done."""
 
 import asyncio
 from collections import Counter, OrderedDict, deque
@@ -8,25 +8,25 @@ from math import inf
 from types import TracebackType
 
 BORROWER: ContextVar[Hashable] = ContextVar("borrower", default=None)
-"""Whose request this is: those who wait for connections, threads and turns share them fairly."""
+"""Whose request this is: those who wait for connections, threads and slots share them fairly."""
 
 
 LAG = 0.005  # seconds that a task may take to go on
 
 
-class Crowded(Exception):
+class QueueFull(Exception):
     """Too many wait already, or too many of this borrower."""
 
 
-class Turns:
-    """A limit of turns at once, with a queue.
+class FairQueue:
+    """A limit of slots, with a queue of those who wait for one.
 
-    The next turn goes to the borrower who has the fewest, and of these to who was served longest ago. One borrower may
-    have three quarters of the turns, so that another one need not wait for slow work, and fill half of the queue. A
+    The next slot goes to the borrower who has the fewest, and of these to who was served longest ago. One borrower may
+    have three quarters of the slots, so that another one need not wait for slow work, and fill half of the queue. A
     task without a borrower may have all.
 
-    Where the turns are work of the event loop, its lag shows when that is too much: a task that is given its turn goes
-    on late. The share of one borrower then shrinks, down to one turn, and grows again while the loop keeps up.
+    Where the slots are work of the event loop, its lag shows when that is too much: a task that is given its slot goes
+    on late. The share of one borrower then shrinks, down to one slot, and grows again while the loop keeps up.
     """
 
     def __init__(self, size: int, queue: float = inf) -> None:
@@ -36,14 +36,14 @@ class Turns:
         self.waiting: OrderedDict[Hashable, deque[asyncio.Future[float]]] = OrderedDict()
         self.taken = self.waiters = 0
 
-    async def take(self, borrower: Hashable) -> None:
-        """Wait for a turn. Raises Crowded."""
+    async def acquire(self, borrower: Hashable) -> None:
+        """Wait for a slot. Raises QueueFull."""
         if self.taken < self.size and self.may_have_more(borrower):
             self.count(borrower)
             return
         queue = self.waiting.get(borrower, ())
         if self.waiters >= self.queue or (borrower is not None and len(queue) >= self.queue / 2):
-            raise Crowded
+            raise QueueFull
         future: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         self.waiting.setdefault(borrower, deque()).append(future)
         self.waiters += 1
@@ -51,13 +51,13 @@ class Turns:
             self.adapt(asyncio.get_running_loop().time() - await future)
         except asyncio.CancelledError:
             if not future.cancelled():  # it came, and then its task was cancelled
-                self.give(borrower)
+                self.release(borrower)
             elif future in self.waiting.get(borrower, ()):
                 self.leave(borrower, future)
             raise
 
-    def give(self, borrower: Hashable) -> None:
-        """Give a turn back."""
+    def release(self, borrower: Hashable) -> None:
+        """Give a slot back."""
         self.taken -= 1
         self.held[borrower] -= 1
         if not self.held[borrower]:
@@ -97,18 +97,18 @@ class Turns:
             del self.waiting[borrower]
 
 
-class turn:
-    """`async with turn(turns): …` has a turn of the borrower of this task for the length of the block."""
+class slot:
+    """`async with slot(queue): …` has a slot of the borrower of this task for the length of the block."""
 
-    __slots__ = ("borrower", "turns")
+    __slots__ = ("borrower", "queue")
 
-    def __init__(self, turns: Turns) -> None:
-        self.turns, self.borrower = turns, BORROWER.get()
+    def __init__(self, queue: FairQueue) -> None:
+        self.queue, self.borrower = queue, BORROWER.get()
 
     async def __aenter__(self) -> None:
-        await self.turns.take(self.borrower)
+        await self.queue.acquire(self.borrower)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        self.turns.give(self.borrower)
+        self.queue.release(self.borrower)

@@ -6,12 +6,12 @@ from sqlalchemy import ColumnElement, TableValuedAlias, column, func
 from sqlalchemy.types import TypeEngine
 
 
-def kept_rows(documents: ColumnElement[Any], **types: TypeEngine[Any]) -> TableValuedAlias:
+def json_rows(documents: ColumnElement[Any], **types: TypeEngine[Any]) -> TableValuedAlias:
     """A list of documents, in its order."""
     return recorded(func.jsonb_to_recordset(documents), types)
 
 
-def kept_row(document: ColumnElement[Any], **types: TypeEngine[Any]) -> TableValuedAlias:
+def json_row(document: ColumnElement[Any], **types: TypeEngine[Any]) -> TableValuedAlias:
     """One document; where there is none, a row of nulls."""
     return recorded(func.jsonb_to_record(document), types)
 

@@ -91,7 +91,7 @@ def signed(scope: Scope) -> dict[str, str]:
 @asynccontextmanager
 async def service(dsn: str) -> AsyncIterator[httpx.AsyncClient]:
     """The service on a port of its own, in this process, and a client of it."""
-    settings = Settings(database_url=dsn, jwt_secret=SECRET, max_import=LARGEST, moving_timeout=LONGEST)
+    settings = Settings(database_url=dsn, jwt_secret=SECRET, max_import=LARGEST, import_timeout=LONGEST)
     listening = bind("127.0.0.1", 0)
     server = uvicorn.Server(config_of(create_app(settings, dsn=dsn), settings))
     running = asyncio.create_task(server.serve(sockets=[listening]))

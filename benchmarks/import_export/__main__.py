@@ -1,5 +1,5 @@
-"""Measures importing and exporting a wiki: python -m benchmarks.moving, and with `memory` how much memory they take. On
-Linux only.
+"""Measures importing and exporting a wiki: python -m benchmarks.import_export, and with `memory` how much memory
+they take. On Linux only.
 
 A folder of notes is imported into an empty wiki, imported again as it is and with some notes edited, and exported as a
 folder, a zip and lines. Seconds depend on what else the machine does; the time of the processor hardly does.

@@ -1,13 +1,13 @@
 """What is kept of texts is bounded by how long they are."""
 
 from content.claims import corrections, grounding
-from content.kept import KeptTexts, keep_short
+from content.text_cache import TextCache, cache_short
 
 
 def test_a_long_text_is_read_anew_and_a_short_one_once() -> None:
     read: list[str] = []
 
-    @keep_short(10, longest=5)
+    @cache_short(10, longest=5)
     def length(text: str) -> int:
         read.append(text)
         return len(text)
@@ -18,7 +18,7 @@ def test_a_long_text_is_read_anew_and_a_short_one_once() -> None:
 
 def test_texts_are_kept_while_all_of_them_are_not_too_long_together() -> None:
     read: list[str] = []
-    kept = KeptTexts(lambda text: read.append(text) or len(text), 10)
+    kept = TextCache(lambda text: read.append(text) or len(text), 10)
     for text in ("aaaa", "bbbb", "aaaa", "cccc", "aaaa", "bbbb"):
         assert kept(text) == 4
     assert read == ["aaaa", "bbbb", "cccc", "bbbb"], "the one that was asked for longest ago is gone"
@@ -26,7 +26,7 @@ def test_texts_are_kept_while_all_of_them_are_not_too_long_together() -> None:
 
 
 def test_the_newest_text_is_kept_however_long_it_is() -> None:
-    kept = KeptTexts(len, 10)
+    kept = TextCache(len, 10)
     kept("aaaa")
     kept("b" * 100)
     assert (list(kept.kept), kept.size) == (["b" * 100], 100)
