@@ -1,4 +1,4 @@
-"""How much one pass of the event loop takes in, when a thousand connections are ready at once."""
+"""Bounds of what one pass of the event loop takes in, when a thousand connections are ready at once."""
 
 import asyncio
 import gc

@@ -56,7 +56,7 @@ class Config(uvicorn.Config):
 
     @cached_property
     def intake(self) -> Intake:
-        """What all connections of this process share."""
+        """Return the intake that all connections of this process share."""
         return Intake()
 
 
