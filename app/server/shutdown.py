@@ -14,7 +14,7 @@ from typing import Any
 
 import uvicorn
 
-from .garbage_collection import GarbageCollection
+from .collecting import GarbageCollection
 from .intake import Intake
 
 CLOSE = (b"connection", b"close")
@@ -56,7 +56,7 @@ class Config(uvicorn.Config):
 
     @cached_property
     def intake(self) -> Intake:
-        """The bound that all connections of this process share."""
+        """Return the intake that all connections of this process share."""
         return Intake()
 
 
