@@ -14,7 +14,7 @@ from typing import Any
 
 import uvicorn
 
-from .collecting import GarbageCollection
+from .garbage_collection import GarbageCollection
 from .intake import Intake
 
 CLOSE = (b"connection", b"close")
