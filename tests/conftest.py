@@ -48,9 +48,9 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Run twice as many workers as there are processors: each waits for Postgres for a part of its time."""
+    """Run half as many workers more than there are processors: each waits for Postgres for a part of its time."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return 2 * processors
+    return processors + (processors + 1) // 2
 
 
 def pytest_collection_finish() -> None:

@@ -31,7 +31,7 @@ REPLAYED = "SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn"
 BY_SERVER = re.compile(r'^cairn_reads_total\{server="([\w-]+)"\} (\S+)$', re.MULTILINE)
 HEADER = "cairn-position"
 MAKE = 'mutation { createWikiPage(input: {type: TOPIC, title: "Newer", bodyMd: "Written now."}) { page { id } } }'
-PATIENCE = 30  # seconds for the replica to serve
+SERVING_TIMEOUT = 30  # seconds for the replica to serve
 WARMING = 1.0  # seconds
 
 
@@ -84,7 +84,7 @@ async def written(server: Server, wiki: Wiki) -> str:
     headers = {"authorization": f"Bearer {token(wiki)}"}
     async with httpx.AsyncClient(base_url=server.url, headers=headers, timeout=30, trust_env=False) as client:
         position = (await client.post("/graphql", json={"query": MAKE})).headers[HEADER]
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(SERVING_TIMEOUT):
             while True:
                 before = await answered(server)
                 await client.post("/graphql", json={"query": "{ wikiPages(first: 1) { nodes { id } } }"},

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from compiler.jobs.worker import Pruning
+from compiler.jobs.worker import RetentionCheck
 from compiler.models import models
 from compiler.models.meter import Budget
 from db.ids import first_id
@@ -161,7 +161,7 @@ async def test_the_log_is_kept_for_its_days(wiki: Wiki) -> None:
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Austin"))
     for age, kept in ((timedelta(hours=23), 1), (timedelta(hours=25), 0)):
         await wiki.look.execute("UPDATE activity SET id = $1", first_id(await now(wiki) - age))
-        await Pruning(keep_days=1, every=3600).look(wiki.database)
+        await RetentionCheck(keep_days=1, every=3600).look(wiki.database)
         assert len(await wiki.rows("activity")) == kept
 
 

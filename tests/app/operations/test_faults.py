@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from app.http.errors import Caught
+from app.http.errors import ErrorMiddleware
 from app.observability.logging import RequestLog
 from app.settings import Settings
 from tests.app.service import Service
@@ -111,7 +111,9 @@ async def fails_late(request: Request) -> Response:
 @pytest.fixture
 def app() -> Starlette:
     routes = [Route("/fails", fails), Route("/fails-late", fails_late)]
-    return Starlette(routes=routes, middleware=[Middleware(RequestLog, settings=Settings()), Middleware(Caught)])
+    return Starlette(
+        routes=routes, middleware=[Middleware(RequestLog, settings=Settings()), Middleware(ErrorMiddleware)]
+    )
 
 
 async def test_a_fault_of_any_other_route_is_answered_and_logged_once(app: Starlette, records: list[Any]) -> None:

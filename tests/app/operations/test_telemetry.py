@@ -163,7 +163,7 @@ def test_the_standard_variables_say_what_is_sent(
 def test_libraries_that_are_not_there_are_told_and_stop_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http", None)
     with structlog.testing.capture_logs() as records:
-        assert telemetry(frozenset({"traces"}), None).watchers == []
+        assert telemetry(frozenset({"traces"}), None).observers == []
     assert "cairn-wiki[telemetry]" in records[0]["event"]
 
 

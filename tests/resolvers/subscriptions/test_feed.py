@@ -1,4 +1,4 @@
-"""What waits for a watcher: bounded, coalesced, in order."""
+"""What waits for a subscriber: bounded, coalesced, in order."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -19,59 +19,59 @@ def happened(kind: ChangeKind = ChangeKind.UPDATED, id: UUID | None = PAGE, vers
     return ChangeEvent(TENANT, OWNER, Topic.PAGES, kind, id, version, datetime.now(UTC))
 
 
-async def told(watcher: Subscriber) -> list[tuple[ChangeKind, UUID | None]]:
+async def told(subscriber: Subscriber) -> list[tuple[ChangeKind, UUID | None]]:
     """All that waits."""
     found = []
-    while watcher.waiting:
-        change = await anext(watcher)
+    while subscriber.waiting:
+        change = await anext(subscriber)
         found.append((change.kind, change.id))
     return found
 
 
 async def test_one_who_is_slow_is_told_of_every_page_once(feed: Feed) -> None:
-    watcher, pages = Subscriber(feed, PLACE), [new_id() for _ in range(3)]
+    subscriber, pages = Subscriber(feed, PLACE), [new_id() for _ in range(3)]
     for version in range(1000):
         for page in pages:
             feed.tell(happened(id=page, version=version))
-    assert [change.version for change in watcher.waiting.values()] == [999, 999, 999]
-    assert await told(watcher) == [(ChangeKind.UPDATED, page) for page in pages]
+    assert [change.version for change in subscriber.waiting.values()] == [999, 999, 999]
+    assert await told(subscriber) == [(ChangeKind.UPDATED, page) for page in pages]
 
 
 async def test_one_who_is_too_slow_is_told_to_read_anew(feed: Feed) -> None:
-    watcher = Subscriber(feed, PLACE)
+    subscriber = Subscriber(feed, PLACE)
     for _ in range(WAITING_MAX * 3 + 1):
         feed.tell(happened(id=new_id()))
-        assert len(watcher.waiting) <= WAITING_MAX
-    found = await told(watcher)
+        assert len(subscriber.waiting) <= WAITING_MAX
+    found = await told(subscriber)
     assert found[0] == (ChangeKind.RESYNC, None)
     assert len(found) <= WAITING_MAX
 
 
 async def test_what_happens_to_the_wiki_happens_to_each_page(feed: Feed) -> None:
-    watcher = Subscriber(feed, PLACE, PAGE)
+    subscriber = Subscriber(feed, PLACE, PAGE)
     feed.tell(happened(ChangeKind.EVIDENCE, None))
     feed.tell(happened(ChangeKind.UPDATED, new_id()))
-    assert await told(watcher) == []
+    assert await told(subscriber) == []
     feed.tell(happened(ChangeKind.ARCHIVED, None))
-    assert await told(watcher) == [(ChangeKind.ARCHIVED, PAGE)]
+    assert await told(subscriber) == [(ChangeKind.ARCHIVED, PAGE)]
     feed.tell(happened(ChangeKind.RESYNC, None))
-    assert await told(watcher) == [(ChangeKind.RESYNC, PAGE)]
+    assert await told(subscriber) == [(ChangeKind.RESYNC, PAGE)]
 
 
 async def test_other_wikis_tenants_and_topics_are_not_heard(feed: Feed) -> None:
-    watcher = Subscriber(feed, PLACE)
+    subscriber = Subscriber(feed, PLACE)
     for change in (
         happened()._replace(tenant_id=new_id()),
         happened()._replace(owner_id=new_id()),
         happened()._replace(topic=Topic.JOBS),
     ):
         feed.tell(change)
-    assert not watcher.waiting
+    assert not subscriber.waiting
 
 
 async def test_a_feed_that_closes_ends_every_watcher(feed: Feed) -> None:
-    watcher = Subscriber(feed, PLACE)
-    waiting = asyncio.create_task(anext(watcher))
+    subscriber = Subscriber(feed, PLACE)
+    waiting = asyncio.create_task(anext(subscriber))
     await asyncio.sleep(0)
     feed.close()
     with pytest.raises(StopAsyncIteration):
@@ -79,11 +79,11 @@ async def test_a_feed_that_closes_ends_every_watcher(feed: Feed) -> None:
 
 
 async def test_one_who_leaves_is_forgotten(feed: Feed) -> None:
-    watchers = [Subscriber(feed, PLACE), Subscriber(feed, PLACE)]
-    for watcher in watchers:
-        await watcher.aclose()
-        await watcher.aclose()
-    assert not feed.watchers
+    subscribers = [Subscriber(feed, PLACE), Subscriber(feed, PLACE)]
+    for subscriber in subscribers:
+        await subscriber.aclose()
+        await subscriber.aclose()
+    assert not feed.subscribers
 
 
 def test_the_greatest_of_several_changes_is_told_whatever_their_order() -> None:
