@@ -71,10 +71,12 @@ async def lint(environment: Environment) -> list[Check]:
     ]
 
 
+READER_FILES = ("tests/app/web/test_web_in_browser.py", "tests/app/web/test_web_oidc_provider.py")
+
+
 async def read(environment: Environment) -> list[Check]:
     """The browser tests that need packages of npm: each is a check, and one that was skipped says why."""
-    files = ("tests/app/web/test_web_in_browser.py", "tests/app/web/test_web_oidc.py")
-    wanted = ("-n0", "-q", "-rA", "--no-header", "-k", "axe or real", *files)
+    wanted = ("-n0", "-q", "-rA", "--no-header", "-k", "axe or real", *READER_FILES)
     said = await run(sys.executable, "-m", "pytest", *wanted, cwd=ROOT, patience=1_200)
     checks = [Check(name, kind == "PASSED") for kind, name in TOLD.findall(said.text)]
     skipped = [Check(reason, True, f"skipped: {reason}") for reason in SKIPPED.findall(said.text)]

@@ -1,9 +1,13 @@
 """What the suites are made of is pinned, and comes from wherever npm is set up to fetch it."""
 
 import json
+import re
+
+import pytest
 
 from tests.conformance.packages import HERE, LOCK
-from tests.conformance.running import lines
+from tests.conformance.running import ROOT, lines
+from tests.conformance.suites import READER_FILES
 
 LOCKED = json.loads(LOCK.read_text())["packages"]
 
@@ -29,3 +33,8 @@ async def test_what_a_program_says_is_counted_and_its_death_is_a_failure() -> No
     assert "broken" in died[1].detail
     silent = await lines("sh", "-c", "exit 0", environment={})
     assert [check.passed for check in silent] == [False]
+
+
+@pytest.mark.parametrize("path", READER_FILES)
+def test_each_file_of_the_reader_has_a_test_that_needs_packages(path: str) -> None:
+    assert re.search(r"^async def test_\w*(?:axe|real)", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
