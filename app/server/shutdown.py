@@ -14,8 +14,7 @@ from typing import Any
 
 import uvicorn
 
-from .garbage_collection import GarbageCollection
-from .intake import Intake
+from .event_loop import GarbageCollection, Intake
 
 CLOSE = (b"connection", b"close")
 LINGER = 0.5  # seconds for a client that has a connection and may be sending on it just now

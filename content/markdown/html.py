@@ -196,7 +196,8 @@ def link_text(target: Target, places: Places) -> str:
     if (place := places.get(target.target)) is None:
         return target.text
     _, slug, _, space, title = place
-    return title if title and target.text in (slug, f"{space}:{slug}") else target.text
+    written = f"{space}:{slug}" if space else slug
+    return title if title and target.text == written else target.text
 
 
 def link_attributes(target: Target, places: Places) -> dict[str, str]:

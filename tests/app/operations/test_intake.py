@@ -11,8 +11,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from app.server.garbage_collection import FEW, PUT_OFF_MOST, GarbageCollection
-from app.server.intake import COLLECT_AFTER, REQUESTS_PER_PASS
+from app.server.event_loop import COLLECT_AFTER, FEW, PUT_OFF_MOST, REQUESTS_PER_PASS, GarbageCollection
 from app.server.serve import bind, config_of
 from app.server.shutdown import DRAINING
 from app.settings import Settings

@@ -238,13 +238,18 @@ async def test_links_lead_to_headings_inside_of_sections_and_no_id_is_there_twic
     assert len(ids) == len(set(ids))
 
 
-async def test_the_first_page_lists_the_types_that_have_pages(
-    person: httpx.AsyncClient, wiki: Wiki, owner: str
-) -> None:
+async def write_pages_of_two_types(wiki: Wiki) -> None:
+    """Write a topic, an entity and a project, of which the last is archived."""
     await written(wiki, "Austin", "Hot.")
     await written(wiki, "Ada", "A person.", type="entity")
     gone = await written(wiki, "Old plan", "Done.", type="project")
     await archive_page(wiki.database, wiki.scope, (await wiki.row("pages", slug=gone))["id"])
+
+
+async def test_the_first_page_lists_the_types_that_have_pages(
+    person: httpx.AsyncClient, wiki: Wiki, owner: str
+) -> None:
+    await write_pages_of_two_types(wiki)
     shown = (await person.get(f"/wiki/{owner}")).text
     assert re.findall(r'href="/pages/[^"]*\?type=(\w+)"', shown) == ["entity", "topic"]
 
@@ -252,10 +257,7 @@ async def test_the_first_page_lists_the_types_that_have_pages(
 async def test_the_list_of_pages_offers_the_types_that_it_may_show(
     person: httpx.AsyncClient, wiki: Wiki, owner: str
 ) -> None:
-    await written(wiki, "Austin", "Hot.")
-    await written(wiki, "Ada", "A person.", type="entity")
-    gone = await written(wiki, "Old plan", "Done.", type="project")
-    await archive_page(wiki.database, wiki.scope, (await wiki.row("pages", slug=gone))["id"])
+    await write_pages_of_two_types(wiki)
 
     async def offered(query: str) -> list[str]:
         return re.findall(
