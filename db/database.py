@@ -54,10 +54,8 @@ class Database:
         self, dsn: str, *, size: int = 8, queue: int = 256, statement_timeout: float = 10.0, statement_cache: int = 512,
         replicas: ReplicaSettings = NO_REPLICAS,
     ) -> None:  # fmt: skip
-        """Set up the pools: `size` and `queue` are those of each one. `statement_timeout` in seconds.
-
-        `statement_cache` 0 is for poolers that forget prepared statements.
-        """
+        """Set up the pools: `size` and `queue` are those of each one, and `statement_timeout` is in seconds.
+        A `statement_cache` of 0 is for poolers that forget prepared statements."""
         self.dsn, self.size, self.queue, self.replica_settings = dsn, size, queue, replicas
         self.options: dict[str, Any] = {
             "statement_cache_size": statement_cache,
@@ -150,8 +148,7 @@ class Database:
             return await read_answer(connection, sql, arguments)
 
     async def json_anew(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
-        """Return the value of one of the few reads whose best plan depends on a value. It takes four round trips, where
-        `json` takes one."""
+        """Return the value of a read whose best plan depends on a value, in four round trips where `json` takes one."""
         if self.replicas is not None:
             return await self.replicas.read(lambda connection: read_answer_anew(connection, sql, arguments))
         async with acquire(self.read_pool) as connection:
@@ -219,8 +216,7 @@ class Database:
 
     @asynccontextmanager
     async def searching(self) -> AsyncIterator["Connection"]:
-        """Acquire a connection for statements with one plan for all values, which takes longer to make than to run.
-        Each is a read by itself."""
+        """Acquire a connection for single reads, whose statements have one plan for all values."""
         if self.replicas is not None:
             yield Connection(SingleReads(self.replicas))
             return
