@@ -54,14 +54,14 @@ class Intake:
 
 
 NEW = 700  # new objects, as usual in Python: the command line has it collect more seldom while it imports
-BY_ITSELF = 1_000_000_000  # collections after which it would look at everything by itself: never
 EVERY = 60.0  # seconds between two looks at everything
 FEW = 100  # requests: those of a thousand are 80,000 objects, and take it 70 ms
 PUT_OFF_MOST = 5  # times in a row that more requests than that put it off
 
 
 class GarbageCollection:
-    """Has the garbage collector look at everything once a minute, when few requests are running.
+    """Has the garbage collector look at everything once a minute, when few requests are running, besides when it does so
+    by itself: garbage of documents that never come again would be hundreds of megabytes otherwise.
 
     What lives as long as the process is kept from it: the schema, its types and all modules are a quarter of a million
     objects, and take it 100 ms and more. It looks at what requests have made after every few of them: see Intake.
@@ -72,7 +72,7 @@ class GarbageCollection:
 
     def start(self) -> None:
         gc.freeze()
-        gc.set_threshold(NEW, gc.get_threshold()[1], BY_ITSELF)
+        gc.set_threshold(NEW)
         self.timer = asyncio.get_running_loop().call_later(EVERY, self.look)
 
     def look(self) -> None:
