@@ -60,8 +60,8 @@ PUT_OFF_MOST = 5  # times in a row that more requests than that put it off
 
 
 class GarbageCollection:
-    """Has the garbage collector look at everything once a minute, when few requests are running, besides when it does so
-    by itself: garbage of documents that never come again would be hundreds of megabytes otherwise.
+    """Has the garbage collector look at everything once a minute, when few requests are running, and when it does so by
+    itself: garbage of documents that never come again would be hundreds of megabytes otherwise.
 
     What lives as long as the process is kept from it: the schema, its types and all modules are a quarter of a million
     objects, and take it 100 ms and more. It looks at what requests have made after every few of them: see Intake.
