@@ -1,7 +1,9 @@
 """Bounded caches that forget what was used longest ago."""
 
+import gc
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from observability.trace import span
@@ -37,7 +39,7 @@ class LRU(Generic[V]):
         if found is not None:
             return found
         with span(self.making):
-            made = await compile_in_thread(make)
+            made = await compile_in_thread(partial(make_and_collect, make))
         return self.keep(key, made)
 
     def find(self, key: Hashable) -> V | None:
@@ -96,3 +98,12 @@ class WeighedLRU(LRU[V]):
     def drop(self, key: Hashable) -> None:
         super().drop(key)
         self.held -= self.weights.pop(key, 0)
+
+
+def make_and_collect(make: Callable[[], V]) -> V:
+    """Return what `make` returns, and free what it left behind: SQLAlchemy leaves thousands of objects that refer to
+    each other, which only the garbage collector frees."""
+    made = make()
+    if gc.isenabled():
+        gc.collect(1)
+    return made

@@ -1,5 +1,8 @@
 """Caches are bounded by the number of their entries, and by their weight where entries differ in size."""
 
+import gc
+import weakref
+
 from lib.lru import LRU, WeighedLRU
 
 
@@ -33,3 +36,27 @@ def test_light_entries_are_bounded_by_their_number() -> None:
     for number in range(10):
         cache.keep(number, "")
     assert (list(cache.entries), cache.weights) == ([7, 8, 9], {7: 0, 8: 0, 9: 0})
+
+
+class Linked:
+    """An object that refers to itself, as columns and their tables do: only the garbage collector frees it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+async def test_what_the_making_of_an_entry_leaves_behind_is_freed_at_once() -> None:
+    left: list[weakref.ref[Linked]] = []
+
+    def make() -> Linked:
+        left.append(weakref.ref(Linked()))
+        return Linked()
+
+    cache: LRU[Linked] = LRU(2)
+    before = gc.get_threshold()
+    gc.set_threshold(10_000_000)  # the collector does not begin by itself
+    try:
+        assert await cache.get_in_thread("a", make) is cache.find("a")
+    finally:
+        gc.set_threshold(*before)
+    assert [one() for one in left] == [None]

@@ -54,25 +54,30 @@ class Intake:
 
 
 NEW = 700  # new objects, as usual in Python: the command line has it collect more seldom while it imports
+SELDOM = 1_000  # collections of the youngest objects before one of the next: Intake and lib/lru.py ask for those
+NEVER = 1_000_000_000
 EVERY = 60.0  # seconds between two looks at everything
-FEW = 100  # requests: those of a thousand are 80,000 objects, and take it 70 ms
-PUT_OFF_MOST = 5  # times in a row that more requests than that put it off
+FEW = 100  # requests: a thousand that wait are 200,000 objects, and take it 100 ms and more
+PUT_OFF_MOST = 10  # times in a row that more requests than that put it off
 
 
 class GarbageCollection:
-    """Has the garbage collector look at everything once a minute, when few requests are running, and when it does so by
-    itself: garbage of documents that never come again would be hundreds of megabytes otherwise.
+    """Has the garbage collector look at everything once a minute, when few requests are running, and never by
+    itself: it would do so in the midst of a crowd, whose requests are what there is most of.
 
     What lives as long as the process is kept from it: the schema, its types and all modules are a quarter of a million
-    objects, and take it 100 ms and more. It looks at what requests have made after every few of them: see Intake.
+    objects, and take it 100 ms and more. It looks at what requests have made after every few of them, see Intake, and
+    at what plans have left behind after each of them, see lib/lru.py.
     """
 
     def __init__(self, requests: Sized) -> None:
         self.requests, self.put_off = requests, 0
+        self.before = gc.get_threshold()
 
     def start(self) -> None:
         gc.freeze()
-        gc.set_threshold(NEW)
+        self.before = gc.get_threshold()
+        gc.set_threshold(NEW, SELDOM, NEVER)
         self.timer = asyncio.get_running_loop().call_later(EVERY, self.look)
 
     def look(self) -> None:
@@ -84,3 +89,4 @@ class GarbageCollection:
 
     def stop(self) -> None:
         self.timer.cancel()
+        gc.set_threshold(*self.before)

@@ -58,6 +58,7 @@ async def test_what_is_there_when_it_begins_to_serve_is_not_walked_by_the_collec
 ) -> None:
     monkeypatch.setattr(DRAINING, "is_on", False)  # and so it is afterwards
     gc.unfreeze()
+    before = gc.get_threshold()
     gc.set_threshold(COLLECT_EVERY)
     server = Server(config_of(echo, Settings()))
     running = asyncio.create_task(server.serve(sockets=[bind("127.0.0.1", 0)]))
@@ -68,9 +69,13 @@ async def test_what_is_there_when_it_begins_to_serve_is_not_walked_by_the_collec
         assert gc.get_freeze_count() > 100_000
         assert len(gc.get_objects()) < 10_000
         assert gc.get_threshold()[0] < 1000
+        assert gc.get_threshold()[2] > 1_000_000, "everything is looked at while few requests run"
     finally:
         server.should_exit = True
         await running
+        kept = gc.get_threshold()
+        gc.set_threshold(*before)
+    assert kept[0] == COLLECT_EVERY
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "203.0.113.7", "[::1]"])
