@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import nullcontext, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import Enum, auto
 from functools import cached_property
 from uuid import UUID
@@ -19,7 +19,7 @@ from db.measuring import measure
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 from resolvers.errors import CairnError, Unavailable
-from resolvers.jobs.queue import BUCKET, Job, advance, finish, follow_up
+from resolvers.jobs.queue import Job, advance, finish, follow_up
 from resolvers.knowledge.lint_reports import ask_after_sources
 from resolvers.proposals.gate import Held
 from resolvers.search.index import found_together
@@ -302,7 +302,7 @@ class Run:
     def stopped(self, stop: Stop) -> datetime:
         """Note the reason, and return from when on the rest may be done."""
         self.metrics.stopped = stop.reason
-        return stop.until or datetime.fromtimestamp((self.job.bucket + 1) * BUCKET, UTC)
+        return stop.until or self.job.next_bucket_begins
 
 
 async def gathered(writing_now: Iterable[Awaitable[str]]) -> list[str]:

@@ -21,6 +21,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import migrations.distribute
+import resolvers.jobs.queue
 from db.database import Database, prepare_connection
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
@@ -136,6 +137,12 @@ async def dsn(kept: Kept) -> AsyncIterator[str]:
 def reuses_connections(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hand connections on from test to test. Tests of connections themselves override this with IDLE.left_out."""
     monkeypatch.setattr(Database, "dial", dial)
+
+
+@pytest.fixture(autouse=True)
+def one_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test run within one bucket of the queue: one that crosses full five minutes would have a job too many."""
+    monkeypatch.setattr(resolvers.jobs.queue, "BUCKET", 10_000_000_000)
 
 
 @pytest.fixture(autouse=True)

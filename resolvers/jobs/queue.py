@@ -78,6 +78,11 @@ class Job:
         return int(self.dedupe_key.rpartition(":")[2])
 
     @property
+    def next_bucket_begins(self) -> datetime:
+        """Return when the bucket of the job ends, by the clock of Postgres."""
+        return datetime.fromtimestamp((self.bucket + 1) * BUCKET, UTC)
+
+    @property
     def stem(self) -> str:
         """Return the job's key without the bucket."""
         return self.dedupe_key.rstrip("0123456789")
@@ -98,14 +103,6 @@ class Job:
         return {"tenant_id": self.tenant_id, "id": self.id, "claimed_by": self.token}
 
 
-def key_of(tenant_id: UUID, owner_id: UUID, bucket: int, subject: str = "") -> str:
-    return ":".join(filter(None, (str(tenant_id), str(owner_id), subject, str(bucket))))
-
-
-def bucket_of(moment: datetime) -> int:
-    return int(moment.timestamp()) // BUCKET
-
-
 async def enqueue(
     connection: Connection,
     tenant_id: UUID,
@@ -114,27 +111,25 @@ async def enqueue(
     *,
     options: dict[str, Any] | None = None,
     bucket: int | None = None,
+    ahead: int = 0,
     subject: str = "",
     after: datetime | None = None,
 ) -> UUID:
     """The job of this wiki and bucket, in the caller's transaction; this moment's bucket when none is given.
 
-    An open job with the key is the answer: it reads whatever is committed before it ends. A job that is not a compile
-    has a `subject`, and with it a key of its own. A new one is run `after` a moment, or at once.
+    An open job with the key is the answer: it reads whatever is committed before it ends. `ahead` is for a bucket that
+    comes so many later. A job that is not a compile has a `subject`, and with it a key of its own. A new one is run
+    `after` a moment, or at once.
     """
-    bucket = bucket_of(datetime.now(UTC)) if bucket is None else bucket
-    key = key_of(tenant_id, owner_id, bucket, subject)
-    own: dict[str, Any] = {"tenant_id": tenant_id, "owner_id": owner_id, "dedupe_key": key}
+    parts = filter(None, (str(tenant_id), str(owner_id), subject))
+    key: dict[str, Any] = {"stem": ":".join(parts) + ":", "bucket": bucket, "ahead": ahead, "seconds": BUCKET}
+    asked = {"trigger": trigger, "options": options or {}, "after": after}
     while True:
-        added: UUID | None = await connection.value(
-            JOBS["enqueue"], **own, id=new_id(), trigger=trigger, options=options or {}, after=after
-        )
-        if added:
-            announce_job(connection, tenant_id, owner_id, added, ChangeKind.CREATED)
-            return added
-        found: UUID | None = await connection.value(JOBS["find_open"], **own)
-        if found:
-            return found
+        row = await connection.one(JOBS["enqueue"], tenant_id=tenant_id, owner_id=owner_id, id=new_id(), **key, **asked)
+        if row:
+            if row["is_new"]:
+                announce_job(connection, tenant_id, owner_id, row["id"], ChangeKind.CREATED)
+            return cast(UUID, row["id"])
 
 
 async def ask_for_compile(
@@ -149,8 +144,7 @@ async def ask_for_compile(
         if options and options.get("propose"):
             await writer.run(JOBS["propose"])
             if not await writer.value(JOBS["is_proposing"], id=job_id):  # it runs: the next one is meant
-                after = bucket_of(datetime.now(UTC)) + 1
-                job_id = await enqueue(writer, scope.tenant_id, scope.owner_id, trigger, options=options, bucket=after)
+                job_id = await enqueue(writer, scope.tenant_id, scope.owner_id, trigger, options=options, ahead=1)
         await writer.run(JOBS["hurry"], id=job_id)
         return job_id
 

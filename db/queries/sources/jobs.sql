@@ -1,12 +1,26 @@
 -- name: enqueue
--- A job for a wiki, unless an open one has its key; nothing comes back then.
-INSERT INTO compile_jobs (tenant_id, owner_id, id, dedupe_key, trigger, options, run_after, created_at)
-VALUES (
-    :tenant_id, :owner_id, :id, :dedupe_key, :trigger, :options,
-    greatest(statement_timestamp(), CAST(:after AS timestamptz)), statement_timestamp()
+-- A job for a wiki and a bucket of time, or the open one that has its key; nothing while another transaction adds that.
+WITH asked AS (
+    SELECT CAST(:stem AS text) || (
+        COALESCE(CAST(:bucket AS numeric), div(extract(epoch FROM statement_timestamp()), :seconds)) + :ahead
+    ) AS dedupe_key
+), open AS MATERIALIZED (
+    SELECT job.id FROM compile_jobs job, asked
+    WHERE job.tenant_id = :tenant_id AND job.owner_id = :owner_id AND job.dedupe_key = asked.dedupe_key
+      AND job.status IN ('pending', 'running')
+), added AS (
+    INSERT INTO compile_jobs (tenant_id, owner_id, id, dedupe_key, trigger, options, run_after, created_at)
+    SELECT
+        :tenant_id, :owner_id, :id, asked.dedupe_key, :trigger, :options,
+        greatest(statement_timestamp(), CAST(:after AS timestamptz)), statement_timestamp()
+    FROM asked
+    WHERE NOT EXISTS (SELECT FROM open)
+    ON CONFLICT (tenant_id, dedupe_key) WHERE status IN ('pending', 'running') DO NOTHING
+    RETURNING id
 )
-ON CONFLICT (tenant_id, dedupe_key) WHERE status IN ('pending', 'running') DO NOTHING
-RETURNING id;
+SELECT id, false AS is_new FROM open
+UNION ALL
+SELECT id, true FROM added;
 
 -- name: find_open
 -- The open job that has a key.

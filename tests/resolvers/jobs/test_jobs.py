@@ -56,6 +56,7 @@ async def test_a_machine_whose_clock_is_wrong_asks_for_jobs_that_others_run_at_o
         def now(cls, tz: Any = None) -> "Wrong":
             return cls.fromtimestamp(datetime.now(tz).timestamp() + 3600 * hours, tz)
 
+    monkeypatch.setattr(queue, "BUCKET", 300)
     with monkeypatch.context() as patched:
         patched.setattr(queue, "datetime", Wrong)
         await ask(wiki)
@@ -67,6 +68,8 @@ async def test_a_machine_whose_clock_is_wrong_asks_for_jobs_that_others_run_at_o
         patched.setattr(queue, "datetime", Wrong)
         await beat(wiki.database, job)
         assert await claim(wiki.database, "another") is None
+        waits = job.next_bucket_begins - (await wiki.row("compile_jobs", id=job.id))["created_at"]
+        assert timedelta(0) < waits <= timedelta(minutes=5), "what a cap leaves to the next bucket waits no hour"
     assert await claim(wiki.database, "another") is None, "its worker is alive"
 
 
