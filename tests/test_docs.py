@@ -20,7 +20,7 @@ FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`[^`\n]+`")
 HEADING = re.compile(r"^#{1,6} (.+)$", re.MULTILINE)
 DECISION_HEADINGS = ["Context", "Decision", "Consequences", "Alternatives considered"]
-TABLES_FROM_CODE = {DOCS / "reference" / name for name in ("limits.md", "metrics.md", "settings.md")}
+TABLES_FROM_CODE = {DOCS / "reference" / name for name in ("limits.md", "metrics.md")}
 
 
 def pages() -> list[Path]:
