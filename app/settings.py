@@ -62,7 +62,7 @@ class Settings(BaseModel):
     oidc_client_id: str | None = Field(None, description="The client id of this service at the provider")
     oidc_client_secret: SecretStr | None = Field(None, description="The client secret, if any")
     oidc_tenant: str | None = Field(None, description="The tenant of those who sign in: a slug or id")
-    oidc_scopes: str = Field("openid profile", description="Scopes to request, by blanks")
+    oidc_scopes: str = Field("openid profile", description="Scopes to request, space-separated")
     oidc_owner_claim: str = Field(
         "preferred_username", description="The claim with the slug of a person's owner; people must not choose it"
     )
@@ -82,9 +82,10 @@ class Settings(BaseModel):
     pool_size: int = Field(8, ge=1, le=500, description="Connections of each process for reads, and as many for writes")
     pool_queue: int = Field(256, ge=0, description="Requests that may wait for a connection of each pool")
     statement_timeout: float = Field(10.0, ge=0.001, le=10**6, description="Seconds that a statement may take")
-    statement_cache: int = Field(512, ge=0, description="Prepared statements a connection; 0 behind poolers")
+    statement_cache: int = Field(512, ge=0, description="Prepared statements per connection; 0 behind poolers")
 
-    read_database_urls: Dsns = Field(None, description="Standbys that answer reads, by commas")
+    listen_url: str | None = Field(None, description="Postgres itself, where CAIRN_DATABASE_URL is a pooler")
+    read_database_urls: Dsns = Field(None, description="Standbys that answer reads, comma-separated")
     read_max_lag: float = Field(10.0, ge=1, le=3600, description="Seconds that they may lag")
     read_wait: float = Field(0.5, ge=0, le=10, description="Seconds that a read waits for its client's write")
 
@@ -92,10 +93,10 @@ class Settings(BaseModel):
     max_import: int = Field(100_000_000, ge=1, description="Bytes of an imported upload; unpacked 20-fold")
     attachments_dir: Path | None = Field(None, description="A folder for attachments and originals; else in Postgres")
     ingest_hosts: Hosts = Field(
-        None, description="Hosts that an ingest may fetch from, by commas, `*.` for all below; else none"
+        None, description="Hosts that an ingest may fetch from, comma-separated, `*.` for all below; else none"
     )
     webhook_networks: Networks = Field(
-        None, description="Private networks for webhooks, over http too, by commas, or `*`; else none"
+        None, description="Private networks for webhooks, over http too, comma-separated, or `*`; else none"
     )
     max_cost: int = Field(20_000, ge=1, description="Rows of one operation")
     max_depth: int = Field(16, ge=1, description="Levels of one operation")
@@ -105,7 +106,11 @@ class Settings(BaseModel):
 
     max_variables: int = Field(10_000, ge=1, description="Values in the variables")
     max_errors: int = Field(20, ge=1, description="Errors shown in one answer")
-    max_concurrent: int = Field(1000, ge=0, description="Requests of a credential at once in each process; 0: any")
+    max_concurrent: int = Field(
+        1000, ge=0, description="Requests of a credential at once in each process; 0: unlimited"
+    )
+    max_operations: int = Field(100, ge=1, description="Operations at once on a WebSocket")
+    max_streams: int = Field(100, ge=1, description="Streams of a credential at once in each process")
     request_timeout: float = Field(
         30.0, gt=0, allow_inf_nan=False, description="Seconds from a whole request to its answer"
     )
@@ -113,7 +118,7 @@ class Settings(BaseModel):
         600.0, gt=0, allow_inf_nan=False, description="Seconds of an import or an export over REST"
     )
     credential_rate: float = Field(
-        50_000, ge=0, le=10**9, allow_inf_nan=False, description="Rows a second of a credential; 0: any"
+        50_000, ge=0, le=10**9, allow_inf_nan=False, description="Rows a second of a credential; 0: unlimited"
     )
     credential_burst: float = Field(
         500_000,
@@ -123,7 +128,7 @@ class Settings(BaseModel):
         description="Rows of a credential at once after a rest",
     )
     tenant_rate: float = Field(
-        200_000, ge=0, le=10**9, allow_inf_nan=False, description="Rows a second of a tenant; 0: any"
+        200_000, ge=0, le=10**9, allow_inf_nan=False, description="Rows a second of a tenant; 0: unlimited"
     )
     tenant_burst: float = Field(
         2_000_000,
@@ -134,10 +139,13 @@ class Settings(BaseModel):
     )
     introspection: Literal["everyone", "admin", "nobody"] = Field("everyone", description="Who may introspect")
 
-    allowed_hosts: Hosts = Field(None, description="Host names to answer, by commas, `*.` for all below; else any")
-    cors_origins: Origins = Field(None, description="Origins whose pages may call, by commas, or `*`; else none")
+    allowed_hosts: Hosts = Field(
+        None, description="Host names to answer, comma-separated, `*.` for all below; else any"
+    )
+    cors_origins: Origins = Field(None, description="Origins whose pages may call, comma-separated, or `*`; else none")
     hsts_seconds: int = Field(0, ge=0, description="Seconds of Strict-Transport-Security; 0: no header")
-    forwarded_allow_ips: Networks = Field(None, description="Trusted proxies, by commas, or `*`")
+    compress_over: int = Field(1024, ge=0, description="Bytes from which answers are gzipped; 0: never")
+    forwarded_allow_ips: Networks = Field(None, description="Trusted proxies, comma-separated, or `*`")
 
     keep_alive: float = Field(
         75.0,
@@ -163,16 +171,11 @@ class Settings(BaseModel):
 
     documents: Literal["any", "apq", "trusted"] = Field(
         "apq",
-        description="Documents that run: any text; any text and registered hashes; trusted documents only",
+        description="Documents that run: any text, any text and registered hashes, or trusted documents",
     )
     documents_dir: Path | None = Field(None, description="The folder of trusted documents")
-    compress_over: int = Field(1024, ge=0, description="Bytes from which answers are gzipped; 0: never")
 
-    listen_url: str | None = Field(None, description="Postgres itself, where CAIRN_DATABASE_URL is a pooler")
-    max_operations: int = Field(100, ge=1, description="Operations at once on a WebSocket")
-    max_streams: int = Field(100, ge=1, description="Streams of a credential at once in each process")
-
-    toolsets: Toolsets = Field(None, description="The toolsets that MCP lists by default, by commas")
+    toolsets: Toolsets = Field(None, description="The toolsets that MCP lists by default, comma-separated")
     tools_older_names: bool = Field(False, description="List the tools `search_wiki` and `read_wiki_page` too")
     seed_dir: Path | None = Field(None, description="A folder of `*.md` that become knowledge entries at the start")
     seed_tenant: str | None = Field(None, description="The tenant of these entries: a slug or id")
@@ -181,15 +184,18 @@ class Settings(BaseModel):
     worker: bool = Field(False, description="Run jobs in each serving process too")
     planner: str = Field(PLANNER, description="The planner: `module:Class`")
     section_writer: str = Field(WRITER, description="The section writer: `module:Class`")
+    deterministic_links: bool = Field(True, description="Link entities that share a source, a city or a journal")
     model: str | None = Field(None, description="The model that compiles, as `openai:…` or `anthropic:…`; else rules")
-    models: Names = Field(None, description="Other models that a compile may name, by commas")
+    models: Names = Field(None, description="Other models that a compile may name, comma-separated")
     model_timeout: float = Field(120.0, gt=0, description="Seconds of a request to a model")
     model_requests: int = Field(4, ge=1, le=100, description="Requests to models at once in each process")
-    model_job_tokens: int = Field(1_000_000, ge=0, description="Tokens of a job; 0: any")
-    model_job_cost: float = Field(0.0, ge=0, description="US dollars of a job; 0: any")
-    model_day_tokens: int = Field(5_000_000, ge=0, description="Tokens of a tenant a day; 0: any")
-    model_day_cost: float = Field(0.0, ge=0, description="US dollars of a tenant a day; 0: any")
-    model_prices: Prices = Field(None, description="US dollars for a million tokens, as `openai:x=1.25/10`, by commas")
+    model_job_tokens: int = Field(1_000_000, ge=0, description="Tokens of a job; 0: unlimited")
+    model_job_cost: float = Field(0.0, ge=0, description="US dollars of a job; 0: unlimited")
+    model_day_tokens: int = Field(5_000_000, ge=0, description="Tokens of a tenant a day; 0: unlimited")
+    model_day_cost: float = Field(0.0, ge=0, description="US dollars of a tenant a day; 0: unlimited")
+    model_prices: Prices = Field(
+        None, description="US dollars for a million tokens, as `openai:x=1.25/10`, comma-separated"
+    )
     embedding_url: str | None = Field(None, description="A server of embeddings, as `http://localhost:11434/v1`")
     embedding_model: str | None = Field(None, description="The embedding model")
     embedding_dimensions: int | None = Field(None, ge=1, le=4_000, description="Dimensions of the model's vectors")
@@ -199,7 +205,6 @@ class Settings(BaseModel):
         1.0, gt=0, le=10, description="Seconds that a search waits for its vector; then words rank"
     )
     embedding_batch: int = Field(32, ge=1, le=256, description="Texts in a batch")
-    deterministic_links: bool = Field(True, description="Link entities that share a source, a city or a journal")
     sweep_at: Hour | Literal["never"] = Field(time(3), description="When the daily sweep begins, in UTC; or `never`")
     keep_days: int = Field(365, ge=0, le=9_999, description="Days that jobs and the activity log are kept; 0: forever")
 

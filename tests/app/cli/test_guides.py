@@ -224,7 +224,7 @@ async def test_a_body_becomes_markdown_that_every_renderer_knows(
     assert [note["ref"] for note in shown["notes"]] == ["day 1", "later"]
 
 
-def test_the_programs_that_verify_webhooks_do(tmp_path: Path) -> None:
+def test_the_program_that_verifies_webhooks_does() -> None:
     secret, body = new_secret(), b'{"type": "page.created"}'
     headers = headers_of(new_id(), datetime.now(UTC), body, [new_secret(), secret])
     stale = headers_of(new_id(), datetime.now(UTC) - timedelta(hours=1), body, [secret])
@@ -238,11 +238,3 @@ def test_the_programs_that_verify_webhooks_do(tmp_path: Path) -> None:
     known: dict[str, Any] = {}
     exec(compile(python.text, "webhooks.md", "exec"), known)
     assert [known["is_genuine"](*case) for case in cases] == [True, False, False, False]
-    (program,) = (block.text for block in blocks("ts") if block.guide == "webhooks.md")
-    if not shutil.which("node"):
-        pytest.skip("no node here")
-    given = orjson.dumps([(one, shown, text.decode()) for one, shown, text in cases]).decode()
-    plain = re.sub(r": (?:string|boolean|Record<string, string>)(?=[,) {])", "", program)
-    (tmp_path / "verify.mjs").write_text(f"{plain}\nconsole.log({given}.map((one) => isGenuine(...one)).join());")
-    ran = subprocess.run(["node", "verify.mjs"], cwd=tmp_path, capture_output=True, text=True)
-    assert (ran.stdout, ran.stderr) == ("true,false,false,false\n", "")
