@@ -40,6 +40,9 @@ settings.register_profile(
 )
 settings.load_profile("default")
 
+# Read before any test changes the environment: those of the command line take all variables of Cairn out of it.
+CITUS_URL, DATABASE_URL = (os.environ.get(f"CAIRN_TEST_{which}_URL") for which in ("CITUS", "DATABASE"))
+
 # Nothing becomes garbage while modules are imported and tests are collected.
 gc.disable()
 
@@ -70,7 +73,7 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> P
 @pytest.fixture(scope="session")
 def server_dsn(shared_folder: Path) -> Iterator[str]:
     """A database on the server, for making others from."""
-    if given := os.environ.get("CAIRN_TEST_CITUS_URL") or os.environ.get("CAIRN_TEST_DATABASE_URL"):
+    if given := CITUS_URL or DATABASE_URL:
         yield given
     elif docker_answers():
         with shared(shared_folder / "container", start_container, remove_container) as container:
@@ -89,10 +92,10 @@ def server_dsn(shared_folder: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def cluster() -> Cluster | None:
     """The coordinator on which the tests of this run have their databases, where CAIRN_TEST_CITUS_URL names one."""
-    if not (given := os.environ.get("CAIRN_TEST_CITUS_URL")):
+    if not CITUS_URL:
         return None
     migrations.distribute.SHARDS = 4  # a test that creates tables waits for each of their shards
-    cluster = Cluster(given)
+    cluster = Cluster(CITUS_URL)
     asyncio.run(cluster.look())
     return cluster
 
