@@ -18,7 +18,7 @@ from db.replicas.routing import record_commit
 from db.restricted import restricted, unrestricted
 from db.scope import Scope
 from db.sql import statements
-from observability.trace import forget_errors, recorded_errors
+from observability.trace import error_count, forget_errors
 from selection.execute.engine import Answer, is_unavailable
 
 from .errors import CairnError, LimitExceeded
@@ -102,7 +102,7 @@ async def once(database: Database, attempt: Attempt, run: Callable[[Database], A
     if (known := await attempt.look(database)) is not None:
         return repeated(known)
     async with OneTransaction(database, attempt.claim) as whole:
-        noted = recorded_errors()
+        noted = error_count()
         answer = await run(whole)
         if attempt.found is not None or whole.refused is not None:
             forget_errors(noted)

@@ -37,7 +37,7 @@ class Positions:
         cookie = self.cookie_of(request)
         route = Route(is_open=may_read_replicas(scope, given))
         try:
-            route.wanted = parse_position(given) if given else kept_position(request, cookie)
+            route.wanted = parse_position(given) if given else cookie_position(request, cookie)
         except ValueError:
             scope[FAULTY_POSITION] = True
 
@@ -72,7 +72,7 @@ def may_read_replicas(scope: Scope, given: str | None) -> bool:
     return given is not None if path == BY_CLIENT else scope["method"] in ("GET", "HEAD")
 
 
-def kept_position(request: Request, cookie: str | None) -> int:
+def cookie_position(request: Request, cookie: str | None) -> int:
     """Return the position that a browser has kept. One that is none is of no use to its user: the primary answers."""
     found = request.cookies.get(cookie) if cookie else None
     try:

@@ -18,7 +18,7 @@ from selection.limits import measure_variables
 from ..http.errors import error_body, fault
 from ..http.graphql import EXTRA, headers_of, retry_headers, status_of_error
 from ..http.headers import AllowedHosts
-from ..http.request import INLINE_MAX, JSON, Bodies, Refused, credential_of, header, parse_in_thread, parsed
+from ..http.request import INLINE_MAX, JSON, Bodies, Refused, credential_of, header, parse_in_thread, parse_json
 from ..http.responses import NO_STORE, Headers
 from ..oauth.routes import metadata_url, resource_of
 from ..settings import Settings
@@ -41,7 +41,7 @@ async def check_extent(body: bytes, most: int) -> None:
 
 def check(body: bytes, most: int) -> None:
     try:
-        message = parsed(body, "The message")
+        message = parse_json(body, "The message")
     except Refused:
         return
     try:

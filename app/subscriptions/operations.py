@@ -55,7 +55,7 @@ class Operations:
             events = await subscribed(
                 self.engine.schema, operation, request.variables or {}, self.engine.limits, self.context(scope)
             )
-            async with aclosing(self.shown(request, events, scope)) as shown:
+            async with aclosing(self.stream_results(request, events, scope)) as shown:
                 async for answer in shown:
                     yield answer
         except Invalid as invalid:
@@ -84,7 +84,9 @@ class Operations:
             return None
         return operation if operation.is_subscription else None
 
-    async def shown(self, request: GraphQLRequest, events: Events, scope: Scope) -> AsyncGenerator[Answer, None]:
+    async def stream_results(
+        self, request: GraphQLRequest, events: Events, scope: Scope
+    ) -> AsyncGenerator[Answer, None]:
         async with aclosing(events.happening) as happening:
             async for event in happening:
                 async with self.reading:

@@ -178,7 +178,7 @@ async def list_links(
     found_type = await type_of(call, slug, type)
     page = await read_of_page(call, "links", operation, found_type, slug, include_archived, first=limit, after=cursor)
     found = page["found"]
-    return await answer(call, responses.listed(found, [shown(one) for one in found["nodes"]]))
+    return await answer(call, responses.list_body(found, [shown(one) for one in found["nodes"]]))
 
 
 class NewName(RequestModel):
