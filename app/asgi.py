@@ -41,7 +41,7 @@ from .http.positions import Positions
 from .http.request import Bodies, document_limits
 from .mcp.caller import ToolBackend
 from .mcp.endpoint import ToolsEndpoint
-from .mcp.seed import seeded
+from .mcp.seed import load_seed
 from .mcp.server import toolsets_of
 from .oauth.routes import authorization_server, oauth_routes, resource_of
 from .observability.event_loop_watchdog import watch_loop
@@ -172,7 +172,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
                 compiling(settings, database, observers.job),
                 streams.open(),
                 tools.open(),
-                seeded(database, settings),
+                load_seed(database, settings),
             ):
                 with watch_loop(settings.slow_loop):
                     yield

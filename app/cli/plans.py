@@ -92,7 +92,7 @@ async def run(database: "Database", wiki: "Wiki", name: str, values: Mapping[str
     return json.loads(value or b"null")
 
 
-async def compiled() -> dict[str, dict[str, Any]]:
+async def compile_plans() -> dict[str, dict[str, Any]]:
     """The plans as the engine makes them now, ready to be stored."""
     from uuid import UUID
 
@@ -132,7 +132,7 @@ def text() -> str:
     """The file, as it is committed."""
     import asyncio
 
-    return json.dumps(asyncio.run(compiled()), indent=2) + "\n"
+    return json.dumps(asyncio.run(compile_plans()), indent=2) + "\n"
 
 
 if __name__ == "__main__":

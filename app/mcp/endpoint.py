@@ -24,7 +24,7 @@ from ..oauth.routes import metadata_url, resource_of
 from ..settings import Settings
 from ..subscriptions.routes import is_same_site
 from .caller import Caller, ToolBackend
-from .catalogue import checked_toolsets
+from .catalogue import parse_toolsets
 from .server import Asked, make_server, reads_errors_at_any_status
 
 DEPTH = 32
@@ -89,7 +89,7 @@ class ToolsEndpoint:
             if not is_same_site(scope, self.origins):
                 raise Refused(403, "Pages of this origin may not ask here.", "FORBIDDEN")
             wiki = await self.credentials.scope(*credential_of(scope), resource=self.resource)
-            toolsets = checked_toolsets(asked) if (asked := toolsets_asked(scope)) else None
+            toolsets = parse_toolsets(asked) if (asked := toolsets_asked(scope)) else None
             body = await self.bodies.read(scope, receive)
             await check_extent(body, self.most_values)
         except Refused as refused:

@@ -56,7 +56,7 @@ class Tool:
     destroys: bool = False
     repeats: bool = True
 
-    def listed(self, *, with_output: bool = True) -> Listed:
+    def definition(self, *, with_output: bool = True) -> Listed:
         """Return the tool as a client is shown it, with the schema of its answer or without."""
         return Listed(
             name=self.name,

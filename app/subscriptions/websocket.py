@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from resolvers.errors import CairnError, LimitExceeded, Unavailable
 from resolvers.rate_limits.limiter import Throttled
-from resolvers.transactions.db_errors import explained
+from resolvers.transactions.db_errors import translate_error
 
 from ..http.request import GraphQLRequest, Refused, credential_of, parse_request
 from .messages import BadMessage, PayloadTooLarge, mark_authenticated, read_message
@@ -71,7 +71,7 @@ class WebSocketConnection:
         except* ConnectionEnded as group:
             (ended, *_) = group.exceptions  # type: ignore[assignment]
         except* Exception as group:
-            if isinstance(known := explained(group.exceptions[0]), Unavailable):
+            if isinstance(known := translate_error(group.exceptions[0]), Unavailable):
                 ended = ConnectionEnded(1013, known.message)
             else:
                 log.error("internal error", exc_info=known)

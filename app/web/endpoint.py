@@ -21,7 +21,7 @@ from resolvers.auth.credentials import Credentials
 from resolvers.auth.oidc import Provider
 from resolvers.errors import CairnError, Forbidden, NoCredential, Unauthenticated
 from resolvers.rate_limits.limiter import Account, Throttled
-from resolvers.transactions.db_errors import explained
+from resolvers.transactions.db_errors import translate_error
 from schema.errors import masked
 
 from ..http.limits import Bounds
@@ -310,7 +310,7 @@ def path_to(*parts: str, anchor: str = "", **query: str) -> str:
 
 async def error_page(web: Web, request: Request, error: Exception) -> Response:
     """Return a page that says what is wrong and what to do; to sign in, where nobody is."""
-    error = explained(error)
+    error = translate_error(error)
     if isinstance(error, Proposed):
         return redirect(error.path)
     if isinstance(error, Unauthenticated):

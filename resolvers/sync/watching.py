@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from watchfiles import Change, awatch
 
 from ..errors import CairnError, Unavailable
-from ..transactions.db_errors import explained
+from ..transactions.db_errors import translate_error
 from .folder import TEMPORARY
 
 log = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ async def keep_syncing(due: asyncio.Event, sync: Callable[[], Awaitable[None]]) 
             await sync()
             failures = 0
         except Exception as error:
-            known = error if isinstance(error, CairnError) else explained(error)
+            known = error if isinstance(error, CairnError) else translate_error(error)
             if not isinstance(known, Unavailable):
                 raise
             log.warning("The sync waits for the database: %s", known.message)

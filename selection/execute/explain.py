@@ -114,10 +114,10 @@ async def explain(engine: Engine, text: str, variables: dict[str, Any], name: st
         return Explanation(label, OPERATION + plan.cost, ())
     request = Request(values, scope, [])
     cost = OPERATION + plan.checked_cost(request)
-    statement = explained(plan, request, None)
+    statement = explain_statement(plan, request, None)
     if plan.whole is None:
         return Explanation(label, cost, (statement,))
-    return Explanation(label, cost, (explained(plan.whole, request, None),), statement)
+    return Explanation(label, cost, (explain_statement(plan.whole, request, None),), statement)
 
 
 async def field_by_field(engine: Engine, document: Document, variables: dict[str, Any], scope: Any) -> Explanation:
@@ -134,7 +134,7 @@ async def field_by_field(engine: Engine, document: Document, variables: dict[str
         if field is not None and isinstance(source, Source):
             plan = source_plan(collector, field, nodes, source, Mode.VALUES)
             cost += plan.checked_cost(request)
-            statements.append(explained(plan, request, key))
+            statements.append(explain_statement(plan, request, key))
     return Explanation(operation_label(operation.definition), cost, tuple(statements))
 
 
@@ -142,7 +142,7 @@ def operation_label(definition: OperationDefinitionNode) -> str:
     return f"{definition.operation.value} {definition.name.value if definition.name else '(without a name)'}"
 
 
-def explained(plan: QueryPlan, request: Request, field: str | None) -> ExplainedStatement:
+def explain_statement(plan: QueryPlan, request: Request, field: str | None) -> ExplainedStatement:
     parameters = tuple(parameter(plan, get, request) for get in plan.getters)
     return ExplainedStatement(field, plan.sql, parameters, plan.anew, bool(plan.steps))
 
