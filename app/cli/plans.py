@@ -58,7 +58,7 @@ async def find_results(database: "Database", wiki: "Wiki", query: str, limit: in
     from db.scope import Role
     from resolvers.search.request import SearchRequest
     from resolvers.search.search import search
-    from resolvers.sources.held_names import held_names
+    from resolvers.sources.held_names import find_held_names
     from schema.search.search_rows import ANYTHING, results_row
 
     asked = SearchRequest(
@@ -67,7 +67,7 @@ async def find_results(database: "Database", wiki: "Wiki", query: str, limit: in
     )  # fmt: skip
     scope = wiki.scope(Role.READER)
     found = await search(database, scope, asked)
-    row = results_row(found, asked, () if found.hits else await held_names(database, scope, asked))
+    row = results_row(found, asked, () if found.hits else await find_held_names(database, scope, asked))
     values = {f"column {n}": [value] for n, value in enumerate(row)}
     return (await run(database, wiki, "find", values))["wikiSearchResults"]
 

@@ -9,7 +9,7 @@ from content.limits import SLUG
 from content.names import composed, is_slug
 from db.database import Database
 from resolvers.errors import NotFound
-from resolvers.idempotency import Attempt, done_once
+from resolvers.idempotency import Attempt, run_once
 from resolvers.model.lookup import locate_slug
 from resolvers.transactions.transaction import NO_PAGE
 
@@ -65,7 +65,7 @@ async def write(call: Call, work: Work) -> WriteResponse:
     async def run(database: Database) -> bytes:
         return orjson.dumps(await work(database))
 
-    body, replayed = await done_once(call.database, attempt(call, key), run)
+    body, replayed = await run_once(call.database, attempt(call, key), run)
     return WriteResponse(body, (("Idempotency-Replayed", "true"),) if replayed else ())
 
 

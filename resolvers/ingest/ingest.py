@@ -101,7 +101,7 @@ async def ingest_source(database: Database, scope: Scope, draft: IngestDraft) ->
     await check_may_write(database, scope)
     category = checked_category(draft.category)
     if draft.data is None:
-        draft = await fetched(database, draft)
+        draft = await fetch_file(database, draft)
     read = await reading(draft, draft.data or b"", category)
     async with OneTransaction(database) as whole:
         saved = await add_source(whole, scope, read.draft, trigger=TRIGGER)
@@ -144,7 +144,7 @@ def let_fetch(database: Database, fetch: Fetch) -> None:
     FETCHING[database] = fetch
 
 
-async def fetched(database: Database, draft: IngestDraft) -> IngestDraft:
+async def fetch_file(database: Database, draft: IngestDraft) -> IngestDraft:
     """Return a draft with the file of its address. Raises BadInput where there is none, or it may not be fetched."""
     url = (draft.address or "").strip()
     if not url.startswith(("http://", "https://")):
@@ -250,7 +250,7 @@ async def with_page(database: Database, scope: Scope, read: Reading, kept: Inges
         return replace(kept, page_id=found["id"])
     if found:
         old = await read_in_thread(len(found["content"]), digest, found["content"])
-    parts = written(read.category, read.digest, page, old and written(read.category, old))
+    parts = digest_sections(read.category, read.digest, page, old and digest_sections(read.category, old))
     try:
         saved = await write_ingested(
             database,
@@ -268,7 +268,7 @@ async def with_page(database: Database, scope: Scope, read: Reading, kept: Inges
     return replace(kept, page_id=saved.page_id)
 
 
-def written(
+def digest_sections(
     category: str, said: Digest, page: Page | None = None, before: Mapping[str, Lines] | None = None
 ) -> dict[str, Lines]:
     """Return what a digest says by the slugs of its sections; of a page, those that nobody else has written."""

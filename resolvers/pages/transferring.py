@@ -27,7 +27,7 @@ from ..permissions import check_sees
 from ..proposals.operations import proposable
 from ..search.passages import write_passages
 from ..search.spaces import find_spaces
-from ..sources.attachments import named_paths
+from ..sources.attachments import find_paths
 from ..sources.blob_files import copy_files
 from ..sources.grounding import ground
 from ..sources.sources import SourceForgotten, keep_rows
@@ -249,7 +249,7 @@ async def copy_attachments(database: Database, both: TwoWikis, page: Page) -> No
     Those of the wiki that it leaves stay: other pages may name them.
     """
     names = await read_in_thread(len(page.body), attachments_in, page.body)
-    paths = await named_paths(both.here, folder_of((page.metadata or {}).get("imported_from")), names)
+    paths = await find_paths(both.here, folder_of((page.metadata or {}).get("imported_from")), names)
     if not paths:
         return
     given: dict[str, Any] = {"paths": sorted(paths), "to_owner_id": both.there.scope.owner_id}

@@ -89,7 +89,7 @@ class Writer(Connection):
         if self.queue:
             *before, last = self.queue
             self.queue = before
-            joined, values = self.joined(last.statement, last.values)
+            joined, values = self.combine_last(last.statement, last.values)
             await super().run(joined, **values)
 
     def may_join(self, statement: Statement) -> bool:
@@ -100,13 +100,13 @@ class Writer(Connection):
         if self.queue and not self.may_join(statement):
             await self.flush()
         self.forget_names(statement)
-        return self.joined(statement, values)
+        return self.combine_last(statement, values)
 
     def forget_names(self, statement: Statement) -> None:
         if self.named and not NAMES.isdisjoint(table for table, _ in tables_of(statement.sql).written):
             self.named.clear()
 
-    def joined(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
+    def combine_last(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
         if not self.queue:
             return statement, values
         before, self.queue = self.queue, []

@@ -57,7 +57,7 @@ class WikiProposal:
         proposed="proposed_body",
     )
     async def diff(base: str | None, proposed: str | None) -> str:
-        return await compared(base, proposed, in_words=False)
+        return await format_difference(base, proposed, in_words=False)
 
     @computed(
         "The same with every changed word marked: `[-went-]` and `{+came+}`.",
@@ -66,7 +66,7 @@ class WikiProposal:
         proposed="proposed_body",
     )
     async def word_diff(base: str | None, proposed: str | None) -> str:
-        return await compared(base, proposed, in_words=True)
+        return await format_difference(base, proposed, in_words=True)
 
     @computed(
         "The sections that were changed otherwise since: it can be accepted only with an amended text.",
@@ -83,7 +83,7 @@ class WikiProposal:
         return list((await read_in_thread(size, merge_texts, base, today, proposed)).conflicts)
 
 
-async def compared(base: str | None, proposed: str | None, *, in_words: bool) -> str:
+async def format_difference(base: str | None, proposed: str | None, *, in_words: bool) -> str:
     """Return how the proposed text differs from the one that was there, which a new page has none of."""
     if proposed is None:
         return ""

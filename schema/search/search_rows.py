@@ -16,7 +16,7 @@ SHOWN = {"snippet", "section"}
 CURSORS = {"cursor", "startCursor", "endCursor"}
 
 
-async def asked(
+async def make_request(
     context: Any,
     wanted: frozenset[str],
     query: str,
