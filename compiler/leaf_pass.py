@@ -22,7 +22,7 @@ from resolvers.errors import CairnError, Unavailable
 from resolvers.jobs.queue import Job, advance, finish, follow_up
 from resolvers.knowledge.lint_reports import ask_after_sources
 from resolvers.proposals.gate import Held
-from resolvers.search.index import found_together
+from resolvers.search.index import index_together
 from resolvers.sources.compile_requests import request_sweep
 from resolvers.transactions.db_errors import translated_db_errors
 from resolvers.transactions.transaction import read_connection, writing
@@ -224,7 +224,7 @@ class Run:
                 if composition.missing or composition.unjudged:
                     raise Stale
                 self.check_is_written(composition)
-                async with found_together(writer):
+                async with index_together(writer):
                     done = await apply(writer, batch, composition, links_by_evidence=self.compiler.links_by_evidence)
                     await self.aggregate(writer, composition, done)
                 if not self.compiler.links_by_evidence:

@@ -23,7 +23,7 @@ from .rate_limits.limiter import Account, Allowance
 from .search.context_pack import ContextPack, ContextRequest, context_pack
 from .search.related import find_related
 from .search.request import SearchRequest, SearchResult
-from .search.search import known_within, search
+from .search.search import cached_values, search
 from .search.search_all import SearchAllRequest, SearchAllResult, search_all
 from .search.source_search import SourceSearchRequest, SourceSearchResult, matching_refs, search_sources
 from .sources.held_names import HeldName, find_held_names
@@ -109,7 +109,7 @@ class Context:
     async def search_within(self, asked: SearchRequest, again: bool) -> Mapping[str, Any] | None:
         """Return the parameters with which that statement searches by itself, or None where `search` has to run."""
         with once_only():
-            return await known_within(self.database, self.scope, asked, again)
+            return await cached_values(self.database, self.scope, asked, again)
 
     async def search_sources(self, asked: SourceSearchRequest) -> SourceSearchResult:
         """Find the passages that a step needs before the statement that shows them."""

@@ -77,7 +77,7 @@ def tags_of(page_id: UUID, outlines: Outlines) -> set[str]:
 
 def part_slug(tag: str, page: Page, outlines: Outlines) -> str:
     taken = {section.slug for section in page.sections} | outlines.rollups[page.id].keys()
-    return outline.unused(section_slug(tag), taken)
+    return outline.free_slug(section_slug(tag), taken)
 
 
 log = logging.getLogger(__name__)
@@ -167,7 +167,7 @@ async def with_lists(
     wanted = [draft for draft in drafts if draft.slug not in empty]
     try:
         size = outline.size(sections, wanted)
-        merged = await read_in_thread(size, outline.merged, page.type, sections, wanted)
+        merged = await read_in_thread(size, outline.merge_drafts, page.type, sections, wanted)
         return replace(page, sections=merged, status="active")
     except BadInput as error:
         log.info("No list for %s: %s", page.name, error.message)

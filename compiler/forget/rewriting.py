@@ -16,7 +16,7 @@ from resolvers.model.drafts import SectionDraft
 from resolvers.model.names import Names, free_slug, renew_names, title_slug
 from resolvers.model.outline import Outline
 from resolvers.model.pages import Page, find_pages
-from resolvers.pages.renaming import BEGINNING, TEXTS_PER_BATCH, NewName, new_name, renamed
+from resolvers.pages.renaming import BEGINNING, TEXTS_PER_BATCH, NewName, new_name, rename_section_links
 from resolvers.pages.update import save
 from resolvers.search.index import Findable, write_search
 from resolvers.transactions.writer import Writer, record
@@ -43,7 +43,7 @@ async def relist(
         if sections != page.sections:
             drafts = [SectionDraft(section.body, section.slug) for section in sections]
             saved = await save(
-                writer, page, replace(page, sections=outline.merged(page.type, page.sections, drafts)),
+                writer, page, replace(page, sections=outline.merge_drafts(page.type, page.sections, drafts)),
                 edit_summary=EDIT_SUMMARY,
             )  # fmt: skip
             await record(writer, "page.rewritten", page.id, version=saved.version)
@@ -140,7 +140,7 @@ async def respell_page(
     wanted: ForgetRequest,
     done: Metrics,
 ) -> None:
-    sections = renamed(relabelled(page.sections, labels), targets, name)
+    sections = rename_section_links(relabelled(page.sections, labels), targets, name)
     if sections == page.sections:
         return
     after = replace(page, sections=sections)

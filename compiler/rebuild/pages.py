@@ -134,7 +134,7 @@ async def with_text(
     """Return the sections with this text; None when it cannot stand there."""
     draft = SectionDraft(body, old.slug)
     try:
-        return await read_in_thread(outline.size(sections, [draft]), outline.merged, page.type, sections, [draft])
+        return await read_in_thread(outline.size(sections, [draft]), outline.merge_drafts, page.type, sections, [draft])
     except BadInput as error:
         guard.drop("bad_section", f"{page.title}: {error.message}")
         return None

@@ -280,7 +280,7 @@ async def merged(page: Page, drafts: Sequence[SectionDraft], guard: Guard) -> tu
 async def with_drafts(page: Page, sections: outline.Outline, drafts: Sequence[SectionDraft]) -> outline.Outline:
     if not drafts:
         return sections
-    return await read_in_thread(outline.size(sections, drafts), outline.merged, page.type, sections, drafts)
+    return await read_in_thread(outline.size(sections, drafts), outline.merge_drafts, page.type, sections, drafts)
 
 
 def in_order(page_type: str, slugs: Collection[str]) -> list[str]:

@@ -74,7 +74,7 @@ def with_exported_facts(read: NoteFile | Note, line: bytes | None) -> tuple[Note
     Raises BadNote.
     """
     if isinstance(read, Note):
-        return told_in_line(read)
+        return split_original(read)
     if line is None:
         return read.note, OriginalFile(read.file, start_of(read))
     record = orjson.loads(line)
@@ -101,7 +101,7 @@ def with_exported_facts(read: NoteFile | Note, line: bytes | None) -> tuple[Note
     return updated, OriginalFile(read.file, start_of(read), format)
 
 
-def told_in_line(note: Note) -> tuple[Note, OriginalFile | None]:
+def split_original(note: Note) -> tuple[Note, OriginalFile | None]:
     """The note of a line, and the file that its page once came from, if the line has it."""
     original = note.metadata.get(ORIGINAL)
     if not isinstance(original, dict) or not isinstance(original.get("file"), str):
@@ -273,7 +273,7 @@ class FilePlace:
     files: Files
     targets: Mapping[str, UUID]
 
-    def spelled(self, body: str) -> str:
+    def respell(self, body: str) -> str:
         """The text of a page with links as the tool reads them; those that it would read rightly stay."""
         parts, position = [], 0
         for link in written_links(body):
@@ -356,23 +356,23 @@ class Exported:
     record: dict[str, Any]
 
 
-def exported(note: Note, original: Row, now: Row, place: FilePlace) -> Exported:
+def export_file(note: Note, original: Row, now: Row, place: FilePlace) -> Exported:
     """The original file, if its page is what it was; else with its header, if only the text has changed."""
     is_kept = original["fields_hash"] == now["fields_hash"]
     has_text = original["body_hash"] == now["body_hash"]
     record = to_record(note)
     file, start = original["file"], original["body_start"] if is_kept else None
     if not (is_kept and has_text):
-        file = renewed(note, original, place, keeps_header=is_kept)
+        file = rewrite_file(note, original, place, keeps_header=is_kept)
     elif start is not None and not original["is_respelled"]:
         del record["body"]
     facts = {"path": place.path, "sha256": hashlib.sha256(file).hexdigest(), "format": place.format}
     return Exported(file, facts | ({} if start is None else {"body_start": start}) | record)
 
 
-def renewed(note: Note, original: Row, place: FilePlace, *, keeps_header: bool) -> bytes:
+def rewrite_file(note: Note, original: Row, place: FilePlace, *, keeps_header: bool) -> bytes:
     """The file of a page that was changed."""
-    body, start = place.spelled(note.body), original["body_start"]
+    body, start = place.respell(note.body), original["body_start"]
     file: bytes = original["file"]
     if not keeps_header or start is None:
         links, parent = tuple(map(place.address, note.links)), note.parent and place.address(note.parent)

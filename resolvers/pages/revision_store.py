@@ -55,7 +55,7 @@ async def find_bases(writer: Writer, known: Known) -> dict[UUID, Row]:
     return {row["page_id"]: row for row in await writer.all(REVISIONS["find_bases"], pages=told)}
 
 
-async def compacted(known: Known, bases: Mapping[UUID, Row]) -> dict[UUID, dict[str, Any]]:
+async def compact_rows(known: Known, bases: Mapping[UUID, Row]) -> dict[UUID, dict[str, Any]]:
     """The columns that keep text, slug, metadata and aliases of the new versions of known pages, by page.
 
     Facts that are those of a version since the base are kept there alone.

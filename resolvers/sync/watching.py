@@ -29,7 +29,7 @@ async def keep_in_step(
     due.set()
     try:
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(each(followed_files(root), due.set))
+            tasks.create_task(each(watch_files(root), due.set))
             for said in changes:
                 tasks.create_task(each(said, due.set))
             await keep_syncing(due, sync)
@@ -61,7 +61,7 @@ async def each(events: AsyncIterator[object], tell: Callable[[], None]) -> None:
         tell()
 
 
-async def followed_files(root: str) -> AsyncIterator[object]:
+async def watch_files(root: str) -> AsyncIterator[object]:
     """Yield whenever files of a folder changed, but for hidden and temporary ones."""
     top = await asyncio.to_thread(os.path.realpath, root)
 
