@@ -47,9 +47,9 @@ def plans() -> dict[str, StoredPlan]:
 async def find_page(database: "Database", wiki: "Wiki", type: str, slug: str) -> Any:
     """The page as `page.graphql` asks for it, with the rights of a reader; None where there is none."""
     from content.limits import SLUG
-    from content.names import composed
+    from content.names import compose
 
-    values = {"type": type.lower(), "slug": composed(slug, SLUG)}
+    values = {"type": type.lower(), "slug": compose(slug, SLUG)}
     return (await run(database, wiki, "page", values))["wikiPage"]
 
 

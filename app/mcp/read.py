@@ -157,7 +157,7 @@ def format_source(source: dict[str, Any]) -> str:
 
 def format_superseded(claim: dict[str, Any]) -> str:
     on = datetime.fromisoformat(claim["supersededOn"])
-    return claims.used_to_say(claims.ClaimRead(claim["fact"], claim["replacement"], on))
+    return claims.format_superseded(claims.ClaimRead(claim["fact"], claim["replacement"], on))
 
 
 def format_contradiction(one: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import orjson
 from starlette.responses import Response
 
-from content.claims.claims import ClaimRead, used_to_say
+from content.claims.claims import ClaimRead, format_superseded
 
 from ..http.request import parse_in_thread
 from ..http.responses import Delivery, make_delivery, make_etag, make_tagged_delivery
@@ -94,7 +94,7 @@ def page(row: Row) -> Row:
 
 def superseded_claim(claim: Row) -> Row:
     on = datetime.fromisoformat(claim["superseded_on"])
-    return claim | {"text": used_to_say(ClaimRead(claim["fact"], claim["replacement"], on))}
+    return claim | {"text": format_superseded(ClaimRead(claim["fact"], claim["replacement"], on))}
 
 
 def whole_link(other: Row) -> Row:

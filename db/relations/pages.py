@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 
 from content.limits import NAME, SLUG, TAG
-from content.names import composed, normalise
+from content.names import compose, normalise
 from selection import in_tenant
 from selection.declare.mapping import OuterRow
 
@@ -85,16 +85,16 @@ def by_slug(owner: Any, type: Any, slug: Any, include_archived: bool = False) ->
 
 
 def composed_slug(slug: str) -> str:
-    return composed(slug, SLUG)
+    return compose(slug, SLUG)
 
 
 def composed_tags(tags: Sequence[str]) -> list[str]:
-    return [composed(tag, TAG) for tag in tags]
+    return [compose(tag, TAG) for tag in tags]
 
 
 def apart_tags(tags: Sequence[str]) -> list[str]:
     """Return the tags in the decomposed form that files that were imported may have."""
-    return [composed(tag, TAG, "NFD") for tag in tags]
+    return [compose(tag, TAG, "NFD") for tag in tags]
 
 
 ORDERS: dict[str, Callable[[FromClause], tuple[Any, ...]]] = {

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from uuid import UUID
 
-from content.languages import LANGUAGES, named
+from content.languages import LANGUAGES, find_configuration
 from content.limits import CALLED
 from content.names import is_slug
 from db.database import Connection, Database, Row
@@ -64,7 +64,7 @@ async def change_language(connection: Connection, scope: Scope, language: str) -
 
 async def find_language(connection: Connection, text: str) -> str:
     """Return the name that Postgres has for a language, in whatever way it was written: `de`, `de-AT`, `German`."""
-    language = named(text)
+    language = find_configuration(text)
     if language is None:
         raise BadInput(f"Search knows no such language. It knows {', '.join(sorted(LANGUAGES))}.", "language")
     if not await connection.value(OWNERS["has_language"], language=language):

@@ -13,7 +13,7 @@ from content.markdown.citations import CitationMark, ClaimMark, ContradictionMar
 from content.markdown.sections import slugs
 from content.names import normalise
 from content.notes.notes import BadNote, Note, from_fields
-from content.values import written
+from content.values import format_moment
 from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements
@@ -326,8 +326,8 @@ def mention(row: Row, sightings: Sequence[Row]) -> dict[str, Any]:
         "status": row["status"],
         "page": f"/wiki/{row['page_type']}/{row['page_slug']}" if row["page_type"] else None,
         "suggested_type": row["suggested_type"],
-        "first_seen_at": written(row["first_seen_at"]),
-        "last_seen_at": written(row["last_seen_at"]),
+        "first_seen_at": format_moment(row["first_seen_at"]),
+        "last_seen_at": format_moment(row["last_seen_at"]),
         "sightings": [
             {"kind": one["kind"], "ref": one["ref"], "version": one["version"], "quote": one["quote"]}
             for one in sightings
@@ -346,11 +346,11 @@ def revision(page: Row, row: Row) -> dict[str, Any]:
         "tags": row["tags"],
         "edit_summary": row["edit_summary"],
         "author": {"kind": row["author_kind"], "id": row["author_id"]},
-        "created_at": written(row["created_at"]),
+        "created_at": format_moment(row["created_at"]),
         "slug": row["slug"],
         "metadata": row["metadata"],
         "aliases": row["aliases"],
-        "erased_at": row["erased_at"] and written(row["erased_at"]),
+        "erased_at": row["erased_at"] and format_moment(row["erased_at"]),
     }
 
 
@@ -362,7 +362,7 @@ def source_record(row: Row, file: Row | None) -> dict[str, Any]:
         "ref": row["ref"],
         "version": row["version"],
         "title": row["title"],
-        "captured_at": written(row["captured_at"]),
+        "captured_at": format_moment(row["captured_at"]),
         "metadata": row["metadata"],
         "content": row["content"],
     }

@@ -18,7 +18,7 @@ from uuid import UUID
 import orjson
 
 from content.limits import TAGS
-from content.markdown.links import WIKI, WrittenLink, written_links
+from content.markdown.links import WIKI, WrittenLink, match_links
 from content.markdown.sections import parse, render
 from content.names import normalise
 from content.notes.logseq import file_page_name, journal_day, journal_title
@@ -276,7 +276,7 @@ class FilePlace:
     def respell(self, body: str) -> str:
         """The text of a page with links as the tool reads them; those that it would read rightly stay."""
         parts, position = [], 0
-        for link in written_links(body):
+        for link in match_links(body):
             page_id = self.targets.get(link.target.target)
             path = self.files.of_page(page_id) if page_id else ""
             if path and (spelled := self.link(body, link, path)):
@@ -325,7 +325,7 @@ class FilePlace:
 
     def is_same(self, before: str, after: str) -> bool:
         """Return whether two texts differ only in the names by which links call the same files."""
-        old, new = written_links(before), written_links(after)
+        old, new = match_links(before), match_links(after)
         if len(old) != len(new) or between(before, old) != between(after, new):
             return False
         return all(

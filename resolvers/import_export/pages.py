@@ -7,7 +7,7 @@ from posixpath import basename, dirname
 from typing import Any
 from uuid import UUID
 
-from content.names import NoSlug, numbered, slugify
+from content.names import NoSlug, numbered_slug, slugify
 from content.notes.notes import BadNote, Note
 from content.notes.notion import without_id
 
@@ -121,9 +121,9 @@ class Places:
     def numbered(self, slug: str) -> str:
         """Return the slug with the first free number; those before the last one that was given are not free."""
         (start,) = self.temp.first(PLACES["find_number"], slug=slug) or (2,)
-        number = next(n for n in count(start) if not self.is_taken(numbered(slug, n)))
+        number = next(n for n in count(start) if not self.is_taken(numbered_slug(slug, n)))
         self.temp.put(PLACES["keep_number"], slug=slug, next=number + 1)
-        return numbered(slug, number)
+        return numbered_slug(slug, number)
 
     def is_taken(self, slug: str) -> bool:
         return self.temp.first(PLACES["find_taken"], slug=slug) is not None

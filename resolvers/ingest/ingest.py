@@ -15,7 +15,7 @@ import orjson
 
 from content.claims.claims import unescaped
 from content.ingest.digest import Digest, Lines, digest
-from content.ingest.extraction import Extracted, Unreadable, checked, decoded, is_plain, media_type_of
+from content.ingest.extraction import Extracted, Unreadable, check_extracted, decode, is_plain, media_type_of
 from content.ingest.flags import Flag, flags
 from content.limits import ADDRESS, CONTENT, EDIT_SUMMARY, ORIGINAL, SOURCE_TITLE, TITLE
 from content.notes.dates import date_of
@@ -205,7 +205,7 @@ async def reading(draft: IngestDraft, data: bytes, category: str) -> Reading:
 async def text_of(media_type: str, data: bytes) -> Extracted:
     """Return the text of a file. What has to be parsed is parsed in a process of its own. Raises Unreadable."""
     if is_plain(media_type):
-        return checked(Extracted(await read_in_thread(len(data), decoded, data)))
+        return check_extracted(Extracted(await read_in_thread(len(data), decode, data)))
     command = [sys.executable, "-I", "-m", "content.ingest.extraction", media_type]
     try:
         async with slot(PARSERS):

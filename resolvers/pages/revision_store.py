@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from content.edits.differences import Delta, delta, restored
+from content.edits.differences import Delta, apply_delta, delta
 from db.database import Connection, Row
 from db.scope import Scope
 from db.sql import statements
@@ -92,7 +92,7 @@ def smaller_delta(base: str, body: str, age: int) -> Delta | None:
     if not 0 < age < STATES_MAX:
         return None
     found = delta(base, body)
-    if found is None or found.size * age > len(body.encode()) or restored(base, found) != body:
+    if found is None or found.size * age > len(body.encode()) or apply_delta(base, found) != body:
         return None
     return found
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from content.languages import language_of
-from content.markdown.plain import uncommented
+from content.markdown.plain import strip_comments
 from content.search.words import ANALYSER, ANALYSERS, TAGGED, UNCOMMENTED, whole_words
 from db.database import Database
 from db.ids import new_id
@@ -211,7 +211,7 @@ def vocabulary(words: Sequence[str]) -> list[str]:
 
 def searchable(text: str, analyser: int = ANALYSER) -> str:
     """The words of a body, as many as a tsvector can hold."""
-    words = ANALYSERS[analyser](uncommented(text) if analyser >= UNCOMMENTED else text)
+    words = ANALYSERS[analyser](strip_comments(text) if analyser >= UNCOMMENTED else text)
     joined = " ".join(words)
     if 2 * len(words) + (LETTER_BYTES + 8) * len(set(words)) + 4 * len(joined) <= VECTOR_MAX:
         return joined  # without looking at each: even letters of four bytes would not fill it

@@ -14,7 +14,7 @@ import orjson
 
 from content.search.search_query import SearchQuery, without_exclusions, without_quotes
 from content.search.snippets import Snippet
-from content.search.times import named_times, names_no_time
+from content.search.times import find_times, names_no_time
 from content.search.words import ANALYSERS, words
 from db.database import Connection, Database, Row
 from db.scope import Scope
@@ -243,7 +243,7 @@ async def time_parameters(text: str, languages: Sequence[str]) -> dict[str, Any]
     if names_no_time(text, languages):
         named = []
     else:
-        named = await run_in_thread(named_times, text, languages, datetime.now(UTC))
+        named = await run_in_thread(find_times, text, languages, datetime.now(UTC))
     return {
         "times_since": [one.since for one in named],
         "times_until": [one.until for one in named],

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from uuid import UUID
 
 from content.claims.claims import MARKED
-from content.claims.grounding import Evidence, supported_at
+from content.claims.grounding import Evidence, newest_support
 from db.sql import statements
 from lib.threads import read_in_thread
 
@@ -72,4 +72,4 @@ def support_times(section: CitedSection) -> list[datetime | None]:
     """Return when each sentence of a section was last supported. Its marks have the refs as an address has them."""
     marks = {unquote(label): label for label in MARKED.findall(section.body)}
     cited = zip(section.labels, section.texts, section.moments, strict=True)
-    return supported_at(section.body, [Evidence(marks.get(ref, ref), text, at) for ref, text, at in cited])
+    return newest_support(section.body, [Evidence(marks.get(ref, ref), text, at) for ref, text, at in cited])

@@ -5,7 +5,7 @@ from datetime import datetime
 import strawberry
 from strawberry.scalars import JSON
 
-from content.edits.differences import difference, unified_diff, worded
+from content.edits.differences import difference, unified_diff, word_diff
 from content.edits.merging import merge_texts
 from db import relations
 from db.access import BY_ID
@@ -89,7 +89,7 @@ async def format_difference(base: str | None, proposed: str | None, *, in_words:
         return ""
     old = base or ""
     found = await read_in_thread(len(old) + len(proposed), difference, old, proposed)
-    return worded(found) if in_words else unified_diff(found, "now", "proposed")
+    return word_diff(found) if in_words else unified_diff(found, "now", "proposed")
 
 
 @strawberry.type
