@@ -110,7 +110,7 @@ async def compile_plans() -> dict[str, dict[str, Any]]:
     for name, variables in DOCUMENTS.items():
         document = await engine.document(stored_query("cli", name), None)
         given = {"tenantId": str(UUID(int=4)), "ownerId": str(UUID(int=5)), **variables}
-        values, plan = await engine.planned(document.operation, given)
+        values, plan = await engine.plan(document.operation, given)
         assert isinstance(plan, Made)
         assert plan.whole is None, f"{name} is not one statement any more"
         assert not plan.anew, f"{name} has no plan that is always the same"

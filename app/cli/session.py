@@ -77,7 +77,7 @@ def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
         raise NothingStored(
             f"There is no wiki in {server.data_dir} yet. Begin with: cairn demo, or: cairn tenants create SLUG"
         )
-    with server as dsn, server.kept_running():
+    with server as dsn, server.keep_running():
         asyncio.run(migrate(dsn, print_status))
         asyncio.run(run_with_database(settings, dsn, catch_up))
         yield dsn

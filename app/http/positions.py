@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from db.database import Database
-from db.replicas.routing import ROUTE, UNKNOWN, Route, parse_position, shown_position
+from db.replicas.routing import ROUTE, UNKNOWN, Route, format_position, parse_position
 from selection.execute.engine import Answer, with_extension
 
 from .request import FAULTY_POSITION, header
@@ -88,7 +88,7 @@ async def position_of_writes(database: Database, route: Route) -> str | None:
     if route.told_after != route.commits:
         commits = route.commits
         route.told, route.told_after = await database.replicas.position(), commits
-    return shown_position(route.told)
+    return format_position(route.told)
 
 
 async def with_position(database: Database, answer: Answer) -> Answer:

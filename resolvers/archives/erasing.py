@@ -13,7 +13,7 @@ from uuid import UUID
 import asyncpg
 
 from db.archives.catalogue import Table, describe_server, list_tables, quoted
-from db.archives.copying import connected
+from db.archives.copying import connect
 from db.blob_folder import BlobFolder
 from db.database import Connection, Database, Row, prepare_connection
 from db.ids import new_id
@@ -147,7 +147,7 @@ def authorship_steps(table: Table, own: tuple[UUID, UUID], names: list[str]) -> 
 
 async def erase_tenant(dsn: str, name: str, by: str, *, dry_run: bool, folder: BlobFolder | None = None) -> Erased:
     """Erase a tenant from every table and its files from the folder of attachments, or count what that would erase."""
-    async with connected(dsn, NAME) as connection:
+    async with connect(dsn, NAME) as connection:
         await prepare_connection(connection)
         async with connection.transaction():
             await begin(connection)
@@ -168,7 +168,7 @@ async def erase_owner(
     dsn: str, tenant: str, owner: str, by: str, *, dry_run: bool, folder: BlobFolder | None = None
 ) -> Erased:
     """Erase an owner with its wiki from every table, and its ids from what it did elsewhere; or count that."""
-    async with connected(dsn, NAME) as connection:
+    async with connect(dsn, NAME) as connection:
         await prepare_connection(connection)
         async with connection.transaction():
             await begin(connection)

@@ -8,7 +8,7 @@ from uuid import UUID
 from db.database import Connection, Row
 from db.ids import new_id
 from db.scope import Scope
-from db.sql import Statement, combined, is_independent, tables_of
+from db.sql import Statement, combine, is_independent, tables_of
 
 from ..subscriptions.changes import ChangeLog
 
@@ -112,7 +112,7 @@ class Writer(Connection):
         before, self.queue = self.queue, []
         every = [*before, Queued(statement, values)]
         given = {f"{number}.{name}": value for number, one in enumerate(every) for name, value in one.values.items()}
-        return combined(tuple(one.statement for one in before), statement, SHARED), given
+        return combine(tuple(one.statement for one in before), statement, SHARED), given
 
     async def all(self, statement: Statement, **values: Any) -> list[Row]:
         statement, given = await self.ready(statement, values)

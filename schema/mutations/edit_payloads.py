@@ -76,7 +76,7 @@ class WikiEditPayload:
         relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=private_id("page_id")
     )
     revision: WikiRevision | None = source(
-        relations.revisions.written,
+        relations.revisions.written_revision,
         "The version that holds the edit: the one before it when nothing changed.",
         access=BY_ID,
         step=Step(kept_state, relations.revisions.STATE),

@@ -85,7 +85,7 @@ class WikiCitationPayload:
     cited: strawberry.Private[tuple[UUID, UUID] | None] = None
     user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
     citation: WikiCitation | None = source(
-        relations.sources.cited_by, "The citation.", access=BY_ID, step=Step(cited_pair, CITED)
+        relations.sources.one_citation, "The citation.", access=BY_ID, step=Step(cited_pair, CITED)
     )
 
 

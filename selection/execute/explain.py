@@ -107,7 +107,7 @@ async def explain(engine: Engine, text: str, variables: dict[str, Any], name: st
         message = f"Only a query can be explained, and this is a {kind}. Explain a query with the same fields."
         raise Invalid([GraphQLError(message)], "NOT_A_QUERY")
     try:
-        values, plan = await engine.planned(operation, variables)
+        values, plan = await engine.plan(operation, variables)
     except NotCompilable:
         return await field_by_field(engine, document, variables, scope)
     if isinstance(plan, Constant):
@@ -123,7 +123,7 @@ async def explain(engine: Engine, text: str, variables: dict[str, Any], name: st
 async def field_by_field(engine: Engine, document: Document, variables: dict[str, Any], scope: Any) -> Explanation:
     """Compile an operation that graphql-core executes: each root field sends a statement of its own."""
     operation = document.operation
-    request = Request(await engine.coerced(operation, variables), scope, [])
+    request = Request(await engine.coerce(operation, variables), scope, [])
     collector = Collector(engine.schema, operation.fragments, request.variables)
     root = engine.schema.query_type
     assert root is not None

@@ -316,12 +316,12 @@ def record_event(dsn: str, event: str, subject: object = None, **detail: Any) ->
     """
     import asyncpg
 
-    from db.archives.copying import connected
+    from db.archives.copying import connect
     from db.database import Connection, prepare_connection
     from resolvers.transactions.audit import MACHINE, OPERATORS_LOG, Event, audit
 
     async def work(dsn: str) -> None:
-        async with connected(dsn, "cairn audit") as connection:
+        async with connect(dsn, "cairn audit") as connection:
             await prepare_connection(connection)
             with suppress(asyncpg.UndefinedTableError, asyncpg.ReadOnlySQLTransactionError):
                 await audit(Connection(connection), OPERATORS_LOG, MACHINE, Event(event), subject, **detail)
