@@ -194,7 +194,7 @@ class Run:
         async with read_connection(self.database) as connection:
             composition = await self.compose(Writer(connection, self.scope), plan, texts)
         writing_now = (write_text(writer, task) for task in composition.missing.values())
-        texts.update(zip(composition.missing, await write_texts(writing_now), strict=True))
+        texts.update(zip(composition.missing, await gather_texts(writing_now), strict=True))
 
     async def judge(self, plan: Plan, texts: Mapping[TaskKey, str]) -> None:
         """Have a judge beside the rules judge what new sources may override: no connection is held meanwhile."""
@@ -305,7 +305,7 @@ class Run:
         return stop.until or self.job.next_bucket_begins
 
 
-async def write_texts(writing_now: Iterable[Awaitable[str]]) -> list[str]:
+async def gather_texts(writing_now: Iterable[Awaitable[str]]) -> list[str]:
     """Return the texts in order, a few written at a time."""
     semaphore = asyncio.Semaphore(CONCURRENCY)
 

@@ -19,10 +19,10 @@ KEPT = re.compile(r"[\w./:@+=,;~$!-]+")
 
 def mark(source: SourceText) -> str:
     """Return the mark that cites a source: `[^j029]`"""
-    return f"[^{source_label(source)}]"
+    return f"[^{mark_label(source)}]"
 
 
-def source_label(source: SourceText) -> str:
+def mark_label(source: SourceText) -> str:
     """Return the label that stands between the brackets of a source's mark."""
     return label_of(source.id, source.ref)
 

@@ -62,7 +62,7 @@ def server_account(cluster: Path, reached: Iterable[Path], report: Callable[[str
     """Return the current user, or for root the folder's owner, or a new account that can get at `reached`."""
     if os.geteuid() != 0:
         return SystemAccount(os.geteuid(), os.getegid())
-    entry = find_owner(cluster) or make_account(report)
+    entry = folder_owner(cluster) or make_account(report)
     account = SystemAccount(entry.pw_uid, entry.pw_gid)
     if cluster.exists():
         account.own(cluster)
@@ -71,7 +71,7 @@ def server_account(cluster: Path, reached: Iterable[Path], report: Callable[[str
     return account
 
 
-def find_owner(cluster: Path) -> pwd.struct_passwd | None:
+def folder_owner(cluster: Path) -> pwd.struct_passwd | None:
     """Return the folder's owner; None also if unknown here, as in a container that got another one's volume."""
     if not cluster.exists() or cluster.stat().st_uid == 0:
         return None

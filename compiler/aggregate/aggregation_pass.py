@@ -154,7 +154,7 @@ def place_under(wanted: Placement, before: Placement | None, parent: UUID | None
         return wanted
     start = ListPlace(parent, outlines.slug_for(parent, wanted.kind))
     if before and before.is_delegated and before.section_slug:
-        start = ListPlace(parent, outlines.section_text(parent, before.section_slug, wanted.tags), True)
+        start = ListPlace(parent, outlines.remaining_text(parent, before.section_slug, wanted.tags), True)
     place = route(start, wanted.tags, outlines.rollups)
     return wanted._replace(parent_id=place.page_id, section_slug=place.section_slug, is_delegated=place.is_delegated)
 

@@ -77,7 +77,7 @@ def tags_of(page_id: UUID, outlines: Outlines) -> set[str]:
 
 def part_slug(tag: str, page: Page, outlines: Outlines) -> str:
     taken = {section.slug for section in page.sections} | outlines.rollups[page.id].keys()
-    return outline.free_slug(section_slug(tag), taken)
+    return outline.next_free_slug(section_slug(tag), taken)
 
 
 log = logging.getLogger(__name__)

@@ -54,7 +54,7 @@ async def find_growths(
         if wanted.before and not await may_hang(writer, wanted.before, one.spot[0]):
             continue
         page = wanted.page if wanted.before else introduce_topic(wanted.page, one, pages[one.spot[0]])
-        slug = outline.free_slug(one.spot[1], {section.slug for section in page.sections})
+        slug = outline.next_free_slug(one.spot[1], {section.slug for section in page.sections})
         found[page.id] = Growth(one, wanted.before, page, slug, wanted.promotes)
     return list(found.values())
 

@@ -65,7 +65,7 @@ class Outlines:
         """Return the section that a page has grown from."""
         return next((slug for slug, known in self.rollups[page_id].items() if known.is_whole), None)
 
-    def section_text(self, page_id: UUID, slug: str, tags: Collection[str]) -> str:
+    def remaining_text(self, page_id: UUID, slug: str, tags: Collection[str]) -> str:
         """Return the section, or the whole of its page where it is the part of a tag that the page no longer has."""
         known = self.rollups[page_id].get(slug)
         return (known and known.tag and known.tag not in tags and self.whole_of(page_id)) or slug

@@ -35,7 +35,7 @@ from .sightings import (
     short_forms_of,
     without,
 )
-from .spaceless import find_names
+from .spaceless import extract_names
 from .subjects import GENERIC, subjects
 from .text import WORD, Sentence, TextLine, clean, fold_text, lines, normalised, padded, split
 
@@ -235,7 +235,7 @@ class Reading:
         """See the names in the title and in a heading above all text, unless each of its words has a capital."""
         for title in self._titles:
             whole = key_of(title, "title")
-            for name, is_person, is_sure in find_names(title, self.language):
+            for name, is_person, is_sure in extract_names(title, self.language):
                 if key_of(name, "name") != whole:
                     see(seen, name, "name" if is_sure else "open", context=title, is_person=is_person)
             if not SMALL.search(title):
@@ -258,7 +258,7 @@ class Reading:
             named += [
                 (name, "bare", False) for run in self._runs(sentence) if (name := explained_noun(run.name, run.is_sure))
             ]
-        said = find_names(sentence, self.language)
+        said = extract_names(sentence, self.language)
         named += [(name, "name" if is_sure else "open", is_person) for name, is_person, is_sure in said]
         for name, kind, is_person in named:
             if sighting := see(seen, name, kind, context=context, is_person=is_person):

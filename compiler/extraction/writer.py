@@ -11,7 +11,7 @@ from operator import attrgetter
 from rapidfuzz import fuzz
 
 from ..planner import LEADING, SectionTask, SourceText
-from ..quoting import MARK, find_refs, fit_lines, mark, source_label
+from ..quoting import MARK, find_refs, fit_lines, mark, mark_label
 from .evidence import EvidenceLine, Subject, entries, former_lines, subject_of
 from .readings import reading_of
 from .sentence_scores import DEFINITION
@@ -162,7 +162,7 @@ def _theirs(task: SectionTask, sources: Iterable[SourceText], subject: Subject) 
     own = {
         line
         for source in sources
-        if cited and source_label(source) in cited
+        if cited and mark_label(source) in cited
         for line in (
             *(entry.line for entry in entries(task.slug, reading_of(source), subject)),
             *former_lines(task.slug, reading_of(source), subject),

@@ -21,7 +21,7 @@ from ..metrics import Metrics
 from ..plan.pages import Work
 from ..plan.validation import Guard
 from ..planner import SectionTask, SourceText
-from ..quoting import bullet, source_label
+from ..quoting import bullet, mark_label
 from ..read.evidence import Evidence, Gone, Place, find_places, in_time, lost_words
 from ..read.stored import find_compiled_summaries
 from ..write.corrections import find_known, without_superseded
@@ -75,7 +75,7 @@ async def rebuild_pages(
         return Remaking(missing, unsummed)
     links = PageLinks(Guard(evidence.sources, pages, metrics), [Work(page, False) for page in pages.values()])
     known = await find_known(reader, pages)
-    at = {source_label(one): one.captured_at for one in evidence.sources.values()}
+    at = {mark_label(one): one.captured_at for one in evidence.sources.values()}
     written = {
         place: without_superseded(drafts.texts[key_of(task)], known.get(place[0], ()), at)
         for place, task in tasks.items()

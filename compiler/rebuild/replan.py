@@ -13,7 +13,7 @@ from resolvers.transactions.transaction import read_connection
 from resolvers.transactions.writer import Writer
 
 from ..authors import make_plan, write_text
-from ..leaf_pass import BUSY, ROUNDS, Run, write_texts
+from ..leaf_pass import BUSY, ROUNDS, Run, gather_texts
 from ..metrics import Metrics
 from ..planner import Knowledge, PageCard, Planner, SourceText
 from ..read.evidence import NOTHING_GONE, Gone, StoredKnowledge
@@ -34,7 +34,7 @@ async def redraft(run: Run, page_ids: Collection[UUID], drafts: Drafts, gone: Go
         writing_now = (
             answer_or(run, gone, write_text(run.authors.writer, task), "") for task in remaking.missing.values()
         )
-        drafts.texts.update(zip(remaking.missing, await write_texts(writing_now), strict=True))
+        drafts.texts.update(zip(remaking.missing, await gather_texts(writing_now), strict=True))
         for key, (page, sources) in remaking.unsummed.items():
             summing_up = summary_of(run.authors.planner, knowledge, page, sources)
             drafts.summaries[key] = await answer_or(run, gone, summing_up, None)

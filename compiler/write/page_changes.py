@@ -241,7 +241,7 @@ async def apply_plan(
             cited[slug] = proposal.source_ids
         else:
             drafts.append(SectionDraft(links.link_text(body, one.page.id), slug, None if before else proposal.heading))
-    sections, kept = await merge_sections(one.page, drafts, guard)
+    sections, kept = await merge_valid_drafts(one.page, drafts, guard)
     guard.metrics.add("sections_written", len(kept))
     cited |= {slug: one.sections[slug].source_ids for slug in kept}
     if one.is_new and not sections:
@@ -261,7 +261,9 @@ async def apply_plan(
     return PageChange(None if one.is_new else one.page, after, tuple(new_names[:room]), tuple(one.promotes), cited)
 
 
-async def merge_sections(page: Page, drafts: Sequence[SectionDraft], guard: Guard) -> tuple[outline.Outline, list[str]]:
+async def merge_valid_drafts(
+    page: Page, drafts: Sequence[SectionDraft], guard: Guard
+) -> tuple[outline.Outline, list[str]]:
     """Return the page's sections with these, and which can stand; one that cannot leaves the others as they are."""
     try:
         return await with_drafts(page, page.sections, drafts), [str(draft.slug) for draft in drafts]

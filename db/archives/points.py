@@ -99,7 +99,7 @@ def restore_to(server: EmbeddedServer, archive: Archive, log: Path, until: datet
         aside.report("Reading the log")
         try:
             with aside as dsn:
-                asyncio.run(promote(dsn))
+                asyncio.run(wait_for_promotion(dsn))
         except (asyncpg.PostgresError, *IN_DOUBT, EmbeddedServerFailed) as error:
             said = aside.log.read_text(errors="replace").splitlines() if aside.log.exists() else [str(error)]
             shutil.rmtree(aside.data_dir, ignore_errors=True)
@@ -141,7 +141,7 @@ def unpack(archive: Archive, aside: EmbeddedServer, log: Path, until: datetime |
             os.chown(path, account.uid, account.gid, follow_symlinks=False)
 
 
-async def promote(dsn: str) -> None:
+async def wait_for_promotion(dsn: str) -> None:
     """Wait until the log is read; then begin another history, and forget how the log was read."""
     connection = await asyncpg.connect(dsn)
     try:

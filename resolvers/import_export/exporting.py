@@ -29,7 +29,7 @@ from .formats import Format
 from .notes import ImportProblem, WikiRecord
 from .originals import Exported, FilePlace, Files, export_file
 from .paths import HISTORY, MENTIONS, SOURCES, Paths
-from .problems import attempt
+from .problems import try_part
 from .temp_database import TempDatabase
 
 Original = tuple[Row, Row, dict[str, UUID]]
@@ -135,7 +135,7 @@ class Export:
                 if file is not None and file["is_in_folder"]:
                     file = {**file, "data": await data_of(self.database, self.wiki, file)}
                 yield await asyncio.to_thread(
-                    attempt, f"{SOURCES}: {row['kind']}/{row['ref']}", source_record, row, file
+                    try_part, f"{SOURCES}: {row['kind']}/{row['ref']}", source_record, row, file
                 )
 
     async def mentions(self) -> AsyncIterator[dict[str, Any] | ImportProblem]:
@@ -143,7 +143,7 @@ class Export:
         async for rows in self.batches("list_mentions", MENTIONS_PER_BATCH, {"alias": "", "status": ""}):
             for row in rows:
                 async for some in self.sightings(row["id"]):
-                    yield attempt(f"{MENTIONS}: {row['name']}", mention, row, some)
+                    yield try_part(f"{MENTIONS}: {row['name']}", mention, row, some)
 
     def attachments(self) -> AsyncIterator[AttachmentDraft]:
         """Every file that is kept beside the pages, one in memory at a time."""
@@ -161,7 +161,7 @@ class Export:
                 for row in rows:
                     path = f"{HISTORY}/{paths.take(row['type'], row['slug']).removesuffix('.md')}.jsonl"
                     async for some in self.states(row["id"], row["version"]):
-                        yield path, [attempt(path, revision, row, state) for state in some]
+                        yield path, [try_part(path, revision, row, state) for state in some]
 
     async def states(self, page_id: UUID, last: int) -> AsyncIterator[list[Row]]:
         """Yield the states of a page up to its last version."""
@@ -214,7 +214,7 @@ def page_file(
         place = FilePlace(path, Format(file["format"]), files, targets)
         return PageFile(path, said, origin, export_file(said, file, now, place))
 
-    return attempt(path, make)
+    return try_part(path, make)
 
 
 def note(row: Row, known: frozenset[str], path: str) -> Note:

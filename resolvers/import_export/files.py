@@ -19,7 +19,7 @@ from .folders import Folder
 from .importing import Progress, ignore_progress
 from .notes import ImportProblem
 from .paths import MENTIONS, SOURCES
-from .problems import UNWRITABLE, Problems, attempt
+from .problems import UNWRITABLE, Problems, try_part
 from .targets import ExportTarget, FolderTarget, LinesTarget, ZipTarget, line
 from .temp_database import TempDatabase, temp_statements
 
@@ -152,7 +152,7 @@ async def render_parts(
                 found.append(part)
                 continue
             path = label(part)
-            data = attempt(path, make, part)
+            data = try_part(path, make, part)
             found.append(data if isinstance(data, ImportProblem) else (path, data))
         return found
 

@@ -23,7 +23,7 @@ from lib.threads import one_ahead, read_in_thread
 
 from ..auth.owners import WikiSettings, set_language, set_owner_settings
 from ..errors import BadInput, Conflict, LimitExceeded
-from ..pages.upsert import Prepared, count_new_words, prepare, upsert_pages
+from ..pages.upsert import Prepared, count_new_words, prepare_draft, upsert_pages
 from ..sources.blobs import OriginalDraft
 from ..sources.sources import SourceDraft, add_source
 from ..transactions.transaction import check_may_write
@@ -300,7 +300,7 @@ class Import:
             given = self.spool.take_given(placed.place) if self.vault.is_export else None
             wanted = await read_in_thread(length(note), draft, placed, note, given, self.vault, sources)
             try:
-                ready.append((placed, await prepare(wanted)))
+                ready.append((placed, await prepare_draft(wanted)))
             except BadInput as error:
                 self.problems.append(problem(placed.label, error))
         return ready

@@ -116,9 +116,9 @@ class Places:
             return slug
         if folder and not self.is_taken(told := slugify(f"{title} {folder}")):
             return told
-        return self.numbered(slug)
+        return self.first_free(slug)
 
-    def numbered(self, slug: str) -> str:
+    def first_free(self, slug: str) -> str:
         """Return the slug with the first free number; those before the last one that was given are not free."""
         (start,) = self.temp.first(PLACES["find_number"], slug=slug) or (2,)
         number = next(n for n in count(start) if not self.is_taken(numbered_slug(slug, n)))

@@ -40,7 +40,7 @@ class Problems:
         self.count += others.count
 
 
-def attempt(path: str, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | ImportProblem:
+def try_part(path: str, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | ImportProblem:
     """Return what `make` makes of one part of a wiki, or the reason why an export lacks it: the others are written."""
     try:
         return make(*args, **kwargs)

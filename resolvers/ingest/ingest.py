@@ -37,7 +37,7 @@ from ..errors import BadInput
 from ..model.drafts import PageDraft, SectionDraft
 from ..model.names import free_slug
 from ..model.pages import Page, Saved, find_page
-from ..pages.upsert import check_slug_is_own, prepare, upsert
+from ..pages.upsert import check_slug_is_own, prepare_draft, upsert
 from ..proposals.gate import ReviewRequired
 from ..proposals.operations import proposable
 from ..sources.blobs import BLOBS, OriginalDraft, hash_of
@@ -321,7 +321,7 @@ async def write_ingested(
     is_new: bool,
 ) -> Saved:
     """Make a page, or bring it up to date, and cite lines of a source for the sections that it has; or do nothing."""
-    ready = await prepare(draft)
+    ready = await prepare_draft(draft)
     async with writing(database, scope) as writer:
         source = await find_source(writer, source_id)
         if is_new:

@@ -43,7 +43,7 @@ def keep_identities(sections: Outline, current: Outline) -> Outline:
     taken = {slug for slug in kept if slug}
     own = []
     for slug, section in zip(kept, sections, strict=True):
-        own.append(replace(section, slug=slug or free_slug(section.slug, taken)))
+        own.append(replace(section, slug=slug or next_free_slug(section.slug, taken)))
         taken.add(own[-1].slug)
     return tuple(own)
 
@@ -173,7 +173,7 @@ def check_slug(slug: str, field: str) -> None:
         raise BadInput(f'Write the slug of a section like "{section_slug(slug)}".', field)
 
 
-def free_slug(slug: str, taken: set[str]) -> str:
+def next_free_slug(slug: str, taken: set[str]) -> str:
     """The slug, or with the next number that is free."""
     numbers = (numbered_section(slug, n) for n in count(2))
     return next(free for free in chain([slug], numbers) if free not in taken)

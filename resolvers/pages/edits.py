@@ -169,13 +169,13 @@ async def replace_text(page: Page, section_slug: str | None, text: str, field: s
         if section_slug is None:
             read = await read_body(text)
             return replace(page, sections=outline.keep_identities(read.sections, page.sections)), read
-        sections = await patch_section(page, section_slug, text)
+        sections = await replace_section_text(page, section_slug, text)
     except BadInput as error:
         raise BadInput(error.message, "sectionSlug" if error.field == "sectionSlug" else field) from None
     after = replace(page, sections=sections)
     return after, await read_sections(sections) if sections != page.sections else None
 
 
-async def patch_section(page: Page, section_slug: str, text: str) -> Outline:
+async def replace_section_text(page: Page, section_slug: str, text: str) -> Outline:
     size = outline.size(page.sections) + len(text)
     return await read_in_thread(size, outline.patch_section, page.type, page.sections, section_slug, text, UNSET)

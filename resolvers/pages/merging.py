@@ -67,7 +67,7 @@ def arrange_sections(sections: list[Section], added: list[Section], places: dict
     """Arrange the sections: a text without a heading stands first; one whose slug is taken gets the next slug."""
     taken = {section.slug for section in sections}
     for other in added:
-        slug = outline.free_slug(other.slug, taken)
+        slug = outline.next_free_slug(other.slug, taken)
         taken.add(slug)
         places[other.slug] = slug
         own = replace(other, slug=slug)

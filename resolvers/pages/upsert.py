@@ -127,7 +127,7 @@ async def upsert_page(
     expected_version: int | None = None,
 ) -> Saved:
     """Make or update the page of this type and slug as the draft wants it; what that leaves out stays."""
-    ready = await prepare(draft)
+    ready = await prepare_draft(draft)
     if mark_compiled and ready.draft.status == "archived":
         raise BadInput("A compile brings a page back: it cannot archive it as well.", "status")
     async with writing(database, scope) as writer:
@@ -192,7 +192,7 @@ def new_page(page_id: UUID, ready: Prepared, text: PageText) -> PageToInsert:
     return PageToInsert(page, text, draft.aliases, draft.alias_source, draft.former_slugs, draft.edit_summary)
 
 
-async def prepare(draft: PageDraft) -> Prepared:
+async def prepare_draft(draft: PageDraft) -> Prepared:
     """Everything of a draft that does not depend on what the wiki has. Raises BadInput."""
     draft = await clean_draft(draft)
     slug = draft.slug or title_slug(draft.title)

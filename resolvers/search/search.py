@@ -196,7 +196,7 @@ class SearchRun:
             self.finds_enough = bool(rows)
             return rows
         seen = set(self.shown_before)
-        rows = await self.rank(understood.values | {"size": size + len(seen)}, understood.question)
+        rows = await self.rank_pages(understood.values | {"size": size + len(seen)}, understood.question)
         self.beside = beside(rows[0]) if rows else ()
         self.finds_enough = any(understood.question.all is None or row["together"] > 0 for row in rows)
         return [row for row in rows if page_mark(row["page_id"]) not in seen]
@@ -217,7 +217,7 @@ class SearchRun:
             found = replace(found, hits=await with_snippets(self.connection, self.scope, reading, asked, found.hits))
         return found
 
-    async def rank(self, values: dict[str, Any], asked: RankedQuery) -> Sequence[Row]:
+    async def rank_pages(self, values: dict[str, Any], asked: RankedQuery) -> Sequence[Row]:
         """Rank the pages. If hardly any has several of the common words asked for, rank those that have one of them."""
         if not (self.behind and self.behind.is_wide):
             rows = await self.connection.all(asked.ranking, **values)

@@ -124,7 +124,7 @@ async def search_all(database: Database, scope: Scope, asked: SearchAllRequest) 
     by_meaning = await is_meant(database, meant.query)
     results = [await search_space(database, scope, space, asked, meant, kinds, depth, by_meaning) for space in spaces]
     seen = set(shown)
-    rest = [hit for hit in rank(results) if hit.mark not in seen][: DEEPEST - len(shown)]
+    rest = [hit for hit in rank_hits(results) if hit.mark not in seen][: DEEPEST - len(shown)]
     hits = rest[:size]
     marks = list(shown)
     cursors = []
@@ -210,7 +210,7 @@ def passage_unit(total: float) -> float:
     return total * said * (1 + OF_PASSAGES.w_best)
 
 
-def rank(results: Sequence[SpaceResult]) -> list[Hit]:
+def rank_hits(results: Sequence[SpaceResult]) -> list[Hit]:
     """Return the hits of all, the best first. At equal scores evidence comes first, then the wiki that was named first.
 
     Sorting is stable, so what a ranking put first among its equals stays first.

@@ -165,7 +165,7 @@ async def search_as(
     text = query.words + " " * asked.text[-1:].isspace()
     kept = memory.find_for_passages(scope, text, besides)
     if kept is not None and (
-        result := await find_passages(connection, scope, asked, kept, query, start, near, is_kept=True)
+        result := await fetch_results(connection, scope, asked, kept, query, start, near, is_kept=True)
     ):
         return result
     reading = await read(connection, scope, text, besides, (CURRENT,), offset=PASSAGES)
@@ -173,12 +173,12 @@ async def search_as(
         return SourceSearchResult()
     question = passage_question(reading)
     memory.keep_for_passages(scope, text, besides, question)
-    result = await find_passages(connection, scope, asked, question, query, start, near)
+    result = await fetch_results(connection, scope, asked, question, query, start, near)
     assert result is not None
     return result
 
 
-async def find_passages(
+async def fetch_results(
     connection: Connection,
     scope: Scope,
     asked: SourceSearchRequest,
@@ -208,7 +208,7 @@ async def find_passages(
         **await time_parameters(query.words, reading.languages),
         **PASSAGE_WEIGHTS,
     }
-    ranking = await rank(connection, question, values)
+    ranking = await rank_passages(connection, question, values)
     if is_kept and not (ranking and ranking[0]["counted_at"] == reading.counted_at):
         return None
     rows = fuse_passages(ranking, near, reading.analyser)
@@ -322,7 +322,7 @@ def heaviest(weights: dict[str, float], group: Sequence[str]) -> float:
     return max(weights[lexeme] for lexeme in group)
 
 
-async def rank(connection: Connection, question: PassageQuestion, values: dict[str, Any]) -> Sequence[Row]:
+async def rank_passages(connection: Connection, question: PassageQuestion, values: dict[str, Any]) -> Sequence[Row]:
     """Rank the passages. If hardly any has several of the common words asked for, rank those that have one of them."""
     rows = await connection.all(RANKING["rank_passages"], **values, rare=question.rare)
     if len(rows) >= ENOUGH or question.wide is None:

@@ -16,7 +16,7 @@ from ..enums import WikiPageStatus, WikiPageType
 from ..fields import OlderOwner, OwnerName, PageInfo, column, relation, source, whole
 from ..pages.pages import WikiPage
 from .search_hits import MobileWikiSearchHit, WikiSearchEdge, WikiSearchHit
-from .search_rows import SHOWN, Row, hit_row, make_request, results_row
+from .search_rows import SHOWN, Row, hit_row, results_row, search_request
 
 search = relations.search
 
@@ -104,7 +104,7 @@ async def find_hits(
     filter: dict[str, Any] | None = None,
     **where: str | None,
 ) -> list[Row]:
-    question = await make_request(context, wanted, query, limit, filter, where)
+    question = await search_request(context, wanted, query, limit, filter, where)
     found = await context.search(question)
     memories: Mapping[UUID, list[str]] = {}
     if "matchingMemoryIds" in wanted:
@@ -122,7 +122,7 @@ async def find_within(
     **where: str | None,
 ) -> Mapping[str, Any] | None:
     known: Mapping[str, Any] | None = await context.search_within(
-        await make_request(context, wanted, query, limit, filter, where), again
+        await search_request(context, wanted, query, limit, filter, where), again
     )
     return known
 
@@ -138,7 +138,7 @@ async def find_results(
     explain: bool = False,
     **where: str | None,
 ) -> list[Row]:
-    question = await make_request(context, wanted, query, first, filter, where, after, explain)
+    question = await search_request(context, wanted, query, first, filter, where, after, explain)
     found = await context.search(question)
     is_asked = "heldNames" in wanted and not found.hits and after is None
     return [results_row(found, question, await context.find_held_names(question) if is_asked else ())]

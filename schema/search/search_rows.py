@@ -16,7 +16,7 @@ SHOWN = {"snippet", "section"}
 CURSORS = {"cursor", "startCursor", "endCursor"}
 
 
-async def make_request(
+async def search_request(
     context: Any,
     wanted: frozenset[str],
     query: str,

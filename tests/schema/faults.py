@@ -37,7 +37,7 @@ FAULTS = [
     Fault("db/access.py", "if scope.role is not Role.ADMIN:", "if scope.role is Role.READER:"),
     Fault("db/access.py", "if tenant_id is not None and identifier", "if False and identifier"),
     Fault("db/relations/access/owners.py", '(ROLE == "reader", "reader")', '(ROLE == "nobody", "reader")'),
-    Fault("resolvers/permissions.py", "if relation is None or not is_allowed", "if relation is None and not is_allowed"),
+    Fault("resolvers/permissions.py", "relation is None or not is_allowed", "relation is None and not is_allowed"),
     Fault("schema/mutations/scoping.py", ".scope, wiki.tenant_id, ", ".scope, None, "),
     # what is related
     Fault("db/relations/hierarchy.py", "tree.c.depth < deepest", "tree.c.depth <= deepest"),
@@ -50,7 +50,7 @@ FAULTS = [
     Fault("db/relations/links.py", 'to_page = foreign_row(pages, "to_page', 'to_page = foreign_row(pages, "from_page'),
     Fault("db/relations/links.py", "page.c.id, target.c.to_page_id.is_(None)", "page.c.id"),
     Fault("db/relations/graph.py", "most=MOST_LINKS), active(other))", "most=MOST_LINKS))"),
-    Fault("db/relations/graph.py", "*linked(page.c.id)), active(other))", "*linked(page.c.id)))"),
+    Fault("db/relations/graph.py", "*link_ends(page.c.id)), active(other))", "*link_ends(page.c.id)))"),
     Fault("db/relations/graph.py", "func.least(depth, MOST_STEPS)", "func.greatest(depth, MOST_STEPS)"),
     Fault("db/relations/mentions.py", "or_(mention.c.promoted_page_id == page.c.id, named.exists())", "named.exists()"),
     Fault(

@@ -288,13 +288,13 @@ async def change_page(call: Caller, slug: Slug, given: PageChanges, type: Type =
 
 @routes.post("/pages/{slug}/archive", operation_id="archivePage", response_model=Page, responses=PUT_AWAY)
 @routes.delete("/pages/{slug}", operation_id="deletePage", response_model=Page, responses=PUT_AWAY)
-async def put_away(call: Caller, slug: Slug, type: Type = None) -> Response:
+async def archive(call: Caller, slug: Slug, type: Type = None) -> Response:
     """Archive a page: out of sight, with everything it owns. It can come back."""
     return await change_status(call, slug, type, archive_page)
 
 
 @routes.post("/pages/{slug}/unarchive", operation_id="unarchivePage", response_model=Page, responses=PUT_AWAY)
-async def bring_back(call: Caller, slug: Slug, type: Type = None) -> Response:
+async def unarchive(call: Caller, slug: Slug, type: Type = None) -> Response:
     """Bring an archived page back."""
     return await change_status(call, slug, type, unarchive_page)
 
