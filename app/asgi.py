@@ -41,10 +41,10 @@ from .http.positions import Positions
 from .http.request import Bodies, document_limits
 from .mcp.caller import ToolBackend
 from .mcp.endpoint import ToolsEndpoint
-from .mcp.seed import seeded
+from .mcp.seed import load_seed
 from .mcp.server import toolsets_of
 from .oauth.routes import authorization_server, oauth_routes, resource_of
-from .observability.event_loop_watchdog import watched
+from .observability.event_loop_watchdog import watch_loop
 from .observability.logging import RequestLog, configure
 from .observability.observers import Observers
 from .rest.admin.application import admin_application
@@ -172,9 +172,9 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
                 compiling(settings, database, observers.job),
                 streams.open(),
                 tools.open(),
-                seeded(database, settings),
+                load_seed(database, settings),
             ):
-                with watched(settings.slow_loop):
+                with watch_loop(settings.slow_loop):
                     yield
         finally:
             await database.close()
@@ -202,7 +202,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         "/graphql/v0": routes.without(older),
         "/mcp": tools,
     }
-    app: ASGIApp = shortened(paths, shortcuts)
+    app: ASGIApp = add_shortcuts(paths, shortcuts)
     if settings.read_database_urls:
         app = Positions(app, database, position_cookie, settings.read_max_lag + SILENT)
     for rule in reversed(browser_rules(settings)):
@@ -235,7 +235,7 @@ def provider_of(settings: Settings, database: Database) -> Provider | None:
     )
 
 
-def shortened(app: ASGIApp, shortcuts: Mapping[str, ASGIApp]) -> ASGIApp:
+def add_shortcuts(app: ASGIApp, shortcuts: Mapping[str, ASGIApp]) -> ASGIApp:
     """Send requests for the busiest paths straight to their application, past the router and its middleware."""
 
     def choose(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:

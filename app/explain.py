@@ -64,7 +64,7 @@ def not_explained(errors: Sequence[GraphQLError], file: str) -> NotExplained:
     return NotExplained(code, message)
 
 
-async def estimated(
+async def estimate_operation(
     database: Database, scope: Scope, engine: Engine, asked: ExplainRequest, options: Options
 ) -> Explained:
     """Explain the operation without executing any of it."""
@@ -77,7 +77,7 @@ async def estimated(
     return Explained(explanation, planned)
 
 
-async def analyzed(
+async def analyze_operation(
     database: Database, scope: Scope, engine: Engine, asked: ExplainRequest, options: Options, budget: int
 ) -> Explained:
     """Execute the operation, and each of its compiled statements once more under EXPLAIN ANALYZE."""
@@ -88,11 +88,13 @@ async def analyzed(
     answer = orjson.loads((await engine.execute(*asked, context)).body)
     for error in answer.get("errors", ()):
         raise NotExplained(error["extensions"]["code"], error["message"])
-    planned = [Planned(sent(explanation, sql, arguments), read(rows)) for sql, arguments, rows in context.fetched]
+    planned = [
+        Planned(with_values(explanation, sql, arguments), read(rows)) for sql, arguments, rows in context.fetched
+    ]
     return Explained(explanation, planned, len(planned) + len(trace.all("sql")))
 
 
-def sent(explanation: Explanation, sql: str, arguments: Sequence[Any]) -> ExplainedStatement:
+def with_values(explanation: Explanation, sql: str, arguments: Sequence[Any]) -> ExplainedStatement:
     """Return the statement with the values that it was sent with, also those that steps have found."""
     statement = explanation.statement(sql)
     assert statement is not None, "a statement was sent that the explanation does not have"

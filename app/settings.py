@@ -324,10 +324,10 @@ def signing_secret(settings: Settings) -> str | None:
     """Return the secret that signs tokens: the given one, else none with a JWKS, else one made once and kept."""
     if settings.jwt_secret is not None:
         return settings.jwt_secret.get_secret_value()
-    return None if settings.jwks_url else kept_secret(settings.data_dir / "token-secret")
+    return None if settings.jwks_url else load_or_create_secret(settings.data_dir / "token-secret")
 
 
-def kept_secret(path: Path) -> str:
+def load_or_create_secret(path: Path) -> str:
     """Read or create the file, readable by its owner alone; two processes agree, because only one can create it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     made = secrets.token_urlsafe(48)

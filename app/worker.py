@@ -69,8 +69,8 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)  # seconds between two looks whether Postgre
 
 def compiler_of(settings: Settings, told: Callable[[Metrics], None] | None = None) -> Compiler:
     """Return the compiler of the settings. `told` is called with each batch that is stored."""
-    planner = named(settings.planner, "CAIRN_PLANNER")
-    writer = named(settings.section_writer, "CAIRN_SECTION_WRITER")
+    planner = instantiate(settings.planner, "CAIRN_PLANNER")
+    writer = instantiate(settings.section_writer, "CAIRN_SECTION_WRITER")
     made = Compiler(
         planner,
         writer,
@@ -83,7 +83,7 @@ def compiler_of(settings: Settings, told: Callable[[Metrics], None] | None = Non
     return replace(made, told=told) if told else made
 
 
-def named(name: str, setting: str) -> Any:
+def instantiate(name: str, setting: str) -> Any:
     """Return what a class makes when it is called without arguments."""
     try:
         return resolve_name(name)()

@@ -43,10 +43,10 @@ async def section_text(writer: SectionWriter, task: SectionTask) -> str:
     answer: object = await writer.write(task)
     if not isinstance(answer, str):
         raise BadAnswer(task, answer)
-    return unwrapped(answer)
+    return unwrap_fence(answer)
 
 
-def unwrapped(answer: str) -> str:
+def unwrap_fence(answer: str) -> str:
     """Return the text in a code fence that encloses the whole answer; any other answer as it is."""
     first, *inner = answer.strip().splitlines() or [""]
     opening = FENCE.fullmatch(first.strip())
@@ -100,13 +100,13 @@ class Hiring(Protocol):
         """
 
 
-async def planned(planner: Planner, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
+async def make_plan(planner: Planner, sources: Sequence[SourceText], knowledge: Knowledge) -> Plan:
     """Return the plan for these sources. An error says which they were."""
-    with noting(f"Planning {listed(sources)} failed"):
+    with noting(f"Planning {describe_sources(sources)} failed"):
         return await planner.plan(sources, knowledge)
 
 
-async def written(writer: SectionWriter, task: SectionTask) -> str:
+async def write_text(writer: SectionWriter, task: SectionTask) -> str:
     """Return the text of a section. An error says which it was."""
     with noting(f"Writing the section {task.slug} of the {task.page_type} “{task.page_title}” failed"):
         return await section_text(writer, task)
@@ -122,7 +122,7 @@ def noting(what_failed: str) -> Iterator[None]:
         raise
 
 
-def listed(sources: Sequence[SourceText]) -> str:
+def describe_sources(sources: Sequence[SourceText]) -> str:
     """Return the number of sources, and the first and the last of them."""
     ends = [f"{source.kind}/{source.ref}" for source in (*sources[:1], *sources[1:][-1:])]
     return f"{len(sources)} source{'s' * (len(sources) != 1)} ({' to '.join(ends)})"

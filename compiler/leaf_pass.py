@@ -22,20 +22,20 @@ from resolvers.errors import CairnError, Unavailable
 from resolvers.jobs.queue import Job, advance, finish, follow_up
 from resolvers.knowledge.lint_reports import ask_after_sources
 from resolvers.proposals.gate import Held
-from resolvers.search.index import found_together
+from resolvers.search.index import index_together
 from resolvers.sources.compile_requests import request_sweep
 from resolvers.transactions.db_errors import translated_db_errors
 from resolvers.transactions.transaction import read_connection, writing
 from resolvers.transactions.writer import Writer
 
 from .aggregate.aggregation_pass import aggregate
-from .authors import Authors, Stop, planned, written
+from .authors import Authors, Stop, make_plan, write_text
 from .compiler import Compiler
 from .metrics import Metrics
 from .plan.validation import sources_that_fit
 from .planner import Plan, SectionWriter
 from .read.evidence import StoredKnowledge
-from .read.source_texts import collected_later, reading_ahead
+from .read.source_texts import pause_collection, reading_ahead
 from .read.stored import CITED_MAX, COMPILING, END, RUN, Batch, Cursor, find_batch, find_cursor, is_behind
 from .write.page_changes import Composition, compose
 from .write.store import apply, propose_pages, store_held_names
@@ -125,7 +125,7 @@ class Run:
         """Return how many sources of a section its writer reads, besides new ones."""
         return getattr(self.authors.writer, "sources_max", CITED_MAX)
 
-    async def composed(self, reader: Writer, plan: Plan, texts: Mapping[TaskKey, str]) -> Composition:
+    async def compose(self, reader: Writer, plan: Plan, texts: Mapping[TaskKey, str]) -> Composition:
         """Compose the plan with the wiki as it is now, for this writer."""
         reads_again = getattr(self.authors.writer, "reads_again", False)
         judged = None if self.authors.judge is None else self.judged
@@ -144,7 +144,7 @@ class Run:
         if not batch.sources:
             return await self.end(unless_behind=True)
         batch = batch.alike()
-        with collected_later() if self.are_free else nullcontext():
+        with pause_collection() if self.are_free else nullcontext():
             outcome = await self.compile(batch)
         if outcome is Outcome.STORED:
             self.compiler.told(self.metrics)
@@ -163,7 +163,7 @@ class Run:
     async def compile(self, batch: Batch) -> Outcome:
         """Plan, write and store. What does not fit into the job is not stored; a single source always is."""
         began = time.monotonic()
-        plan = await planned(self.authors.planner, batch.sources, StoredKnowledge(self.database, self.scope))
+        plan = await make_plan(self.authors.planner, batch.sources, StoredKnowledge(self.database, self.scope))
         if plan.read is not None:
             batch = batch.first(plan.read)
         if (fits := self.fitting(plan, batch)) < len(batch.sources):
@@ -192,16 +192,16 @@ class Run:
         """Write every section that the plan needs, as the wiki is now: no connection is held meanwhile."""
         writer = writer or self.authors.writer
         async with read_connection(self.database) as connection:
-            composition = await self.composed(Writer(connection, self.scope), plan, texts)
-        writing_now = (written(writer, task) for task in composition.missing.values())
-        texts.update(zip(composition.missing, await gathered(writing_now), strict=True))
+            composition = await self.compose(Writer(connection, self.scope), plan, texts)
+        writing_now = (write_text(writer, task) for task in composition.missing.values())
+        texts.update(zip(composition.missing, await gather_texts(writing_now), strict=True))
 
     async def judge(self, plan: Plan, texts: Mapping[TaskKey, str]) -> None:
         """Have a judge beside the rules judge what new sources may override: no connection is held meanwhile."""
         judge = self.authors.judge
         while judge is not None:
             async with read_connection(self.database) as connection:
-                composition = await self.composed(Writer(connection, self.scope), plan, texts)
+                composition = await self.compose(Writer(connection, self.scope), plan, texts)
             if composition.missing or not composition.unjudged:
                 break
             for one in composition.unjudged:
@@ -220,11 +220,11 @@ class Run:
                     return Outcome.MOVED
                 if await writer.value(FORGETTING["count_forgotten"], ids=[source.id for source in batch.sources]):
                     return Outcome.MOVED
-                composition = await self.composed(writer, plan, texts)
+                composition = await self.compose(writer, plan, texts)
                 if composition.missing or composition.unjudged:
                     raise Stale
                 self.check_is_written(composition)
-                async with found_together(writer):
+                async with index_together(writer):
                     done = await apply(writer, batch, composition, links_by_evidence=self.compiler.links_by_evidence)
                     await self.aggregate(writer, composition, done)
                 if not self.compiler.links_by_evidence:
@@ -291,7 +291,7 @@ class Run:
             if behind and unless_behind:
                 return False
             if behind:
-                await follow_up(writer, self.job, after=self.stopped(stop) if stop else None)
+                await follow_up(writer, self.job, after=self.record_stop(stop) if stop else None)
             else:
                 await request_sweep(writer, {"propose": True} if self.is_proposing else None)
                 if self.metrics.counts["sources_read"]:
@@ -299,13 +299,13 @@ class Run:
             await finish(writer, self.job, self.metrics.stored)
         return True
 
-    def stopped(self, stop: Stop) -> datetime:
+    def record_stop(self, stop: Stop) -> datetime:
         """Note the reason, and return from when on the rest may be done."""
         self.metrics.stopped = stop.reason
         return stop.until or self.job.next_bucket_begins
 
 
-async def gathered(writing_now: Iterable[Awaitable[str]]) -> list[str]:
+async def gather_texts(writing_now: Iterable[Awaitable[str]]) -> list[str]:
     """Return the texts in order, a few written at a time."""
     semaphore = asyncio.Semaphore(CONCURRENCY)
 

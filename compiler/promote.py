@@ -83,7 +83,7 @@ class Promotion(Run):
         composition = Composition({})
         try:
             async with writing(self.database, self.scope) as writer:
-                composition = await self.composed(writer, plan, texts)
+                composition = await self.compose(writer, plan, texts)
                 if composition.missing:
                     raise Stale
                 self.check_is_written(composition)
@@ -105,7 +105,7 @@ class Promotion(Run):
     async def end_with(self, stop: Stop | None = None, *, is_done: bool) -> bool:
         async with writing(self.database, self.scope) as writer:
             if not is_done:
-                await follow_up(writer, self.job, after=self.stopped(stop) if stop else None)
+                await follow_up(writer, self.job, after=self.record_stop(stop) if stop else None)
             await finish(writer, self.job, self.metrics.stored)
         return True
 

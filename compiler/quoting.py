@@ -19,10 +19,10 @@ KEPT = re.compile(r"[\w./:@+=,;~$!-]+")
 
 def mark(source: SourceText) -> str:
     """Return the mark that cites a source: `[^j029]`"""
-    return f"[^{kept_label(source)}]"
+    return f"[^{mark_label(source)}]"
 
 
-def kept_label(source: SourceText) -> str:
+def mark_label(source: SourceText) -> str:
     """Return the label that stands between the brackets of a source's mark."""
     return label_of(source.id, source.ref)
 
@@ -32,7 +32,7 @@ def label_of(id: UUID, ref: str) -> str:
     return _kept(ref) if 0 < len(ref) <= REF_MAX else str(id)
 
 
-def marked_refs(text: str) -> list[str]:
+def find_refs(text: str) -> list[str]:
     """Return the refs (or ids) of the sources that a text names, in order, each once."""
     return list(dict.fromkeys(map(unquote, MARK.findall(text))))
 
@@ -72,7 +72,7 @@ def bullet(source: SourceText, texts: tuple[str, ...], about: str = "", day: dat
 CHARACTERS_MAX = 6_000
 
 
-def bounded(lines: Sequence[str]) -> list[str]:
+def fit_lines(lines: Sequence[str]) -> list[str]:
     """Return the first lines, as many as there is room for."""
     kept, size = [], 0
     for line in lines:

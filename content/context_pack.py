@@ -160,14 +160,14 @@ def pack(loaded: Sequence[Piece], found: Sequence[Piece], budget: int) -> Packin
     sections = [piece for piece in found if piece.kind == SECTION]
     passages = [piece for piece in found if piece.kind == PASSAGE]
     left = packing.add(sections, SECTIONS if passages else 1.0)
-    left += packing.add(said_beside(packing, passages))
+    left += packing.add(passages_beside(packing, passages))
     packing.omitted = len(packing.add([*left, *waiting]))
     places = {piece.key: number for number, piece in enumerate([*loaded, *found])}
     packing.packed.sort(key=lambda one: places[one.piece.key])
     return packing
 
 
-def said_beside(packing: Packing, passages: Iterable[Piece]) -> Iterator[Piece]:
+def passages_beside(packing: Packing, passages: Iterable[Piece]) -> Iterator[Piece]:
     """Yield the passages that say more than all that is packed by then, or newer things than the nearest text of it."""
     for passage in passages:
         own = set(words(passage.text))
@@ -211,12 +211,12 @@ def excerpt(text: str, asked: Collection[str]) -> str:
     for is_list, run in groupby(enumerate(items), key=lambda one: one[1][0]):
         block = list(run)
         shown = [one for place, (_, one) in block if not is_list or place in kept]
-        left = sum(left_out(one) for place, (_, one) in block if is_list and place not in kept)
+        left = sum(omitted_count(one) for place, (_, one) in block if is_list and place not in kept)
         lines += [*shown, *([f"- … (+{left})"] if left else [])]
     return "\n".join(lines)
 
 
-def left_out(item: str) -> int:
+def omitted_count(item: str) -> int:
     """Return how many items one stands for: the last one of a list may count others."""
     counted = REST.fullmatch(item)
     return int(counted[1]) if counted else 1

@@ -44,11 +44,11 @@ def hottest(entries: Iterable[PageUse], calls: Mapping[str, int], size: int) -> 
     What has neither is not hot.
     """
     tools = [(words(tool), count) for tool, count in calls.items()]
-    scored = ((entry.id, entry.reads + called(entry.tags, tools)) for entry in entries)
+    scored = ((entry.id, entry.reads + count_calls(entry.tags, tools)) for entry in entries)
     return sorted((one for one in scored if one[1] > 0), key=lambda one: (-one[1], str(one[0])))[:size]
 
 
-def called(tags: Sequence[str], tools: Sequence[tuple[frozenset[str], int]]) -> int:
+def count_calls(tags: Sequence[str], tools: Sequence[tuple[frozenset[str], int]]) -> int:
     """Count the calls of tools that a tag names: all of its words are among those of the tool's name."""
     spoken = [found for found in map(words, tags) if found]
     return sum(count for tool, count in tools if any(tag <= tool for tag in spoken))

@@ -26,12 +26,12 @@ KEYS = ("language", "lang")
 def language_of(metadata: dict[str, Any] | None, default: str) -> str:
     """Return the language in the frontmatter: `language: german`, `lang: de-AT`. One without stemmer is `simple`."""
     for key in KEYS:
-        if isinstance(given := (metadata or {}).get(key), str) and (language := named(given)):
+        if isinstance(given := (metadata or {}).get(key), str) and (language := find_configuration(given)):
             return language
     return default
 
 
-def named(text: str) -> str | None:
+def find_configuration(text: str) -> str | None:
     """Return a configuration: `German`, `de`, `de_AT` → `german`.
 
     Other codes of a language → `simple`; nothing that is not one.

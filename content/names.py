@@ -28,7 +28,7 @@ def normalise(name: str) -> str:
     return " ".join(word for word in words if any(map(str.isalnum, word)))
 
 
-def composed(text: str, bound: Bound, form: Literal["NFC", "NFD"] = "NFC") -> str:
+def compose(text: str, bound: Bound, form: Literal["NFC", "NFD"] = "NFC") -> str:
     """Return a slug or a tag with its letters and accents together, as it is compared.
 
     File systems and keyboards may take them apart. What is far longer than its bound is nobody's, and stays as it is.
@@ -74,7 +74,7 @@ def is_slug(text: str) -> bool:
     return text != "index" and text != "" and _joined(text, "-") == text
 
 
-def numbered(slug: str, n: int) -> str:
+def numbered_slug(slug: str, n: int) -> str:
     """Return the slug to try when it is taken: n is 2, 3, …"""
     return _with_suffix(slug, f"-{n}", "-")
 

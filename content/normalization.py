@@ -21,10 +21,10 @@ Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 def normalize(form: Form, text: str) -> str:
     """Return `unicodedata.normalize` of the text, but for marks that are too many."""
-    return unicodedata.normalize(form, text if len(text) <= FEW else bounded(text))
+    return unicodedata.normalize(form, text if len(text) <= FEW else limit_marks(text))
 
 
-def bounded(text: str) -> str:
+def limit_marks(text: str) -> str:
     """Return the text with no more than `MARKS_MAX` marks in a row, counted as NFKD has them."""
     if text.isascii():
         return text

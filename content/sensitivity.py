@@ -30,7 +30,7 @@ def strictest(levels: Iterable[str]) -> str:
     return max(levels, key=LEVELS.index, default=USUAL)
 
 
-def marked_levels(text: str) -> Iterator[str]:
+def find_levels(text: str) -> Iterator[str]:
     """Return the levels that are marked in a text, as at the end of a heading."""
     for said in MARK.findall(text):
         yield level_of({FIELD: said})
@@ -39,7 +39,7 @@ def marked_levels(text: str) -> Iterator[str]:
 def levels_in(value: Any) -> Iterator[str]:
     """Return the levels that are said anywhere in a value of JSON: in its fields of that name, and in its texts."""
     if isinstance(value, str):
-        yield from marked_levels(value)
+        yield from find_levels(value)
     elif isinstance(value, Mapping):
         if value.get(FIELD) not in (None, ""):
             yield level_of(value)
@@ -50,6 +50,6 @@ def levels_in(value: Any) -> Iterator[str]:
             yield from levels_in(one)
 
 
-def unmarked(heading: str) -> str:
+def strip_level(heading: str) -> str:
     """Return a heading without its level."""
     return MARK.sub("", heading).rstrip() if MARK.search(heading) else heading

@@ -21,7 +21,7 @@ def jsonable(value: object, most: int | None = None) -> Any:
     return _jsonable(value, DEPTH_MAX, None if most is None else count(most, -1))
 
 
-def bounded(value: object, *, restored: bool = False) -> Any:
+def copy_bounded(value: object, *, restored: bool = False) -> Any:
     """Copy a value that a caller gives, as `jsonable` does. Raises BadText also for more than metadata may hold."""
     depth, values = (bound.limit(restored=restored) for bound in (METADATA_DEPTH, METADATA_VALUES))
     return _jsonable(value, depth, count(values, -1))
@@ -144,7 +144,7 @@ def parse_time(text: str) -> datetime | None:
     return found if 1 < found.year < 9999 else None
 
 
-def written(moment: datetime) -> str:
+def format_moment(moment: datetime) -> str:
     """Return the shortest that `moment` reads as the same: `2026-02-15`, `2026-02-15T10:00:00.5Z`."""
     moment = moment.astimezone(UTC)
     if moment.timetz() == time(tzinfo=UTC):

@@ -97,7 +97,7 @@ class Database:
     async def fill(self) -> None:
         """Open every connection now, where the first statement of each takes long: no request shall wait for it."""
         if self.on_citus:
-            await asyncio.gather(opened(self.pool).fill(), opened(self.read_pool).fill())
+            await asyncio.gather(require_open(self.pool).fill(), require_open(self.read_pool).fill())
 
     async def pool_of(self, session: Mapping[str, str]) -> Pool:
         made = Pool(lambda: self.connect(session), size=self.size, queue=self.queue)
@@ -257,7 +257,7 @@ def facts(pool: Pool) -> PoolFacts:
     return PoolFacts(pool.total, len(pool.idle), len(pool.waiting))
 
 
-def opened(part: T | None) -> T:
+def require_open(part: T | None) -> T:
     if part is None:
         raise RuntimeError("the database is not open")
     return part
@@ -269,7 +269,7 @@ class acquire:
     __slots__ = ("connection", "pool")
 
     def __init__(self, pool: Pool | None) -> None:
-        self.pool = opened(pool)
+        self.pool = require_open(pool)
 
     async def __aenter__(self) -> asyncpg.Connection:
         self.connection = await self.pool.check_out()
@@ -326,25 +326,25 @@ class Connection:
     def arguments(self, statement: Statement, values: Mapping[str, Any]) -> list[Any]:
         return statement.arguments({**self.known, **values})
 
-    def seen(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
+    def apply_restriction(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
         """Return the statement, and its values, as the caller of this connection may have it answered."""
         return (statement, values) if self.restrict is None else self.restrict(statement, values)
 
     async def all(self, statement: Statement, **given: Any) -> list[Row]:
-        statement, values = self.seen(statement, given)
+        statement, values = self.apply_restriction(statement, given)
         with span("sql", statement.sql):
             rows: list[Row] = await self.raw.fetch(statement.sql, *self.arguments(statement, values))
         return rows
 
     async def one(self, statement: Statement, **given: Any) -> Row | None:
-        statement, values = self.seen(statement, given)
+        statement, values = self.apply_restriction(statement, given)
         with span("sql", statement.sql):
             row: Row | None = await self.raw.fetchrow(statement.sql, *self.arguments(statement, values))
         return row
 
     async def all_of_each(self, statement: Statement, each: Iterable[Mapping[str, Any]]) -> list[Row]:
         """Return the rows of the same statement for many values, in one round trip."""
-        read = [self.seen(statement, values) for values in each]
+        read = [self.apply_restriction(statement, values) for values in each]
         statement = read[0][0] if read else statement
         with span("sql", statement.sql):
             rows: list[Row] = await self.raw.fetchmany(
@@ -353,7 +353,7 @@ class Connection:
         return rows
 
     async def value(self, statement: Statement, **given: Any) -> Any:
-        statement, values = self.seen(statement, given)
+        statement, values = self.apply_restriction(statement, given)
         with span("sql", statement.sql):
             return await self.raw.fetchval(statement.sql, *self.arguments(statement, values))
 
@@ -367,7 +367,7 @@ class Connection:
         """Send a statement along with the COMMIT, without a round trip of its own. Only inside of a transaction."""
         if self.last is None:
             raise RuntimeError("there is no transaction to end")
-        self.last.append(statement.written(values))
+        self.last.append(statement.render(values))
 
     async def each(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
         """Run the same statement for many rows, in one round trip."""

@@ -62,7 +62,7 @@ def server_account(cluster: Path, reached: Iterable[Path], report: Callable[[str
     """Return the current user, or for root the folder's owner, or a new account that can get at `reached`."""
     if os.geteuid() != 0:
         return SystemAccount(os.geteuid(), os.getegid())
-    entry = known_owner(cluster) or made_account(report)
+    entry = folder_owner(cluster) or make_account(report)
     account = SystemAccount(entry.pw_uid, entry.pw_gid)
     if cluster.exists():
         account.own(cluster)
@@ -71,7 +71,7 @@ def server_account(cluster: Path, reached: Iterable[Path], report: Callable[[str
     return account
 
 
-def known_owner(cluster: Path) -> pwd.struct_passwd | None:
+def folder_owner(cluster: Path) -> pwd.struct_passwd | None:
     """Return the folder's owner; None also if unknown here, as in a container that got another one's volume."""
     if not cluster.exists() or cluster.stat().st_uid == 0:
         return None
@@ -81,7 +81,7 @@ def known_owner(cluster: Path) -> pwd.struct_passwd | None:
         return None
 
 
-def made_account(report: Callable[[str], None]) -> pwd.struct_passwd:
+def make_account(report: Callable[[str], None]) -> pwd.struct_passwd:
     """Return a system account without a home, or `nobody` if none can be made."""
     try:
         return pwd.getpwnam(NAME)
@@ -204,7 +204,7 @@ class EmbeddedServer:
             yield
 
     @contextmanager
-    def kept_running(self) -> Iterator[None]:
+    def keep_running(self) -> Iterator[None]:
         """Start the server again whenever it has died, for as long as a service uses it. The log says why it cannot."""
         ended = threading.Event()
         report, self.report = self.report, log.warning

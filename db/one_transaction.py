@@ -45,7 +45,7 @@ class OneTransaction(Database):
     async def json(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
         if self.inside is None:
             return await self.database.json(sql, arguments)
-        async with self.used() as connection:
+        async with self.share() as connection:
             value: bytes | None = await connection.raw.fetchval(sql, *arguments)
             return value
 
@@ -55,12 +55,12 @@ class OneTransaction(Database):
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        async with self.used() if self.inside else self.database.connection() as connection:
+        async with self.share() if self.inside else self.database.connection() as connection:
             yield connection
 
     @asynccontextmanager
     async def searching(self) -> AsyncIterator[Connection]:
-        async with self.used() if self.inside else self.database.searching() as connection:
+        async with self.share() if self.inside else self.database.searching() as connection:
             yield connection
 
     @asynccontextmanager
@@ -72,7 +72,7 @@ class OneTransaction(Database):
         self.writes += 1
 
     @asynccontextmanager
-    async def used(self) -> AsyncIterator[Connection]:
+    async def share(self) -> AsyncIterator[Connection]:
         """Share the connection, one at a time. After a failure outside of a write, Postgres refuses all statements."""
         assert self.inside is not None
         async with self.reading:

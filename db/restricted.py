@@ -15,7 +15,7 @@ from uuid import UUID
 from .database import Connection, Database
 from .one_transaction import OneTransaction
 from .scope import Role, Scope
-from .sql import NAMED, PARAMETER, Statement, numbered, statements, tables_of, texts, uncommented
+from .sql import NAMED, PARAMETER, Statement, parse_statement, statements, strip_comments, tables_of, texts
 
 SENSITIVITY = "access/sensitivity"
 COMMON = ("ceilings", "hidden_pages", "hidden_sources", "hidden_sections", "withheld")
@@ -91,7 +91,7 @@ def rewritten(sql: str) -> Statement:
     arms = [f"{name} AS MATERIALIZED (\n{bodies[name]}\n)" for name in COMMON]
     arms += [f"{name} AS NOT MATERIALIZED (\n{bodies[name]}\n)" for name in named]
     before = NAMED.sub(place, ", ".join(arms))
-    main = uncommented(sql)
+    main = strip_comments(sql)
     if main.startswith("WITH"):  # Postgres takes one WITH, and those of a recursive one would read themselves
         main = f"SELECT * FROM (\n{main}\n) AS asked"  # noqa: S608  it is one of ours
     return Statement(f"WITH {before}\n{main}", tuple(added))
@@ -104,10 +104,10 @@ def find_withheld() -> Statement:
     bodies = texts(SENSITIVITY)
     arms = ", ".join(f"{name} AS MATERIALIZED (\n{bodies[name]}\n)" for name in COMMON)
     assert own.parameters == ("page_ids",)
-    return numbered(f"WITH {arms}\n{uncommented(bodies['find_withheld'])}")
+    return parse_statement(f"WITH {arms}\n{strip_comments(bodies['find_withheld'])}")
 
 
-def seen_by(connection: Connection, restriction: Restriction) -> Connection:
+def restrict_connection(connection: Connection, restriction: Restriction) -> Connection:
     """Return a connection whose reads show what may be read; so do those of writers that are made of it."""
 
     def restrict(statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
@@ -144,12 +144,12 @@ class RestrictedDatabase(Database):
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
         async with self.database.connection() as connection:
-            yield seen_by(connection, self.restriction)
+            yield restrict_connection(connection, self.restriction)
 
     @asynccontextmanager
     async def searching(self) -> AsyncIterator[Connection]:
         async with self.database.searching() as connection:
-            yield seen_by(connection, self.restriction)
+            yield restrict_connection(connection, self.restriction)
 
     def transaction(self, first: str = "") -> AbstractAsyncContextManager[Connection]:
         return self.database.transaction(first)

@@ -30,11 +30,11 @@ class Statement(NamedTuple):
     def arguments(self, values: Mapping[str, Any]) -> list[Any]:
         return [values[name] for name in self.parameters]
 
-    def written(self, values: Mapping[str, str]) -> str:
+    def render(self, values: Mapping[str, str]) -> str:
         """Return the SQL with its values in it, to be sent with other statements, which takes no parameters."""
         return "".join(
             literal(values[self.parameters[int(piece) - 1]]) if is_parameter else piece
-            for is_parameter, piece in pieces(uncommented(self.sql))
+            for is_parameter, piece in pieces(strip_comments(self.sql))
         )
 
 
@@ -50,7 +50,7 @@ def literal(value: str) -> str:
     return f"'{quoted}'" if "\\" not in quoted else " E'{}'".format(quoted.replace("\\", "\\\\"))
 
 
-def numbered(body: str) -> Statement:
+def parse_statement(body: str) -> Statement:
     """Return a text with `:named` parameters as asyncpg takes it: `$1` for the first name, each time that it comes."""
     names: dict[str, int] = {}
     sql = NAMED.sub(lambda found: f"${names.setdefault(found[1], len(names) + 1)}", body)
@@ -60,7 +60,7 @@ def numbered(body: str) -> Statement:
 @cache
 def statements(noun: str) -> Mapping[str, Statement]:
     """Return the named statements of queries/<noun>.sql; the noun is the path of the file, such as pages/aliases."""
-    return {name: numbered(body) for name, body in texts(noun).items()}
+    return {name: parse_statement(body) for name, body in texts(noun).items()}
 
 
 @cache
@@ -93,7 +93,7 @@ class Touched(NamedTuple):
 
 
 @cache
-def uncommented(sql: str) -> str:
+def strip_comments(sql: str) -> str:
     """Return a statement without what is said of it before it begins."""
     return COMMENT.sub("", sql)
 
@@ -101,7 +101,7 @@ def uncommented(sql: str) -> str:
 @cache
 def tables_of(sql: str) -> Touched:
     """Return which tables a statement reads and writes; names of its own CTEs are among those that it reads."""
-    text = uncommented(sql)
+    text = strip_comments(sql)
     written = {(table.lower(), verb.split()[0].lower()) for verb, table in WRITTEN.findall(text)}
     return Touched(frozenset(table.lower() for table in READ.findall(text)), frozenset(written))
 
@@ -121,7 +121,7 @@ def is_independent(sql: str, before: tuple[str, ...]) -> bool:
 
 
 @lru_cache(maxsize=512)
-def combined(before: tuple[Statement, ...], last: Statement, shared: frozenset[str]) -> Statement:
+def combine(before: tuple[Statement, ...], last: Statement, shared: frozenset[str]) -> Statement:
     """Return one statement that does what all do, and answers as the last does: those before it are its first CTEs.
 
     They see one snapshot, so none may read what another writes. Parameters have the number of their statement before
@@ -132,7 +132,7 @@ def combined(before: tuple[Statement, ...], last: Statement, shared: frozenset[s
     def text(number: int, statement: Statement) -> str:
         return "".join(
             f"${place(number, statement.parameters[int(piece) - 1])}" if is_parameter else piece
-            for is_parameter, piece in pieces(uncommented(statement.sql))
+            for is_parameter, piece in pieces(strip_comments(statement.sql))
         )
 
     def place(number: int, name: str) -> int:

@@ -27,7 +27,7 @@ class AddressRefused(Exception):
         self.reason = reason
 
 
-async def looked_up(host: str, port: int) -> list[str]:
+async def resolve_host(host: str, port: int) -> list[str]:
     """Return the addresses that a name has now."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(one[4][0]) for one in found))
@@ -46,7 +46,7 @@ def is_public(address: Address) -> bool:
     return address in UNICAST and address.is_global and not any(address in one for one in SPECIAL)
 
 
-async def pinned(parts: httpx.URL, look_up: LookUp, is_allowed: Callable[[Address], bool]) -> str:
+async def pin_address(parts: httpx.URL, look_up: LookUp, is_allowed: Callable[[Address], bool]) -> str:
     """Return the one machine to connect to. Raises AddressRefused where the name means any that is not allowed."""
     host, port = parts.raw_host.decode("ascii"), parts.port or PORTS[parts.scheme]
     try:

@@ -78,7 +78,7 @@ class RequestTrace:
         return self.definition.name.value if self.definition and self.definition.name else None
 
     @property
-    def asked_by(self) -> dict[str, str]:
+    def caller_labels(self) -> dict[str, str]:
         """Return who asked, as far as that is known: tenant, credential, client and operation."""
         caller = self.caller
         known = {
@@ -173,7 +173,7 @@ def is_traced(code: str) -> bool:
     return (trace := REQUEST_TRACE.get()) is not None and code in trace.codes
 
 
-def recorded_errors() -> int:
+def error_count() -> int:
     """Return how many errors the answer has so far."""
     return len(trace.codes) if (trace := REQUEST_TRACE.get()) is not None else 0
 

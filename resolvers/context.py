@@ -21,12 +21,12 @@ from .knowledge.tool_calls import hot_index
 from .pages.history import Comparison, compare_states
 from .rate_limits.limiter import Account, Allowance
 from .search.context_pack import ContextPack, ContextRequest, context_pack
-from .search.related import related
+from .search.related import find_related
 from .search.request import SearchRequest, SearchResult
-from .search.search import known_within, search
+from .search.search import cached_values, search
 from .search.search_all import SearchAllRequest, SearchAllResult, search_all
 from .search.source_search import SourceSearchRequest, SourceSearchResult, matching_refs, search_sources
-from .sources.held_names import HeldName, held_names
+from .sources.held_names import HeldName, find_held_names
 from .subscriptions.changes import ChangeEvent
 from .subscriptions.feed import Feed
 from .tenants.tenants import as_id
@@ -101,15 +101,15 @@ class Context:
         with once_only():
             return await search(self.database, self.scope, asked)
 
-    async def held_names(self, asked: SearchRequest) -> list[HeldName]:
+    async def find_held_names(self, asked: SearchRequest) -> list[HeldName]:
         """Return the names without a page that a question says, for a search that finds none."""
         with once_only():
-            return await held_names(self.database, self.scope, asked)
+            return await find_held_names(self.database, self.scope, asked)
 
     async def search_within(self, asked: SearchRequest, again: bool) -> Mapping[str, Any] | None:
         """Return the parameters with which that statement searches by itself, or None where `search` has to run."""
         with once_only():
-            return await known_within(self.database, self.scope, asked, again)
+            return await cached_values(self.database, self.scope, asked, again)
 
     async def search_sources(self, asked: SourceSearchRequest) -> SourceSearchResult:
         """Find the passages that a step needs before the statement that shows them."""
@@ -131,10 +131,10 @@ class Context:
         with once_only():
             return await matching_refs(self.database, self.scope, asked, page_ids)
 
-    async def related(self, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
+    async def find_related(self, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
         """Return (page id, similarity) pairs, the most similar first."""
         with once_only():
-            return await related(self.database, self.scope, page_id, limit)
+            return await find_related(self.database, self.scope, page_id, limit)
 
     async def hot_index(self, owner_id: UUID | None, limit: int) -> list[tuple[UUID, float]]:
         """Return (page id, score) pairs of the hot index of that wiki, or of the scope's own."""

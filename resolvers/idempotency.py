@@ -18,7 +18,7 @@ from db.replicas.routing import record_commit
 from db.restricted import restricted, unrestricted
 from db.scope import Scope
 from db.sql import statements
-from observability.trace import forget_errors, recorded_errors
+from observability.trace import error_count, forget_errors
 from selection.execute.engine import Answer, is_unavailable
 
 from .errors import CairnError, LimitExceeded
@@ -60,8 +60,8 @@ class Attempt:
         """`asked` is what must be the same again, as JSON."""
         credential = [scope.role, scope.actor_kind, scope.actor_id, *map(str, scope.owners)]
         self.scope, self.tenant_id = scope, scope.tenant_id
-        self.digest = hashed([*credential, key])
-        self.request = hashed([str(scope.owner_id), asked])
+        self.digest = hash_request([*credential, key])
+        self.request = hash_request([str(scope.owner_id), asked])
         self.found: bytes | None = None
 
     async def look(self, database: Database) -> bytes | None:
@@ -100,24 +100,24 @@ async def once(database: Database, attempt: Attempt, run: Callable[[Database], A
     The answer is kept if something was written. If a part failed for a reason of ours, nothing of it is written.
     """
     if (known := await attempt.look(database)) is not None:
-        return repeated(known)
+        return replay(known)
     async with OneTransaction(database, attempt.claim) as whole:
-        noted = recorded_errors()
+        noted = error_count()
         answer = await run(whole)
         if attempt.found is not None or whole.refused is not None:
             forget_errors(noted)
         if attempt.found is not None:
-            return repeated(attempt.found)
+            return replay(attempt.found)
         if whole.refused is not None:
             raise whole.refused
         if whole.writes:
             return Answered(await store_answer(whole, attempt, answer))
     # Another may have done it while this one looked, and what it would have changed is not there any more.
     known = await attempt.look(database)
-    return Answered(answer) if known is None else repeated(known)
+    return Answered(answer) if known is None else replay(known)
 
 
-def repeated(answer: bytes) -> Answered:
+def replay(answer: bytes) -> Answered:
     """Return an answer that was given before; the write behind it was committed before now."""
     record_commit()
     return Answered(Answer(answer), replayed=True)
@@ -129,7 +129,7 @@ NOT_DONE = Answer(orjson.dumps({"errors": [{"extensions": {"code": "UNAVAILABLE"
 """What keeps a transaction from being committed."""
 
 
-async def done_once(
+async def run_once(
     database: Database, attempt: Attempt, work: Callable[[Database], Awaitable[bytes]]
 ) -> tuple[bytes, bool]:
     """Return what `work` returns, or returned before, and whether it did before.
@@ -197,5 +197,5 @@ def busy() -> InProgress:
     return InProgress("A request with this Idempotency-Key is at work. Send it again in a moment.")
 
 
-def hashed(value: Any) -> bytes:
+def hash_request(value: Any) -> bytes:
     return sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).digest()

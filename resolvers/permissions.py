@@ -56,7 +56,7 @@ REFUSALS: Mapping[Action, str] = {
 }
 
 
-def allowed(role: Role, relation: WikiRelation, action: Action) -> bool:
+def is_allowed(role: Role, relation: WikiRelation, action: Action) -> bool:
     """Return whether the table allows the action."""
     return action <= MOST[role][relation]
 
@@ -66,16 +66,16 @@ def covers(maker: Role, role: Role) -> bool:
     return all(mine >= theirs for mine, theirs in zip(MOST[maker], MOST[role], strict=True))
 
 
-def administered_tenant(scope: Scope) -> UUID:
+def require_admin(scope: Scope) -> UUID:
     """Return the tenant whose owners, grants and keys may be changed. Raises Forbidden without the role admin."""
-    if not allowed(scope.role, WikiRelation.OWN, ADMINISTER):
+    if not is_allowed(scope.role, WikiRelation.OWN, ADMINISTER):
         raise Forbidden(REFUSALS[ADMINISTER])
     return scope.tenant_id
 
 
 def is_at_home(scope: Scope, owner_id: UUID, action: Action) -> bool:
     """Return whether the wiki is the credential's own, where it may do this whoever has granted what."""
-    return owner_id in scope.owners and allowed(scope.role, WikiRelation.OWN, action)
+    return owner_id in scope.owners and is_allowed(scope.role, WikiRelation.OWN, action)
 
 
 async def authorise(connection: Connection, scope: Scope, owner_id: UUID, action: Action) -> None:
@@ -86,9 +86,9 @@ async def authorise(connection: Connection, scope: Scope, owner_id: UUID, action
     if is_at_home(scope, owner_id, action):
         return
     relation = await relation_to(connection, scope, owner_id)
-    if relation is None or not allowed(scope.role, relation, READ):
+    if relation is None or not is_allowed(scope.role, relation, READ):
         raise NotFound("There is no such wiki, or none that you may see.")
-    if not allowed(scope.role, relation, action):
+    if not is_allowed(scope.role, relation, action):
         raise Forbidden(REFUSALS[action])
 
 

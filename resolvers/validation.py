@@ -21,8 +21,8 @@ from content.limits import (
     BadText,
     clean,
 )
-from content.names import composed, is_slug, normalise
-from content.values import bounded
+from content.names import compose, is_slug, normalise
+from content.values import copy_bounded
 
 from .errors import BadInput
 
@@ -73,7 +73,7 @@ def tags(values: Sequence[str], *, restored: bool = False) -> tuple[str, ...]:
     """Each tag once, in the order given."""
     given, longest = check_count(values, TAGS.limit(restored=restored), "tags"), TAG.limit(restored=restored)
     lines = (line(value, f"tags.{n}", longest) for n, value in enumerate(given))
-    return tuple(dict.fromkeys(lines if restored else (composed(tag, TAG) for tag in lines)))
+    return tuple(dict.fromkeys(lines if restored else (compose(tag, TAG) for tag in lines)))
 
 
 def alias(value: str, field: str = "name", *, restored: bool = False) -> str:
@@ -95,7 +95,7 @@ def aliases_most(*, restored: bool) -> int:
 
 
 def slug(value: str) -> str:
-    value = text(composed(value, SLUG), "slug", SLUG.most)
+    value = text(compose(value, SLUG), "slug", SLUG.most)
     if not is_slug(value):
         raise BadInput(
             "A slug is made of small letters and digits in groups joined by single hyphens, like `austin-texas`; "
@@ -119,7 +119,7 @@ def metadata(value: object, *, restored: bool = False) -> dict[str, Any]:
         size, most = len(orjson.dumps(value)), METADATA.limit(restored=restored)
         if size > most:
             raise BadInput(f"Metadata is {size:,} bytes of JSON; at most {most:,} fit.", "metadata")
-        document: dict[str, Any] = bounded(value, restored=restored)
+        document: dict[str, Any] = copy_bounded(value, restored=restored)
     except (TypeError, BadText) as error:
         raise BadInput(
             f"Metadata must be plain JSON, at most {METADATA_DEPTH.most} deep: {error}.", "metadata"

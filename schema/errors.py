@@ -8,7 +8,7 @@ from graphql import GraphQLError
 
 from observability.trace import request_id
 from resolvers.errors import CairnError
-from resolvers.transactions.db_errors import explained
+from resolvers.transactions.db_errors import translate_error
 
 log = structlog.get_logger()
 LONGEST = 1000  # characters: a message may quote what a client has sent
@@ -25,7 +25,7 @@ def format_error(error: GraphQLError) -> dict[str, Any]:
     while isinstance(cause, GraphQLError) and cause.original_error is not None:
         cause = cause.original_error
     if isinstance(cause, Exception) and not isinstance(cause, CairnError | GraphQLError):
-        cause = explained(cause)
+        cause = translate_error(cause)
         formatted["message"] = cause.message if isinstance(cause, CairnError) else formatted["message"]
     if isinstance(cause, CairnError):
         formatted["extensions"] = cause.extensions

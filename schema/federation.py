@@ -107,7 +107,7 @@ class FederationQueries:
         return Service(sdl=await asyncio.to_thread(subgraph, info.schema))
 
     @source(
-        relations.pages.represented,
+        relations.pages.by_representation,
         "Federation: the things that are represented, in that order, null where there is none.",
         access=BY_ID,
         variants=ENTITIES,

@@ -83,23 +83,23 @@ def argument(name: str, type_: Any, default: Any, description: str) -> Strawberr
     return StrawberryArgument(name, None, StrawberryAnnotation(type_), default=default, description=description)
 
 
-def mapped(mapping: Any, **options: Any) -> Any:
+def mapped_field(mapping: Any, **options: Any) -> Any:
     return MappedField(metadata={METADATA: mapping}, **options)
 
 
 def column(description: str, name: str | None = None, **options: Any) -> Any:
     """A column of the row; `name` where it differs from the field's own."""
-    return mapped(selection.Column(name), description=description, **options)
+    return mapped_field(selection.Column(name), description=description, **options)
 
 
 def part(description: str) -> Any:
     """Declare what the compiler makes itself, or finds as a column of that name: the pieces of connections."""
-    return mapped(selection.Part(), description=description)
+    return mapped_field(selection.Part(), description=description)
 
 
 def expression(sql: Callable[..., Any], description: str, **options: Any) -> Any:
     """A SQL expression over the row."""
-    return mapped(selection.Expression(sql), description=description, **options)
+    return mapped_field(selection.Expression(sql), description=description, **options)
 
 
 def relation(
@@ -113,12 +113,12 @@ def relation(
 ) -> Any:
     """Rows that belong to the row; `per_row` of them cost as much as one."""
     paging = selection.Paging(limit, most, per_row=per_row)
-    return mapped(selection.Relation(query, paging), description=description, **options)
+    return mapped_field(selection.Relation(query, paging), description=description, **options)
 
 
 def whole(query: Callable[..., Any], description: str, **options: Any) -> Any:
     """Rows that belong to the row, all of them: they are kept on it, and bounded where they are written or found."""
-    return mapped(selection.Relation(query, paging=None), description=description, **options)
+    return mapped_field(selection.Relation(query, paging=None), description=description, **options)
 
 
 def source(
@@ -140,12 +140,12 @@ def source(
     """Declare a field where a statement starts."""
     paging = selection.Paging(limit, most, least, each_of, history=history)
     mapping = selection.Source(query, access, paging, step, variants, events, owner)
-    return mapped(mapping, description=description, **options)
+    return mapped_field(mapping, description=description, **options)
 
 
-def known(step: selection.Step, description: str) -> Any:
+def known_object(step: selection.Step, description: str) -> Any:
     """Declare an object of facts about the request, which Postgres is not asked for."""
-    return mapped(selection.Known(step), description=description)
+    return mapped_field(selection.Known(step), description=description)
 
 
 def computed(
@@ -157,7 +157,7 @@ def computed(
         resolver: StrawberryResolver[Any] = StrawberryResolver(function)
         resolver.arguments = [argument for argument in resolver.arguments if argument.python_name not in needs]
         mapping = selection.Computed(function, needs, cost)
-        return mapped(mapping, base_resolver=resolver, description=description)
+        return mapped_field(mapping, base_resolver=resolver, description=description)
 
     return decorate
 

@@ -41,7 +41,9 @@ class WikiLintCheck:
     total: int = column("How much it found, without what is muted.")
     muted_total: int = column("How much of what it found is muted.")
     findings: list[WikiLintFinding] = relation(checks.findings, "The first of that.", limit=20, most=FINDINGS_MAX)
-    muted: list[WikiLintFinding] = relation(checks.muted, "The first that are muted.", limit=20, most=FINDINGS_MAX)
+    muted: list[WikiLintFinding] = relation(
+        checks.muted_findings, "The first that are muted.", limit=20, most=FINDINGS_MAX
+    )
 
 
 @strawberry.type(description="The findings of a check in one run.")
@@ -98,7 +100,7 @@ def finding_row(found: Finding) -> dict[str, Any]:
 @strawberry.type
 class LintQueries:
     @source(
-        checks.reported,
+        checks.report_rows,
         "What could be better in a wiki, for those who may write in it. Nothing is edited.",
         access=AS_CHECKED,
         step=Step(find_faults, checks.REPORTED, cost=COST),

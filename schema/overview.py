@@ -139,7 +139,7 @@ Lines = Annotated[int | None, strawberry.argument(description="How many entries 
 @strawberry.type
 class OverviewQueries:
     @source(
-        jobs.reported,
+        jobs.report_rows,
         "The knowledge map: active pages by type and slug, as links with a sentence each; stubs are marked.",
         access=AS_CHECKED,
         step=Step(find_map, jobs.OVERVIEW, cost=overview.MOST),
@@ -156,7 +156,7 @@ class OverviewQueries:
     ) -> WikiOverview | None: ...
 
     @source(
-        jobs.reported,
+        jobs.report_rows,
         "The activity log: what was done in a wiki, when and by whom, the newest first.",
         access=AS_CHECKED,
         step=Step(find_log, jobs.OVERVIEW, cost=overview.MOST),
@@ -172,7 +172,7 @@ class OverviewQueries:
     ) -> WikiOverview | None: ...
 
     @source(
-        jobs.reported,
+        jobs.report_rows,
         "The diary: what was synthesized, superseded, merged, proposed, decided and forgotten, in words, by day.",
         access=AS_CHECKED,
         step=Step(find_diary, jobs.DIARY, cost=diary.LOGGED_MAX),

@@ -9,7 +9,7 @@ from sqlalchemy.types import TypeEngine
 
 from selection import Step
 
-from .fields import known
+from .fields import known_object
 
 FACTS: dict[str, TypeEngine[Any]] = {
     "limit": Integer(),
@@ -38,4 +38,6 @@ class WikiRateLimit:
 
 @strawberry.type
 class RateLimitQueries:
-    rate_limit: WikiRateLimit = known(Step(facts, FACTS), "What may the caller still ask for? It costs no statement.")
+    rate_limit: WikiRateLimit = known_object(
+        Step(facts, FACTS), "What may the caller still ask for? It costs no statement."
+    )

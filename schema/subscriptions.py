@@ -88,13 +88,15 @@ async def of_proposals(context: Any, **arguments: Any) -> Subscriber:
 
 @strawberry.type(description="What can be followed, over a WebSocket or as server-sent events.")
 class Subscription:
-    @source(changes.happened, f"What happens to a page. {INITIAL}", access=HAPPENED, step=PAGE_EVENT, events=of_page)
+    @source(
+        changes.visible_event, f"What happens to a page. {INITIAL}", access=HAPPENED, step=PAGE_EVENT, events=of_page
+    )
     def wiki_page_changed(
         page_id: strawberry.ID, tenant_id: strawberry.ID | None = None, initial: bool = False
     ) -> WikiPageChange | None: ...
 
     @source(
-        changes.happened, f"What happens to any page of a wiki. {INITIAL}", access=HAPPENED, step=PAGE_EVENT,
+        changes.visible_event, f"What happens to any page of a wiki. {INITIAL}", access=HAPPENED, step=PAGE_EVENT,
         events=of_wiki,
     )  # fmt: skip
     def wiki_scope_changed(
@@ -107,7 +109,7 @@ class Subscription:
     ) -> WikiPageChange | None: ...
 
     @source(
-        changes.happened, f"How the compile jobs of a wiki come along; for admins. {INITIAL}",
+        changes.visible_event, f"How the compile jobs of a wiki come along; for admins. {INITIAL}",
         access=HAPPENED_AS_ADMIN, step=JOB_EVENT, events=of_jobs,
     )  # fmt: skip
     def wiki_compile_job_changed(
@@ -120,7 +122,7 @@ class Subscription:
     ) -> WikiCompileJobChange | None: ...
 
     @source(
-        relations.proposals.happened,
+        relations.proposals.visible_event,
         f"What becomes of the proposals of a wiki, for those who may write in it. {INITIAL}",
         access=HAPPENED, step=PROPOSAL_EVENT, events=of_proposals,
     )  # fmt: skip

@@ -65,7 +65,7 @@ def shape(statement: str) -> str:
     return " ".join(re.sub(r"\$\d+|'[^']*'", "?", statement).split())
 
 
-# What is sent along with a BEGIN or a COMMIT has its values written into it by `Statement.written`: it is judged as it
+# What is sent along with a BEGIN or a COMMIT has its values written into it by `Statement.render`: it is judged as it
 # is in its file.
 NAMED = {
     shape(statement): statement

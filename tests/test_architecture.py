@@ -13,7 +13,7 @@ import asyncpg
 import pytest
 
 from db import database
-from db.sql import statements, uncommented
+from db.sql import statements, strip_comments
 from tests.app.service import serving
 from tests.wiki import close_wiki, open_wiki
 
@@ -81,7 +81,7 @@ class Executed:
         if path.endswith(".py"):
             return str(ROOT / path) in self.files
         noun = path.removeprefix("db/queries/").removesuffix(".sql")
-        shapes = [shape(uncommented(statement.sql)) for statement in statements(noun).values()]
+        shapes = [shape(strip_comments(statement.sql)) for statement in statements(noun).values()]
         return any(one in shape(sent) for one in shapes for sent in self.sent)
 
 

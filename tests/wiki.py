@@ -9,10 +9,10 @@ from uuid import UUID
 import asyncpg
 import orjson
 
-from content.edits.differences import Delta, restored
+from content.edits.differences import Delta, apply_delta
 from content.languages import language_of
 from content.markdown.links import find_links
-from content.markdown.plain import uncommented
+from content.markdown.plain import strip_comments
 from content.markdown.sections import Section, render
 from content.names import normalise
 from content.search.passages import passages
@@ -162,7 +162,7 @@ def body_of(revision: dict[str, Any], earlier: list[dict[str, Any]]) -> str:
     assert revision["body_md"] == ""
     base = next(row for row in earlier if row["version"] == revision["base_version"])
     assert base["base_version"] is None
-    return restored(base["body_md"], Delta(*(revision[f"base_{part}"] for part in Delta._fields)))
+    return apply_delta(base["body_md"], Delta(*(revision[f"base_{part}"] for part in Delta._fields)))
 
 
 async def names_of(wiki: Wiki, pages: dict[UUID, Any]) -> dict[UUID, set[tuple[str, str]]]:
@@ -227,7 +227,7 @@ def said_of(
     page: Any, letter: str, names: set[tuple[str, str]], headings: list[str]
 ) -> tuple[list[str], list[str], int]:
     """The words of a page by their weight, its marks, and how many words it has."""
-    summary, body = map(words, (page["summary"] or "", uncommented(page["body_md"])))
+    summary, body = map(words, (page["summary"] or "", strip_comments(page["body_md"])))
     title, called = whole(page["title"]), sorted({name for _, name in names})
     others = dict.fromkeys(tuple(whole(name)) for name in called)
     headed = [word for heading in headings for word in whole(heading)]

@@ -26,7 +26,7 @@ from resolvers.jobs.queue import count_open_jobs
 from ..blob_folder import blob_folder_of
 from ..settings import Settings, unknown_variables
 from .output import print_status
-from .session import ask_server, opened, reason
+from .session import ask_server, reason, run_with_database
 
 DOCTOR, REPLICAS = statements("operations/doctor"), statements("operations/replicas")
 REVISION = "SELECT version_num FROM alembic_version"
@@ -164,7 +164,7 @@ async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
     found.append(await schema(dsn))
     if found[-1].state is State.OK:
         found += await attachments(settings, dsn)
-        jobs = await opened(settings, dsn, count_open_jobs)
+        jobs = await run_with_database(settings, dsn, count_open_jobs)
         found.append(queue(jobs.pending, jobs.oldest))
     return found
 

@@ -12,34 +12,34 @@ from resolvers.tenants.tenants import inventory
 
 from ..settings import Settings
 from .output import print_status
-from .session import ask_server, opened
+from .session import ask_server, run_with_database
 
 
 def database_state(settings: Settings) -> dict[str, Any]:
     """Return the state; `problem` is why the database cannot be used. It wakes a server that sleeps for a moment, but
     makes none."""
     if settings.database_url is not None:
-        return {"embedded": False} | found(settings, settings.database_url)
+        return {"embedded": False} | inspect_database(settings, settings.database_url)
     server = EmbeddedServer(settings.data_dir, print_status)
     facts = {"embedded": True, "dataDir": str(server.data_dir), "running": server.running()}
     if not server.exists():
         return facts | {"hint": "There is no database yet. Begin with: cairn demo, or: cairn tenants create SLUG"}
     with server as dsn:
-        return facts | found(settings, dsn)
+        return facts | inspect_database(settings, dsn)
 
 
-def found(settings: Settings, dsn: str) -> dict[str, Any]:
+def inspect_database(settings: Settings, dsn: str) -> dict[str, Any]:
     newer: list[str] = []
     try:
         missing = asyncio.run(ask_server(dsn, pending(dsn, newer.append)))
-        version = asyncio.run(opened(settings, dsn, server_version))
+        version = asyncio.run(run_with_database(settings, dsn, server_version))
     except (CairnError, MigrationRefused) as error:
         return {"problem": str(error)}
     facts = {"serverVersion": version, "pendingMigrations": missing} | ({"warning": newer[0]} if newer else {})
     if missing:
         return facts | {"problem": f"The migrations {', '.join(missing)} are pending. Run: cairn migrate"}
-    counts = asyncio.run(opened(settings, dsn, inventory))
-    jobs = asyncio.run(opened(settings, dsn, count_open_jobs))
+    counts = asyncio.run(run_with_database(settings, dsn, inventory))
+    jobs = asyncio.run(run_with_database(settings, dsn, count_open_jobs))
     return facts | {
         "tenants": counts.tenants,
         "owners": counts.owners,

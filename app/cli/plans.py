@@ -47,9 +47,9 @@ def plans() -> dict[str, StoredPlan]:
 async def find_page(database: "Database", wiki: "Wiki", type: str, slug: str) -> Any:
     """The page as `page.graphql` asks for it, with the rights of a reader; None where there is none."""
     from content.limits import SLUG
-    from content.names import composed
+    from content.names import compose
 
-    values = {"type": type.lower(), "slug": composed(slug, SLUG)}
+    values = {"type": type.lower(), "slug": compose(slug, SLUG)}
     return (await run(database, wiki, "page", values))["wikiPage"]
 
 
@@ -58,7 +58,7 @@ async def find_results(database: "Database", wiki: "Wiki", query: str, limit: in
     from db.scope import Role
     from resolvers.search.request import SearchRequest
     from resolvers.search.search import search
-    from resolvers.sources.held_names import held_names
+    from resolvers.sources.held_names import find_held_names
     from schema.search.search_rows import ANYTHING, results_row
 
     asked = SearchRequest(
@@ -67,7 +67,7 @@ async def find_results(database: "Database", wiki: "Wiki", query: str, limit: in
     )  # fmt: skip
     scope = wiki.scope(Role.READER)
     found = await search(database, scope, asked)
-    row = results_row(found, asked, () if found.hits else await held_names(database, scope, asked))
+    row = results_row(found, asked, () if found.hits else await find_held_names(database, scope, asked))
     values = {f"column {n}": [value] for n, value in enumerate(row)}
     return (await run(database, wiki, "find", values))["wikiSearchResults"]
 
@@ -92,7 +92,7 @@ async def run(database: "Database", wiki: "Wiki", name: str, values: Mapping[str
     return json.loads(value or b"null")
 
 
-async def compiled() -> dict[str, dict[str, Any]]:
+async def compile_plans() -> dict[str, dict[str, Any]]:
     """The plans as the engine makes them now, ready to be stored."""
     from uuid import UUID
 
@@ -110,7 +110,7 @@ async def compiled() -> dict[str, dict[str, Any]]:
     for name, variables in DOCUMENTS.items():
         document = await engine.document(stored_query("cli", name), None)
         given = {"tenantId": str(UUID(int=4)), "ownerId": str(UUID(int=5)), **variables}
-        values, plan = await engine.planned(document.operation, given)
+        values, plan = await engine.plan(document.operation, given)
         assert isinstance(plan, Made)
         assert plan.whole is None, f"{name} is not one statement any more"
         assert not plan.anew, f"{name} has no plan that is always the same"
@@ -132,7 +132,7 @@ def text() -> str:
     """The file, as it is committed."""
     import asyncio
 
-    return json.dumps(asyncio.run(compiled()), indent=2) + "\n"
+    return json.dumps(asyncio.run(compile_plans()), indent=2) + "\n"
 
 
 if __name__ == "__main__":

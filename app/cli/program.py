@@ -40,7 +40,7 @@ def details(error: Exception) -> dict[str, Any]:
     return {name: value for name, value in extensions.items() if name != "code"} if extensions else {}
 
 
-def quoted(error: Exception) -> str | None:
+def quote_nearest(error: Exception) -> str | None:
     """Return, for people, the text that an edit may have meant and how its own was looked for, or None."""
     from resolvers.pages.edits import EditFailed
 
@@ -49,7 +49,7 @@ def quoted(error: Exception) -> str | None:
     return f"Looked for by {', '.join(error.passes)}. At line {error.nearest.line}:\n\n{error.nearest.text}"
 
 
-def explained(error: Exception) -> tuple[str, str] | None:
+def describe_error(error: Exception) -> tuple[str, str] | None:
     """Return the code and the message of an error, or None for what can only be a fault of the program."""
     from pydantic import ValidationError
 
@@ -67,7 +67,7 @@ def explained(error: Exception) -> tuple[str, str] | None:
         return error.code, str(error)
     if isinstance(error, ValidationError):
         return "BAD_SETTING", "; ".join(setting(one["loc"], argument_problem(one)) for one in error.errors())
-    known = db_errors.explained(error)
+    known = db_errors.translate_error(error)
     if isinstance(known, Unavailable):
         return known.code, with_reason(known, error)
     if isinstance(known, CairnError):
@@ -160,11 +160,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILURE
     except Exception as error:
-        if (known := explained(error)) is None:
+        if (known := describe_error(error)) is None:
             raise
         code, message = known
         complain(code, message if as_json else with_field(error, message), as_json, details(error))
-        if not as_json and (text := quoted(error)):
+        if not as_json and (text := quote_nearest(error)):
             print_status(text)
         return FAILURE
 

@@ -59,7 +59,7 @@ def session(work: Callable[[Database], Awaitable[T]], *, creates: bool = False) 
     """Do something with the database. Only a command that `creates` may make one where there is none."""
     settings = read_settings()
     with ready(settings, creates=creates) as dsn:
-        return asyncio.run(opened(settings, dsn, work))
+        return asyncio.run(run_with_database(settings, dsn, work))
 
 
 @contextmanager
@@ -77,13 +77,13 @@ def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
         raise NothingStored(
             f"There is no wiki in {server.data_dir} yet. Begin with: cairn demo, or: cairn tenants create SLUG"
         )
-    with server as dsn, server.kept_running():
+    with server as dsn, server.keep_running():
         asyncio.run(migrate(dsn, print_status))
-        asyncio.run(opened(settings, dsn, catch_up))
+        asyncio.run(run_with_database(settings, dsn, catch_up))
         yield dsn
 
 
-async def opened(settings: Settings, dsn: str, work: Callable[[Database], Awaitable[T]]) -> T:
+async def run_with_database(settings: Settings, dsn: str, work: Callable[[Database], Awaitable[T]]) -> T:
     database = Database(
         dsn, size=2, statement_timeout=settings.statement_timeout, statement_cache=settings.statement_cache
     )
@@ -136,7 +136,7 @@ async def find_wiki(database: Database, tenant: str, owner: str) -> Wiki:
         raise NotFound(f"{error.message} See who there is with: cairn owners list --tenant {found.slug}") from None
 
 
-async def made_wiki(database: Database, tenant: str, owner: str) -> Wiki:
+async def find_or_create_wiki(database: Database, tenant: str, owner: str) -> Wiki:
     """Return the wiki as `find_wiki` does, or create it: both names are slugs then, and the owner is a user."""
     try:
         found = await find_tenant(database, tenant)

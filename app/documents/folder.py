@@ -16,7 +16,7 @@ import orjson
 from resolvers.errors import BadInput, CairnError
 from schema.root import GRAPHQL
 from selection import Limits
-from selection.execute.operation import Invalid, parsed
+from selection.execute.operation import Invalid, parse_document
 
 from ..http.request import SHA256, SYNTAX
 
@@ -149,7 +149,7 @@ def refusals(documents: Iterable[Trusted], limits: Limits) -> Iterator[DocumentF
     """Yield what is wrong with the documents by the schema and by the limits."""
     for one in documents:
         try:
-            parsed(GRAPHQL, one.text, limits)
+            parse_document(GRAPHQL, one.text, limits)
         except Invalid as invalid:
             yield from (DocumentFault(one.file, one.id, error.message) for error in invalid.errors)
 

@@ -22,7 +22,7 @@ CDN = "https://unpkg.com"
 
 def own_files() -> dict[str, Path]:
     """Return Cairn's stylesheet and script, by a name that changes when their content does."""
-    return {dated_by_content(HERE / file): HERE / file for file in ("boot.css", "boot.js")}
+    return {versioned_name(HERE / file): HERE / file for file in ("boot.css", "boot.js")}
 
 
 def page(*, endpoint: str, folder: str, local: bool, is_signed_in: bool = False) -> str:
@@ -76,7 +76,7 @@ def _tag(url: str, integrity: str | None = None) -> str:
     return f'<script defer src="{escape(url)}"{check}></script>'
 
 
-def dated_by_content(file: Path) -> str:
+def versioned_name(file: Path) -> str:
     return f"{file.stem}-{hashlib.sha256(file.read_bytes()).hexdigest()[:12]}{file.suffix}"
 
 

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from observability.trace import record_error
 from resolvers.errors import NoCredential, Unauthenticated, Unavailable
-from resolvers.transactions.db_errors import explained
+from resolvers.transactions.db_errors import translate_error
 from schema.errors import masked
 
 log = structlog.get_logger()
@@ -48,7 +48,7 @@ def challenge(error: Unauthenticated, metadata: str | None = None) -> str:
 
 def fault(error: Exception) -> tuple[int, bytes]:
     """Return status and body for an error that nothing else has answered: 503 if Postgres was lost, else 500."""
-    known = explained(error)
+    known = translate_error(error)
     if isinstance(known, Unavailable):
         return 503, error_body(known.message, **known.extensions)
     log.error("internal error", exc_info=error)

@@ -36,7 +36,7 @@ from .request import (
     idempotency_key,
     read_operation,
 )
-from .responses import NO_STORE, Headers, UnreadAnswers, delivered, is_plain, send_body
+from .responses import NO_STORE, Headers, UnreadAnswers, is_plain, make_delivery, send_body
 
 STOPPED = "The service stopped before this was done. Read what is there before you send a write again."
 
@@ -99,8 +99,8 @@ class GraphQLEndpoint:
             more += retry_headers()
         headers = NO_STORE
         if not is_plain(scope, body, self.compress_over):
-            status, body, headers = await delivered(scope, status, body, self.compress_over)
-        with self.unread.held(borrower, len(body)), suppress(TimeoutError):  # the server closes what was not sent whole
+            status, body, headers = await make_delivery(scope, status, body, self.compress_over)
+        with self.unread.hold(borrower, len(body)), suppress(TimeoutError):  # the server closes what was not sent whole
             await respond(send, status, kind, body, headers + more)
 
     async def execute(self, request: GraphQLRequest, wiki: Wiki, database: Database) -> Answer:

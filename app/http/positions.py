@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from db.database import Database
-from db.replicas.routing import ROUTE, UNKNOWN, Route, parse_position, shown_position
+from db.replicas.routing import ROUTE, UNKNOWN, Route, format_position, parse_position
 from selection.execute.engine import Answer, with_extension
 
 from .request import FAULTY_POSITION, header
@@ -37,7 +37,7 @@ class Positions:
         cookie = self.cookie_of(request)
         route = Route(is_open=may_read_replicas(scope, given))
         try:
-            route.wanted = parse_position(given) if given else kept_position(request, cookie)
+            route.wanted = parse_position(given) if given else cookie_position(request, cookie)
         except ValueError:
             scope[FAULTY_POSITION] = True
 
@@ -72,7 +72,7 @@ def may_read_replicas(scope: Scope, given: str | None) -> bool:
     return given is not None if path == BY_CLIENT else scope["method"] in ("GET", "HEAD")
 
 
-def kept_position(request: Request, cookie: str | None) -> int:
+def cookie_position(request: Request, cookie: str | None) -> int:
     """Return the position that a browser has kept. One that is none is of no use to its user: the primary answers."""
     found = request.cookies.get(cookie) if cookie else None
     try:
@@ -88,7 +88,7 @@ async def position_of_writes(database: Database, route: Route) -> str | None:
     if route.told_after != route.commits:
         commits = route.commits
         route.told, route.told_after = await database.replicas.position(), commits
-    return shown_position(route.told)
+    return format_position(route.told)
 
 
 async def with_position(database: Database, answer: Answer) -> Answer:

@@ -97,10 +97,10 @@ def header(scope: Scope, name: bytes) -> str | None:
 
 def headers_of(scope: Scope) -> dict[bytes, bytes]:
     """Return the headers by name, parsed once a request."""
-    return scope.get(NAMED) or named(scope)
+    return scope.get(NAMED) or parse_headers(scope)
 
 
-def named(scope: Scope) -> dict[bytes, bytes]:
+def parse_headers(scope: Scope) -> dict[bytes, bytes]:
     headers = scope["headers"]
     scope[NAMED] = found = dict(headers)
     if len(found) < len(headers):
@@ -133,11 +133,11 @@ def faulty_position(place: str) -> Refused:
 def answer_type(scope: Scope) -> str:
     """Return application/graphql-response+json for those who accept it, and plain JSON for those who do not say."""
     accepted = header(scope, b"accept")
-    return JSON if accepted is None else negotiated(accepted)
+    return JSON if accepted is None else negotiate(accepted)
 
 
 @lru_cache(256)
-def negotiated(accepted: str) -> str:
+def negotiate(accepted: str) -> str:
     wanted = [part for part in accepted.split(",") if not UNWANTED.search(part)]
     kinds = [part.partition(";")[0].strip().lower() for part in wanted]
     if GRAPHQL_JSON in kinds:
@@ -152,7 +152,7 @@ async def read_operation(scope: Scope, receive: Receive, bodies: "Bodies") -> Gr
         case "POST":
             body = await bodies.read(scope, receive)
             check_kind(header(scope, b"content-type") or "")
-            return parse_request(await parse_in_thread(len(body), lambda: narrow(parsed(body, "The body"))))
+            return parse_request(await parse_in_thread(len(body), lambda: narrow(parse_json(body, "The body"))))
         case "GET":
             return from_query(scope["query_string"], bodies.most)
     raise Refused(405, "Send a POST, or a GET for queries.", "METHOD_NOT_ALLOWED")
@@ -175,7 +175,7 @@ class Bodies:
         assert reader is not None
         self.readers.add(reader, READ_TIMEOUT)
         try:
-            return await received(receive, self.most)
+            return await receive_body(receive, self.most)
         except asyncio.CancelledError:
             if reader in self.stopped and not reader.uncancel():
                 message = f"The request did not come whole within {READ_TIMEOUT} seconds."
@@ -190,7 +190,7 @@ class Bodies:
         reader.cancel()
 
 
-async def received(receive: Receive, most: int) -> bytes:
+async def receive_body(receive: Receive, most: int) -> bytes:
     """Return the body, which mostly is there already, in one piece."""
     pieces, size = [], 0
     while True:
@@ -229,12 +229,12 @@ def from_query(text: bytes, most: int) -> GraphQLRequest:
         raise too_large(min(most, LONGEST_QUERY))
     given = {name: values[-1] for name, values in parse_qs(text.decode("latin-1"), keep_blank_values=True).items()}
     documents = {
-        name: parsed(given.pop(name).encode(), name) for name in ("variables", "extensions") if given.get(name)
+        name: parse_json(given.pop(name).encode(), name) for name in ("variables", "extensions") if given.get(name)
     }
     return parse_request(given | documents)
 
 
-def parsed(text: bytes, what: str) -> Any:
+def parse_json(text: bytes, what: str) -> Any:
     try:
         return orjson.loads(text)
     except (ValueError, RecursionError) as error:

@@ -37,11 +37,11 @@ def takes_gzip(accept_encoding: str | None) -> bool:
     """Return whether the client accepts gzip, by name or by `*`."""
     if accept_encoding is None:
         return False
-    weights = dict(map(weighted, accept_encoding.lower().split(",")))
+    weights = dict(map(parse_coding, accept_encoding.lower().split(",")))
     return weights.get("gzip", weights.get("*", 0.0)) > 0
 
 
-def weighted(part: str) -> tuple[str, float]:
+def parse_coding(part: str) -> tuple[str, float]:
     """A coding and its weight; one that cannot be read is not wanted."""
     name, _, parameter = part.partition(";")
     weight = parameter.strip().removeprefix("q=") if parameter else "1"
@@ -87,10 +87,10 @@ def is_plain(scope: Scope, body: bytes, compress_over: int) -> bool:
     return scope["method"] != "GET" and not 0 < compress_over < len(body)
 
 
-async def delivered(scope: Scope, status: int, body: bytes, compress_over: int) -> Delivery:
+async def make_delivery(scope: Scope, status: int, body: bytes, compress_over: int) -> Delivery:
     """Return the response to send. `compress_over` in bytes, 0 for never. Only an answer to a GET may be cached."""
     if scope["method"] == "GET" and status == 200:
-        return await revalidated(scope, body, compress_over)
+        return await make_tagged_delivery(scope, body, compress_over)
     if not 0 < compress_over < len(body):
         return Delivery(status, body, NO_STORE)
     vary = (*NO_STORE, (b"vary", b"Accept-Encoding"))
@@ -99,10 +99,10 @@ async def delivered(scope: Scope, status: int, body: bytes, compress_over: int) 
     return Delivery(status, await gzipped(body), vary + GZIP)
 
 
-async def revalidated(scope: Scope, body: bytes, compress_over: int, tag: str | None = None) -> Delivery:
+async def make_tagged_delivery(scope: Scope, body: bytes, compress_over: int, tag: str | None = None) -> Delivery:
     """Return the response with its tag, by default one of the body. Compressed, the tag is weak: other bytes may stand
     for the same answer."""
-    tag = tag or await tagged(body)
+    tag = tag or await make_etag(body)
     if matches(header(scope, b"if-none-match"), tag):
         return Delivery(304, b"", (*REVALIDATED, (b"etag", tag.encode())))
     if 0 < compress_over < len(body) and takes_gzip(header(scope, b"accept-encoding")):
@@ -110,7 +110,7 @@ async def revalidated(scope: Scope, body: bytes, compress_over: int, tag: str | 
     return Delivery(200, body, (*REVALIDATED, (b"etag", tag.encode())))
 
 
-async def tagged(body: bytes) -> str:
+async def make_etag(body: bytes) -> str:
     return etag(body) if len(body) <= COMPRESSED_INLINE_MAX else await asyncio.to_thread(etag, body)
 
 
@@ -125,7 +125,7 @@ class UnreadAnswers:
         return size <= PIECE or not self.sizes[borrower] or self.sizes[borrower] + size <= UNREAD_MAX
 
     @contextmanager
-    def held(self, borrower: Hashable, size: int) -> Iterator[None]:
+    def hold(self, borrower: Hashable, size: int) -> Iterator[None]:
         self.sizes[borrower] += size
         try:
             yield

@@ -43,13 +43,13 @@ BY_NAME = {tool.name: tool for tool in (*TOOLS, *CURATION, *CHAT, *OLDER_NAMES)}
 """Every tool is answered, whether it is listed or not."""
 
 
-def listed_tools(toolsets: Collection[str] = ("default",), *, may_write: bool = True) -> Sequence[Tool]:
+def visible_tools(toolsets: Collection[str] = ("default",), *, may_write: bool = True) -> Sequence[Tool]:
     """Return the tools that a caller is shown: without the right to write, those that only read."""
     named = {tool.name for toolset in toolsets for tool in TOOLSETS[toolset]}
     return [tool for tool in BY_NAME.values() if tool.name in named and (may_write or not tool.writes)]
 
 
-def checked_toolsets(text: str) -> frozenset[str]:
+def parse_toolsets(text: str) -> frozenset[str]:
     """Read names of toolsets, by commas. Raises BadInput for one that is not there."""
     names = frozenset(filter(None, (name.strip().lower() for name in text.split(","))))
     if unknown := sorted(names - TOOLSETS.keys()):

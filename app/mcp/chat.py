@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from resolvers.errors import NotFound
 
 from .caller import Caller
-from .pages import named
+from .pages import format_page_name
 from .tool import Tool, ToolInput, ToolOutput
 
 FOUND_MOST = 10
@@ -55,7 +55,11 @@ async def fetch(caller: Caller, given: FetchInput) -> ToolOutput:
     about = document(caller, node, node["owner"]["slug"])
     text = node["bodyMd"] if is_page(node) else node["content"]
     since = {"updated_at": node["updatedAt"]} if is_page(node) else {"captured_at": node["capturedAt"]}
-    metadata = {"name": named(node) if is_page(node) else source_name(node), "wiki": node["owner"]["slug"], **since}
+    metadata = {
+        "name": format_page_name(node) if is_page(node) else source_name(node),
+        "wiki": node["owner"]["slug"],
+        **since,
+    }
     read = (node["id"],) if is_page(node) else ()
     return json_answer(DocumentText(**about.model_dump(), text=text[:TEXT_MOST], metadata=metadata), read)
 
@@ -69,7 +73,7 @@ def source_name(source: dict[str, Any]) -> str:
 
 
 def document(caller: Caller, node: dict[str, Any], owner: str) -> Document:
-    path = f"/wiki/{owner}/{named(node)}" if is_page(node) else f"/source/{owner}/{node['id']}"
+    path = f"/wiki/{owner}/{format_page_name(node)}" if is_page(node) else f"/source/{owner}/{node['id']}"
     title = node.get("title") or node.get("sourceTitle")
     return Document(id=node["id"], title=title or source_name(node), url=caller.reach.url + path)
 

@@ -18,13 +18,13 @@ from selection.limits import measure_variables
 from ..http.errors import error_body, fault
 from ..http.graphql import EXTRA, headers_of, retry_headers, status_of_error
 from ..http.headers import AllowedHosts
-from ..http.request import INLINE_MAX, JSON, Bodies, Refused, credential_of, header, parse_in_thread, parsed
+from ..http.request import INLINE_MAX, JSON, Bodies, Refused, credential_of, header, parse_in_thread, parse_json
 from ..http.responses import NO_STORE, Headers
 from ..oauth.routes import metadata_url, resource_of
 from ..settings import Settings
 from ..subscriptions.routes import is_same_site
 from .caller import Caller, ToolBackend
-from .catalogue import checked_toolsets
+from .catalogue import parse_toolsets
 from .server import Asked, make_server, reads_errors_at_any_status
 
 DEPTH = 32
@@ -41,7 +41,7 @@ async def check_extent(body: bytes, most: int) -> None:
 
 def check(body: bytes, most: int) -> None:
     try:
-        message = parsed(body, "The message")
+        message = parse_json(body, "The message")
     except Refused:
         return
     try:
@@ -89,7 +89,7 @@ class ToolsEndpoint:
             if not is_same_site(scope, self.origins):
                 raise Refused(403, "Pages of this origin may not ask here.", "FORBIDDEN")
             wiki = await self.credentials.scope(*credential_of(scope), resource=self.resource)
-            toolsets = checked_toolsets(asked) if (asked := toolsets_asked(scope)) else None
+            toolsets = parse_toolsets(asked) if (asked := toolsets_asked(scope)) else None
             body = await self.bodies.read(scope, receive)
             await check_extent(body, self.most_values)
         except Refused as refused:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from observability.trace import record_error
 from resolvers.errors import BadInput, CairnError, Conflict, Unavailable
 from resolvers.pages.edits import EditFailed
-from resolvers.transactions.db_errors import explained
+from resolvers.transactions.db_errors import translate_error
 from schema.errors import masked
 
 from ..http.errors import argument_problem as of_argument
@@ -66,7 +66,7 @@ def is_outage(error: Exception) -> bool:
 
 def public_error(error: Exception) -> tuple[str, Mapping[str, Any]]:
     """Return the message and the extensions of an error. An internal fault is logged, and shown without its details."""
-    error = explained(error)
+    error = translate_error(error)
     if isinstance(error, CairnError):
         record_error(error.code)
         return error.message, error.extensions

@@ -10,8 +10,8 @@ from resolvers.pages.history import restore_state
 from schema.enums import WikiProposalStatus
 
 from .caller import Caller
-from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, cut, lines, paragraphs, read_on
-from .pages import MORE, Edges, PageName, find_page, fit_rows, named
+from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, cut, lines, next_hint, paragraphs
+from .pages import MORE, Edges, PageName, find_page, fit_rows, format_page_name
 from .tool import Tool, ToolInput, ToolOutput
 from .write import ExpectedVersion, Written, write_answer
 
@@ -47,7 +47,7 @@ async def look_back(caller: Caller, given: HistoryInput) -> ToolOutput:
         raise NotFound(f'There is no page "{found.name}" any more. {MORE}')
     revisions = answer["wikiPage"]["revisions"]
 
-    def shown(edges: Edges, cursor: str | None) -> History:
+    def build(edges: Edges, cursor: str | None) -> History:
         return History(
             page=found.name,
             versions=[version(edge["node"]) for edge in edges],
@@ -55,7 +55,7 @@ async def look_back(caller: Caller, given: HistoryInput) -> ToolOutput:
             next_cursor=cursor,
         )
 
-    return fit_rows(revisions, given.max_chars, shown, words_of)
+    return fit_rows(revisions, given.max_chars, build, words_of)
 
 
 def version(node: dict[str, Any]) -> Version:
@@ -76,7 +76,7 @@ def words_of(data: History) -> Words:
     return Words(
         f"{len(data.versions)} of {data.total} versions of {data.page}, the newest first.",
         lines(map(version_line, data.versions)),
-        read_on(data.next_cursor),
+        next_hint(data.next_cursor),
     )
 
 
@@ -199,11 +199,11 @@ async def list_proposals(caller: Caller, given: QuestionsInput) -> ToolOutput:
         raise BadInput(f"A status is one of {', '.join(WikiProposalStatus)}.", "status")
     found = (await caller.read("proposals", status=status, first=given.limit, after=given.cursor))["wikiProposals"]
 
-    def shown(edges: Edges, cursor: str | None) -> Proposals:
+    def build(edges: Edges, cursor: str | None) -> Proposals:
         proposals = [proposal(edge["node"]) for edge in edges]
         return Proposals(proposals=proposals, total=found["totalCount"], next_cursor=cursor)
 
-    return fit_rows(found, given.max_chars, shown, proposal_words)
+    return fit_rows(found, given.max_chars, build, proposal_words)
 
 
 def proposal(node: dict[str, Any]) -> Proposal:
@@ -211,7 +211,7 @@ def proposal(node: dict[str, Any]) -> Proposal:
         id=node["id"],
         status=node["status"].lower(),
         operation=node["operation"],
-        page=node["page"] and named(node["page"]),
+        page=node["page"] and format_page_name(node["page"]),
         title=node["title"],
         why=node["why"],
         reason=node["reason"],
@@ -231,7 +231,7 @@ def proposal_words(data: Proposals) -> Words:
         for one in data.proposals
     ]
     head = f"{len(data.proposals)} of {data.total} proposals, the newest first."
-    return Words(head, "\n\n".join(told), read_on(data.next_cursor))
+    return Words(head, "\n\n".join(told), next_hint(data.next_cursor))
 
 
 WIKI_PROPOSALS = Tool(

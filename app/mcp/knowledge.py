@@ -12,8 +12,8 @@ from content.search.words import words
 from resolvers.knowledge.knowledge import TopicEntry, delete_knowledge, origin, write_knowledge
 
 from .caller import Caller
-from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, clipped, cut, lines, paragraphs, read_on
-from .pages import Edges, fit_rows, named
+from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, clipped, cut, lines, next_hint, paragraphs
+from .pages import Edges, fit_rows, format_page_name
 from .tool import Tool, ToolInput, ToolOutput
 
 QUERY_MAX = 10_000
@@ -47,7 +47,7 @@ class KnowledgeFound(BaseModel):
 async def search(caller: Caller, given: QueryInput) -> ToolOutput:
     found = await find_hits(caller, given.query[:QUERY_MAX])
     entries = within([hit["page"] for hit in found], given.max_chars)
-    text = found_words(entries, len(found) - len(entries)).within(given.max_chars)
+    text = entry_words(entries, len(found) - len(entries)).within(given.max_chars)
     pages = tuple(hit["page"]["id"] for hit in found[: len(entries)])
     return ToolOutput(KnowledgeFound(entries=entries), text, pages)
 
@@ -67,10 +67,10 @@ def within(pages: list[dict[str, Any]], most: int) -> list[KnowledgeEntry]:
     entries: list[KnowledgeEntry] = []
     for number, page in enumerate(pages, 1):
         whole = [*entries, entry(page, page["bodyMd"])]
-        if found_words(whole, len(pages) - number).fits(most):
+        if entry_words(whole, len(pages) - number).fits(most):
             entries = whole
             continue
-        none = found_words([*entries, entry(page, "", is_cut=True)], len(pages) - number)
+        none = entry_words([*entries, entry(page, "", is_cut=True)], len(pages) - number)
         room = none.room(most, none.head, none.rest) - len(none.data) - len("\n\n")
         if room >= LEAST or not entries:
             entries.append(entry(page, cut(page["bodyMd"], 0, max(room, LEAST)).text, is_cut=True))
@@ -81,7 +81,7 @@ def within(pages: list[dict[str, Any]], most: int) -> list[KnowledgeEntry]:
 def entry(page: dict[str, Any], content: str, *, is_cut: bool = False) -> KnowledgeEntry:
     return KnowledgeEntry(
         topic=page["title"],
-        page=named(page),
+        page=format_page_name(page),
         tags=page["tags"],
         source=origin(page["metadata"]),
         content=content,
@@ -89,7 +89,7 @@ def entry(page: dict[str, Any], content: str, *, is_cut: bool = False) -> Knowle
     )
 
 
-def found_words(entries: list[KnowledgeEntry], left: int) -> Words:
+def entry_words(entries: list[KnowledgeEntry], left: int) -> Words:
     if not entries:
         return Words("Nothing is known about that. knowledge_list has all topics, wiki_search all pages.")
     told = [paragraphs(clipped(f"# {one.topic} [{', '.join(one.tags)}]", HEADING), one.content) for one in entries]
@@ -128,7 +128,9 @@ async def write(caller: Caller, given: WriteInput) -> ToolOutput:
     known = TopicEntry(given.topic, given.content, given.tags)
     saved = await caller.write(lambda database, scope: write_knowledge(database, scope, known))
     page = (await caller.read("page_saved", id=str(saved.page_id)))["node"]
-    data = KnowledgeWritten(topic=page["title"], page=named(page), version=saved.version, created=saved.created)
+    data = KnowledgeWritten(
+        topic=page["title"], page=format_page_name(page), version=saved.version, created=saved.created
+    )
     verb = "Made" if saved.created else "Brought up to date" if saved.changed else "Known already:"
     return ToolOutput(data, f"{verb} {data.page}, version {data.version}.")
 
@@ -158,25 +160,27 @@ async def list_topics(caller: Caller, given: TopicsInput) -> ToolOutput:
         await caller.read("list", filter=filter, orderBy="TITLE", first=given.limit, after=given.cursor)
     )["wikiPages"]  # fmt: skip
 
-    def shown(edges: Edges, cursor: str | None) -> KnowledgeList:
+    def build(edges: Edges, cursor: str | None) -> KnowledgeList:
         return KnowledgeList(
             entries=[known_topic(edge["node"]) for edge in edges],
             total=found["totalCount"],
             next_cursor=cursor,
         )
 
-    return fit_rows(found, given.max_chars, shown, table)
+    return fit_rows(found, given.max_chars, build, table)
 
 
 def table(data: KnowledgeList) -> Words:
     if not data.entries:
         return Words("There are no knowledge entries yet. Write the first one with knowledge_write.")
     rows = ["| Topic | Tags | Source |", "|---|---|---|", *map(row, data.entries)]
-    return Words(f"{len(data.entries)} of {data.total} knowledge entries.", lines(rows), read_on(data.next_cursor))
+    return Words(f"{len(data.entries)} of {data.total} knowledge entries.", lines(rows), next_hint(data.next_cursor))
 
 
 def known_topic(page: dict[str, Any]) -> KnownTopic:
-    return KnownTopic(topic=page["title"], page=named(page), tags=page["tags"], source=origin(page["metadata"]))
+    return KnownTopic(
+        topic=page["title"], page=format_page_name(page), tags=page["tags"], source=origin(page["metadata"])
+    )
 
 
 def row(one: KnownTopic) -> str:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from resolvers.errors import NotFound
 
 from .caller import Caller
-from .output_limit import CHARS, MARKS, Cursor, Limit, MaxChars, Words, fitting_lines, lines, paragraphs, read_on
+from .output_limit import CHARS, MARKS, Cursor, Limit, MaxChars, Words, fitting_lines, lines, next_hint, paragraphs
 from .pages import MORE, Edges, PageLine, PageName, find_page, fit_rows, format_line, line_of
 from .tool import Tool, ToolInput, ToolOutput
 
@@ -37,7 +37,7 @@ async def backlinks(caller: Caller, given: LinkInput) -> ToolOutput:
         raise NotFound(f'There is no page "{found.name}" any more. {MORE}')
     links = answer["wikiPage"]["backlinks"]
 
-    def shown(edges: Edges, cursor: str | None) -> Linking:
+    def build(edges: Edges, cursor: str | None) -> Linking:
         return Linking(
             page=found.name,
             linked_from=[line_of(edge["node"]) for edge in edges],
@@ -45,14 +45,14 @@ async def backlinks(caller: Caller, given: LinkInput) -> ToolOutput:
             next_cursor=cursor,
         )
 
-    return fit_rows(links, given.max_chars, shown, words_of)
+    return fit_rows(links, given.max_chars, build, words_of)
 
 
 def words_of(data: Linking) -> Words:
     return Words(
         f"{len(data.linked_from)} of {data.total} pages link to {data.page}.",
         lines(map(format_line, data.linked_from)),
-        read_on(data.next_cursor),
+        next_hint(data.next_cursor),
     )
 
 
@@ -96,31 +96,31 @@ def graph_answer(drawn: dict[str, Any], given: GraphInput) -> ToolOutput:
     room = given.max_chars - AROUND
     names = {node["id"]: f"{node['entityType'].lower()}/{node['slug']}" for node in drawn["nodes"]}
     nodes = [Node(page=names[node["id"]], title=node["label"], links=node["edgeCount"]) for node in drawn["nodes"]]
-    shown = fitting_lines(nodes, room * 2 // 3, said_node)
+    shown = fitting_lines(nodes, room * 2 // 3, format_node)
     known = {node.page for node in shown}
     edges = [
         Edge(start=names[edge["source"]], end=names[edge["target"]], kind=edge["kind"].lower())
         for edge in drawn["edges"]
         if names.get(edge["source"]) in known and names.get(edge["target"]) in known
     ]
-    fit = fitting_lines(edges, room // 3, said_edge)
+    fit = fitting_lines(edges, room // 3, format_edge)
     is_full = len(nodes) == given.limit or len(drawn["edges"]) == given.limit * EDGES
     data = Graph(pages=shown, links=fit, is_cut=is_full or len(shown) < len(nodes) or len(fit) < len(edges))
     if not shown:
         return ToolOutput(data, "There are no active pages to draw.")
     words = Words(
         f"{len(shown)} pages, {len(fit)} links.",
-        paragraphs(lines(map(said_node, shown)), lines(map(said_edge, fit))),
+        paragraphs(lines(map(format_node, shown)), lines(map(format_edge, fit))),
         MORE_LINKS if data.is_cut else None,
     )
     return ToolOutput(data, words.within(given.max_chars))
 
 
-def said_node(node: Node) -> str:
+def format_node(node: Node) -> str:
     return f'- {node.page} "{node.title}" ({node.links} links)'
 
 
-def said_edge(edge: Edge) -> str:
+def format_edge(edge: Edge) -> str:
     return f"{edge.start} -> {edge.end} ({edge.kind})"
 
 

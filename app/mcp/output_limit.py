@@ -90,7 +90,7 @@ def paragraphs(*parts: str | None) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def read_on(cursor: str | None) -> str | None:
+def next_hint(cursor: str | None) -> str | None:
     return f'There is more: call this again with cursor "{cursor}".' if cursor else None
 
 

@@ -69,7 +69,7 @@ def the_one(found: Sequence[dict[str, Any]], name: str) -> dict[str, Any] | None
         return None
     best = [one["page"] for one in found if (one["kind"], one["page"]["status"]) == first(found)]
     if len(best) > 1:
-        names = ", ".join(map(named, best))
+        names = ", ".join(map(format_page_name, best))
         raise AmbiguousPage(f'More than one page is called "{name[:200]}". Name the one you mean: {names}.')
     page: dict[str, Any] = best[0]
     return page
@@ -83,7 +83,7 @@ async def unknown(caller: Caller, name: str) -> CairnError:
     """The error for a name that no page answers to, with those that may be meant."""
     type, called = split_name(name)
     near = await caller.read("suggest", name=called)
-    names = dict.fromkeys(named(one["page"]) for one in (*near["begun"], *near["found"]))
+    names = dict.fromkeys(format_page_name(one["page"]) for one in (*near["begun"], *near["found"]))
     meant = f"Perhaps you mean one of these: {', '.join(list(names)[:SUGGESTED])}." if names else MORE
     if type is None and "/" in called:
         return BadInput(
@@ -113,13 +113,13 @@ def types_of(name: str | None) -> list[str] | None:
     return None if name is None else [page_type(name)]
 
 
-def named(page: dict[str, Any]) -> str:
+def format_page_name(page: dict[str, Any]) -> str:
     return f"{page['type'].lower()}/{page['slug']}"
 
 
 def line_of(page: dict[str, Any]) -> PageLine:
     return PageLine(
-        page=named(page),
+        page=format_page_name(page),
         title=page["title"],
         summary=page.get("summary"),
         tags=page.get("tags") or [],
@@ -141,12 +141,12 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def fit_rows(
-    connection: dict[str, Any], most: int, shown: Callable[[Edges, str | None], M], words_of: Callable[[M], Words]
+    connection: dict[str, Any], most: int, build: Callable[[Edges, str | None], M], words_of: Callable[[M], Words]
 ) -> ToolOutput:
-    """Return as many rows as fit into `most` characters. `shown` makes the answer of rows and the cursor after them."""
+    """Return as many rows as fit into `most` characters. `build` makes the answer of rows and the cursor after them."""
 
     def answer(kept: Edges) -> M:
-        return shown(kept, next_cursor(connection, kept))
+        return build(kept, next_cursor(connection, kept))
 
     data = answer(rows_that_fit(connection["edges"], most, lambda kept: words_of(answer(kept))))
     return ToolOutput(data, words_of(data).within(most))

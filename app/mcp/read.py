@@ -12,7 +12,7 @@ from resolvers.errors import NotFound
 
 from .caller import Caller
 from .output_limit import CHARS, MARKS, MaxChars, Words, clipped, cut, paragraphs
-from .pages import PageName, named, split_name, the_one, unknown
+from .pages import PageName, format_page_name, split_name, the_one, unknown
 from .tool import Tool, ToolInput, ToolOutput
 
 AROUND = MARKS + len("Read on with offset 1000000, of 1000000.") + 3 * len("\n\n")  # of one that is long
@@ -82,7 +82,7 @@ async def read(caller: Caller, given: ReadInput) -> ToolOutput:
     room = room_beside(data, given.max_chars)
     part = cut(page["bodyMd"], given.offset, max(room - len(page_facts(data, room // 3)), 1))
     data = data.model_copy(update={"content": part.text, "next_offset": part.next})
-    words = Words(head_of(data), paragraphs(page_facts(data, room // 3), data.content), read_on_of(data))
+    words = Words(head_of(data), paragraphs(page_facts(data, room // 3), data.content), continuation(data))
     return ToolOutput(data, words.within(given.max_chars), (page["id"],))
 
 
@@ -91,7 +91,7 @@ def as_it_was(page: dict[str, Any], version: int | None) -> dict[str, Any]:
     if version is None:
         return page
     if page["revision"] is None:
-        raise NotFound(f"{named(page)} has no version {version}; it is at version {page['version']}.")
+        raise NotFound(f"{format_page_name(page)} has no version {version}; it is at version {page['version']}.")
     revision: dict[str, Any] = page["revision"]
     return page | revision | {"updatedAt": revision["createdAt"]}
 
@@ -106,7 +106,7 @@ def full_page(page: dict[str, Any], offset: int, redirected_from: str | None) ->
     backlinks, sources, links, broken = (page[name] for name in ("backlinks", "sources", "links", "brokenLinks"))
     once = page["supersededClaims"]
     return PageText(
-        page=named(page),
+        page=format_page_name(page),
         title=page["title"],
         summary=page["summary"],
         status=page["status"].lower(),
@@ -120,25 +120,25 @@ def full_page(page: dict[str, Any], offset: int, redirected_from: str | None) ->
         stated_confidence=page["statedConfidence"] and page["statedConfidence"].lower(),
         expires_at=page["expiresAt"],
         owner_role=page["ownerRole"],
-        supersedes=list(map(named, page["supersedes"])),
-        contradicts=list(map(named, page["contradicts"])),
+        supersedes=list(map(format_page_name, page["supersedes"])),
+        contradicts=list(map(format_page_name, page["contradicts"])),
         sections=sections_of(page),
-        superseded=list(map(used_to_say, once["nodes"])),
+        superseded=list(map(format_superseded, once["nodes"])),
         superseded_count=once["totalCount"],
-        contradictions=list(map(disputed, page["contradictions"]["nodes"])),
+        contradictions=list(map(format_contradiction, page["contradictions"]["nodes"])),
         content=page["bodyMd"][offset:],
         offset=offset,
         next_offset=None,
         total_chars=len(page["bodyMd"]),
-        parent=page["parent"] and named(page["parent"]),
-        children=[named(child) for child in page["children"]],
-        links=[named(link["toPage"]) for link in links["nodes"]],
+        parent=page["parent"] and format_page_name(page["parent"]),
+        children=[format_page_name(child) for child in page["children"]],
+        links=[format_page_name(link["toPage"]) for link in links["nodes"]],
         link_count=links["totalCount"],
         broken_links=[target["target"] for target in broken["nodes"]],
         broken_link_count=broken["totalCount"],
-        linked_from=[named(other) for other in backlinks["nodes"]],
+        linked_from=[format_page_name(other) for other in backlinks["nodes"]],
         linked_from_count=backlinks["totalCount"],
-        sources=list(map(cited, sources["nodes"])),
+        sources=list(map(format_source, sources["nodes"])),
         source_count=sources["totalCount"],
     )
 
@@ -147,25 +147,25 @@ def sections_of(page: dict[str, Any]) -> list[SectionLine]:
     """Return the sections in their order, each with the sources that it cites."""
     cites: dict[str, list[str]] = {section["sectionSlug"]: [] for section in page["sections"]}
     for citation in page["citations"]["nodes"]:
-        cites.setdefault(citation["section"]["sectionSlug"], []).append(cited(citation["source"]))
+        cites.setdefault(citation["section"]["sectionSlug"], []).append(format_source(citation["source"]))
     return [SectionLine(section=slug, cites=sources) for slug, sources in cites.items()]
 
 
-def cited(source: dict[str, Any]) -> str:
+def format_source(source: dict[str, Any]) -> str:
     return f"{source['kind'].lower()}:{source['ref']}"
 
 
-def used_to_say(claim: dict[str, Any]) -> str:
+def format_superseded(claim: dict[str, Any]) -> str:
     on = datetime.fromisoformat(claim["supersededOn"])
-    return claims.used_to_say(claims.ClaimRead(claim["fact"], claim["replacement"], on))
+    return claims.format_superseded(claims.ClaimRead(claim["fact"], claim["replacement"], on))
 
 
-def disputed(one: dict[str, Any]) -> str:
+def format_contradiction(one: dict[str, Any]) -> str:
     older, newer = (claims.quote_line(one[f"{name}Claim"]) for name in ("older", "newer"))
     return f'Undecided ({one["id"]}): "{older}" ({one["olderOn"][:10]}) or "{newer}" ({one["newerOn"][:10]}).'
 
 
-def read_on_of(page: PageText) -> str | None:
+def continuation(page: PageText) -> str | None:
     if page.next_offset is None:
         return None
     return f"Read on with offset {page.next_offset}, of {page.total_chars}."
@@ -191,23 +191,23 @@ def page_facts(page: PageText, most: int) -> str:
         "owner": page.owner_role,
         "supersedes": ", ".join(page.supersedes),
         "contradicts": ", ".join(page.contradicts),
-        "sections": ", ".join(map(said_section, page.sections)),
+        "sections": ", ".join(map(format_section, page.sections)),
         "parent": page.parent,
         "children": ", ".join(page.children),
-        "links to": counted(page.links, page.link_count),
-        "broken links": counted(page.broken_links, page.broken_link_count),
-        "linked from": counted(page.linked_from, page.linked_from_count),
-        "sources": counted(page.sources, page.source_count),
+        "links to": format_names(page.links, page.link_count),
+        "broken links": format_names(page.broken_links, page.broken_link_count),
+        "linked from": format_names(page.linked_from, page.linked_from_count),
+        "sources": format_names(page.sources, page.source_count),
     }
     lines = [*page.superseded, *page.contradictions, *(f"{name}: {value}" for name, value in known.items() if value)]
     return clipped("\n".join(lines), most)
 
 
-def said_section(one: SectionLine) -> str:
+def format_section(one: SectionLine) -> str:
     return f"{one.section} (cites {', '.join(one.cites)})" if one.cites else one.section
 
 
-def counted(shown: list[str], total: int) -> str:
+def format_names(shown: list[str], total: int) -> str:
     """The names, and how many there are besides."""
     more = f" and {total - len(shown)} more" if total > len(shown) else ""
     return ", ".join(shown) + more

@@ -21,7 +21,7 @@ from .caller import Caller
 from .output_limit import fenced, paragraphs
 from .pages import PageLookup, PageName, PageType, find_page, page_type
 from .tool import KeyedInput, Tool, ToolInput, ToolOutput
-from .write import EditSummary, Written, written
+from .write import EditSummary, Written, find_written
 
 SECTIONS_SHOWN = 50
 
@@ -141,7 +141,7 @@ async def stub(caller: Caller, given: StubInput) -> ToolOutput:
         edit_summary=given.edit_summary,
     )
     saved = await caller.write(lambda database, scope: write_stub(database, scope, draft, given.source))
-    data = await written(caller, saved)
+    data = await find_written(caller, saved)
     return ToolOutput(data, f"Made {data.page}, version {data.version}.")
 
 

@@ -29,7 +29,7 @@ from resolvers.knowledge.lint_reports import as_markdown
 
 from .caller import Caller
 from .output_limit import fenced, lines, paragraphs
-from .pages import PageLine, line_of, named
+from .pages import PageLine, format_page_name, line_of
 from .read import ReadInput, read
 from .tool import Tool, ToolInput, ToolOutput
 
@@ -112,8 +112,8 @@ async def list_resources(caller: Caller, cursor: str | None) -> ListResourcesRes
     pages = [edge["node"] for edge in found["edges"]]
     listed = [
         Resource(
-            uri=PAGE + quote(named(page)),
-            name=named(page),
+            uri=PAGE + quote(format_page_name(page)),
+            name=format_page_name(page),
             title=page["title"],
             description=page["summary"],
             mime_type=MARKDOWN,

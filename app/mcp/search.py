@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 from content.limits import TAG, TITLE
 
 from .caller import Caller
-from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, lines, paragraphs, read_on
-from .pages import Edges, PageLine, PageType, fit_rows, format_line, line_of, named, types_of
+from .output_limit import CHARS, Cursor, Limit, MaxChars, Words, lines, next_hint, paragraphs
+from .pages import Edges, PageLine, PageType, fit_rows, format_line, format_page_name, line_of, types_of
 from .tool import Tool, ToolInput, ToolOutput
 
 
@@ -69,7 +69,7 @@ async def search(caller: Caller, given: SearchInput) -> ToolOutput:
         await caller.read("search", query=given.query, filter=filter, first=given.limit, after=given.cursor)
     )["wikiSearchResults"]  # fmt: skip
 
-    def shown(edges: Edges, cursor: str | None) -> Hits:
+    def build(edges: Edges, cursor: str | None) -> Hits:
         return Hits(
             results=[hit(edge) for edge in edges],
             total=found["totalCount"],
@@ -79,7 +79,7 @@ async def search(caller: Caller, given: SearchInput) -> ToolOutput:
             next_cursor=cursor,
         )
 
-    return fit_rows(found, given.max_chars, shown, words_of)
+    return fit_rows(found, given.max_chars, build, words_of)
 
 
 async def search_all(caller: Caller, given: SearchInput, filter: dict[str, Any] | None) -> ToolOutput:
@@ -89,7 +89,7 @@ async def search_all(caller: Caller, given: SearchInput, filter: dict[str, Any] 
         "wikiSearchAll"
     ]
 
-    def shown(edges: Edges, cursor: str | None) -> Hits:
+    def build(edges: Edges, cursor: str | None) -> Hits:
         return Hits(
             results=[either(edge) for edge in edges],
             total=None,
@@ -98,7 +98,7 @@ async def search_all(caller: Caller, given: SearchInput, filter: dict[str, Any] 
             next_cursor=cursor,
         )
 
-    return fit_rows(found, given.max_chars, shown, words_of)
+    return fit_rows(found, given.max_chars, build, words_of)
 
 
 def either(edge: dict[str, Any]) -> Hit | FoundPassage:
@@ -111,7 +111,7 @@ def either(edge: dict[str, Any]) -> Hit | FoundPassage:
         captured_at=passage["source"]["capturedAt"],
         text=passage["text"],
         score=edge["score"],
-        cited_by=list(dict.fromkeys(named(section["page"]) for section in passage["sections"]["nodes"])),
+        cited_by=list(dict.fromkeys(format_page_name(section["page"]) for section in passage["sections"]["nodes"])),
         superseded_by=newer and f"{name_of(newer['source'])}, lines {newer['lineStart']}-{newer['lineEnd']}",
         space=edge["owner"]["slug"],
     )
@@ -130,7 +130,7 @@ def hit(edge: dict[str, Any]) -> Hit:
     )
 
 
-def said_passage(found: FoundPassage) -> str:
+def format_passage(found: FoundPassage) -> str:
     cited = f" (cited by {', '.join(found.cited_by)})" if found.cited_by else ""
     if found.superseded_by:
         cited += f" (no longer holds: {found.superseded_by})"
@@ -138,9 +138,9 @@ def said_passage(found: FoundPassage) -> str:
     return f"- {place}{cited}\n  {' '.join(found.text.split())}"
 
 
-def said_hit(hit: Hit | FoundPassage) -> str:
+def format_hit(hit: Hit | FoundPassage) -> str:
     if isinstance(hit, FoundPassage):
-        return said_passage(hit)
+        return format_passage(hit)
     snippet = " ".join((hit.snippet or "").split())
     return format_line(hit) + (f"\n  … {snippet}" if snippet else "")
 
@@ -156,11 +156,11 @@ def words_of(hits: Hits) -> Words:
         count = f"{'' if hits.total_is_exact else 'at least '}{hits.total}"
         head = f"{len(hits.results)} of {count} pages; wiki_read gives the whole text."
     corrected = f"Searched for: {hits.did_you_mean}" if hits.did_you_mean else None
-    found = lines(map(said_hit, hits.results))
+    found = lines(map(format_hit, hits.results))
     return Words(
         head,
         paragraphs(corrected, found),
-        read_on(hits.next_cursor),
+        next_hint(hits.next_cursor),
     )
 
 
@@ -209,21 +209,21 @@ async def list_pages(caller: Caller, given: ListInput) -> ToolOutput:
         await caller.read("list", filter=filter, orderBy=order, first=given.limit, after=given.cursor)
     )["wikiPages"]  # fmt: skip
 
-    def shown(edges: Edges, cursor: str | None) -> Pages:
+    def build(edges: Edges, cursor: str | None) -> Pages:
         return Pages(
             pages=[line_of(edge["node"]) for edge in edges],
             total=found["totalCount"],
             next_cursor=cursor,
         )
 
-    return fit_rows(found, given.max_chars, shown, words_of_pages)
+    return fit_rows(found, given.max_chars, build, words_of_pages)
 
 
 def words_of_pages(data: Pages) -> Words:
     if not data.pages:
         return Words("There are no such pages.")
     return Words(
-        f"{len(data.pages)} of {data.total} pages.", lines(map(format_line, data.pages)), read_on(data.next_cursor)
+        f"{len(data.pages)} of {data.total} pages.", lines(map(format_line, data.pages)), next_hint(data.next_cursor)
     )
 
 

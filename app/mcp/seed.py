@@ -33,7 +33,7 @@ class Seeded(NamedTuple):
 
 
 @asynccontextmanager
-async def seeded(database: Database, settings: Settings) -> AsyncIterator[None]:
+async def load_seed(database: Database, settings: Settings) -> AsyncIterator[None]:
     """Load the seed before anything is served. A seed that cannot be loaded is logged, and does not prevent serving."""
     if settings.seed_dir is not None:
         try:

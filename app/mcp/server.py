@@ -31,13 +31,13 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from db.database import Database
 from db.scope import Scope
 from observability.trace import record_tool
-from resolvers.transactions.db_errors import explained
+from resolvers.transactions.db_errors import translate_error
 
 from ..http.limits import Bounds
 from ..settings import Settings
 from . import resources
 from .caller import Caller, ToolBackend
-from .catalogue import BY_NAME, OUTPUT_SCHEMAS, checked_toolsets, listed_tools
+from .catalogue import BY_NAME, OUTPUT_SCHEMAS, parse_toolsets, visible_tools
 from .errors import failure, is_outage, refusal
 from .tool import run_tool
 
@@ -56,7 +56,7 @@ INSTRUCTIONS = (
 
 def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
     """`caller_of` knows whose request it is."""
-    listed = listed_catalogue(with_output=True)
+    listed = tool_definitions(with_output=True)
     schemas = {name: tool.input_schema for name, tool in listed.items()}
 
     async def list_tools(asked: Asked, params: Paging) -> ListToolsResult:
@@ -65,14 +65,14 @@ def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
             may_write = await caller.may_write()
         except Exception as error:
             raise refusal(error) from None
-        shown = listed_tools(caller.toolsets, may_write=may_write)
-        known = listed if OUTPUT_SCHEMAS in caller.toolsets else listed_catalogue(with_output=False)
+        shown = visible_tools(caller.toolsets, may_write=may_write)
+        known = listed if OUTPUT_SCHEMAS in caller.toolsets else tool_definitions(with_output=False)
         return ListToolsResult(tools=[known[tool.name] for tool in shown])
 
     async def call_tool(asked: Asked, params: CallToolRequestParams) -> CallToolResult:
         caller, arguments, meta = caller_of(asked), params.arguments or {}, params.meta or {}
         raises = asked.request is not None and reads_errors_at_any_status(asked.protocol_version)
-        return await called(caller, params.name, arguments, meta, raises_outages=raises)
+        return await answer_call(caller, params.name, arguments, meta, raises_outages=raises)
 
     async def list_resources(asked: Asked, params: Paging) -> ListResourcesResult:
         try:
@@ -112,12 +112,12 @@ def make_server(caller_of: Callable[[Asked], Caller]) -> Server[Any]:
 
 
 @cache
-def listed_catalogue(*, with_output: bool) -> dict[str, Listed]:
+def tool_definitions(*, with_output: bool) -> dict[str, Listed]:
     """Return each tool as it is listed, by its name. The schemas take 25 ms to make."""
-    return {tool.name: tool.listed(with_output=with_output) for tool in BY_NAME.values()}
+    return {tool.name: tool.definition(with_output=with_output) for tool in BY_NAME.values()}
 
 
-async def called(
+async def answer_call(
     caller: Caller,
     name: str,
     arguments: dict[str, Any],
@@ -135,7 +135,7 @@ async def called(
     try:
         told = await run_tool(tool, caller, arguments, meta)
     except Exception as error:
-        error = explained(error)
+        error = translate_error(error)
         if raises_outages and is_outage(error):
             raise refusal(error) from None
         await caller.count(name, ())
@@ -157,7 +157,7 @@ def reads_errors_at_any_status(version: str) -> bool:
 def toolsets_of(settings: Settings) -> frozenset[str]:
     """Return the toolsets that are listed to clients which ask for none."""
     older = {"older-names"} if settings.tools_older_names else set()
-    return checked_toolsets(",".join(settings.toolsets or ())) | older
+    return parse_toolsets(",".join(settings.toolsets or ())) | older
 
 
 async def serve(settings: Settings, database: Database, scope: Scope) -> None:

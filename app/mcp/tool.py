@@ -13,7 +13,7 @@ from pydantic.json_schema import JsonSchemaMode
 from db.database import Database
 from db.replicas.routing import close_route
 from resolvers.errors import BadInput
-from resolvers.idempotency import Attempt, done_once
+from resolvers.idempotency import Attempt, run_once
 
 from ..http.request import IDEMPOTENCY_KEY_MAX, checked_key
 from .caller import Caller
@@ -56,7 +56,7 @@ class Tool:
     destroys: bool = False
     repeats: bool = True
 
-    def listed(self, *, with_output: bool = True) -> Listed:
+    def definition(self, *, with_output: bool = True) -> Listed:
         """Return the tool as a client is shown it, with the schema of its answer or without."""
         return Listed(
             name=self.name,
@@ -93,7 +93,7 @@ async def run_tool(tool: Tool, caller: Caller, arguments: dict[str, Any], meta: 
         told = await tool.run(caller.within(within), given)
         return orjson.dumps([told.data.model_dump(mode="json"), told.text, told.read])
 
-    answer, replayed = await done_once(caller.database, Attempt(caller.scope, checked_key(key), asked), work)
+    answer, replayed = await run_once(caller.database, Attempt(caller.scope, checked_key(key), asked), work)
     data, text, read = orjson.loads(answer)
     return ToolOutput(tool.gives.model_validate(data), text, tuple(read), replayed)
 

@@ -19,7 +19,7 @@ from resolvers.pages.lifecycle import create_page, update_page
 
 from .caller import Caller
 from .output_limit import paragraphs
-from .pages import PageLookup, PageName, PageType, find_page, named, page_type, split_name
+from .pages import PageLookup, PageName, PageType, find_page, format_page_name, page_type, split_name
 from .tool import KeyedInput, Tool, ToolInput, ToolOutput
 
 EditSummary = Annotated[
@@ -75,7 +75,7 @@ async def create(caller: Caller, given: CreateInput) -> ToolOutput:
         edit_summary=given.edit_summary,
     )
     saved = await caller.write(lambda database, scope: create_page(database, scope, draft, unless_called=True))
-    data = await written(caller, saved)
+    data = await find_written(caller, saved)
     return ToolOutput(data, f"Made {data.page}, version {data.version}.")
 
 
@@ -92,10 +92,10 @@ def link(type: str | None, slug: str) -> str:
     return f"[[{slug}]]" if type is None else f"[{slug}](/wiki/{type.lower()}/{slug})"
 
 
-async def written(caller: Caller, saved: Saved) -> Written:
+async def find_written(caller: Caller, saved: Saved) -> Written:
     """Return the page under the name that it has now."""
     page = (await caller.read("page_saved", id=str(saved.page_id)))["node"]
-    return Written(page=named(page), version=saved.version, changed=saved.changed)
+    return Written(page=format_page_name(page), version=saved.version, changed=saved.changed)
 
 
 class EditInput(KeyedInput):

@@ -62,8 +62,8 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, Acc
         assert signing.secret is not None
         self.database, self.signing, self.base_url, self.resource = database, signing, base_url, resource
         self.issuer = str(AnyHttpUrl(base_url))  # to the letter as its metadata have it
-        self.client_key = derived(signing.secret, "clients")
-        self.request_key = derived(signing.secret, "requests")
+        self.client_key = derive_key(signing.secret, "clients")
+        self.request_key = derive_key(signing.secret, "requests")
 
     # -- clients
 
@@ -235,6 +235,6 @@ def may_redirect_to(uri: str) -> bool:
     return bool(host) if parts.scheme == "https" else bool(parts.scheme)
 
 
-def derived(secret: str, purpose: str) -> bytes:
+def derive_key(secret: str, purpose: str) -> bytes:
     """Return a key for one purpose alone: nothing that is signed with it passes for a token."""
     return hmac.new(secret.encode(errors="surrogateescape"), f"cairn oauth {purpose}".encode(), sha256).digest()

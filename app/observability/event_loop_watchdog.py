@@ -74,7 +74,7 @@ class Watchdog:
             beats = self.beats
             if not self.stack and self.clock() - self.beaten_at > self.threshold:
                 frame = sys._current_frames().get(self.thread_id)
-                stack = tuple(described(frame))
+                stack = tuple(format_frames(frame))
                 if beats == self.beats:
                     self.stack = stack
 
@@ -84,7 +84,7 @@ class Watchdog:
         self.thread.join()
 
 
-def described(frame: FrameType | None) -> Iterator[str]:
+def format_frames(frame: FrameType | None) -> Iterator[str]:
     """Yield the file, the line and the function of each frame, without any value.
 
     The thread may go on while its frames are read, and what was its caller may be no frame any more.
@@ -97,7 +97,7 @@ def described(frame: FrameType | None) -> Iterator[str]:
 
 
 @contextmanager
-def watched(threshold: float) -> Iterator[None]:
+def watch_loop(threshold: float) -> Iterator[None]:
     """Watch the running loop for the length of a block; a threshold of 0 watches nothing."""
     watchdog = Watchdog(threshold) if threshold else None
     try:

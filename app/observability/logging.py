@@ -60,7 +60,7 @@ def of_request(_: Any, __: str, record: structlog.types.EventDict) -> structlog.
         record.setdefault("request_id", trace.request_id)
         if trace.trace_id:
             record.setdefault("trace_id", trace.trace_id)
-        for name, value in trace.asked_by.items():
+        for name, value in trace.caller_labels.items():
             record.setdefault(name, value)
     return record
 
@@ -90,7 +90,7 @@ class RequestLog:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        request_id = known_id(header(scope, b"x-request-id")) or new_request_id()
+        request_id = loggable_id(header(scope, b"x-request-id")) or new_request_id()
         trace, status = RequestTrace(request_id), 500
         trace.client = client_of(scope)
         REQUEST_TRACE.set(trace)
@@ -133,7 +133,7 @@ def write_json(pid: int, trace: RequestTrace, method: str, path: str, status: in
     record = {
         "method": method, "path": path, "status": status, "ms": ms, "event": "request",
         "request_id": trace.request_id, "level": "info", "timestamp": datetime.now(UTC), "pid": pid,
-        **trace.asked_by,
+        **trace.caller_labels,
     }  # fmt: skip
     if trace.trace_id:
         record["trace_id"] = trace.trace_id
@@ -157,6 +157,6 @@ def new_request_id() -> str:
     return (time_ns() // 1_000_000 << 80 | getrandbits(80)).to_bytes(16, "big").hex()
 
 
-def known_id(given: str | None) -> str | None:
+def loggable_id(given: str | None) -> str | None:
     """A client's own id, when it is one that can stand in a log."""
     return given if given and len(given) <= 64 and given.replace("-", "").isalnum() and given.isascii() else None

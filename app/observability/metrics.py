@@ -131,7 +131,7 @@ class Numbers:
         else:
             folder.mkdir(parents=True, exist_ok=True)
             stem = folder / f"{os.getpid()}-{time.time_ns()}"
-            self.values = shared(stem.with_suffix(".numbers"))
+            self.values = map_values(stem.with_suffix(".numbers"))
             self.names = stem.with_suffix(".names").open("ab", buffering=0)
 
     def add(self, family: Family, *labels: str, amount: float = 1.0) -> None:
@@ -174,7 +174,7 @@ def width_of(family: Family) -> int:
     return WIDTH if family.kind == "histogram" else 1
 
 
-def shared(path: Path) -> MutableSequence[float]:
+def map_values(path: Path) -> MutableSequence[float]:
     with path.open("wb+") as file:
         file.truncate(PLACES * 8)
         values: Any = memoryview(mmap.mmap(file.fileno(), PLACES * 8)).cast("d")
@@ -186,10 +186,10 @@ def of_all(folder: Path) -> Iterator[Series]:
     for names in sorted(folder.glob("*.names")):
         with suppress(FileNotFoundError):  # the service is stopping
             lives = is_alive(int(names.stem.partition("-")[0]))
-            yield from (series for series in stored_series(names) if lives or series.family.kind != "gauge")
+            yield from (series for series in read_series(names) if lives or series.family.kind != "gauge")
 
 
-def stored_series(names: Path) -> Iterator[Series]:
+def read_series(names: Path) -> Iterator[Series]:
     values = memoryview(names.with_suffix(".numbers").read_bytes()).cast("d")
     for line in names.read_bytes().splitlines(keepends=True):
         if line.endswith(b"\n"):  # else it is being written
@@ -215,7 +215,7 @@ class Callers:
 
     def labels(self, trace: RequestTrace) -> Labels:
         """Return tenant, credential, client and operation, as far as there is room for them."""
-        asked = trace.asked_by
+        asked = trace.caller_labels
         wanted = tuple(asked.get(name, "") for name in CALLS.labels)
         whose = wanted[:2]
         return self.fit(wanted) or self.fit((*whose, OTHER, OTHER)) or (OTHER,) * len(wanted)

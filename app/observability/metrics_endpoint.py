@@ -42,11 +42,11 @@ Sums = dict[Family, dict[Labels, list[float]]]
 def exposition(series: Iterable[Series]) -> bytes:
     """Return the numbers in the text format, version 0.0.4."""
     registry = CollectorRegistry()
-    registry.register(Summed(added_up(series)))
+    registry.register(Summed(sum_series(series)))
     return generate_latest(registry)
 
 
-def added_up(series: Iterable[Series]) -> Sums:
+def sum_series(series: Iterable[Series]) -> Sums:
     sums: Sums = {}
     for family, labels, values in series:
         known = sums.setdefault(family, {})

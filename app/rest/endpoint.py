@@ -19,7 +19,7 @@ from resolvers.errors import Unavailable
 from resolvers.rate_limits.limiter import Account
 
 from ..http.limits import Bounds
-from ..http.request import Bodies, check_kind, credential_of, header, parse_in_thread, parsed
+from ..http.request import Bodies, check_kind, credential_of, header, parse_in_thread, parse_json
 from ..server.shutdown import DRAINING
 from .problems import UnknownParameter, problem_of
 
@@ -75,7 +75,7 @@ class Sent(Request):
     async def take(self, bodies: Bodies) -> None:
         check_kind(header(self.scope, b"content-type") or "")
         self.content = content = await bodies.read(self.scope, self.receive)
-        self.document = await parse_in_thread(len(content), lambda: parsed(content, "The body"))
+        self.document = await parse_in_thread(len(content), lambda: parse_json(content, "The body"))
 
 
 Handle = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -94,7 +94,7 @@ class WikiRoute(APIRoute):
         async def answer(request: Request) -> Response:
             record_path(self.base + self.path)
             try:
-                return await admitted(request, handle, wants_body, self.is_bulk, known)
+                return await answer_admitted(request, handle, wants_body, self.is_bulk, known)
             except asyncio.CancelledError:
                 if not DRAINING.is_on:
                     raise
@@ -111,7 +111,9 @@ class BulkRoute(WikiRoute):
     is_bulk = True
 
 
-async def admitted(request: Request, handle: Handle, wants_body: bool, is_bulk: bool, known: Sequence[str]) -> Response:
+async def answer_admitted(
+    request: Request, handle: Handle, wants_body: bool, is_bulk: bool, known: Sequence[str]
+) -> Response:
     """Answer a request whose credential is valid and whose parameters exist. `known` are their names."""
     endpoint: RestEndpoint = request.app.state.endpoint
     wiki = await endpoint.credentials.scope(*credential_of(request.scope))

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import orjson
 
 from content.limits import SLUG
-from content.names import composed, is_slug
+from content.names import compose, is_slug
 from db.database import Database
 from resolvers.errors import NotFound
-from resolvers.idempotency import Attempt, done_once
+from resolvers.idempotency import Attempt, run_once
 from resolvers.model.lookup import locate_slug
 from resolvers.transactions.transaction import NO_PAGE
 
@@ -29,7 +29,7 @@ async def type_of(call: Call, slug: str, type: str | None) -> str:
     """Return the type of the page that is meant; if the request names it, nothing is looked up."""
     if type is None:
         return (await locate_slug(call.database, call.wiki, slug)).type
-    if not is_slug(composed(slug, SLUG)):
+    if not is_slug(compose(slug, SLUG)):
         raise NotFound(NO_PAGE)
     return type
 
@@ -65,7 +65,7 @@ async def write(call: Call, work: Work) -> WriteResponse:
     async def run(database: Database) -> bytes:
         return orjson.dumps(await work(database))
 
-    body, replayed = await done_once(call.database, attempt(call, key), run)
+    body, replayed = await run_once(call.database, attempt(call, key), run)
     return WriteResponse(body, (("Idempotency-Replayed", "true"),) if replayed else ())
 
 

@@ -67,7 +67,7 @@ def reading(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {304: {"description": "You have it: If-None-Match names what would be sent."}, **problems(*statuses)}
 
 
-def moved_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def redirect_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return `reading`, and the 301 of what may be elsewhere."""
     return {301: {"description": SAID[301]}, **reading(*statuses)}
 
@@ -97,7 +97,7 @@ def page_tag(version: int, digest: str) -> str:
     return f'"{version}.{digest.strip(chr(34))}"'
 
 
-def matched_version(scope: Scope) -> int | None:
+def if_match_version(scope: Scope) -> int | None:
     """Return the version that If-Match asks for; None if any will do, or the header is absent.
 
     Versions only grow: of several that a client has seen, the last is the only one that can be there still.
@@ -112,7 +112,7 @@ class Expected:
     """The version that a write builds upon, by If-Match or by the body."""
 
     def __init__(self, scope: Scope, given: int | None = None) -> None:
-        self.matched = matched_version(scope)
+        self.matched = if_match_version(scope)
         if None not in (self.matched, given) and self.matched != given:
             raise BadInput(
                 "If-Match and expected_version name different versions; send one of them.", "expectedVersion"

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from observability.trace import record_error, request_id
 from resolvers.errors import BadInput, CairnError, Unauthenticated
 from resolvers.rate_limits.limiter import Throttled
-from resolvers.transactions.db_errors import explained
+from resolvers.transactions.db_errors import translate_error
 from schema.errors import LONGEST, masked
 
 from ..http.errors import argument_problem, challenge
@@ -73,7 +73,7 @@ class UnknownParameter(BadInput):
 
 def problem_of(error: Exception) -> Response:
     """Return the answer to whatever a request was stopped by."""
-    error = explained(error)
+    error = translate_error(error)
     match error:
         case Refused():
             return problem(error.status, error.code, error.message)

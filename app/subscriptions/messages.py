@@ -126,7 +126,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             self.transport.write(pong)
 
 
-def accepted(scope: Scope) -> None:
+def mark_authenticated(scope: Scope) -> None:
     """Note that the client of this connection has shown a credential."""
     accept: Callable[[], None] | None = scope.get(ACCEPTED)
     if accept is not None:
@@ -157,10 +157,10 @@ async def read_message(text: str | None, limits: Limits, *, is_acknowledged: boo
         raise BadMessage("a message is a JSON object, sent as text.")
     if not is_acknowledged and len(text) > OPENING_MAX:
         raise BadMessage(f"it has more than {OPENING_MAX} characters, and no credential has been accepted.")
-    return await parse_in_thread(len(text), lambda: parsed(text, limits))
+    return await parse_in_thread(len(text), lambda: parse_message(text, limits))
 
 
-def parsed(text: str, limits: Limits) -> dict[str, Any]:
+def parse_message(text: str, limits: Limits) -> dict[str, Any]:
     try:
         message = orjson.loads(text)
     except ValueError:

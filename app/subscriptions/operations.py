@@ -21,7 +21,7 @@ from resolvers.transactions.db_errors import translated_db_errors
 from selection import Engine
 from selection.execute.engine import Answer
 from selection.execute.operation import Invalid, Operation
-from selection.execute.subscription import Events, subscribed
+from selection.execute.subscription import Events, subscribe
 
 from ..http.limits import Bounds
 from ..http.positions import with_position
@@ -52,10 +52,10 @@ class Operations:
             if operation is None:
                 yield await self.execute(request, scope)
                 return
-            events = await subscribed(
+            events = await subscribe(
                 self.engine.schema, operation, request.variables or {}, self.engine.limits, self.context(scope)
             )
-            async with aclosing(self.shown(request, events, scope)) as shown:
+            async with aclosing(self.stream_results(request, events, scope)) as shown:
                 async for answer in shown:
                     yield answer
         except Invalid as invalid:
@@ -84,7 +84,9 @@ class Operations:
             return None
         return operation if operation.is_subscription else None
 
-    async def shown(self, request: GraphQLRequest, events: Events, scope: Scope) -> AsyncGenerator[Answer, None]:
+    async def stream_results(
+        self, request: GraphQLRequest, events: Events, scope: Scope
+    ) -> AsyncGenerator[Answer, None]:
         async with aclosing(events.happening) as happening:
             async for event in happening:
                 async with self.reading:

@@ -45,13 +45,15 @@ class EventStream:
     async def serve(self) -> None:
         """Serve the operation that the request sends."""
 
-        async def sent(wiki: Wiki) -> GraphQLRequest:
-            request = self.streams.resolved(await read_operation(self.asgi, self.receive, self.streams.bodies), wiki)
+        async def read_request(wiki: Wiki) -> GraphQLRequest:
+            request = self.streams.resolve_document(
+                await read_operation(self.asgi, self.receive, self.streams.bodies), wiki
+            )
             if self.asgi["method"] == "GET":
                 await self.streams.operations.check_may_be_got(request)
             return request
 
-        await self.follow(lambda: self.streams.credential(*credential_of(self.asgi)), sent)
+        await self.follow(lambda: self.streams.credential(*credential_of(self.asgi)), read_request)
 
     async def follow(
         self, credential_shown: Callable[[], Credential], operation: Callable[[Wiki], Awaitable[GraphQLRequest]]
@@ -62,7 +64,7 @@ class EventStream:
             credential = credential_shown()
             wiki = await credential.scope()
             request = await operation(wiki)
-            held.enter_context(self.streams.counted(wiki))
+            held.enter_context(self.streams.count_stream(wiki))
         except Refused as refused:
             await self.refuse(refused.status, error_body(refused.message, refused.code))
         except CairnError as error:

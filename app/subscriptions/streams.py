@@ -28,7 +28,7 @@ from .operations import Credential, Operations
 
 
 @contextmanager
-def told_to_stop(stop: Callable[[], None]) -> Iterator[None]:
+def on_stop_signal(stop: Callable[[], None]) -> Iterator[None]:
     """Call `stop` in the event loop when SIGINT or SIGTERM comes, besides what these do already."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only there can signals be listened to
@@ -85,7 +85,7 @@ class Streams:
         """
         listening = asyncio.create_task(self.listener.run())
         try:
-            with told_to_stop(self.stop):
+            with on_stop_signal(self.stop):
                 await wait_for_event(self.listener.listening, LISTENING_WITHIN)
                 yield
         finally:
@@ -115,7 +115,7 @@ class Streams:
         for change in changes:
             self.feed.tell(change)
 
-    def resolved(self, request: GraphQLRequest, wiki: Wiki) -> GraphQLRequest:
+    def resolve_document(self, request: GraphQLRequest, wiki: Wiki) -> GraphQLRequest:
         """Return the operation with its text, if it names a document; raise Refused."""
         return self.documents.resolve(request, wiki.tenant_id) if self.documents.concern(request) else request
 
@@ -123,7 +123,7 @@ class Streams:
         return Credential(self.credentials, authorization, owner)
 
     @contextmanager
-    def counted(self, wiki: Wiki) -> Iterator[None]:
+    def count_stream(self, wiki: Wiki) -> Iterator[None]:
         """Count one more stream of that credential for the length of a block, or raise Throttled."""
         whose = (wiki.tenant_id, wiki.owners, wiki.actor)
         if self.open_streams[whose] >= self.settings.max_streams:

@@ -11,10 +11,10 @@ from starlette.types import Receive, Scope, Send
 
 from resolvers.errors import CairnError, LimitExceeded, Unavailable
 from resolvers.rate_limits.limiter import Throttled
-from resolvers.transactions.db_errors import explained
+from resolvers.transactions.db_errors import translate_error
 
 from ..http.request import GraphQLRequest, Refused, credential_of, parse_request
-from .messages import BadMessage, PayloadTooLarge, accepted, read_message
+from .messages import BadMessage, PayloadTooLarge, mark_authenticated, read_message
 from .operations import Credential, Stopping
 from .streams import Streams
 
@@ -71,7 +71,7 @@ class WebSocketConnection:
         except* ConnectionEnded as group:
             (ended, *_) = group.exceptions  # type: ignore[assignment]
         except* Exception as group:
-            if isinstance(known := explained(group.exceptions[0]), Unavailable):
+            if isinstance(known := translate_error(group.exceptions[0]), Unavailable):
                 ended = ConnectionEnded(1013, known.message)
             else:
                 log.error("internal error", exc_info=known)
@@ -144,7 +144,7 @@ class WebSocketConnection:
             said.get("authorization") or shown, said.get("x-cairn-owner") or owner
         )
         try:
-            self.held.enter_context(self.streams.counted(await self.credential.scope()))
+            self.held.enter_context(self.streams.count_stream(await self.credential.scope()))
         except Throttled as error:
             raise ConnectionEnded(4429, error.message) from None
         except Unavailable as error:
@@ -152,7 +152,7 @@ class WebSocketConnection:
         except CairnError as error:
             raise ConnectionEnded(4403, error.message) from None
         self.tasks.create_task(self.end_with_the_credential(self.credential))
-        accepted(self.asgi)
+        mark_authenticated(self.asgi)
         await self.tell({"type": "connection_ack"})
         self.acknowledged = True
 
@@ -183,7 +183,7 @@ class WebSocketConnection:
         assert self.credential is not None
         try:
             scope = await self.credential.scope()
-            request = self.streams.resolved(request, scope)
+            request = self.streams.resolve_document(request, scope)
         except CairnError as error:
             await self.fail(id, [{"message": error.message, "extensions": error.extensions}])
             return

@@ -21,12 +21,12 @@ from resolvers.auth.credentials import Credentials
 from resolvers.auth.oidc import Provider
 from resolvers.errors import CairnError, Forbidden, NoCredential, Unauthenticated
 from resolvers.rate_limits.limiter import Account, Throttled
-from resolvers.transactions.db_errors import explained
+from resolvers.transactions.db_errors import translate_error
 from schema.errors import masked
 
 from ..http.limits import Bounds
 from ..http.request import Bodies, GraphQLRequest, Refused, header
-from ..http.responses import delivered
+from ..http.responses import make_delivery
 from ..oauth.server import AuthorizationServer
 from ..rest.problems import STATUSES
 from ..stored_queries import run_stored_query, stored_query
@@ -107,7 +107,7 @@ class Visit:
         """Return a parameter of the query string without blanks around it; empty if there is none."""
         return self.request.query_params.get(name, "").strip()
 
-    def entered(self, name: str) -> str:
+    def form_field(self, name: str) -> str:
         """Return a field of the form with line ends as markdown has them; empty if there is none."""
         return self.form.get(name, "").replace("\r\n", "\n")
 
@@ -147,7 +147,7 @@ async def answer(
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     site = f"{request.url.scheme}://{request.url.netloc}"
     body = render(template, here=here, site=site, **values).encode()
-    found = await delivered(request.scope, status, body, web.compress_over)
+    found = await make_delivery(request.scope, status, body, web.compress_over)
     headers = {name.decode(): value.decode() for name, value in found.headers}
     headers["vary"] = "Cookie, Accept-Encoding"
     policy = POLICY.replace(OWN_FORMS, f"{OWN_FORMS} {leads_to}") if leads_to else POLICY
@@ -167,7 +167,7 @@ def page_route(web: Web, path: str, handle: Handle, method: str = "GET", *, take
     async def endpoint(request: Request) -> Response:
         record_path(path)
         try:
-            return await visited(web, request, handle, takes)
+            return await handle_visit(web, request, handle, takes)
         except Exception as error:
             return await error_page(web, request, error)
 
@@ -183,18 +183,18 @@ class Following:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
 
-        def shown() -> Credential:
+        def read_credential() -> Credential:
             check_same_origin(request)
             return self.web.streams.credential(f"Bearer {credential(self.web, request)}", None)
 
-        async def asked(wiki: Wiki) -> GraphQLRequest:
+        async def make_request(wiki: Wiki) -> GraphQLRequest:
             given = {"tenantId": str(wiki.tenant_id), "id": request.path_params["id"]}
             return GraphQLRequest(stored_query("web", "follow"), given, None)
 
-        await EventStream(self.web.streams, scope, receive, send).follow(shown, asked)
+        await EventStream(self.web.streams, scope, receive, send).follow(read_credential, make_request)
 
 
-async def visited(web: Web, request: Request, handle: Handle, takes: str) -> Response:
+async def handle_visit(web: Web, request: Request, handle: Handle, takes: str) -> Response:
     """Answer a request whose credential holds. A form or a file must come from a page of this service."""
     form: Mapping[str, str] = {}
     file, upload = b"", None
@@ -310,12 +310,12 @@ def path_to(*parts: str, anchor: str = "", **query: str) -> str:
 
 async def error_page(web: Web, request: Request, error: Exception) -> Response:
     """Return a page that says what is wrong and what to do; to sign in, where nobody is."""
-    error = explained(error)
+    error = translate_error(error)
     if isinstance(error, Proposed):
         return redirect(error.path)
     if isinstance(error, Unauthenticated):
         return to_sign_in(request, error)
-    status, code, message, headers = described(error)
+    status, code, message, headers = describe_error(error)
     record_error(code)
     missing = request.path_params if status == 404 and {"owner", "slug"} <= request.path_params.keys() else None
     viewer = await viewer_of(web, request) if status < 500 and not isinstance(error, Throttled) else None
@@ -350,7 +350,7 @@ def readable_owner(request: Request, viewer: Mapping[str, Any] | None) -> str | 
     return owner if owner in slugs else None
 
 
-def described(error: Exception) -> tuple[int, str, str, dict[str, str]]:
+def describe_error(error: Exception) -> tuple[int, str, str, dict[str, str]]:
     """Return the status, the code, the message and the headers of an error."""
     match error:
         case Refused():

@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from resolvers.errors import Forbidden, NoCredential
 
 from ..http.errors import error_body
-from ..http.request import header, named
+from ..http.request import header, parse_headers
 from .endpoint import Web, check_same_origin, credential
 
 
@@ -43,5 +43,5 @@ class SignedIn:
         if header(scope, b"authorization") is None and self.has_session(request):
             headers.append((b"authorization", f"Bearer {credential(self.web, request)}".encode("latin-1", "replace")))
         asked = {**scope, "path": self.path, "raw_path": self.path.encode(), "headers": headers}
-        named(asked)
+        parse_headers(asked)
         await self.api(asked, receive, send)

@@ -44,7 +44,7 @@ Files = Mapping[str, AttachmentPlace]
 NO_FILES: Files = {}
 
 
-def named_in(html: str) -> set[str]:
+def attachment_names(html: str) -> set[str]:
     """Return the attachments that a text names, as it writes them."""
     return {unquote(found["path"]) for found in ATTACHED.finditer(html)}
 
@@ -74,7 +74,7 @@ def safe_html(
         address = f"/attachment/{quote(owner)}/{quote(file.path)}"
         if not (match["embed"] and file.media_type in SHOWN):
             return f'<a class="attachment" href="{address}">{match["shown"]}</a>'
-        size = sized(file, int(match["width"] or 0))
+        size = size_attributes(file, int(match["width"] or 0))
         shown = escape(unescape(TAG.sub("", match["shown"])))
         return f'<img class="attachment" src="{address}" alt="{shown}"{size} loading="lazy" decoding="async">'
 
@@ -103,7 +103,7 @@ def safe_html(
     return Markup(HEADING.sub(heading, html))  # noqa: S704  # every text in it is escaped
 
 
-def sized(file: AttachmentPlace, wanted: int) -> str:
+def size_attributes(file: AttachmentPlace, wanted: int) -> str:
     """Return the attributes that keep a picture's place until it is there: as wide as it is, or as it is wanted."""
     if not (file.width and file.height):
         return f' width="{wanted}"' if wanted else ""

@@ -17,7 +17,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from content.templates import TEMPLATES
 
-from ..graphiql.page import FOR_EVER, dated_by_content
+from ..graphiql.page import FOR_EVER, versioned_name
 from .prose import safe_html
 
 HERE = Path(__file__).parent
@@ -34,7 +34,7 @@ def texts() -> Mapping[str, Any]:
 @cache
 def static_files() -> dict[str, Path]:
     """Return the scripts and stylesheets by a name that changes when their content does."""
-    return {dated_by_content(file): file for file in sorted((HERE / "static").iterdir())}
+    return {versioned_name(file): file for file in sorted((HERE / "static").iterdir())}
 
 
 def static(name: str) -> str:
@@ -70,7 +70,7 @@ def with_code(text: str) -> Markup:
     return Markup(QUOTED_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704  # the text is escaped
 
 
-def counted(number: int, words: list[str]) -> str:
+def format_count(number: int, words: list[str]) -> str:
     """Return a number with its noun: `1 page`, `2 pages`."""
     return f"{number:,} {words[number != 1]}"
 
@@ -106,7 +106,7 @@ def templates() -> Templates:
     made.filters |= {
         "day": day,
         "minute": minute,
-        "counted": counted,
+        "format_count": format_count,
         "address": address,
         "dressed": safe_html,
         "digest": digest,

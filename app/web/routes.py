@@ -14,7 +14,7 @@ PAGE = "{owner}/{type}/{slug}"
 READING: dict[str, Handle] = {
     "/": home.home,
     "/wiki/{owner}": home.home,
-    "/pages/{owner}": home.listed,
+    "/pages/{owner}": home.list_pages,
     f"/wiki/{PAGE}.md": read.read_markdown,
     f"/wiki/{PAGE}.json": read.read_json,
     f"/wiki/{PAGE}": read.read_page,

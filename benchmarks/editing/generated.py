@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from content.edits.differences import restored
+from content.edits.differences import apply_delta
 from content.edits.edits import TextEditAmbiguous, edit
 from resolvers.pages.revision_store import smaller_delta
 
@@ -67,7 +67,7 @@ class Kept:
         if delta is None:
             self.base, self.age = text, 0
         else:
-            assert restored(self.base, delta) == text
+            assert apply_delta(self.base, delta) == text
 
 
 def page_of(rng: random.Random, paragraphs: int) -> str:

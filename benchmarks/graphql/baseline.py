@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from db.database import ONE_PLAN, prepare_connection
-from db.sql import HEADER, Statement, numbered
+from db.sql import HEADER, Statement, parse_statement
 
 from .recording import Recorded, Sent, load
 
@@ -34,7 +34,7 @@ NOTHING_FOUND = b'{"data":{"wikiSearch":[]}}'
 def by_hand() -> dict[str, Statement]:
     source = Path(__file__).with_name("baseline.sql").read_text()
     _, *parts = HEADER.split(source)
-    return {name: numbered(body.strip().rstrip(";")) for name, body in zip(parts[::2], parts[1::2], strict=True)}
+    return {name: parse_statement(body.strip().rstrip(";")) for name, body in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def create_baseline(dsn: str, pool_size: int, recorded: dict[str, Recorded]) -> Starlette:

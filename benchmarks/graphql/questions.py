@@ -13,7 +13,7 @@ import asyncpg
 from db.database import Database
 from resolvers.search.ranking_query import RANKING
 from resolvers.search.request import SearchRequest
-from resolvers.search.search import known_within
+from resolvers.search.search import cached_values
 
 from .database import connected
 from .operations import Drawn
@@ -63,7 +63,7 @@ async def understood(dsn: str, drawn: Sequence[Drawn]) -> dict[tuple[UUID, str],
     try:
         for one in drawn:
             asked = SearchRequest(one.variables["query"], first=FIRST)
-            known = await known_within(database, scope_of(one.wiki), asked, again=False)
+            known = await cached_values(database, scope_of(one.wiki), asked, again=False)
             if known is not None:
                 found[one.wiki.owner_id, asked.text] = RANK.arguments(known)
     finally:

@@ -20,7 +20,7 @@ from compiler.planner import (
     SectionWriter,
     SourceText,
 )
-from content.names import NoSlug, normalise, numbered, slugify
+from content.names import NoSlug, normalise, numbered_slug, slugify
 
 NAMESPACE = UUID("6a5cbe2e-6f0b-4a58-9a3c-3f3f0b6f0f11")
 
@@ -122,7 +122,7 @@ class MemoryWiki:
         except NoSlug:
             slug = "page"
         taken = {(page.card.type, page.card.slug) for page in self.by_id.values()}
-        candidates = (numbered(slug, n) if n > 1 else slug for n in range(1, 1000))
+        candidates = (numbered_slug(slug, n) if n > 1 else slug for n in range(1, 1000))
         return next(one for one in candidates if (new.type, one) not in taken)
 
     def _update(self, update: PageUpdate) -> Page:

@@ -9,7 +9,7 @@ from pathlib import Path
 from uuid import UUID, uuid5
 
 from compiler.extraction.metadata import tags, texts
-from compiler.extraction.text import folded, padded
+from compiler.extraction.text import fold_text, padded
 from compiler.planner import SourceText
 from content.names import normalise
 from content.notes.notes import from_markdown
@@ -104,7 +104,7 @@ def _documents(name: str, rows: list[Row], *, titled: bool) -> ScopeOfNotes:
         SourceText(uuid5(NAMESPACE, ref), "note", ref, text, DAY, title if titled else None, metadata)
         for ref, title, text, metadata in rows
     )
-    texts = [folded(text) for _, _, text, _ in rows]
+    texts = [fold_text(text) for _, _, text, _ in rows]
     titles = {normalise(title) for _, title, _, _ in rows if len(normalise(title)) > 1}
     seen = {
         title: sum(

@@ -10,7 +10,7 @@ import asyncpg
 import uvloop
 
 from content.markdown.sections import parse
-from content.names import NoSlug, numbered, slugify
+from content.names import NoSlug, numbered_slug, slugify
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.model.pages import Page
@@ -90,7 +90,7 @@ def articles(own: Wiki, collection: Collection) -> Iterator[Article]:
 def slug_of(document: Document, taken: set[str]) -> str:
     """The one given, or one of the title; with a number where another page has it."""
     slug = slugged(document.slug) or slugged(document.title) or "page"
-    unique = slug if slug not in taken else next(one for n in count(2) if (one := numbered(slug, n)) not in taken)
+    unique = slug if slug not in taken else next(one for n in count(2) if (one := numbered_slug(slug, n)) not in taken)
     taken.add(unique)
     return unique
 

@@ -13,7 +13,7 @@ from math import sqrt
 from pathlib import Path
 
 from content.markdown.sections import Section, slugs
-from content.names import NoSlug, numbered, slugify
+from content.names import NoSlug, numbered_slug, slugify
 from resolvers.model.pages import Page
 
 from ..wikis import START, TAGS, TYPES, Wiki
@@ -119,7 +119,7 @@ class Author:
         except NoSlug:
             slug = "page"
         if slug in self.taken:
-            slug = next(one for n in count(len(self.taken)) if (one := numbered(slug, n)) not in self.taken)
+            slug = next(one for n in count(len(self.taken)) if (one := numbered_slug(slug, n)) not in self.taken)
         self.taken.add(slug)
         return slug
 

@@ -114,7 +114,7 @@ async def put_in_place(
     said = await find_said(writer, page_ids)
     wanted: dict[tuple[UUID, str], Placement] = {}
     for card in cards:
-        wanted |= {(one.page_id, one.alias): one for one in wanted_for(card, said.get(card.id, ()))}
+        wanted |= {(one.page_id, one.alias): one for one in wanted_placements(card, said.get(card.id, ()))}
         await asyncio.sleep(0)
     current = {(one.page_id, one.alias): one for one in await find_placements(writer, page_ids)}
     names = {alias for _, alias in wanted} | {name for topic in topics for name in topic_names(topic.title)}
@@ -128,7 +128,7 @@ async def put_in_place(
     parents |= await make_parents(writer, unknown, metrics)
     known_parents = {one.parent_id for one in current.values() if one.parent_id}
     outlines = await find_outlines(writer, known_parents | set(parents.values()))
-    placed = {key: placed_in(one, current.get(key), parents.get(one.alias), outlines) for key, one in wanted.items()}
+    placed = {key: place_under(one, current.get(key), parents.get(one.alias), outlines) for key, one in wanted.items()}
     new = [one for key, one in placed.items() if one != current.get(key)]
     gone = [one for key, one in current.items() if key not in placed]
     await write_placements(writer, new)
@@ -138,7 +138,7 @@ async def put_in_place(
     return {spot for one in (*touched, *current.values()) if (spot := one.spot)}
 
 
-def wanted_for(card: PageCard, said: Sequence[MetadataValue]) -> Iterator[Placement]:
+def wanted_placements(card: PageCard, said: Sequence[MetadataValue]) -> Iterator[Placement]:
     """Yield a placement for each parent that the evidence of a page names, without looking up where it is."""
     kind = kind_of(card, said)
     tags = tuple(dict.fromkeys((*observed_tags(said), *card.tags)))[: TAGS.most]
@@ -146,7 +146,7 @@ def wanted_for(card: PageCard, said: Sequence[MetadataValue]) -> Iterator[Placem
         yield Placement(card.id, one.alias, one.name, one.bases, kind, tags)
 
 
-def placed_in(wanted: Placement, before: Placement | None, parent: UUID | None, outlines: Outlines) -> Placement:
+def place_under(wanted: Placement, before: Placement | None, parent: UUID | None, outlines: Outlines) -> Placement:
     """Return the placement with its list: below a grown page if it is there already, else under the named topic."""
     if before and before.parent_id and (before.is_delegated or before.parent_id in outlines.active):
         parent = before.parent_id
@@ -154,7 +154,7 @@ def placed_in(wanted: Placement, before: Placement | None, parent: UUID | None, 
         return wanted
     start = ListPlace(parent, outlines.slug_for(parent, wanted.kind))
     if before and before.is_delegated and before.section_slug:
-        start = ListPlace(parent, outlines.left_by(parent, before.section_slug, wanted.tags), True)
+        start = ListPlace(parent, outlines.remaining_text(parent, before.section_slug, wanted.tags), True)
     place = route(start, wanted.tags, outlines.rollups)
     return wanted._replace(parent_id=place.page_id, section_slug=place.section_slug, is_delegated=place.is_delegated)
 

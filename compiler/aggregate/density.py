@@ -49,7 +49,7 @@ class Aggregation:
         return self.promotion_status == PROMOTED and self.promoted_page_id is None
 
     @property
-    def released(self) -> "Aggregation":
+    def as_suppressed(self) -> "Aggregation":
         """Return the state of a section that lists pages again, and does not grow: who deleted the page wanted none.
 
         Its old lines are nobody's.
@@ -61,8 +61,8 @@ class Aggregation:
         return {
             "linked_page_ids": [str(id) for id in self.linked_page_ids],
             "supporting_record_count": self.supporting_record_count,
-            "first_source_at": written(self.first_source_at),
-            "last_source_at": written(self.last_source_at),
+            "first_source_at": format_time(self.first_source_at),
+            "last_source_at": format_time(self.last_source_at),
             "observed_tags": list(self.observed_tags),
             "promotion_status": self.promotion_status,
             "promotion_score": self.promotion_score,
@@ -135,7 +135,7 @@ def status(known: Aggregation, points: float) -> str:
     return CANDIDATE if points >= CANDIDATE_LEAST and not known.is_whole else NONE
 
 
-def written(moment: datetime | None) -> str | None:
+def format_time(moment: datetime | None) -> str | None:
     return moment.isoformat().replace("+00:00", "Z") if moment else None
 
 

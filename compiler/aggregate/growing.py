@@ -21,7 +21,7 @@ from ..write.page_changes import PageChange
 from ..write.store import promote
 from .density import PROMOTED, SUPPRESSED, Aggregation
 from .listing import Child
-from .promotion import Growth, find_growths, left_behind, place_topic
+from .promotion import Growth, find_growths, place_topic, replacement_texts
 from .rollups import Rollup, read_rollups
 from .stored import Outlines, Spot, find_listed, find_outlines, move_placements, set_aggregations, store_compiled
 
@@ -77,7 +77,7 @@ def tags_of(page_id: UUID, outlines: Outlines) -> set[str]:
 
 def part_slug(tag: str, page: Page, outlines: Outlines) -> str:
     taken = {section.slug for section in page.sections} | outlines.rollups[page.id].keys()
-    return outline.unused(section_slug(tag), taken)
+    return outline.next_free_slug(section_slug(tag), taken)
 
 
 log = logging.getLogger(__name__)
@@ -106,7 +106,7 @@ async def grow_once(writer: Writer, spots: Sequence[Spot], metrics: Metrics) -> 
     states = await rewritten(writer, pages, rollups, growths, metrics)
     growths = [one for one in growths if one.page.id in states]
     await keep_pages(writer, pages, states, growths, metrics)
-    known = known_of([one for one in rollups if one.spot[0] in states], growths)
+    known = state_by_spot([one for one in rollups if one.spot[0] in states], growths)
     metrics.add("parent_sections_updated", await set_aggregations(writer, known))
     await move_placements(writer, [(one.rollup.spot, one.spot, None) for one in growths])
     for one in growths:
@@ -139,7 +139,7 @@ async def rewritten(
     One that would not hold them stays as it is, with all that would grow out of it.
     """
     texts: dict[UUID, list[SectionDraft]] = defaultdict(list)
-    left = await left_behind(writer, growths)
+    left = await replacement_texts(writer, growths)
     for one in rollups:
         texts[one.spot[0]].append(left.get(one.spot) or SectionDraft(one.text.body, one.spot[1], one.heading))
     after = dict(pages)
@@ -167,7 +167,7 @@ async def with_lists(
     wanted = [draft for draft in drafts if draft.slug not in empty]
     try:
         size = outline.size(sections, wanted)
-        merged = await read_in_thread(size, outline.merged, page.type, sections, wanted)
+        merged = await read_in_thread(size, outline.merge_drafts, page.type, sections, wanted)
         return replace(page, sections=merged, status="active")
     except BadInput as error:
         log.info("No list for %s: %s", page.name, error.message)
@@ -190,7 +190,7 @@ async def keep_pages(
     await promote(writer, changes, metrics)
 
 
-def known_of(rollups: Sequence[Rollup], growths: Sequence[Growth]) -> dict[Spot, Aggregation]:
+def state_by_spot(rollups: Sequence[Rollup], growths: Sequence[Growth]) -> dict[Spot, Aggregation]:
     """Return the state that each section has from now on."""
     known = {one.spot: one.known for one in rollups}
     for growth in growths:

@@ -75,7 +75,7 @@ def listing(body: str, children: Sequence[Child], before: Aggregation) -> Listin
     return Listing(join_texts(standing.own, "\n".join(lines.values())), tuple(lines), tuple(made.values()), dismissed)
 
 
-def shortened(body: str, children: Sequence[Child], before: Aggregation, title: str, slug: str) -> str:
+def shorten_section(body: str, children: Sequence[Child], before: Aggregation, title: str, slug: str) -> str:
     """Return the text left of a section that grew into the topic of this title: a summary, highlights and a link."""
     standing = read(body, children, before)
     shown = [child for child in children if child.id in before.linked_page_ids]

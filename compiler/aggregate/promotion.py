@@ -11,7 +11,7 @@ from resolvers.model.pages import Page
 from resolvers.pages.hierarchy import place
 from resolvers.transactions.writer import Writer, record
 
-from .listing import shortened
+from .listing import shorten_section
 from .rollups import Rollup
 from .stored import Outlines, Spot, count_sources
 from .topics import claim
@@ -53,8 +53,8 @@ async def find_growths(
             continue
         if wanted.before and not await may_hang(writer, wanted.before, one.spot[0]):
             continue
-        page = wanted.page if wanted.before else introduced(wanted.page, one, pages[one.spot[0]])
-        slug = outline.unused(one.spot[1], {section.slug for section in page.sections})
+        page = wanted.page if wanted.before else introduce_topic(wanted.page, one, pages[one.spot[0]])
+        slug = outline.next_free_slug(one.spot[1], {section.slug for section in page.sections})
         found[page.id] = Growth(one, wanted.before, page, slug, wanted.promotes)
     return list(found.values())
 
@@ -70,7 +70,7 @@ def title_for(rollup: Rollup, page: Page, outlines: Outlines) -> str:
     return f"{name} {rollup.heading}"
 
 
-def introduced(page: Page, rollup: Rollup, parent: Page) -> Page:
+def introduce_topic(page: Page, rollup: Rollup, parent: Page) -> Page:
     """Return a new topic, with a summary and the tags of what it lists."""
     tags = rollup.known.observed_tags
     return replace(page, summary=f"{rollup.heading}: {parent.title}{tag_suffix(tags)}.", tags=tags[:TAGS_MAX])
@@ -88,7 +88,7 @@ async def may_hang(writer: Writer, page: Page, parent_id: UUID) -> bool:
     return not await writer.value(PAGES["find_ancestor"], page_id=parent_id, ancestor_id=page.id)
 
 
-async def left_behind(writer: Writer, growths: Sequence[Growth]) -> dict[Spot, SectionDraft]:
+async def replacement_texts(writer: Writer, growths: Sequence[Growth]) -> dict[Spot, SectionDraft]:
     """Return the text that replaces each section that has grown: a summary, highlights and a link to the topic."""
     if not growths:
         return {}
@@ -96,8 +96,8 @@ async def left_behind(writer: Writer, growths: Sequence[Growth]) -> dict[Spot, S
     drafts = {}
     for one in growths:
         section = one.rollup
-        children = [child._replace(source_count=counts.get(child.id, 0)) for child in section.shown]
-        body = shortened(section.body, children, section.known, one.page.title, one.page.slug)
+        children = [child._replace(source_count=counts.get(child.id, 0)) for child in section.listed_children]
+        body = shorten_section(section.body, children, section.known, one.page.title, one.page.slug)
         drafts[section.spot] = SectionDraft(body, section.spot[1], section.heading)
     return drafts
 

@@ -29,12 +29,12 @@ class Rollup:
     known: Aggregation
 
     @property
-    def shown(self) -> list[Child]:
+    def listed_children(self) -> list[Child]:
         return [child for child in self.children if child.id in self.text.ids]
 
     @property
     def tags(self) -> list[tuple[str, ...]]:
-        return [child.tags for child in self.shown]
+        return [child.tags for child in self.listed_children]
 
     @property
     def is_ready(self) -> bool:

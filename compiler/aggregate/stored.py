@@ -16,7 +16,7 @@ from resolvers.transactions.writer import Writer, record_each
 from .density import Aggregation, read
 from .listing import Child
 from .naming import MetadataValue, topic_names
-from .told import told_in
+from .told import parse_evidence
 
 PLACEMENTS = statements("pages/placements")
 AGGREGATION = statements("sources/aggregation")
@@ -65,7 +65,7 @@ class Outlines:
         """Return the section that a page has grown from."""
         return next((slug for slug, known in self.rollups[page_id].items() if known.is_whole), None)
 
-    def left_by(self, page_id: UUID, slug: str, tags: Collection[str]) -> str:
+    def remaining_text(self, page_id: UUID, slug: str, tags: Collection[str]) -> str:
         """Return the section, or the whole of its page where it is the part of a tag that the page no longer has."""
         known = self.rollups[page_id].get(slug)
         return (known and known.tag and known.tag not in tags and self.whole_of(page_id)) or slug
@@ -87,7 +87,7 @@ async def find_lists(writer: Writer, page_ids: Collection[UUID]) -> set[Spot]:
 async def find_said(writer: Writer, page_ids: Collection[UUID]) -> Mapping[UUID, Sequence[MetadataValue]]:
     found: dict[UUID, list[MetadataValue]] = defaultdict(list)
     for row in await writer.all(PLACEMENTS["find_said"], page_ids=list(page_ids)):
-        found[row["page_id"]].append(MetadataValue(told_in(row["said"]), row["sources"]))
+        found[row["page_id"]].append(MetadataValue(parse_evidence(row["said"]), row["sources"]))
     return found
 
 
@@ -138,7 +138,7 @@ async def find_outlines(writer: Writer, page_ids: Iterable[UUID]) -> Outlines:
             found.active.add(row["page_id"])
         if row["aggregation"] is not None:
             known = replace(read(row["aggregation"]), promoted_page_id=row["promoted_page_id"])
-            found.rollups[row["page_id"]][row["section_slug"]] = known.released if known.is_bereft else known
+            found.rollups[row["page_id"]][row["section_slug"]] = known.as_suppressed if known.is_bereft else known
         elif row["is_cited"]:
             found.cited.add((row["page_id"], row["section_slug"]))
     return found

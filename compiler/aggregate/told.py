@@ -28,7 +28,7 @@ class PlacementEvidence:
     """The tags as words that may lead a page into a section."""
 
 
-def told_in(metadata: str) -> PlacementEvidence:
+def parse_evidence(metadata: str) -> PlacementEvidence:
     """Return what metadata says, an object in JSON."""
     return _kept(metadata) if len(metadata) <= SHORT_MAX else placement_evidence(orjson.loads(metadata))
 
@@ -36,7 +36,7 @@ def told_in(metadata: str) -> PlacementEvidence:
 def placement_evidence(metadata: Mapping[str, Any]) -> PlacementEvidence:
     tags = tags_in(metadata)
     return PlacementEvidence(
-        tuple((basis, name, normalise(name)) for basis, name in dict.fromkeys(named(metadata))),
+        tuple((basis, name, normalise(name)) for basis, name in dict.fromkeys(named_places(metadata))),
         places=aliases(metadata, "place"),
         people=aliases(metadata, "person") | aliases(metadata, "people"),
         projects=aliases(metadata, "project"),
@@ -54,7 +54,7 @@ def aliases(metadata: Mapping[str, Any], key: str) -> frozenset[str]:
     return frozenset(map(normalise, texts(metadata, key)))
 
 
-def named(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def named_places(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield from (("city", name) for name in cities(metadata))
     yield from (("place", name) for name in texts(metadata, "place"))
     journals = (*texts(metadata, "journal"), *texts(metadata, "journal_id"))

@@ -8,8 +8,8 @@ from .decisions import decisions
 from .readings import Reading
 from .sightings import Sighting, first_name
 from .tallies import Tally, earned_type, full_name, suggestion, tally_of, whole_of
-from .text import folded, normalised, padded
-from .variants import NUMBERED, KnownNames, city_names, introduced, other_number, other_spelling, short_forms
+from .text import fold_text, normalised, padded
+from .variants import NUMBERED, KnownNames, city_names, find_introductions, other_number, other_spelling, short_forms
 
 COMPANIONS_MAX = 6  # of one source, for one name
 
@@ -27,7 +27,7 @@ class Counts:
     def add(self, readings: Sequence[Reading]) -> None:
         """Add each sighting of a name without a page to what was stored of it."""
         for reading in readings:
-            self.shorter.update((short.key, (name, short.name)) for name, short in introduced(reading))
+            self.shorter.update((short.key, (name, short.name)) for name, short in find_introductions(reading))
         for reading in readings:
             parts = {sighting.key: place for place, sighting in short_forms(reading)}
             for key, sighting in reading.sightings.items():
@@ -109,7 +109,7 @@ class Counts:
         both.merge(self.tallies[other] if other in self.tallies else tally_of(self.known.held[other]))
         return both if set(both.marks) & NUMBERED else None
 
-    def held(self, drafted: Collection[str]) -> Iterator[HeldName]:
+    def held_names(self, drafted: Collection[str]) -> Iterator[HeldName]:
         """Yield a mention for each source that saw a name without a page for the first time."""
         for key, seen in self.sighted.items():
             card, tally = self.known.held.get(key), self.tallies[key]
@@ -127,7 +127,7 @@ class Counts:
 
 def is_decided(reading: Reading, key: str) -> bool:
     """Return whether the source decides something about this name."""
-    return any(padded(key) in folded(one.title) for one in decisions(reading))
+    return any(padded(key) in fold_text(one.title) for one in decisions(reading))
 
 
 def _companions(reading: Reading, key: str) -> list[str]:

@@ -15,7 +15,7 @@ from content.search.words import SPACELESS
 from .capitals import runs
 from .language import stops_of, word_set
 from .readings import ATTENDING, Reading
-from .text import Sentence, folded, padded
+from .text import Sentence, fold_text, padded
 
 TITLE_MAX = 90
 UNSURE = frozenset({"open", "bold", "quote", "noun", "titled"})  # marks that alone make no name
@@ -291,7 +291,7 @@ def _stands(reading: Reading, stated: Stated, object: str, why: str) -> bool:
     """Return whether somebody could look the decision up again: it names something, or has a reason."""
     if stated.is_sure:
         return True
-    words, is_named = folded(object).split(), _names(reading, object)
+    words, is_named = fold_text(object).split(), _names(reading, object)
     if not words or words[-1] in POINTERS:
         return False
     return is_named and bool(why) if stated.is_weak else is_named or bool(why)
@@ -299,7 +299,7 @@ def _stands(reading: Reading, stated: Stated, object: str, why: str) -> bool:
 
 def _names(reading: Reading, object: str) -> bool:
     """Return whether the words name something that the source sees as a name."""
-    said = folded(object)
+    said = fold_text(object)
     if any(padded(key) in said for key, one in reading.sightings.items() if one.marks - UNSURE):
         return True
     if reading.language == "de":

@@ -20,7 +20,7 @@ from . import metadata
 from .decisions import Decision, decisions, follows, minor_decisions
 from .readings import Reading
 from .sentence_scores import DEFINITION, ONLY_TAGS, UNDEFINED, is_state, score_sentence, telling
-from .text import LONGEST_WORD, Sentence, folded, normalised
+from .text import LONGEST_WORD, Sentence, fold_text, normalised
 
 QUOTE_MIN = 12  # characters
 QUOTES_MAX = 2  # sentences of one source, each a line of its own
@@ -101,7 +101,7 @@ def is_tagged(reading: Reading, subject: Subject, *kinds: str) -> bool:
     return any(not subject.names.isdisjoint(given.get(kind, ())) for kind in kinds)
 
 
-def found_decision(reading: Reading, subject: Subject) -> Decision | None:
+def find_decision(reading: Reading, subject: Subject) -> Decision | None:
     """Return the decision that the page is about."""
     return next((one for one in decisions(reading) if normalise(one.title) in subject.names), None)
 
@@ -197,24 +197,24 @@ def _line(
 
 
 def _context(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
-    decision = found_decision(reading, subject)
+    decision = find_decision(reading, subject)
     return _quotes(reading, decision.before) if decision else ()
 
 
 def _decision(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
-    decision = found_decision(reading, subject)
+    decision = find_decision(reading, subject)
     return _quotes(reading, (decision.sentence,)) if decision else ()
 
 
 def _rationale(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
-    decision = found_decision(reading, subject)
+    decision = find_decision(reading, subject)
     if decision is None or not decision.why:
         return ()
     return (EvidenceLine(reading.source, (decision.why,), 0.0, decision.why, day=decision.sentence.day),)
 
 
 def _consequences(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
-    decision = found_decision(reading, subject)
+    decision = find_decision(reading, subject)
     if decision:
         return _quotes(reading, decision.after)
     return _quotes(reading, [one for one in naming(reading, subject.names) if follows(one)])
@@ -300,4 +300,4 @@ def says_capital(sentence: Sentence, name: str) -> bool:
 def _folded_words(word: str) -> tuple[str, ...]:
     """Return the folded words of a word that begins with a capital, without the punctuation around it."""
     bare = word.strip(".,;:!?()“”\"'’«»")
-    return tuple(folded(bare).split()) if bare[:1].isupper() else ()
+    return tuple(fold_text(bare).split()) if bare[:1].isupper() else ()

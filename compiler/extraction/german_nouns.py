@@ -128,7 +128,7 @@ def _is_named_kind(name: str) -> bool:
     return is_named and KIND.search(kind.lower()) is not None and kind.lower() not in NO_ARTICLE
 
 
-def explained(name: str, is_sure: bool) -> str | None:
+def explained_noun(name: str, is_sure: bool) -> str | None:
     """Return the noun that the one before it explains: `Leihlokal` in `die Plattform Leihlokal`; it may be a name."""
     kind, _, noun = name.partition(" ")
     word = noun.lower()

@@ -32,7 +32,7 @@ STREET = re.compile(
 )
 
 
-def named(source: SourceText) -> Iterator[tuple[str, str]]:
+def named_things(source: SourceText) -> Iterator[tuple[str, str]]:
     """Yield (kind, name): place, city, person, project, journal, tag and title."""
     for kind in NAMED:
         said = cities(source.metadata) if kind == "city" else texts(source.metadata, kind)

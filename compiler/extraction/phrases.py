@@ -36,7 +36,7 @@ class NameIndex:
             elif words := padded(name).split(maxsplit=1):
                 self.by_word.setdefault(words[0], []).append((name, padded(name)))
 
-    def said_in(self, reading: Reading) -> set[str]:
+    def names_in(self, reading: Reading) -> set[str]:
         """Return the names that are phrases of the text."""
         text = "\n".join(sentence.words for sentence in _read(reading))
         stops = stops_of(reading.language)
@@ -61,7 +61,7 @@ def _is_phrase(words: list[str], stops: Set[str]) -> bool:
 def sentences_by_name(reading: Reading, names: NameIndex) -> dict[str, list[int]]:
     """Return by name the indexes of the sentences that say it: within a sentence the longest of overlapping names."""
     found: dict[str, list[int]] = {}
-    wanted = [(name, padded(name)) for name in names.said_in(reading)]
+    wanted = [(name, padded(name)) for name in names.names_in(reading)]
     for index, sentence in enumerate(_read(reading) if wanted else ()):
         words = sentence.words
         hits = [name for name, word in wanted if word in words]

@@ -22,7 +22,7 @@ from .readings import Reading, keepable, reading_of
 from .sightings import first_name
 from .tallies import tally_of, title
 from .text import Sentence
-from .variants import KnownNames, city_names, introduced, other_forms, other_number, short_forms
+from .variants import KnownNames, city_names, find_introductions, other_forms, other_number, short_forms
 
 NAMES_MAX = 100_000  # of pages, that texts are compared with
 ABOUT = ("place", "city", "person", "project", "journal", "tag", "title")
@@ -96,7 +96,7 @@ class SourceBatch:
         Where the wiki has too many names to compare, it is asked for the phrases of the texts, some at a time.
         """
         for reading in readings:
-            names |= phrases(reading) if self.own is None else self.own.said_in(reading)
+            names |= phrases(reading) if self.own is None else self.own.names_in(reading)
             if len(names) > NAMES_MAX:
                 await self._look_up_pages(names)
                 names = set()
@@ -220,7 +220,7 @@ class SourceBatch:
             self._also(place, sighting.name)
         for city, name in city_names(reading):
             self._also(city, name)
-        for long, short in introduced(reading):
+        for long, short in find_introductions(reading):
             self._also(long, short.name)
 
     def _full(self, reading: Reading) -> None:
@@ -293,7 +293,7 @@ class SourceBatch:
         return Plan(
             tuple(new_pages.values()),
             tuple(updates),
-            tuple(self.counts.held(self.by_name)),
+            tuple(self.counts.held_names(self.by_name)),
             tuple(
                 link for link in found if all(end.id or (end.type, end.title) in made for end in (link.start, link.end))
             ),

@@ -14,10 +14,10 @@ from content.templates import TEMPLATES
 from ..planner import LEADING, NewPage, PageUpdate, SectionProposal
 from . import metadata
 from .drafts import Draft
-from .evidence import EvidenceLine, Subject, entries, found_decision, is_tagged, naming
+from .evidence import EvidenceLine, Subject, entries, find_decision, is_tagged, naming
 from .language import language_of
 from .sentence_scores import DEFINITION, form_of, telling
-from .text import Sentence, folded, padded
+from .text import Sentence, fold_text, padded
 from .writer import RELATED, is_new, lead_of
 
 SUMMARY_MAX = 200
@@ -50,7 +50,7 @@ def sentence_about(draft: Draft) -> str | None:
             default=said if best.telling >= 0 and ENDED.search(said.text) else None,
         )
     current = draft.card.summary if draft.card else None
-    if said is None or (current and _rank(Sentence(current, folded(current)), names) >= best):
+    if said is None or (current and _rank(Sentence(current, fold_text(current)), names) >= best):
         return None
     text = first_sentence(said.text, SUMMARY_MAX)
     return (f"{said.speaker}: “{text}”" if said.speaker else text) or None
@@ -92,19 +92,19 @@ def stands_alone(sentence: Sentence, names: Set[str]) -> bool:
     return sentence.words.strip() not in names
 
 
-def ranked(counts: Counter[str]) -> list[tuple[str, int]]:
+def most_common(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
 
 
 def _opens(text: str, names: Set[str]) -> bool:
     """Return whether a sentence is about a topic, and does not only use its word."""
-    words = folded(text)
+    words = fold_text(text)
     is_whole = ENDED.search(text) is not None or SPACELESS.search(text) is not None
     return is_whole and any(0 <= words.find(padded(name)) < FIRST for name in names)
 
 
 def _decided(draft: Draft) -> str | None:
-    found = (found_decision(reading, draft.subject) for reading in draft.oldest_first)
+    found = (find_decision(reading, draft.subject) for reading in draft.oldest_first)
     return next((first_sentence(one.sentence.text, SUMMARY_MAX) for one in found if one), None)
 
 
@@ -117,8 +117,8 @@ def _given(draft: Draft) -> str | None:
             tags.update(metadata.tags(reading.source))
         if is_tagged(reading, draft.subject, "place"):
             cities.update(metadata.cities(reading.source.metadata)[:1])
-    words = ", ".join(tag for tag, _ in ranked(tags)[:NAMES_MAX])
-    city = next((city for city, _ in ranked(cities)), "")
+    words = ", ".join(tag for tag, _ in most_common(tags)[:NAMES_MAX])
+    city = next((city for city, _ in most_common(cities)), "")
     return f"{city}: {words}" if city and words else city or words or None
 
 
@@ -133,7 +133,7 @@ def _named(draft: Draft) -> str | None:
                 forms[key] = max(
                     forms.get(key, ""), sighting.name, key=lambda form: (sum(map(str.isupper, form)), form)
                 )
-    often = [forms[key] for key, count in ranked(counts) if count > 1][:NAMES_MAX]
+    often = [forms[key] for key, count in most_common(counts) if count > 1][:NAMES_MAX]
     return ", ".join(name[:1].upper() + name[1:] for name in often) if len(often) > 1 else None
 
 
@@ -153,7 +153,7 @@ def new_page(draft: Draft) -> NewPage | None:
         return None
     return NewPage(
         draft.type, draft.title, sections, sentence_about(draft) or describe_page(draft), tuple(draft.aliases),
-        tuple(tag for tag, _ in ranked(draft.tags)[:TAGS_MAX]), tuple(draft.promotes),
+        tuple(tag for tag, _ in most_common(draft.tags)[:TAGS_MAX]), tuple(draft.promotes),
     )  # fmt: skip
 
 
@@ -163,7 +163,7 @@ def page_update(draft: Draft) -> PageUpdate | None:
     assert card is not None
     sections = _sections(draft)
     aliases = tuple(name for name in draft.aliases if normalise(name) not in card.aliases)
-    tags = tuple(tag for tag, _ in ranked(draft.tags) if tag not in card.tags)[: max(0, TAGS_MAX - len(card.tags))]
+    tags = tuple(tag for tag, _ in most_common(draft.tags) if tag not in card.tags)[: max(0, TAGS_MAX - len(card.tags))]
     if not sections and not aliases:
         return None
     return PageUpdate(card.id, sections, sentence_about(draft), aliases, tags)

@@ -18,7 +18,7 @@ from content.search.words import SPACELESS
 from ..planner import SourceText
 from . import metadata
 from .capitals import HONORIFICS, IMPERATIVES, PARTICLES, PRESS, CapitalRun, runs
-from .german_nouns import explained, has_inner_capitals
+from .german_nouns import explained_noun, has_inner_capitals
 from .language import SAMPLE, STOPWORDS, language_of
 from .language import SPACELESS as SPACELESS_LANGUAGES
 from .sightings import (
@@ -35,9 +35,9 @@ from .sightings import (
     short_forms_of,
     without,
 )
-from .spaceless import found
+from .spaceless import extract_names
 from .subjects import GENERIC, subjects
-from .text import WORD, Sentence, TextLine, clean, folded, lines, normalised, padded, split
+from .text import WORD, Sentence, TextLine, clean, fold_text, lines, normalised, padded, split
 
 NAMES_MAX = 300  # of one source
 WORDS_MAX = 6
@@ -125,7 +125,7 @@ class Reading:
     @cached_property
     def words(self) -> str:
         """Return all normalised words of the sentences, and those of the metadata, a line for each."""
-        named = (folded(name) for _, name in self.named)
+        named = (fold_text(name) for _, name in self.named_things)
         return "\n".join([*(sentence.words for sentence in self.sentences), *named])
 
     @cached_property
@@ -136,7 +136,7 @@ class Reading:
     @cached_property
     def all_words(self) -> str:
         """Return the normalised words of the whole text, headings and code among them, and of the metadata."""
-        return f"{folded(self.source.content)}{''.join(folded(name) for _, name in self.named)}"
+        return f"{fold_text(self.source.content)}{''.join(fold_text(name) for _, name in self.named_things)}"
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
@@ -144,20 +144,20 @@ class Reading:
         return frozenset(filter(str.isascii, self.all_words.split()))
 
     @cached_property
-    def named(self) -> tuple[tuple[str, str], ...]:
+    def named_things(self) -> tuple[tuple[str, str], ...]:
         """Return the (kind, name) that the metadata give, who wrote a mail, and the names in the fields of a record."""
         written = self.source.content[:MAIL_MAX].splitlines()
         mail = mail_of(written)
         record = NO_RECORD if mail else record_of(written)
         people = [mail.sender] if mail and mail.sender else record.people
         fields = [*(("person", name) for name in people), *(("project", name) for name in record.parties)]
-        return (*metadata.named(self.source), *fields)
+        return (*metadata.named_things(self.source), *fields)
 
     @cached_property
     def metadata(self) -> dict[str, set[str]]:
         """Return by kind the normalised names that the metadata gives."""
         by_kind: dict[str, set[str]] = {}
-        for kind, name in self.named:
+        for kind, name in self.named_things:
             by_kind.setdefault(kind, set()).add(key_of(name, kind))
         return by_kind
 
@@ -165,7 +165,7 @@ class Reading:
     def sightings(self) -> dict[str, Sighting]:
         """Return the sightings by key, in the order of the text."""
         seen: dict[str, Sighting] = {}
-        for kind, name in self.named:
+        for kind, name in self.named_things:
             see(seen, name, kind, context=metadata.short_name(self.source.title) or "")
         self._read_titles(seen)
         for line in self.lines:
@@ -186,14 +186,14 @@ class Reading:
                     part.marks.add("short")
             marked = "\n".join(key for key, sighting in seen.items() if sighting.marks & {"work", "name", "quote"})
             people = [key for key, one in seen.items() if one.is_person and len(key) > 1 and SPACELESS.search(key)]
-            titles_given = [name for kind, name in self.named if kind == "title"]
+            titles_given = [name for kind, name in self.named_things if kind == "title"]
             for name, context, is_about in subjects(self.lines, titles_given, self.language):
                 is_name = name in marked or any(name.startswith(one) for one in people)
                 holding = holding_names(seen, normalised(name))
                 is_inside = bool(holding) and not self._alone(normalised(name), holding)
                 if name in seen or not (is_inside or (SPACELESS.search(name) and is_name)):
                     see(seen, name, "subject" if is_about else "noun", context=context)
-        titles = "\n".join(map(folded, self._titles))
+        titles = "\n".join(map(fold_text, self._titles))
         for key, sighting in seen.items() if titles else ():
             is_word = sighting.marks <= {"title", "noun"} or key in GENERIC.get(self.language, ())
             if padded(key) in titles and not is_word:
@@ -235,7 +235,7 @@ class Reading:
         """See the names in the title and in a heading above all text, unless each of its words has a capital."""
         for title in self._titles:
             whole = key_of(title, "title")
-            for name, is_person, is_sure in found(title, self.language):
+            for name, is_person, is_sure in extract_names(title, self.language):
                 if key_of(name, "name") != whole:
                     see(seen, name, "name" if is_sure else "open", context=title, is_person=is_person)
             if not SMALL.search(title):
@@ -256,9 +256,9 @@ class Reading:
         named = self._joined(sentence, named) if len(named) > 1 else named
         if self.language == "de":
             named += [
-                (name, "bare", False) for run in self._runs(sentence) if (name := explained(run.name, run.is_sure))
+                (name, "bare", False) for run in self._runs(sentence) if (name := explained_noun(run.name, run.is_sure))
             ]
-        said = found(sentence, self.language)
+        said = extract_names(sentence, self.language)
         named += [(name, "name" if is_sure else "open", is_person) for name, is_person, is_sure in said]
         for name, kind, is_person in named:
             if sighting := see(seen, name, kind, context=context, is_person=is_person):

@@ -192,7 +192,7 @@ class SpacelessName(NamedTuple):
     is_sure: bool = True
 
 
-def found(sentence: str, language: str) -> Iterator[SpacelessName]:
+def extract_names(sentence: str, language: str) -> Iterator[SpacelessName]:
     """Return the names that a sentence of one of these languages gives away."""
     finder = FINDERS.get(language)
     return finder(sentence) if finder else iter(())

@@ -17,7 +17,7 @@ from .german_nouns import ABSTRACT, DETERMINERS, KINDS_OF_PLACE, NO_ARTICLE
 from .language import stops_of, word_set
 from .sightings import LINK
 from .spaceless import ZH_STOPS
-from .text import WORD, Sentence, TextLine, clean, folded, normalised
+from .text import WORD, Sentence, TextLine, clean, fold_text, normalised
 
 SUBJECTS_MAX = 12  # of one source
 SENTENCES_MAX = 400  # that are counted
@@ -132,14 +132,14 @@ def subjects(lines: Sequence[TextLine], titles: Iterable[str], language: str) ->
     ]
     heads += [shown for line in lines for shown in _link_texts(line.raw)]
     find = {"zh": _chinese, "ja": _japanese, "de": _german}.get(language, _spaced)
-    counts = find(sentences, [folded(clean(head)) for head in heads if head], language)
+    counts = find(sentences, [fold_text(clean(head)) for head in heads if head], language)
     found = {name: True for name, _ in sorted(counts.items(), key=lambda one: (-one[1], one[0]))}
     if len(sentences) <= SHORT_MAX:
         said = dict(_said_once(sentences, language))
         found |= dict.fromkeys((name for name, is_theme in said.items() if is_theme), True)
         found |= {name: False for name in said if name not in found}
     for name in list(found)[:SUBJECTS_MAX]:
-        wanted = name if SPACELESS.search(name) else folded(name)
+        wanted = name if SPACELESS.search(name) else fold_text(name)
         if text := next((one.text for one in sentences if wanted in one.words), None):
             is_written = language != "de" and text.isascii()
             yield Subject(name if is_written else _written(name, text), text, found[name])
@@ -175,7 +175,7 @@ def _labels(sentences: Sequence[Sentence], small: Container[str]) -> Iterator[st
 
 def _pairs(clause: str, small: Container[str]) -> Iterator[tuple[str, bool]]:
     """Yield pairs of words that stand as nouns do: `the courier app`, and at the start `heat pump is`."""
-    words = folded(clause).split()
+    words = fold_text(clause).split()
     for at, (first, second) in enumerate(pairwise(words)):
         if first in small or second in small or not (first.isalpha() and second.isalpha()):
             continue
@@ -270,7 +270,9 @@ def _german(sentences: Sequence[Sentence], heads: Iterable[str], language: str) 
     for sentence in sentences:
         written = sentence.text.split()
         nouns = {word.strip(".,;:!?()“”„\"'’«»") for word in written[1:] if word[:1].isupper()}
-        counts.update({folded(noun).strip() for noun in nouns if len(noun) >= LETTERS_MIN and noun.isalpha()} - small)
+        counts.update(
+            {fold_text(noun).strip() for noun in nouns if len(noun) >= LETTERS_MIN and noun.isalpha()} - small
+        )
     headed = "".join(heads)
     return Counter({name: count for name, count in counts.items() if count >= OFTEN or f" {name} " in headed})
 

@@ -128,7 +128,7 @@ def lines(text: str) -> tuple[TextLine, ...]:
     return _short(text) if len(text) <= SHORT_MAX else _long(text) if len(text) <= LONG_MAX else _lines(text)
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """Return normalised words between spaces: ` taberna dos mercadores `, so that a name is looked for with its spaces.
 
     A possessive is a word of its own, and so is an elided article: `sofia 's`, `l' ile`.
@@ -145,13 +145,13 @@ def folded(text: str) -> str:
 @cache_short(10_000, LONGEST_NAME)
 def folded_name(name: str) -> str:
     """Return the folded words of a title, which is asked for again and again."""
-    return folded(name)
+    return fold_text(name)
 
 
 @cache_short(10_000, LONGEST_NAME)
 def padded(name: str) -> str:
     """Return a normalised name as it stands in a sentence's words; without spaces around it if its script has none."""
-    return name if SPACELESS.search(name) else folded(name)
+    return name if SPACELESS.search(name) else fold_text(name)
 
 
 @cache_short(20_000, LONGEST_WORD)
@@ -290,7 +290,7 @@ def _turn(line: str, heading: str, speakers: Set[str], *, is_own: bool) -> TextL
 
 def _spoken(line: TextLine, speaker: str, *, is_own: bool = False) -> TextLine:
     """Return a line with the one who says or writes it, who is named where the sentence speaks of oneself."""
-    name = folded(speaker).rstrip()
+    name = fold_text(speaker).rstrip()
     return line._replace(
         sentences=tuple(
             Sentence(one.text, f"{name}{one.words}" if is_own or OWN_WORDS.search(one.words) else one.words, speaker)
@@ -310,7 +310,7 @@ def _line(line: str, heading: str) -> TextLine:
 
 
 def _sentences(text: str) -> tuple[Sentence, ...]:
-    return tuple(Sentence(one, folded(one)) for one in split(text) if len(one) > 1)
+    return tuple(Sentence(one, fold_text(one)) for one in split(text) if len(one) > 1)
 
 
 def split(text: str) -> list[str]:

@@ -64,7 +64,7 @@ BEFORE_MAX = 100  # characters before a short form that may say its long one
 NICKNAME_MIN = 2  # letters of a short form of a first name
 
 
-def introduced(reading: Reading) -> Iterator[tuple[str, Sighting]]:
+def find_introductions(reading: Reading) -> Iterator[tuple[str, Sighting]]:
     """Yield (name, sighting of a shorter form of it) where the source says that both are one.
 
     `JavaScript (JS)` introduces a short form, and who talks with Deborah calls her `Deb`.

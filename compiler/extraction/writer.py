@@ -11,7 +11,7 @@ from operator import attrgetter
 from rapidfuzz import fuzz
 
 from ..planner import LEADING, SectionTask, SourceText
-from ..quoting import MARK, bounded, kept_label, mark, marked_refs
+from ..quoting import MARK, find_refs, fit_lines, mark, mark_label
 from .evidence import EvidenceLine, Subject, entries, former_lines, subject_of
 from .readings import reading_of
 from .sentence_scores import DEFINITION
@@ -49,7 +49,7 @@ class ExtractiveWriter:
         written = _related(task, sources) if task.slug in RELATED else _lines(task, sources, subject)
         theirs = _theirs(task, sources, subject)
         ours = [line for line in written if not _is_replaced(line, theirs)] if theirs else written
-        return "\n\n".join(filter(None, ["\n".join(theirs).strip("\n"), "\n".join(bounded(ours))]))
+        return "\n\n".join(filter(None, ["\n".join(theirs).strip("\n"), "\n".join(fit_lines(ours))]))
 
 
 def _newest_first(sources: Iterable[SourceText]) -> list[SourceText]:
@@ -162,7 +162,7 @@ def _theirs(task: SectionTask, sources: Iterable[SourceText], subject: Subject) 
     own = {
         line
         for source in sources
-        if cited and kept_label(source) in cited
+        if cited and mark_label(source) in cited
         for line in (
             *(entry.line for entry in entries(task.slug, reading_of(source), subject)),
             *former_lines(task.slug, reading_of(source), subject),
@@ -178,7 +178,7 @@ def _is_form(line: str, slug: str) -> bool:
 
 def _is_replaced(line: str, theirs: Iterable[str]) -> bool:
     """Return whether a person's line is this one, changed: it names the same source and says much the same."""
-    cited = marked_refs(line)[:1]
+    cited = find_refs(line)[:1]
     return any(
-        cited == marked_refs(other)[:1] and fuzz.ratio(line, other) >= CHANGED for other in theirs if "[^" in other
+        cited == find_refs(other)[:1] and fuzz.ratio(line, other) >= CHANGED for other in theirs if "[^" in other
     )

@@ -12,7 +12,7 @@ from db.database import Row
 from db.sql import statements
 from resolvers.transactions.writer import Writer
 
-from ..authors import planned
+from ..authors import make_plan
 from ..leaf_pass import Run
 from ..metrics import Metrics
 from ..planner import Knowledge, MentionCard, PageCard, Plan, SourceText
@@ -46,7 +46,7 @@ async def clusters_of(
     if not sources:
         return {}
     knowledge = Unheld(StoredKnowledge(run.database, run.scope), aliases)
-    plan = await answer_or(run, gone, planned(run.authors.planner, sources, knowledge), Plan())
+    plan = await answer_or(run, gone, make_plan(run.authors.planner, sources, knowledge), Plan())
     return {alias: held.cluster for held in plan.held if (alias := normalise(held.name)) in aliases}
 
 

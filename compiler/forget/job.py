@@ -82,7 +82,7 @@ class Forgetting(Run):
             await finish(writer, self.job, self.metrics.stored)
         return True
 
-    async def kept(self, writer: Writer, done: Metrics) -> None:
+    async def store_metrics(self, writer: Writer, done: Metrics) -> None:
         """Store the metrics at the end of each transaction. Raises Lost."""
         total = self.metrics + done
         await advance(writer, self.job, total.stored)
@@ -108,7 +108,7 @@ class Forgetting(Run):
                 raise Stale
             await rewrite_pages(writer, page_ids, remaking.pages, wanted, done)
             done.add("seconds", round(time.monotonic() - began, 3))
-            await self.kept(writer, done)
+            await self.store_metrics(writer, done)
 
     async def recount(self, wanted: ForgetRequest) -> None:
         """Count again the names that were seen in forgotten sources."""
@@ -118,7 +118,7 @@ class Forgetting(Run):
         done = Metrics()
         async with writing(self.database, self.scope) as writer:
             await recount_names(writer, wanted, clusters, done)
-            await self.kept(writer, done)
+            await self.store_metrics(writer, done)
 
     async def scan(self, wanted: ForgetRequest) -> bool:
         """Erase the states of a few pages that quote forgotten sources; return false at the end.
@@ -136,7 +136,7 @@ class Forgetting(Run):
                 await erase_history(writer, page_id, wanted, done)
         if done.counts.get("states_erased") or done.repeating:
             async with writing(self.database, self.scope) as writer:
-                await self.kept(writer, done)
+                await self.store_metrics(writer, done)
         if page_ids:
             self.scanned = page_ids[-1]
         return bool(page_ids)
@@ -150,7 +150,7 @@ class Forgetting(Run):
             await erase_traces(writer, wanted, done)
             await writer.run(FORGETTING["drop_forgettings"], source_ids=wanted.source_ids)
             done.add("sources_forgotten", len(wanted.rows))
-            await self.kept(writer, done)
+            await self.store_metrics(writer, done)
         for source_id in wanted.gone.ids:
             KEPT.forget(source_id)
         self.wanted = None

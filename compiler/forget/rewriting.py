@@ -16,7 +16,7 @@ from resolvers.model.drafts import SectionDraft
 from resolvers.model.names import Names, free_slug, renew_names, title_slug
 from resolvers.model.outline import Outline
 from resolvers.model.pages import Page, find_pages
-from resolvers.pages.renaming import BEGINNING, TEXTS_PER_BATCH, NewName, new_name, renamed
+from resolvers.pages.renaming import BEGINNING, TEXTS_PER_BATCH, NewName, new_name, rename_section_links
 from resolvers.pages.update import save
 from resolvers.search.index import Findable, write_search
 from resolvers.transactions.writer import Writer, record
@@ -39,17 +39,17 @@ async def relist(
     states = {remade.before.id: remade.after if is_left(remade.after, with_children) else None for remade in pages}
     lines = {f"{one.before.type}/{one.before.slug}": (one.before, states[one.before.id]) for one in pages}
     for page in (await find_pages(writer, above)).values():
-        sections = tuple(replace(section, body=relisted(section, lines)) for section in page.sections)
+        sections = tuple(replace(section, body=rewrite_list(section, lines)) for section in page.sections)
         if sections != page.sections:
             drafts = [SectionDraft(section.body, section.slug) for section in sections]
             saved = await save(
-                writer, page, replace(page, sections=outline.merged(page.type, page.sections, drafts)),
+                writer, page, replace(page, sections=outline.merge_drafts(page.type, page.sections, drafts)),
                 edit_summary=EDIT_SUMMARY,
             )  # fmt: skip
             await record(writer, "page.rewritten", page.id, version=saved.version)
 
 
-def relisted(section: Section, pages: Mapping[str, tuple[Page, Page | None]]) -> str:
+def rewrite_list(section: Section, pages: Mapping[str, tuple[Page, Page | None]]) -> str:
     """Rewrite only lines that are as a rollup has them: what people wrote about a page is theirs."""
     kept: list[str] = []
     for line in section.body.split("\n"):
@@ -81,7 +81,7 @@ TARGETS = statements("links/targets")
 RESPELLED = "The name of a page was forgotten"
 
 
-async def retitled(writer: Writer, remade: Remade) -> Remade:
+async def retitle(writer: Writer, remade: Remade) -> Remade:
     """Return the page under another name that it has, where nothing it still rests on says a word of its title.
 
     A title that a person gave stays. One without any other name says of what type the page is.
@@ -140,7 +140,7 @@ async def respell_page(
     wanted: ForgetRequest,
     done: Metrics,
 ) -> None:
-    sections = renamed(relabelled(page.sections, labels), targets, name)
+    sections = rename_section_links(relabel(page.sections, labels), targets, name)
     if sections == page.sections:
         return
     after = replace(page, sections=sections)
@@ -158,7 +158,7 @@ def title_links(before: Page, after: Page) -> dict[str, str]:
     }
 
 
-def relabelled(sections: Outline, labels: Mapping[str, str]) -> Outline:
+def relabel(sections: Outline, labels: Mapping[str, str]) -> Outline:
     texts = {section.slug: section.body for section in sections}
     for old, new in labels.items():
         texts = {slug: text.replace(old, new) for slug, text in texts.items()}
@@ -173,7 +173,7 @@ async def rewrite_pages(
     lists = await find_lists(writer, page_ids)
     showing = await writer.all(FORGETTING["find_showing"], page_ids=page_ids)
     above = await find_pages(writer, {row["page_id"] for row in showing} | {page_id for page_id, _ in lists})
-    pages = [await retitled(writer, remade) if is_left(remade.after, children) else remade for remade in pages]
+    pages = [await retitle(writer, remade) if is_left(remade.after, children) else remade for remade in pages]
     for remade in pages:
         if is_left(remade.after, children):
             await store(writer, remade, wanted, done)

@@ -95,7 +95,7 @@ def without_saying(page: Page, known: dict[str, Aggregation], lost: Collection[s
         for section in sections
         if (held := known.get(section.slug))
     ]
-    return replace(page, sections=outline.merged(page.type, sections, drafts) if drafts else sections)
+    return replace(page, sections=outline.merge_drafts(page.type, sections, drafts) if drafts else sections)
 
 
 def without_tags(page: Page, lost: Collection[str]) -> Page:

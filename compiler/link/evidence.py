@@ -34,7 +34,7 @@ async def evident_references(writer: Writer, changes: Sequence[PageChange]) -> l
 
 async def parents(writer: Writer, entities: Sequence[UUID]) -> dict[str, list[Pair]]:
     """Return by reason the pairs of an entity and the topic of the place that its sources share."""
-    places = shared_places(await writer.all(COMPILING["find_places"], page_ids=entities))
+    places = find_shared_places(await writer.all(COMPILING["find_places"], page_ids=entities))
     names = sorted({name for _, _, name in places})
     if not names:
         return {}
@@ -48,7 +48,7 @@ async def parents(writer: Writer, entities: Sequence[UUID]) -> dict[str, list[Pa
     return {reason: list(dict.fromkeys(pairs)) for reason, pairs in found.items()}
 
 
-def shared_places(rows: Sequence[Row]) -> list[tuple[UUID, str, str]]:
+def find_shared_places(rows: Sequence[Row]) -> list[tuple[UUID, str, str]]:
     """Return (page, kind, name) of the cities and journals that two sources of a page name."""
     sources: Counter[tuple[UUID, str, str]] = Counter()
     for row in rows:

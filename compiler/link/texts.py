@@ -48,7 +48,7 @@ class PageLinks:
             self.known = {given[row["n"] - 1].target for row in rows}
             self.made = {name for _, _, type, slug in self.pages for name in (slug, f"{type}/{slug}")}
 
-    def linked(self, text: str, page_id: UUID) -> str:
+    def link_text(self, text: str, page_id: UUID) -> str:
         """Return the text as it is stored on a page, which does not link to itself."""
 
         def other(title: str) -> tuple[str, str, str] | None:

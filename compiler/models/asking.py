@@ -84,29 +84,29 @@ class Asker:
 
     async def ask(self, question: ModelQuestion[Answer], text: str, complaint: Complaint[Answer]) -> Answer:
         """Ask; `complaint` says what is wrong with an answer of the right form. Raises Malformed, Unavailable."""
-        async with self.semaphore, self.metered() as usage:
+        async with self.semaphore, self.meter_usage() as usage:
             result = await question.agent.run(
                 text, deps=complaint, model=self.model, model_settings=self.settings, usage=usage
             )
         return result.output
 
     @asynccontextmanager
-    async def metered(self) -> AsyncIterator[RunUsage]:
+    async def meter_usage(self) -> AsyncIterator[RunUsage]:
         """Record in the end what is used in the block, and raise errors of the provider as errors of Cairn."""
         usage = RunUsage()
         try:
             yield usage
         except (AgentRunError, UserError) as error:
-            raise self.translated(error) from None
+            raise self.translate_error(error) from None
         finally:
             if usage.requests:
-                await asyncio.shield(self.meter.add(self.priced(usage)))
+                await asyncio.shield(self.meter.add(self.usage_of(usage)))
 
-    def priced(self, usage: RunUsage) -> Usage:
+    def usage_of(self, usage: RunUsage) -> Usage:
         cost = None if usage.cost is None else float(usage.cost)
-        return Usage(usage.requests, usage.input_tokens, usage.output_tokens, cost).priced(self.price)
+        return Usage(usage.requests, usage.input_tokens, usage.output_tokens, cost).with_price(self.price)
 
-    def translated(self, error: Exception) -> CairnError:
+    def translate_error(self, error: Exception) -> CairnError:
         """Return an error without what the provider says: that may hold parts of sources, or of a key."""
         if isinstance(error, ContentFilterError):
             return Malformed(f"The provider of {self.name} refused to answer about these sources.")

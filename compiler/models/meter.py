@@ -40,7 +40,7 @@ class Meter:
 
     async def add(self, used: Usage) -> None:
         """Note usage immediately, in the job and for the day."""
-        self.count(used.counted)
+        self.count(used.metrics)
         values: dict[str, Any] = {**used._asdict(), "cost": used.cost or 0.0}
         async with read_connection(self.database) as connection:
             await connection.run(

@@ -15,7 +15,7 @@ from .asking import Asker, ModelQuestion
 from .fencing import Fence, one_line
 from .plans import Shown, SourceGroup, SourcePart, groups, join_plans, plan_of
 from .prompts import prompt
-from .writer import TITLE_MAX, headed
+from .writer import TITLE_MAX, with_header
 
 PAGES_MAX, MENTIONS_MAX, PROPOSED_MAX = 80, 80, 60  # shown in one request
 SUMMARY_MAX, ALIASES_MAX, METADATA_MAX = 200, 4, 300
@@ -52,7 +52,7 @@ class ModelPlanner:
         for parts in group.requests:
             known = await look_up([readings[part.source.id] for part in parts], knowledge)
             shown = Shown({f"s{n}": readings[part.source.id] for n, part in enumerate(parts, start=1)}, *known)
-            text = text_of(parts, shown, proposed([*before, *plans]))
+            text = text_of(parts, shown, proposed_pages([*before, *plans]))
             plans.append(plan_of(await self.asker.ask(PLANNING, text, no_complaint), shown))
         return join_plans(plans)
 
@@ -66,7 +66,7 @@ async def look_up(
 ) -> tuple[Mapping[str, PageCard], Mapping[str, MentionCard]]:
     """Return pages and open names that these sources say, by handle, those first that most of them say."""
     said = Counter(
-        name for reading in readings for name in phrases(reading) | reading.sightings.keys() | named(reading)
+        name for reading in readings for name in phrases(reading) | reading.sightings.keys() | metadata_names(reading)
     )
     found = await knowledge.pages(sorted(said))
     often: Counter[UUID] = Counter()
@@ -84,12 +84,12 @@ async def look_up(
     )
 
 
-def named(reading: Reading) -> set[str]:
+def metadata_names(reading: Reading) -> set[str]:
     """Return the names that the metadata give."""
     return {name for names in reading.metadata.values() for name in names}
 
 
-def proposed(plans: Iterable[Plan]) -> list[str]:
+def proposed_pages(plans: Iterable[Plan]) -> list[str]:
     """Return the pages that were proposed before for this batch."""
     return [f"{page.type}: {one_line(page.title, TITLE_MAX)}" for plan in plans for page in plan.new_pages][
         -PROPOSED_MAX:
@@ -138,4 +138,4 @@ def part_text(part: SourcePart) -> str:
         ", ".join(f"{name}: {value}" for name, value in sorted(part.source.metadata.items())), METADATA_MAX
     )
     place = f"part {part.number} of {part.of}\n" if part.of > 1 else ""
-    return f"{metadata}\n{place}{headed(part.source, part.text)}".lstrip()
+    return f"{metadata}\n{place}{with_header(part.source, part.text)}".lstrip()

@@ -13,7 +13,7 @@ from uuid import UUID
 from content.names import normalise
 
 from ..extraction.readings import Reading
-from ..extraction.text import folded, padded
+from ..extraction.text import fold_text, padded
 from ..planner import (
     HeldName,
     LinkProposal,
@@ -68,7 +68,7 @@ class PlanReader:
         names = {handle: PageName(type=page.type, title=page.title) for handle, page in reversed(made) if handle}
         names |= {handle: PageName(id=card.id) for handle, card in self.shown.pages.items()}
         updates = tuple(filter(None, map(self.update, self.first(answer.updates, UPDATES_MAX))))
-        held = tuple(filter(None, map(self.held, self.first(answer.held, HELD_MAX))))
+        held = tuple(filter(None, map(self.held_name, self.first(answer.held, HELD_MAX))))
         links = tuple(filter(None, (self.link(link, names) for link in self.first(answer.links, LINKS_MAX))))
         return Plan(tuple(page for _, page in made), updates, held, links, dropped=dict(self.dropped))
 
@@ -79,7 +79,7 @@ class PlanReader:
         promoted = [card for handle in answer.promotes if (card := self.mention(handle))]
         earlier = dict.fromkeys(id for card in promoted for id in card.source_ids)
         sections = self.sections(answer.sections, earlier)
-        cited = self.cited(answer.sections)
+        cited = self.cited_readings(answer.sections)
         if not normalise(answer.title):
             self.drop("blank_slug")
             return None
@@ -105,11 +105,11 @@ class PlanReader:
         if not sections:
             self.drop("no_sources")
             return None
-        aliases = self.aliases(answer.aliases, self.cited(answer.sections))
+        aliases = self.aliases(answer.aliases, self.cited_readings(answer.sections))
         tags = tuple(self.first(answer.tags, NAMES_MAX))
         return PageUpdate(card.id, sections, answer.summary, aliases, tags)
 
-    def held(self, answer: HeldAnswer) -> HeldName | None:
+    def held_name(self, answer: HeldAnswer) -> HeldName | None:
         """Return the name with a sentence that says it, even if that is another one than the model quotes."""
         reading = self.shown.readings.get(answer.source)
         if reading is None:
@@ -120,13 +120,13 @@ class PlanReader:
             self.drop("unsaid_name")
             return None
         quote = " ".join(answer.quote.split())
-        is_good = is_verbatim(quote, reading.source) and has_name(folded(quote), answer.name)
+        is_good = is_verbatim(quote, reading.source) and has_name(fold_text(quote), answer.name)
         type = answer.type if answer.type in TYPES else None
         return HeldName(answer.name, reading.source.id, quote if is_good else said, type)
 
     def link(self, answer: LinkAnswer, names: Mapping[str, PageName]) -> LinkProposal | None:
         start, end = names.get(answer.start), names.get(answer.end)
-        sources = self.known(answer.sources)
+        sources = self.source_ids(answer.sources)
         if start is None or end is None or start == end:
             self.drop("bad_link")
             return None
@@ -137,7 +137,7 @@ class PlanReader:
 
     def sections(self, answers: Sequence[SectionAnswer], earlier: Iterable[UUID] = ()) -> tuple[SectionProposal, ...]:
         """Return the sections that cite something; the first rests on the `earlier` sources of a mention, too."""
-        cited = [(one, ids) for one in self.first(answers, SECTIONS_MAX) if (ids := self.known(one.sources))]
+        cited = [(one, ids) for one in self.first(answers, SECTIONS_MAX) if (ids := self.source_ids(one.sources))]
         self.dropped["no_sources"] += len(answers[:SECTIONS_MAX]) - len(cited)
         more = tuple(earlier)
         return tuple(
@@ -145,12 +145,12 @@ class PlanReader:
             for n, (one, ids) in enumerate(cited)
         )
 
-    def known(self, handles: Iterable[str]) -> tuple[UUID, ...]:
+    def source_ids(self, handles: Iterable[str]) -> tuple[UUID, ...]:
         found = [self.shown.source(handle) for handle in dict.fromkeys(handles)]
         self.dropped["unknown_source"] += found.count(None)
         return tuple(source.id for source in found if source)
 
-    def cited(self, sections: Sequence[SectionAnswer]) -> list[Reading]:
+    def cited_readings(self, sections: Sequence[SectionAnswer]) -> list[Reading]:
         handles = dict.fromkeys(handle for section in sections for handle in section.sources)
         return [self.shown.readings[handle] for handle in handles if handle in self.shown.readings]
 

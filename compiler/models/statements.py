@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from rapidfuzz import fuzz
 
-from ..extraction.text import folded, padded
+from ..extraction.text import fold_text, padded
 from ..planner import SectionTask, SourceText
 from ..quoting import MARKUP, mark, quoted
 from .answers import SectionTextAnswer, StatementAnswer, is_verbatim, quotations
@@ -98,13 +98,13 @@ def passages(text: str, names: Iterable[str]) -> str:
     if len(text) <= SOURCE_MAX:
         return text
     lines = text.splitlines()
-    wanted = [padded(folded(name).strip()) for name in names if folded(name).strip()]
-    saying = [n for n, line in enumerate(lines) if any(name in folded(line) for name in wanted)]
+    wanted = [padded(fold_text(name).strip()) for name in names if fold_text(name).strip()]
+    saying = [n for n, line in enumerate(lines) if any(name in fold_text(line) for name in wanted)]
     near = {0} | {n + step for n in saying for step in (-1, 0, 1)}
-    return "\n".join(shortened(lines, sorted(near)))
+    return "\n".join(shorten_lines(lines, sorted(near)))
 
 
-def shortened(lines: Sequence[str], wanted: Sequence[int]) -> Iterator[str]:
+def shorten_lines(lines: Sequence[str], wanted: Sequence[int]) -> Iterator[str]:
     """Yield these lines, with a mark where some are left out, up to the bound."""
     left, last = SOURCE_MAX, -1
     for n in wanted:

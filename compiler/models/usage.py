@@ -25,7 +25,7 @@ class Usage(NamedTuple):
     def tokens(self) -> int:
         return self.input_tokens + self.output_tokens
 
-    def priced(self, price: Price | None) -> "Usage":
+    def with_price(self, price: Price | None) -> "Usage":
         """Return the usage with the operator's price, where there is one."""
         if price is None:
             return self
@@ -33,7 +33,7 @@ class Usage(NamedTuple):
         return self._replace(cost=cost)
 
     @property
-    def counted(self) -> Mapping[str, float]:
+    def metrics(self) -> Mapping[str, float]:
         """Return the usage as a job's metrics have it."""
         counts = {name: number for name, number in self._asdict().items() if number}
         return counts | ({"cost": round(self.cost, 6)} if self.cost else {})

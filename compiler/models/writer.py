@@ -8,7 +8,7 @@ from lib.threads import read_in_thread
 from ..extraction.language import language_of
 from ..extraction.text import WORD
 from ..planner import SectionTask, SectionWriter, SourceText
-from ..quoting import CHARACTERS_MAX, bounded, mark, marked_refs
+from ..quoting import CHARACTERS_MAX, find_refs, fit_lines, mark
 from .answers import SectionTextAnswer
 from .asking import Asker, Malformed, ModelQuestion
 from .authorship import Authorship, key_of
@@ -42,20 +42,20 @@ class ModelWriter:
         titles = {title for title, _, _ in task.related}
         languages = {language(source.content) for source in handles.values()}
 
-        def written(answer: SectionTextAnswer) -> list[str]:
+        def answer_lines(answer: SectionTextAnswer) -> list[str]:
             return lines_of(answer, task.slug, handles, titles, theirs)
 
         def complaint(answer: SectionTextAnswer) -> str | None:
-            return complaint_about(answer, written(answer), languages)
+            return complaint_about(answer, answer_lines(answer), languages)
 
         try:
             answer = await self.asker.ask(WRITING, text_of(task, sources, theirs), complaint)
         except Malformed:
             return await self.by_rules(task)
-        lines = written(answer)
+        lines = answer_lines(answer)
         if not lines:
             return task.body if task.body.strip() else await self.by_rules(task)
-        return "\n\n".join(part for part in ("\n".join(theirs), "\n".join(bounded([*lines, *older]))) if part)
+        return "\n\n".join(part for part in ("\n".join(theirs), "\n".join(fit_lines([*lines, *older]))) if part)
 
     async def by_rules(self, task: SectionTask) -> str:
         self.asker.meter.count({"sections_by_rules": 1})
@@ -67,9 +67,9 @@ class ModelWriter:
         if not lines or task.page_id is None:
             return [], []
         people = await self.authorship.lines_of_people(task.page_id)
-        theirs = [line for line in lines if not marked_refs(line) or key_of(line) in people]
-        seen = {ref for source in read for ref in marked_refs(mark(source))}
-        older = [line for line in lines if line not in theirs and seen.isdisjoint(marked_refs(line))]
+        theirs = [line for line in lines if not find_refs(line) or key_of(line) in people]
+        seen = {ref for source in read for ref in find_refs(mark(source))}
+        older = [line for line in lines if line not in theirs and seen.isdisjoint(find_refs(line))]
         return theirs, older
 
 
@@ -102,13 +102,13 @@ def text_of(task: SectionTask, sources: Sequence[tuple[SourceText, str]], theirs
         fence.around("lines of people, which stay", "\n".join(theirs)) if theirs else "",
         fence.around("present text", task.body[:CHARACTERS_MAX]) if task.body.strip() else "",
         fence.around("other pages", "\n".join(names)) if names else "",
-        *(fence.around(f"source s{n}", headed(source, text)) for n, (source, text) in enumerate(sources, start=1)),
+        *(fence.around(f"source s{n}", with_header(source, text)) for n, (source, text) in enumerate(sources, start=1)),
         "Write the section from these sources.",
     ]
     return "\n\n".join(filter(None, parts))
 
 
-def headed(source: SourceText, text: str) -> str:
+def with_header(source: SourceText, text: str) -> str:
     """Return a source's text under what is known of it: its kind, day and title."""
     facts: Mapping[str, str | None] = {
         "kind": source.kind,

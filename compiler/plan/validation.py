@@ -28,7 +28,7 @@ class NamedProposal:
     aliases: tuple[str, ...]
 
 
-def wanted(page: NewPage) -> NamedProposal:
+def make_proposal(page: NewPage) -> NamedProposal:
     """Return the proposal with its slug and aliases. Raises NoSlug for a title without letters."""
     aliases = dict.fromkeys(alias for name in (page.title, *page.aliases) if (alias := normalise(name)))
     return NamedProposal(page, slugify(page.title), tuple(aliases))
@@ -107,7 +107,7 @@ class Guard:
         self.metrics.drop(reason)
 
     def new_pages(self, plan: Plan) -> list[NamedProposal]:
-        return [wanted(page) for given in plan.new_pages if (page := self.new_page(given))]
+        return [make_proposal(page) for given in plan.new_pages if (page := self.new_page(given))]
 
     def new_page(self, page: NewPage) -> NewPage | None:
         if page.type not in PAGE_TYPES:
@@ -123,7 +123,7 @@ class Guard:
                 tags=tuple(self.tags(page.tags)),
                 promotes=tuple(alias for name in page.promotes if (alias := normalise(name))),
             )
-            wanted(clean)
+            make_proposal(clean)
         except (BadInput, NoSlug):
             self.drop("blank_slug", page.title)
             return None
@@ -149,21 +149,21 @@ class Guard:
             if not section.slug.strip():
                 self.drop("blank_section", section.heading)
                 continue
-            known = tuple(self.known(section.source_ids))
+            known = tuple(self.known_sources(section.source_ids))
             if not known:
                 self.drop("no_sources", section.slug)
                 continue
             heading = " ".join((section.heading or "").split())[: HEADING.most].strip() or None
             yield SectionProposal(section_slug(section.slug), known, heading)
 
-    def known(self, source_ids: Collection[UUID]) -> Iterator[UUID]:
+    def known_sources(self, source_ids: Collection[UUID]) -> Iterator[UUID]:
         for source_id in dict.fromkeys(source_ids):
             if source_id in self.source_ids:
                 yield source_id
             else:
                 self.drop("unknown_source", source_id)
 
-    def held(self, plan: Plan) -> Iterator[HeldName]:
+    def held_names(self, plan: Plan) -> Iterator[HeldName]:
         for held in plan.held:
             if held.source_id not in self.source_ids:
                 self.drop("unknown_source", held.source_id)
@@ -176,7 +176,7 @@ class Guard:
 
     def links(self, plan: Plan) -> Iterator[LinkProposal]:
         for link in plan.links:
-            if any(self.known(link.source_ids)):
+            if any(self.known_sources(link.source_ids)):
                 yield link
             else:
                 self.drop("no_sources", (link.start, link.end))

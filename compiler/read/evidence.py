@@ -16,7 +16,7 @@ from resolvers.transactions.writer import Writer
 
 from ..plan.pages import Work
 from ..planner import EARLIER, LEADING, MentionCard, PageCard, SectionTask, SourceText
-from ..quoting import marked_refs
+from ..quoting import find_refs
 from ..write.tasks import RELATED_MAX
 from .source_texts import Facts
 from .stored import (
@@ -108,12 +108,12 @@ def lost_words(gone: Gone, sources: Collection[SourceText], sections: Collection
     """Return the words of forgotten sources that nothing else says which the page still rests on or says."""
     if not gone.ids:
         return frozenset()
-    said = {word for source in sources for word in words(said_in(source))}
+    said = {word for source in sources for word in words(source_words(source))}
     said.update(word for section in sections for word in words(f"{section.heading}\n{section.body}"))
     return gone.words - said
 
 
-def said_in(source: SourceText) -> str:
+def source_words(source: SourceText) -> str:
     return f"{source.title or ''}\n{source.content}\n{source.metadata}"
 
 
@@ -124,7 +124,7 @@ async def with_standing(
     reader: Writer, work: Collection[Work], cited: Mapping[Place, Sequence[UUID]], facts: Facts
 ) -> dict[Place, Sequence[UUID]]:
     """Return the sources that sections rest on, with those that their lines name."""
-    missing = [(place, ref) for place, ref in named(work) if not is_among(ref, cited.get(place, ()), facts)]
+    missing = [(place, ref) for place, ref in cited_pairs(work) if not is_among(ref, cited.get(place, ()), facts)]
     if not missing:
         return dict(cited)
     rows = await reader.all(
@@ -140,14 +140,14 @@ async def with_standing(
     return found
 
 
-def named(work: Collection[Work]) -> list[tuple[Place, str]]:
+def cited_pairs(work: Collection[Work]) -> list[tuple[Place, str]]:
     """Return each section that is to be written, with each source that it names."""
     return [
         ((one.page.id, section.slug), ref)
         for one in work
         for section in one.page.sections
         if section.slug in one.sections and "[^" in section.body
-        for ref in marked_refs(section.body)[:LINES_MAX]
+        for ref in find_refs(section.body)[:LINES_MAX]
     ]
 
 

@@ -103,7 +103,7 @@ async def read_next(database: Database, scope: Scope, read: Read, start: Cursor,
 
 
 @contextmanager
-def collected_later() -> Iterator[None]:
+def pause_collection() -> Iterator[None]:
     """Disable garbage collection in the block, unless somebody has already."""
     was_enabled = gc.isenabled()
     gc.disable()

@@ -41,14 +41,14 @@ class Rebuilding(Run):
         if page_id := self.job.options.get("pageId"):
             return [UUID(page_id)]
         async with read_connection(self.database) as connection:
-            after = UUID(self.reached) if self.reached else FIRST
+            after = UUID(self.last_page) if self.last_page else FIRST
             reader = Writer(connection, self.scope)
             return [
                 row["id"] for row in await reader.all(COMPILING["find_next_pages"], after=after, size=PAGES_PER_BATCH)
             ]
 
     @property
-    def reached(self) -> str | None:
+    def last_page(self) -> str | None:
         """Return the last page that was built again, by this job or the one that it goes on for."""
         return self.metrics.reached or self.job.options.get("after")
 
@@ -82,8 +82,8 @@ class Rebuilding(Run):
     async def close(self, stop: Stop | None = None) -> bool:
         async with writing(self.database, self.scope) as writer:
             if stop:
-                rest = {**self.job.options, "after": self.reached} if self.reached else self.job.options
-                await follow_up(writer, replace(self.job, options=rest), after=self.stopped(stop))
+                rest = {**self.job.options, "after": self.last_page} if self.last_page else self.job.options
+                await follow_up(writer, replace(self.job, options=rest), after=self.record_stop(stop))
             await finish(writer, self.job, self.metrics.stored)
         return True
 

@@ -21,7 +21,7 @@ from ..metrics import Metrics
 from ..plan.pages import Work
 from ..plan.validation import Guard
 from ..planner import SectionTask, SourceText
-from ..quoting import bullet, kept_label
+from ..quoting import bullet, mark_label
 from ..read.evidence import Evidence, Gone, Place, find_places, in_time, lost_words
 from ..read.stored import find_compiled_summaries
 from ..write.corrections import find_known, without_superseded
@@ -75,7 +75,7 @@ async def rebuild_pages(
         return Remaking(missing, unsummed)
     links = PageLinks(Guard(evidence.sources, pages, metrics), [Work(page, False) for page in pages.values()])
     known = await find_known(reader, pages)
-    at = {kept_label(one): one.captured_at for one in evidence.sources.values()}
+    at = {mark_label(one): one.captured_at for one in evidence.sources.values()}
     written = {
         place: without_superseded(drafts.texts[key_of(task)], known.get(place[0], ()), at)
         for place, task in tasks.items()
@@ -85,7 +85,7 @@ async def rebuild_pages(
     for page in pages.values():
         sections = await rewritten(page, wanted, written, links, evidence, gone)
         lost = await read_in_thread(len(page.body), lost_words, gone, evidence.of_page(page.id), sections)
-        summary = summed(page, drafts.summaries.get(sums.get(page.id, (page.id, ()))), lost, page.id in compiled)
+        summary = next_summary(page, drafts.summaries.get(sums.get(page.id, (page.id, ()))), lost, page.id in compiled)
         tags = tuple(tag for tag in page.tags if lost.isdisjoint(words(tag)))
         after = replace(page, sections=sections, summary=summary, tags=tags)
         remade.append(Remade(page, after, len(evidence.of_page(page.id)), lost))
@@ -114,7 +114,7 @@ async def rewritten(
         body = written.get(place, "").strip()
         if not body and gone.ids and place in written:
             body = "\n".join(quotations(evidence, place))
-        made = await with_text(page, sections, section, links.linked(body, page.id), links.guard) if body else None
+        made = await with_text(page, sections, section, links.link_text(body, page.id), links.guard) if body else None
         if made is not None:
             sections = made
         elif gone.ids:
@@ -134,13 +134,13 @@ async def with_text(
     """Return the sections with this text; None when it cannot stand there."""
     draft = SectionDraft(body, old.slug)
     try:
-        return await read_in_thread(outline.size(sections, [draft]), outline.merged, page.type, sections, [draft])
+        return await read_in_thread(outline.size(sections, [draft]), outline.merge_drafts, page.type, sections, [draft])
     except BadInput as error:
         guard.drop("bad_section", f"{page.title}: {error.message}")
         return None
 
 
-def summed(page: Page, planned: str | None, lost: frozenset[str], is_compiled: bool) -> str | None:
+def next_summary(page: Page, planned: str | None, lost: frozenset[str], is_compiled: bool) -> str | None:
     """Return the next summary: what a person wrote stays as long as none of it is forgotten."""
     stays = page.summary is None or lost.isdisjoint(words(page.summary))
     if is_compiled or not stays:

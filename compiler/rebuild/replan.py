@@ -12,8 +12,8 @@ from resolvers.model.pages import Page
 from resolvers.transactions.transaction import read_connection
 from resolvers.transactions.writer import Writer
 
-from ..authors import planned, written
-from ..leaf_pass import BUSY, ROUNDS, Run, gathered
+from ..authors import make_plan, write_text
+from ..leaf_pass import BUSY, ROUNDS, Run, gather_texts
 from ..metrics import Metrics
 from ..planner import Knowledge, PageCard, Planner, SourceText
 from ..read.evidence import NOTHING_GONE, Gone, StoredKnowledge
@@ -32,9 +32,9 @@ async def redraft(run: Run, page_ids: Collection[UUID], drafts: Drafts, gone: Go
         if not remaking.missing and not remaking.unsummed:
             return
         writing_now = (
-            answer_or(run, gone, written(run.authors.writer, task), "") for task in remaking.missing.values()
+            answer_or(run, gone, write_text(run.authors.writer, task), "") for task in remaking.missing.values()
         )
-        drafts.texts.update(zip(remaking.missing, await gathered(writing_now), strict=True))
+        drafts.texts.update(zip(remaking.missing, await gather_texts(writing_now), strict=True))
         for key, (page, sources) in remaking.unsummed.items():
             summing_up = summary_of(run.authors.planner, knowledge, page, sources)
             drafts.summaries[key] = await answer_or(run, gone, summing_up, None)
@@ -59,7 +59,7 @@ async def summary_of(planner: Planner, knowledge: Knowledge, page: Page, sources
     """Return the summary that the planner would give the page, knowing these sources alone."""
     if not sources:
         return None
-    plan = await planned(planner, sources, Unsummed(knowledge, page.id))
+    plan = await make_plan(planner, sources, Unsummed(knowledge, page.id))
     updates = (update.summary for update in plan.updates if update.page_id == page.id)
     own = page.type, normalise(page.title)
     made = (new.summary for new in plan.new_pages if (new.type, normalise(new.title)) == own)
@@ -75,9 +75,9 @@ class Unsummed:
 
     async def pages(self, aliases: Collection[str]) -> Mapping[str, Sequence[PageCard]]:
         found = await self.knowledge.pages(aliases)
-        return {alias: [self.shown(card) for card in cards] for alias, cards in found.items()}
+        return {alias: [self.without_summary(card) for card in cards] for alias, cards in found.items()}
 
-    def shown(self, card: PageCard) -> PageCard:
+    def without_summary(self, card: PageCard) -> PageCard:
         return replace(card, summary=None) if card.id == self.page_id else card
 
     async def names(self, most: int) -> Collection[str] | None:

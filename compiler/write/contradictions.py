@@ -51,7 +51,7 @@ async def contradictions_in(
     recorded: Collection[bytes],
 ) -> list[dict[str, Any]]:
     """Hold what the new sources state against the other statements of a page; return the contradictions as rows."""
-    stated = stated_in(sections, labelled)
+    stated = find_statements(sections, labelled)
     found: dict[bytes, dict[str, Any]] = {}
     for one in [each for each in stated if each.source_id in new][:NEW_MAX]:
         await asyncio.sleep(0)
@@ -65,7 +65,7 @@ async def contradictions_in(
     return list(found.values())
 
 
-def stated_in(sections: Iterable[Section], labelled: Mapping[str, Row]) -> list[Stated]:
+def find_statements(sections: Iterable[Section], labelled: Mapping[str, Row]) -> list[Stated]:
     """Return what sections quote from known sources and says plainly how something is, each quote once."""
     found: dict[str, Stated] = {}
     for section in sections:

@@ -151,7 +151,7 @@ def foremost(corrections: Iterable[Correction]) -> list[Correction]:
     return sorted(found[:CANDIDATES_MAX], key=lambda one: (one.source.captured_at, str(one.source.id)))
 
 
-async def corrected(
+async def correct_sections(
     page_id: UUID,
     sections: tuple[Section, ...],
     names: Collection[str],
@@ -164,14 +164,14 @@ async def corrected(
     digests = {claim.digest for claim in known}
     found: list[dict[str, Any]] = []
     cited: dict[str, tuple[UUID, ...]] = defaultdict(tuple)
-    captured_at, read = times_of(labelled), cache(quoted)
+    captured_at, read = times_of(labelled), cache(find_quotes)
     for candidate in candidates:
         source, wanted = candidate.source, set(words(candidate.text))
         for place, section in enumerate(sections):
             await asyncio.sleep(0)
             body = section.body
             while said := overridden(
-                compared(read(body), candidate, wanted, captured_at), candidate, names, digests, verdicts
+                older_statements(read(body), candidate, wanted, captured_at), candidate, names, digests, verdicts
             ):
                 digest = digest_of(said, source)
                 if all(row["digest"] != digest for row in found):
@@ -212,12 +212,12 @@ class Quoted(NamedTuple):
     words: frozenset[str]
 
 
-def quoted(body: str) -> list[Quoted]:
+def find_quotes(body: str) -> list[Quoted]:
     """Return what a section quotes."""
     return [Quoted(said, frozenset(words(said.text))) for said in claims.statements(body)]
 
 
-def compared(
+def older_statements(
     quotes: Iterable[Quoted], candidate: Correction, wanted: Set[str], captured_at: Mapping[str, datetime]
 ) -> list[Statement]:
     """Return what is quoted from older sources alone, that which shares most of the candidate's words first."""

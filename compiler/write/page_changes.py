@@ -30,7 +30,7 @@ from ..metrics import Metrics
 from ..plan.pages import Work, assign, leave_lists, leave_thin_themes
 from ..plan.validation import Guard
 from ..planner import EARLIER, Disputed, HeldName, NewPage, PageName, PageUpdate, Plan, SectionTask
-from ..quoting import marked_refs
+from ..quoting import find_refs
 from ..read.evidence import with_standing
 from ..read.source_texts import TEXTS, find_facts
 from ..read.stored import CITED_MAX, find_cards, find_citations, find_compiled_summaries, find_synthesised
@@ -39,7 +39,7 @@ from .corrections import (
     Corrected,
     Known,
     Verdicts,
-    corrected,
+    correct_sections,
     corrections_of,
     find_known,
     foremost,
@@ -98,7 +98,7 @@ async def compose(
     metrics.use(plan.usage)
     for reason, times in plan.dropped.items():
         metrics.drop(reason, times)
-    facts = await find_facts(reader, cited_in(plan))
+    facts = await find_facts(reader, cited_ids(plan))
     cards = {card.id: card for card in await find_cards(reader, ids=pages_in(plan))}
     guard = Guard(facts.keys(), cards.keys(), metrics)
     work, names = await assign(reader, plan, guard, metrics)
@@ -128,7 +128,7 @@ async def compose(
     changes = [
         change
         for one in work.values()
-        if (change := await changed(one, written, links, guard, has_own_summary=one.page.id in compiled))
+        if (change := await apply_plan(one, written, links, guard, has_own_summary=one.page.id in compiled))
     ]
     verdicts = Verdicts(judged)
     changes, claims = await with_corrections(reader, changes, facts, known, verdicts)
@@ -143,7 +143,7 @@ async def compose(
         changes=tuple(changes),
         claims=tuple(claims),
         contradictions=tuple(contradictions),
-        held=tuple(guard.held(plan)),
+        held=tuple(guard.held_names(plan)),
         links=tuple(dict.fromkeys(pairs(plan, guard, names, standing))),
         sources=facts,
         metrics=metrics,
@@ -165,7 +165,7 @@ async def with_corrections(
         if candidates:
             page = change.after
             names = {page.title, *change.aliases}
-            done = await corrected(
+            done = await correct_sections(
                 page.id, page.sections, names, candidates, known.get(page.id, ()), labelled, verdicts
             )
             if done.claims:
@@ -210,7 +210,7 @@ def at_most(work: Collection[Work]) -> Metrics:
     )
 
 
-def cited_in(plan: Plan) -> set[UUID]:
+def cited_ids(plan: Plan) -> set[UUID]:
     """Return every source that a plan names."""
     proposals: tuple[NewPage | PageUpdate, ...] = (*plan.new_pages, *plan.updates)
     sections = (section for page in proposals for section in page.sections)
@@ -224,7 +224,7 @@ def pages_in(plan: Plan) -> set[UUID]:
     return {update.page_id for update in plan.updates} | {id for id in ends if id}
 
 
-async def changed(
+async def apply_plan(
     one: Work, written: Mapping[tuple[UUID, str], str], links: PageLinks, guard: Guard, *, has_own_summary: bool
 ) -> PageChange | None:
     """Return the page with what was written; none for a new one of which nothing stands."""
@@ -240,8 +240,8 @@ async def changed(
             guard.metrics.add("sections_skipped")
             cited[slug] = proposal.source_ids
         else:
-            drafts.append(SectionDraft(links.linked(body, one.page.id), slug, None if before else proposal.heading))
-    sections, kept = await merged(one.page, drafts, guard)
+            drafts.append(SectionDraft(links.link_text(body, one.page.id), slug, None if before else proposal.heading))
+    sections, kept = await merge_valid_drafts(one.page, drafts, guard)
     guard.metrics.add("sections_written", len(kept))
     cited |= {slug: one.sections[slug].source_ids for slug in kept}
     if one.is_new and not sections:
@@ -261,7 +261,9 @@ async def changed(
     return PageChange(None if one.is_new else one.page, after, tuple(new_names[:room]), tuple(one.promotes), cited)
 
 
-async def merged(page: Page, drafts: Sequence[SectionDraft], guard: Guard) -> tuple[outline.Outline, list[str]]:
+async def merge_valid_drafts(
+    page: Page, drafts: Sequence[SectionDraft], guard: Guard
+) -> tuple[outline.Outline, list[str]]:
     """Return the page's sections with these, and which can stand; one that cannot leaves the others as they are."""
     try:
         return await with_drafts(page, page.sections, drafts), [str(draft.slug) for draft in drafts]
@@ -280,7 +282,7 @@ async def merged(page: Page, drafts: Sequence[SectionDraft], guard: Guard) -> tu
 async def with_drafts(page: Page, sections: outline.Outline, drafts: Sequence[SectionDraft]) -> outline.Outline:
     if not drafts:
         return sections
-    return await read_in_thread(outline.size(sections, drafts), outline.merged, page.type, sections, drafts)
+    return await read_in_thread(outline.size(sections, drafts), outline.merge_drafts, page.type, sections, drafts)
 
 
 def in_order(page_type: str, slugs: Collection[str]) -> list[str]:
@@ -291,7 +293,7 @@ def in_order(page_type: str, slugs: Collection[str]) -> list[str]:
 
 def differs(before: str, after: str) -> bool:
     """Return whether two texts name other sources, or differ by at least a twentieth, whatever the whitespace."""
-    if set(marked_refs(before)) != set(marked_refs(after)):
+    if set(find_refs(before)) != set(find_refs(after)):
         return True
     one, other = " ".join(before.split()), " ".join(after.split())
     return Levenshtein.normalized_distance(one, other, score_cutoff=CHANGE_LEAST) >= CHANGE_LEAST

@@ -26,10 +26,10 @@ def digest(fact: str, kind: str = "", ref: str = "") -> bytes:
 def context_header(claims: Iterable[ClaimRead]) -> str:
     """Return the lines that a page's text is read after: what it used to say, newest first, five claims at most."""
     newest = sorted(claims, key=lambda one: one.superseded_on, reverse=True)
-    return "\n".join(map(used_to_say, newest[:SHOWN_MAX]))
+    return "\n".join(map(format_superseded, newest[:SHOWN_MAX]))
 
 
-def used_to_say(claim: ClaimRead) -> str:
+def format_superseded(claim: ClaimRead) -> str:
     """Return `Used to say "X" until 2026-03-02; now says "Y".` on one line."""
     day = claim.superseded_on.date().isoformat()
     return f'Used to say "{quote_line(claim.fact)}" until {day}; now says "{quote_line(claim.replacement)}".'

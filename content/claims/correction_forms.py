@@ -221,8 +221,8 @@ RENAMED = (
 )  # fmt: skip
 
 
-def compiled(forms: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+def compile_patterns(forms: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(form, re.IGNORECASE) for form in forms)
 
 
-FROM_TO_FORMS, ENDED_FORMS, BECAME_FORMS = map(compiled, (FROM_TO, ENDED, BECAME))
+FROM_TO_FORMS, ENDED_FORMS, BECAME_FORMS = map(compile_patterns, (FROM_TO, ENDED, BECAME))

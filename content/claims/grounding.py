@@ -43,10 +43,10 @@ class Said(NamedTuple):
     labels: tuple[str, ...]
 
 
-def supported_at(body: str, evidence: Sequence[Evidence]) -> list[datetime | None]:
+def newest_support(body: str, evidence: Sequence[Evidence]) -> list[datetime | None]:
     """Return of each sentence of a section when its newest support was captured; None for one without any."""
     found, evidence = [], list(first_of(evidence))
-    for said in claimed(body):
+    for said in claim_sentences(body):
         cited = [one for one in evidence if one.label in said.labels] if said.labels else evidence
         moments = [one.at for one in cited if supports(one.text, said)]
         found.append(max(moments, default=None))
@@ -63,7 +63,7 @@ def first_of(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
         left -= len(one.text)
 
 
-def claimed(body: str) -> list[Said]:
+def claim_sentences(body: str) -> list[Said]:
     """Return the sentences that claim something: not headings, lists of pages, or what a list has no room for."""
     return list(_first(_claimed(body), SENTENCES_MAX))
 

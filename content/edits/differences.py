@@ -32,7 +32,7 @@ def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[SequenceCh
         return []
     if rows * columns > CELLS_MAX:
         return [SequenceChange(head, len(old) - tail, head, len(new) - tail)]
-    return merged_changes(old[head : head + rows], new[head : head + columns], head)
+    return merge_adjacent(old[head : head + rows], new[head : head + columns], head)
 
 
 def common_head(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
@@ -41,7 +41,7 @@ def common_head(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
     return next((n for n in range(shorter) if old[n] != new[n]), shorter)
 
 
-def merged_changes(old: Sequence[Hashable], new: Sequence[Hashable], offset: int) -> list[SequenceChange]:
+def merge_adjacent(old: Sequence[Hashable], new: Sequence[Hashable], offset: int) -> list[SequenceChange]:
     """Return the changes, an insertion beside a deletion as one."""
     numbers: dict[Hashable, int] = {}
     left, right = ([numbers.setdefault(one, len(numbers)) for one in each] for each in (old, new))
@@ -110,7 +110,7 @@ def difference(old: str, new: str) -> Difference:
     found = changes(before, after)
     hunks: list[Hunk] = []
     left = LINES_MAX
-    groups = list(grouped(found))
+    groups = list(group_changes(found))
     for group in groups:
         left -= group[-1].old_end - group[0].old_start + group[-1].new_end - group[0].new_start + 2 * CONTEXT
         if left < 0:
@@ -128,10 +128,10 @@ def unified_diff(found: Difference, old_name: str, new_name: str) -> str:
     """Return the difference as `diff -u` and `git` write it; "" where nothing changed."""
     if not found.hunks:
         return ""
-    return f"--- {old_name}\n+++ {new_name}\n" + "".join(map(written, found.hunks))
+    return f"--- {old_name}\n+++ {new_name}\n" + "".join(map(format_hunk, found.hunks))
 
 
-def grouped(found: Sequence[SequenceChange]) -> Iterator[list[SequenceChange]]:
+def group_changes(found: Sequence[SequenceChange]) -> Iterator[list[SequenceChange]]:
     """Yield groups of changes: those whose surroundings touch are shown together."""
     group: list[SequenceChange] = []
     for change in found:
@@ -203,21 +203,21 @@ def without_line_end(text: str) -> str:
     return text.rstrip("\r\n")
 
 
-def written(hunk: Hunk) -> str:
+def format_hunk(hunk: Hunk) -> str:
     head = f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@\n"
     return head + "".join(f"{SIGNS[one.kind]}{one.text}\n{'' if one.is_ended else UNENDED}" for one in hunk.lines)
 
 
-def worded(found: Difference) -> str:
+def word_diff(found: Difference) -> str:
     """Return the difference as `unified` does, without names, each changed word marked: `[-went-]`, `{+came+}`."""
     return "".join(
         f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@\n"
-        + "".join(f"{SIGNS[line.kind]}{marked(line)}\n" for line in hunk.lines)
+        + "".join(f"{SIGNS[line.kind]}{mark_line(line)}\n" for line in hunk.lines)
         for hunk in found.hunks
     )
 
 
-def marked(line: DiffLine) -> str:
+def mark_line(line: DiffLine) -> str:
     """Return a line with marks around what changed in it: all of it where its counterpart is another line."""
     if line.kind == "context" or not line.text:
         return line.text
@@ -258,7 +258,7 @@ def delta(base: str, text: str) -> Delta | None:
     for change in found:
         end += size(old[place : change.old_start])
         place = change.old_end
-        skipped, taken, own = narrowed(old, new, change)
+        skipped, taken, own = narrow(old, new, change)
         lengths.append(end + skipped - starts[-1])
         starts.append(end + skipped + taken)
         texts.append(own)
@@ -266,7 +266,7 @@ def delta(base: str, text: str) -> Delta | None:
     return Delta(starts, [*lengths, end + size(old[place:]) - starts[-1]], [*texts, ""])
 
 
-def narrowed(old: Sequence[str], new: Sequence[str], change: SequenceChange) -> tuple[int, int, str]:
+def narrow(old: Sequence[str], new: Sequence[str], change: SequenceChange) -> tuple[int, int, str]:
     """Narrow changed lines to what changed: (bytes that stay before it, bytes that it replaces, its text)."""
     before = "".join(old[change.old_start : change.old_end])
     after = "".join(new[change.new_start : change.new_end])
@@ -280,7 +280,7 @@ def size(texts: Sequence[str]) -> int:
     return sum(len(text.encode()) for text in texts)
 
 
-def restored(base: str, found: Delta) -> str:
+def apply_delta(base: str, found: Delta) -> str:
     """Return the text again. Postgres does the same where it is read."""
     whole = base.encode()
     parts = (whole[start : start + length] + text.encode() for start, length, text in zip(*found, strict=True))

@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from .likeness import ComparisonBudget, Nearest, likeness, nearest
-from .respelling import BREAK, CONTENT, WORD, LineWish, Replacement, Wish, ended, line_end, respelled
+from .respelling import BREAK, CONTENT, WORD, LineWish, Replacement, Wish, line_end, respell_pieces, with_line_ends
 
 LINES_NAMED = 20
 BLOCKS_MAX = 100
@@ -86,7 +86,7 @@ def edit(text: str, old: str, new: str, *, replace_all: bool = False) -> Edited:
         found = find(text, old)
         if found.spans:
             refuse_ambiguous(text, name, found, replace_all)
-            return replaced(text, name, replacements(text, name, found.apart, old, new))
+            return replace_spans(text, name, replacements(text, name, found.apart, old, new))
     if not old.strip():
         raise NothingToFind(
             "The old text is nothing but whitespace, and that does not stand there: quote the words too."
@@ -240,14 +240,14 @@ def replacements(text: str, name: str, spans: list[Span], old: str, new: str) ->
     An exact match takes the new text as it is. Only its line ends become the text's, where the old text had none.
     """
     if name == "exact":
-        new = new if BREAK.search(old) else ended(new, line_end(text))
+        new = new if BREAK.search(old) else with_line_ends(new, line_end(text))
         return [Replacement(start, end, new) for start, end in spans]
     ending = line_end(text)
     if name == "lines":
         lines = LineWish(old, new)
-        return [lines.respelled(text, start, end, ending) for start, end in spans]
+        return [lines.respell(text, start, end, ending) for start, end in spans]
     wish = Wish(old, new, CONTENT if name == "block" else WORD)
-    return without_overlaps([respelled(text, start, end, wish, ending) for start, end in spans])
+    return without_overlaps([respell_pieces(text, start, end, wish, ending) for start, end in spans])
 
 
 def without_overlaps(found: list[Replacement]) -> list[Replacement]:
@@ -259,7 +259,7 @@ def without_overlaps(found: list[Replacement]) -> list[Replacement]:
     return cut
 
 
-def replaced(text: str, name: str, found: list[Replacement]) -> Edited:
+def replace_spans(text: str, name: str, found: list[Replacement]) -> Edited:
     parts, position, row, lines = [], 0, 1, []
     removed = added = 0
     breaks_of, height_of = cache(breaks), cache(height)  # many are the same

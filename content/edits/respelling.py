@@ -61,7 +61,7 @@ class Wish:
 
     def __init__(self, old: str, new: str, piece: re.Pattern[str]) -> None:
         self.old, self.new, self.piece = Pieces.of(old, piece), Pieces.of(new, piece), piece
-        self.kept, self.like = paired(self.old.words, self.new.words)
+        self.kept, self.like = pair_pieces(self.old.words, self.new.words)
         self.spelled = cache(self.spell)  # many places of a text say the same
 
     def spell(self, shown: str, shift: Shift, ending: str | None) -> str:
@@ -69,7 +69,7 @@ class Wish:
         return inner(Pieces.of(shown, self.piece), self, shift, ending)
 
 
-def paired(old: Sequence[str], new: Sequence[str]) -> tuple[list[int | None], list[int | None]]:
+def pair_pieces(old: Sequence[str], new: Sequence[str]) -> tuple[list[int | None], list[int | None]]:
     """Return for each new piece the old one that it is, and the old one that it is or comes in the place of."""
     kept: list[int | None] = [None] * len(new)
     like: list[int | None] = [None] * len(new)
@@ -128,10 +128,10 @@ class LineWish:
         self.takes_end = has_end and wanted[-1][:3] != ("", "", "")
         self.old = told[:-1] if has_end else told
         self.new = wanted[:-1] if has_end and not self.takes_end else wanted
-        self.kept, self.like = paired([line.content for line in self.old], [line.content for line in self.new])
+        self.kept, self.like = pair_pieces([line.content for line in self.old], [line.content for line in self.new])
         self.made = cache(self.make)  # many places of a text say the same
 
-    def respelled(self, text: str, start: int, end: int, ending: str | None) -> Replacement:
+    def respell(self, text: str, start: int, end: int, ending: str | None) -> Replacement:
         """Return the replacement of the lines in [start, end), whose last line end is not in it."""
         last = BREAK.match(text, end)
         return Replacement(
@@ -180,12 +180,12 @@ def line_end(text: str) -> str | None:
     return ends.pop() if len(ends) == 1 else None
 
 
-def ended(text: str, end: str | None) -> str:
+def with_line_ends(text: str, end: str | None) -> str:
     """Return the text with its line ends made like that."""
     return text if end is None else BREAK.sub(end, text)
 
 
-def respelled(text: str, start: int, end: int, wish: Wish, ending: str | None) -> Replacement:
+def respell_pieces(text: str, start: int, end: int, wish: Wish, ending: str | None) -> Replacement:
     """Return the replacement of the pieces in [start, end), which are as many as those of the wish's old text."""
     region = text[start:end]
     start, end = start + len(region) - len(region.lstrip()), end - len(region) + len(region.rstrip())
@@ -203,7 +203,7 @@ def respelled(text: str, start: int, end: int, wish: Wish, ending: str | None) -
 def inner(shown: Pieces, wish: Wish, shift: Shift, ending: str | None) -> str:
     """Spell the first piece to the last: each gap that the wish leaves alone is as the text has it."""
     parts: list[str] = []
-    shift_of, respell = cache(line_shift), cache(shifted)  # many lines of a text are indented alike
+    shift_of, respell = cache(line_shift), cache(shift_gap)  # many lines of a text are indented alike
     for place, word in enumerate(wish.new.words):
         like, kept = wish.like[place], wish.kept[place]
         if like and (own := shift_of(shown.gaps[like], wish.old.gaps[like])):
@@ -223,12 +223,12 @@ def line_shift(shown_gap: str, old_gap: str) -> Shift | None:
     return Shift(told=BREAK.split(old_gap)[-1], shown=BREAK.split(shown_gap)[-1])
 
 
-def shifted(gap: str, shift: Shift, ending: str | None) -> str:
+def shift_gap(gap: str, shift: Shift, ending: str | None) -> str:
     """Return a gap of the replacement, with the line ends and the indentation of the text."""
     *breaks, indent = BREAK.split(gap)
     if not breaks:
         return gap
-    return ended(gap[: len(gap) - len(indent)], ending) + shift(indent)
+    return with_line_ends(gap[: len(gap) - len(indent)], ending) + shift(indent)
 
 
 def indentation(text: str, start: int) -> str | None:
@@ -244,8 +244,8 @@ def leading(text: str, start: int, wish: Wish, shift: Shift, ending: str | None)
     if told == wanted:
         return Replacement(start, start, "")
     if not told:
-        return Replacement(start, start, ended(wanted, ending))
-    moved = shifted(wanted, shift, ending) if BREAK.search(wanted) else shift(wanted)
+        return Replacement(start, start, with_line_ends(wanted, ending))
+    moved = shift_gap(wanted, shift, ending) if BREAK.search(wanted) else shift(wanted)
     return Replacement(start - run_before(text, start, told), start, moved)
 
 
@@ -263,7 +263,7 @@ def trailing(text: str, end: int, wish: Wish, ending: str | None) -> Replacement
     wanted = wish.new.gaps[-1] if wish.new.spans else wish.new.text
     if told == wanted:
         return Replacement(end, end, "")
-    return Replacement(end, end + run_length(text, end, told), ended(wanted, ending))
+    return Replacement(end, end + run_length(text, end, told), with_line_ends(wanted, ending))
 
 
 def run_length(text: str, start: int, told: str) -> int:

@@ -51,7 +51,7 @@ def digest(text: str) -> Digest:
     """Return what a page says of a text, which is not empty."""
     found = blocks(text)
     title = next((block.heading for block in found if block.heading), None)
-    summary = summarised(found)
+    summary = summarise(found)
     points: list[tuple[str, Block]] = []
     seen = {title or "", *(block.heading for block in found if block.end <= summary.end)}
     for block in found:
@@ -65,7 +65,7 @@ def digest(text: str) -> Digest:
     return Digest(title, summary, Lines(said, chosen[0][1].start, chosen[-1][1].end))
 
 
-def summarised(found: list[Block]) -> Lines:
+def summarise(found: list[Block]) -> Lines:
     """Return the first paragraphs, as far as there is room."""
     taken: list[tuple[str, Block]] = []
     room = SUMMARY_MAX

@@ -51,13 +51,13 @@ def media_type_of(given: str | None, address: str, data: bytes) -> str:
     if found in UNSAID:
         path = re.split(r"[?#]", address, maxsplit=1)[0].lower()
         ending = re.search(r"\.[a-z]{2,8}$", path)
-        found = ENDINGS.get(ending[0] if ending else "") or sniffed(data[:SNIFFED])
+        found = ENDINGS.get(ending[0] if ending else "") or sniff_media_type(data[:SNIFFED])
     if found not in MEDIA_TYPES:
         raise Unreadable(f"{found} is not read. Give one of {', '.join(MEDIA_TYPES)}")
     return found
 
 
-def sniffed(beginning: bytes) -> str:
+def sniff_media_type(beginning: bytes) -> str:
     """Return the media type that the first bytes of a file look like."""
     if beginning.startswith(b"%PDF-"):
         return PDF
@@ -69,24 +69,24 @@ def is_plain(media_type: str) -> bool:
     return media_type in (MARKDOWN, TEXT)
 
 
-def decoded(data: bytes) -> str:
+def decode(data: bytes) -> str:
     """Return the characters of a text in UTF-8, or in UTF-16 where it begins with its mark. Raises Unreadable."""
     encoding = next((name for bom, name in BOMS if data.startswith(bom)), "utf-8")
     try:
-        return tidied(data.decode(encoding))
+        return tidy(data.decode(encoding))
     except UnicodeDecodeError as error:
         raise Unreadable(
             f"byte {error.start} is not {encoding.removesuffix('-sig').upper()}: save it as UTF-8"
         ) from None
 
 
-def extracted(media_type: str, data: bytes) -> Extracted:
+def extract(media_type: str, data: bytes) -> Extracted:
     """Return the text of a file. Raises Unreadable."""
     if is_plain(media_type):
-        return Extracted(decoded(data))
+        return Extracted(decode(data))
     found = from_pdf(data) if media_type == PDF else from_html(data)
     title = " ".join(CONTROLS.sub(" ", found.title or "").split())[: SOURCE_TITLE.most]
-    return Extracted(tidied(found.text), title or None)
+    return Extracted(tidy(found.text), title or None)
 
 
 def from_html(data: bytes) -> Extracted:
@@ -125,13 +125,13 @@ def from_pdf(data: bytes) -> Extracted:
         raise Unreadable(f"this is no PDF that can be read: {error}") from None
 
 
-def tidied(text: str) -> str:
+def tidy(text: str) -> str:
     """Return the text without what cannot be stored or seen, with lines that end alike."""
     text = CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     return BLANK_LINES.sub("\n\n", text).strip("\n") + "\n"
 
 
-def checked(found: Extracted) -> Extracted:
+def check_extracted(found: Extracted) -> Extracted:
     """Return what was read. Raises Unreadable for a text that is empty or too long."""
     if not found.text.strip():
         raise Unreadable("there is no text in it: pictures of text are not read")
@@ -143,7 +143,7 @@ def checked(found: Extracted) -> Extracted:
 def main() -> None:
     limit()
     try:
-        found = checked(extracted(sys.argv[1], sys.stdin.buffer.read()))
+        found = check_extracted(extract(sys.argv[1], sys.stdin.buffer.read()))
         said = {"text": found.text, "title": found.title}
     except Unreadable as error:
         said = {"error": str(error)}

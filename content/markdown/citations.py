@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from ..limits import quoted
-from ..values import BadNote, Fields, parse_time, written
+from ..values import BadNote, Fields, format_moment, parse_time
 
 NAMES = ("sources", "source_refs")
 LINES = re.compile(r"L?(\d{1,9})(?:\s*[-–]\s*L?(\d{1,9}))?")
@@ -53,7 +53,7 @@ class ClaimMark:
     def fields(self) -> dict[str, Any]:
         """Return the claim as it stands in a note."""
         given = {
-            "fact": self.fact, "replacement": self.replacement, "superseded_on": written(self.superseded_on),
+            "fact": self.fact, "replacement": self.replacement, "superseded_on": format_moment(self.superseded_on),
             "section": self.section, "heading": self.heading,
             **{
                 name: {"kind": source[0], "ref": source[1]}
@@ -78,7 +78,7 @@ class StatedMark:
         """Return the claim as it stands in a note."""
         source = {"kind": self.source[0], "ref": self.source[1]} if self.source else None
         given = {
-            "claim": self.claim, "on": written(self.on), "section": self.section, "support": self.support,
+            "claim": self.claim, "on": format_moment(self.on), "section": self.section, "support": self.support,
             "source": source,
         }  # fmt: skip
         return {name: value for name, value in given.items() if value is not None}
@@ -96,7 +96,7 @@ class ContradictionMark:
 
     def fields(self) -> dict[str, Any]:
         """Return the contradiction as it stands in a note."""
-        decided = self.resolved_at and written(self.resolved_at)
+        decided = self.resolved_at and format_moment(self.resolved_at)
         given = {
             "older": self.older.fields(), "newer": self.newer.fields(), "resolution": self.resolution,
             "reason": self.reason, "resolved_at": decided,
@@ -143,7 +143,7 @@ def _stated(item: Any) -> StatedMark | None:
     return StatedMark(claim, at, section, int(count), _named_source(item.get("source")))
 
 
-def superseded(fields: Fields) -> tuple[ClaimMark, ...]:
+def take_superseded(fields: Fields) -> tuple[ClaimMark, ...]:
     """Take the claims from `superseded`, a list of mappings. A field of this name that holds something else stays."""
     found = [_claim(item) for item in _listed(fields.values.get("superseded"))]
     if None in found:

@@ -18,8 +18,8 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from .attachments import Attachment, attachment_address, attachment_at, attachment_path
-from .links import Target, linked_page, wiki_link_at
-from .plain import uncommented
+from .links import Target, page_target, wiki_link_at
+from .plain import strip_comments
 
 LONGEST = 200_000  # characters whose markdown is read; longer texts are shown as paragraphs
 MARKS_MAX = 20_000  # characters that may be markup: each costs the parser as much as many others
@@ -47,7 +47,7 @@ its title."""
 
 def html(text: str, places: Places) -> str:
     """Return the text as HTML. A link that means no page has the class `wiki-link-broken` and leads nowhere."""
-    text = uncommented(text)
+    text = strip_comments(text)
     if len(text) > LONGEST or sum(1 for _ in MARKS.finditer(text)) > MARKS_MAX:
         return plain_paragraphs(text)
     shown: str = MARKDOWN.render(text, {"places": places})
@@ -57,7 +57,7 @@ def html(text: str, places: Places) -> str:
 def attachments_in(text: str) -> set[str]:
     """Return the attachments that a text names, as it writes them."""
     names = set[str]()
-    for block in MARKDOWN.parse(uncommented(text)):
+    for block in MARKDOWN.parse(strip_comments(text)):
         for token in block.children or ():
             if token.type == "attachment":
                 names.add(token.meta["attachment"].path)
@@ -135,14 +135,14 @@ class Renderer(RendererHTML):
         address = str(tokens[index].attrs.get("href", ""))
         title = tokens[index].attrs.get("title")
         shown: dict[str, str] = {"title": str(title)} if title else {}
-        if target := linked_page(address):
-            return opened("a", link_attributes(target, env["places"]) | shown)
+        if target := page_target(address):
+            return open_tag("a", link_attributes(target, env["places"]) | shown)
         if file := attachment_path(address):
-            return opened("a", attachment_attributes(file, is_embedded=False) | shown)
+            return open_tag("a", attachment_attributes(file, is_embedded=False) | shown)
         if not ADDRESS.fullmatch(address):
             return "<a>"
         outside = {} if address[0] in "/#" else {"rel": "nofollow noopener noreferrer"}
-        return opened("a", {"href": address} | outside | shown)
+        return open_tag("a", {"href": address} | outside | shown)
 
     def link_close(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
         env["is_in_link"] = False
@@ -152,40 +152,40 @@ class Renderer(RendererHTML):
         target: Target = tokens[index].meta["target"]
         places: Places = env["places"]
         text = target.text if tokens[index].meta["is_labelled"] else link_text(target, places)
-        return f"{opened('a', link_attributes(target, places))}{escapeHtml(text)}</a>"
+        return f"{open_tag('a', link_attributes(target, places))}{escapeHtml(text)}</a>"
 
     def citation(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
         label: str = tokens[index].meta["label"]
         attributes = {"class": "wiki-citation", "href": f"#citation-{quote(label)}"}
-        return f"<sup>{opened('a', attributes)}{escapeHtml(unquote(label))}</a></sup>"
+        return f"<sup>{open_tag('a', attributes)}{escapeHtml(unquote(label))}</a></sup>"
 
     def image(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
         token = tokens[index]
         shown = self.renderInlineAsText(token.children, options, env) if token.children else ""
         source = str(token.attrs.get("src", ""))
         if IMAGE.fullmatch(source):
-            return opened("img", {"src": source, "alt": shown})
+            return open_tag("img", {"src": source, "alt": shown})
         file = attachment_path(source)
         if file is None or env.get("is_in_link"):  # no link may stand in another
             return escapeHtml(shown)
-        return f"{opened('a', attachment_attributes(file, is_embedded=True))}{escapeHtml(shown)}</a>"
+        return f"{open_tag('a', attachment_attributes(file, is_embedded=True))}{escapeHtml(shown)}</a>"
 
     def attachment(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
         found: Attachment = tokens[index].meta["attachment"]
         if env.get("is_in_link"):
             return escapeHtml(found.shown)
         attributes = attachment_attributes(found.path, found.width, is_embedded=found.is_embedded)
-        return f"{opened('a', attributes)}{escapeHtml(found.shown)}</a>"
+        return f"{open_tag('a', attributes)}{escapeHtml(found.shown)}</a>"
 
     def fence(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
         language = next(iter(tokens[index].info.split()), "")
         attributes = {"class": f"language-{language}"} if LANGUAGE.fullmatch(language) else {}
-        return f"<pre>{opened('code', attributes)}{escapeHtml(tokens[index].content)}</code></pre>\n"
+        return f"<pre>{open_tag('code', attributes)}{escapeHtml(tokens[index].content)}</code></pre>\n"
 
     def cell(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
         """Render a cell of a table. Its alignment is a class: a policy for content may forbid styles."""
         found = ALIGNMENT.fullmatch(str(tokens[index].attrs.get("style", "")))
-        return opened(tokens[index].tag, {"class": f"align-{found[1]}"} if found else {})
+        return open_tag(tokens[index].tag, {"class": f"align-{found[1]}"} if found else {})
 
     th_open = td_open = cell
 
@@ -213,7 +213,7 @@ def attachment_attributes(path: str, width: int | None = None, *, is_embedded: b
     return {"class": kind, "href": attachment_address(path, width)}
 
 
-def opened(tag: str, attributes: Mapping[str, str]) -> str:
+def open_tag(tag: str, attributes: Mapping[str, str]) -> str:
     return "".join([f"<{tag}", *(f' {name}="{escapeHtml(value)}"' for name, value in attributes.items()), ">"])
 
 

@@ -102,7 +102,7 @@ def wiki_link_at(text: str, position: int) -> Target | None:
     return next((link.target for link in _wiki_link(text, match)), None)
 
 
-def linked_page(address: str) -> Target | None:
+def page_target(address: str) -> Target | None:
     """Return the page that the address of a `[text](address)` names: `wiki:slug`, `/wiki/type/slug`."""
     match = INLINE.fullmatch(f"]({address})")
     if match is None or (match["type"] is not None and match["type"] not in TEMPLATES):
@@ -134,7 +134,7 @@ def readdress_links(text: str, address_of: Callable[[Target], str | None]) -> st
     return "".join(parts) + text[position:]
 
 
-def written_links(text: str) -> list[WrittenLink]:
+def match_links(text: str) -> list[WrittenLink]:
     """Return `find_links` with the matches: what is between the brackets, and in which form."""
     return _written(text)
 

@@ -12,7 +12,7 @@ CLOSING = re.compile(r"(?<!%)%%(?![\w%])")
 HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]", re.MULTILINE)
 
 
-def uncommented(text: str) -> str:
+def strip_comments(text: str) -> str:
     """Return the text without its comments. What looks like one in code is code."""
     if "<!--" not in text and "%%" not in text:
         return text
@@ -54,7 +54,7 @@ TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>")
 def excerpt(text: str, length: int = 200) -> str:
     """Return the beginning of its words, cut at a word where that loses little, with … when something is left out."""
     length = max(0, min(length, LONGEST))
-    words = plain(uncommented(text[: 4 * length + 1000]))
+    words = plain(strip_comments(text[: 4 * length + 1000]))
     if len(words) <= length:
         return words
     cut = words[: max(length - 1, 0)]

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from ..limits import HEADING, quoted
 from ..names import numbered_section, section_slug
-from ..sensitivity import unmarked
+from ..sensitivity import strip_level
 from .prose import blocks, lines
 
 BLANK = " \t\r\n"
@@ -65,7 +65,7 @@ def slugs(headings: Sequence[str]) -> list[str]:
     taken: set[str] = set()
     counts: dict[str, int] = {}
     named = [
-        _unique(section_slug(unmarked(heading) or heading), taken, counts) if heading else "" for heading in headings
+        _unique(section_slug(strip_level(heading) or heading), taken, counts) if heading else "" for heading in headings
     ]
     lead = next(slug for slug in ("overview", "lead", "lead-2") if slug not in taken)
     return [slug or lead for slug in named]

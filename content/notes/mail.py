@@ -45,7 +45,9 @@ def mail_of(lines: Sequence[str]) -> Mail | None:
         return None
     sender = PERSON.match(next((header[name] for name in SENDER if name in header), ""))
     subject = next((header[name] for name in SUBJECT if name in header), "")
-    return Mail(sender["name"].strip() if sender else "", ANSWER.sub("", subject, count=1).strip(), said(lines, end))
+    return Mail(
+        sender["name"].strip() if sender else "", ANSWER.sub("", subject, count=1).strip(), own_lines(lines, end)
+    )
 
 
 def header_of(lines: Sequence[str], start: int) -> tuple[dict[str, str], int]:
@@ -66,7 +68,7 @@ def header_of(lines: Sequence[str], start: int) -> tuple[dict[str, str], int]:
     return (found, end) if is_header else ({}, start)
 
 
-def said(lines: Sequence[str], start: int) -> list[str]:
+def own_lines(lines: Sequence[str], start: int) -> list[str]:
     """Return the lines of the writer: no signature, and no mail that is answered or forwarded, another source."""
     found: list[str] = []
     for at in range(start, len(lines)):

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import limits
 from ..markdown.prose import mask_code
-from ..values import BadNote, written
+from ..values import BadNote, format_moment
 from .frontmatter import join
 from .notes import EXACT, Note, from_fields, from_record
 
@@ -75,8 +75,8 @@ def own(note: Note) -> dict[str, Any]:
         "sources": [source.fields() for source in note.sources],
         "superseded": [claim.fields() for claim in note.superseded],
         "contradictions": [one.fields() for one in note.contradictions],
-        "created": note.created and written(note.created),
-        "updated": note.updated and written(note.updated),
+        "created": note.created and format_moment(note.created),
+        "updated": note.updated and format_moment(note.updated),
     }
     return {name: value for name, value in given.items() if value is not None and value != []}
 

@@ -14,7 +14,7 @@ from ..markdown.citations import (
     ContradictionMark,
     citations,
     contradictions,
-    superseded,
+    take_superseded,
 )
 from ..names import is_slug
 from ..templates import TEMPLATES
@@ -107,7 +107,7 @@ def _note(fields: Fields, link_names: tuple[str, ...], default_title: str, body:
         status=_status(fields),
         links=tuple(filter(None, map(_page_name, (link for name in link_names for link in fields.texts(name))))),
         sources=citations(fields),
-        superseded=superseded(fields),
+        superseded=take_superseded(fields),
         contradictions=contradictions(fields),
         created=_moment(fields, "created", "created_at"),
         updated=_moment(fields, "updated", "updated_at"),

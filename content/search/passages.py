@@ -103,7 +103,7 @@ def blocks(text: str) -> Iterator[Passage]:
     alone: Passage | None = None  # a heading with nothing below it so far
     for line in lines(text):
         if fence:
-            block = block and extended(block, line)
+            block = block and extend(block, line)
             if line.text.strip().startswith(fence) and not line.text.strip().strip(fence[0]):
                 fence = ""
             continue
@@ -123,7 +123,7 @@ def blocks(text: str) -> Iterator[Passage]:
             block, alone = one_line(line, heading, speaker), None
             block = block._replace(said_from=line.start + said.length) if said else block
         else:
-            block = extended(block, line)
+            block = extend(block, line)
         if mark := FENCE.match(line.text):
             fence = mark["marks"]
     yield from filter(None, (block, alone))
@@ -134,7 +134,7 @@ def one_line(line: Line, heading: str, speaker: str = "") -> Passage:
     return Passage(start, line.start + len(line.text.rstrip()), line.number, line.number, heading, speaker, start)
 
 
-def extended(block: Passage, line: Line) -> Passage:
+def extend(block: Passage, line: Line) -> Passage:
     """Return the block with one more line; white space at its end stays outside."""
     if not line.text.strip():
         return block

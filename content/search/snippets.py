@@ -13,8 +13,8 @@ from itertools import islice
 from math import fsum
 from typing import NamedTuple
 
-from ..markdown.plain import plain, uncommented
-from .words import RUN, analysed, space_underscores, spans, words
+from ..markdown.plain import plain, strip_comments
+from .words import RUN, analyse, space_underscores, spans, words
 
 LENGTH = 240
 SECTIONS_MAX = 200
@@ -117,7 +117,7 @@ def candidates(sections: Texts, beginnings: Collection[str]) -> set[str]:
 
 def plain_text(text: str) -> str:
     """Return the text of markdown in one line, without marks, comments, link targets and table lines. Code stays."""
-    parts = FENCE.split(DIRECTION.sub("", CONTROL.sub(" ", uncommented(text))))
+    parts = FENCE.split(DIRECTION.sub("", CONTROL.sub(" ", strip_comments(text))))
     parts[::2] = [_prose(part) for part in parts[::2]]
     return " ".join(" ".join(parts).split())
 
@@ -159,7 +159,7 @@ def _readings(texts: Texts, weights: Mapping[str, float], is_match: Matcher) -> 
 
 def _hits(text: str, is_match: Matcher) -> Iterator[MatchedWord]:
     """Yield the hits, asking once for each run: most runs of letters hold none, and most come again."""
-    hitting = cache(lambda run: any(map(is_match, analysed(run))))
+    hitting = cache(lambda run: any(map(is_match, analyse(run))))
     for run in RUN.finditer(space_underscores(text)):
         if hitting(run[0]):
             for word in spans(run[0]):

@@ -57,7 +57,7 @@ def names_no_time(text: str, languages: Sequence[str]) -> bool:
     return READ.issuperset(languages) and not languages_of_times(text, languages)
 
 
-def named_times(text: str, languages: Sequence[str], now: datetime) -> list[NamedTime]:
+def find_times(text: str, languages: Sequence[str], now: datetime) -> list[NamedTime]:
     """Return the times that a question names, as seen from `now`.
 
     The first call of a process loads dateparser, and any may take a tenth of a second: call it in a thread.

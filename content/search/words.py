@@ -94,7 +94,7 @@ def words(text: str) -> list[str]:
     """Return the words of a text: `C++: Café-Bars` → `c cplusplus cafe bars`; `東京都` → `东京 京都`."""
     text = space_underscores(text)
     runs = (run for pattern, *part in parts_of(text) for run in pattern.findall(text, *part))
-    return [word for run in runs for word in (analysed(run) if len(run) <= KEPT_MAX else read(run))]
+    return [word for run in runs for word in (analyse(run) if len(run) <= KEPT_MAX else read(run))]
 
 
 def spans(text: str) -> Iterator[Word]:
@@ -102,11 +102,11 @@ def spans(text: str) -> Iterator[Word]:
     text = space_underscores(text)
     runs = (run for pattern, *part in parts_of(text) for run in pattern.finditer(text, *part))
     for run in runs:
-        found = analysed(run[0]) if len(run[0]) <= KEPT_MAX else read(run[0])
+        found = analyse(run[0]) if len(run[0]) <= KEPT_MAX else read(run[0])
         if len(found) == 1 or not SPACELESS.search(run[0]):
             yield from (Word(word, run.start(), run.end()) for word in found)
         else:
-            yield from placed(found, run[0], run.start())
+            yield from place_words(found, run[0], run.start())
 
 
 def space_underscores(text: str) -> str:
@@ -132,7 +132,7 @@ def parts_of(text: str) -> Iterator[tuple[re.Pattern[str], int, int]]:
     yield RUN, at, len(text)
 
 
-def placed(found: tuple[str, ...], run: str, start: int) -> Iterator[Word]:
+def place_words(found: tuple[str, ...], run: str, start: int) -> Iterator[Word]:
     """Yield the words inside a run without spaces, by letter; one that folding made anew stands for the whole run."""
     letters = [folded(character) for character in run]
     places = [place for place, letter in enumerate(letters) for _ in letter]
@@ -148,10 +148,10 @@ def placed(found: tuple[str, ...], run: str, start: int) -> Iterator[Word]:
 
 @lru_cache(maxsize=10_000)
 def folded(character: str) -> str:
-    return simplified(fold(character))
+    return simplify(fold(character))
 
 
-def simplified(text: str) -> str:
+def simplify(text: str) -> str:
     """Return the text with each traditional Chinese character as the simplified one."""
     return text.translate(characters()) if HAN.search(text) else text
 
@@ -164,7 +164,7 @@ def characters() -> dict[int, str]:
     return {ord(one): found.get(other, other) for one, other in found.items() if one != other}
 
 
-def analysed(run: str) -> tuple[str, ...]:
+def analyse(run: str) -> tuple[str, ...]:
     """Return the words of a run, cached: a text says the same ones again and again, and folding is slow."""
     return KEPT[hash(run) % PARTS](run)
 
@@ -173,16 +173,16 @@ def read(run: str) -> tuple[str, ...]:
     """Return the words of a run, as they stand there: of one in camel case the whole, and then its parts."""
     if sign := OPERATOR_WORDS.get(run):
         return (sign,)
-    found = read_letters(simplified(fold(run)))
+    found = read_letters(simplify(fold(run)))
     if len(run) > KEPT_MAX or not run.isalnum():
         return found
     if len(found) == 1 and not run.islower() and run.isascii() and HUMP.search(run):
         parts = HUMP.sub(r"\g<0> ", run).lower().split()
         found = (*found, *(part for part in parts if len(part) >= PART_LEAST))
-    return tuple(part for word in found for part in measured(word))
+    return tuple(part for word in found for part in split_unit(word))
 
 
-def measured(word: str) -> Sequence[str]:
+def split_unit(word: str) -> Sequence[str]:
     """Return a number and its unit apart, or the word alone."""
     measure = MEASURE.fullmatch(word)
     return measure.groups() if measure else (word,)

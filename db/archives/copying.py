@@ -25,7 +25,7 @@ class Sink(Protocol):
 
 
 @asynccontextmanager
-async def connected(dsn: str, name: str) -> AsyncIterator[asyncpg.Connection]:
+async def connect(dsn: str, name: str) -> AsyncIterator[asyncpg.Connection]:
     """Open a connection for a copy, which a pooler may be between."""
     connection = await asyncpg.connect(dsn, statement_cache_size=0, server_settings={"application_name": name})
     try:

@@ -142,10 +142,10 @@ def writing_archive(place: Path) -> Iterator[Draft]:
         try:
             yield Draft(aside)
             (aside / LOCK).unlink()
-            synced(aside / "tables")
-            synced(aside)
+            sync_folder(aside / "tables")
+            sync_folder(aside)
             aside.rename(place)
-            synced(place.parent)
+            sync_folder(place.parent)
         except BaseException:
             shutil.rmtree(aside, ignore_errors=True)
             raise
@@ -161,7 +161,7 @@ def empty(folder: Path) -> None:
             path.unlink()
 
 
-def synced(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Let the names in a folder survive a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:

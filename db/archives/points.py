@@ -38,7 +38,7 @@ async def archive_log(server: EmbeddedServer, dsn: str, folder: Path) -> None:
                 " this again."
             )
         await asyncio.to_thread(make_folder, server, folder)
-        settings = {"archive_command": KEEP.format(checked(folder)), "archive_timeout": ARCHIVE_TIMEOUT}
+        settings = {"archive_command": KEEP.format(check_folder(folder)), "archive_timeout": ARCHIVE_TIMEOUT}
         for name, value in settings.items():
             await connection.execute(f"ALTER SYSTEM SET {name} = {text(value)}")
         await connection.execute("SELECT pg_reload_conf()")
@@ -52,7 +52,7 @@ def make_folder(server: EmbeddedServer, folder: Path) -> None:
     server_account(server.cluster, (folder,), server.report).own(folder)
 
 
-def checked(folder: Path) -> Path:
+def check_folder(folder: Path) -> Path:
     """Return the folder, if a shell reads its name as it stands."""
     if not PLAIN.fullmatch(str(folder)):
         raise ArchiveRefused(f"{folder} has signs that the archiver cannot quote: choose letters, digits and - _ . /")
@@ -95,15 +95,15 @@ def restore_to(server: EmbeddedServer, archive: Archive, log: Path, until: datet
         if aside.cluster.exists() and aside.running():  # a killed restore has left it
             aside.halt()
         shutil.rmtree(aside.data_dir, ignore_errors=True)
-        unpack(archive, aside, checked(log), until)
+        unpack(archive, aside, check_folder(log), until)
         aside.report("Reading the log")
         try:
             with aside as dsn:
-                asyncio.run(promoted(dsn))
+                asyncio.run(wait_for_promotion(dsn))
         except (asyncpg.PostgresError, *IN_DOUBT, EmbeddedServerFailed) as error:
             said = aside.log.read_text(errors="replace").splitlines() if aside.log.exists() else [str(error)]
             shutil.rmtree(aside.data_dir, ignore_errors=True)
-            raise ArchiveRefused(f"Nothing was replaced: {ended(said, log)}") from error
+            raise ArchiveRefused(f"Nothing was replaced: {describe_end(said, log)}") from error
         shutil.rmtree(server.replaced, ignore_errors=True)
         if server.cluster.exists():
             server.cluster.rename(server.replaced)
@@ -116,7 +116,7 @@ LINES_SHOWN = 8
 """Lines of the server's log that an error repeats, the last ones."""
 
 
-def ended(said: list[str], log: Path) -> str:
+def describe_end(said: list[str], log: Path) -> str:
     """Return why a server ended while it read the log."""
     if any("recovery ended before" in line for line in said):
         return f"the log in {log} ends before that moment. Give an earlier one, or none for all of it."
@@ -141,7 +141,7 @@ def unpack(archive: Archive, aside: EmbeddedServer, log: Path, until: datetime |
             os.chown(path, account.uid, account.gid, follow_symlinks=False)
 
 
-async def promoted(dsn: str) -> None:
+async def wait_for_promotion(dsn: str) -> None:
     """Wait until the log is read; then begin another history, and forget how the log was read."""
     connection = await asyncpg.connect(dsn)
     try:

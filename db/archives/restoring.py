@@ -11,7 +11,7 @@ from ..migrate import current_revision, migrate, revisions
 from ..sql import statements
 from ..tables import metadata
 from .catalogue import REVISION_TABLE, describe_server, list_indexes, list_tables, quoted
-from .copying import WRITTEN_ALIKE, Report, connected, copy_tables_in, without_indexes
+from .copying import WRITTEN_ALIKE, Report, connect, copy_tables_in, without_indexes
 from .folder import Archive, ArchiveRefused
 
 CATALOGUE = statements("operations/catalogue")
@@ -38,7 +38,7 @@ async def restore(dsn: str, archive: Archive, report: Report, *, replace: bool) 
             f"{archive.folder} is of revision {manifest.revision}, but this Cairn knows revisions up to"
             f" {revisions()[-1]}: install the one that wrote it, or a newer one."
         )
-    async with connected(dsn, NAME) as connection:
+    async with connect(dsn, NAME) as connection:
         server = await describe_server(connection)
         is_used = await has_tenants(connection)
         if is_used and not replace:
@@ -52,7 +52,7 @@ async def restore(dsn: str, archive: Archive, report: Report, *, replace: bool) 
             )
         if not is_used:
             await drop_empty(connection, manifest.revision)
-    return await (replaced if is_used else load)(dsn, archive, report)
+    return await (replace_database if is_used else load)(dsn, archive, report)
 
 
 async def has_tenants(connection: asyncpg.Connection) -> bool:
@@ -75,7 +75,7 @@ async def load(dsn: str, archive: Archive, report: Report) -> list[str]:
     """Fill a database that holds no tenant: all of it in one transaction, at the revision that the archive is of."""
     manifest = archive.manifest
     await migrate(dsn, to=manifest.revision)
-    async with connected(dsn, NAME) as connection:
+    async with connect(dsn, NAME) as connection:
         server = await describe_server(connection)
         indexes = await list_indexes(connection)
         here = [table.name for table in await list_tables(connection)]
@@ -100,14 +100,14 @@ async def load(dsn: str, archive: Archive, report: Report) -> list[str]:
 async def finish(dsn: str) -> None:
     """Bring what was restored to the newest schema, and let the planner see it."""
     await migrate(dsn)
-    async with connected(dsn, NAME) as connection:
+    async with connect(dsn, NAME) as connection:
         await connection.execute("ANALYZE")
 
 
 async def make_indexes(dsn: str, archive: Archive, names: set[str]) -> list[str]:
     """Make the indexes that no migration makes, those for vectors; return the ones that this server cannot have."""
     missing = []
-    async with connected(dsn, NAME) as connection:
+    async with connect(dsn, NAME) as connection:
         for name in sorted(names):
             try:
                 async with connection.transaction():
@@ -119,9 +119,9 @@ async def make_indexes(dsn: str, archive: Archive, names: set[str]) -> list[str]
     return missing
 
 
-async def replaced(dsn: str, archive: Archive, report: Report) -> list[str]:
+async def replace_database(dsn: str, archive: Archive, report: Report) -> list[str]:
     """Restore into another database of the same server, then give it the name of the one that is there."""
-    async with connected(dsn, NAME) as connection:
+    async with connect(dsn, NAME) as connection:
         server = await describe_server(connection)
         if server["is_citus"] or not server["may_create"]:
             reason = "Citus cannot rename databases" if server["is_citus"] else "this role may not create databases"
@@ -166,7 +166,7 @@ async def drop_marked(connection: asyncpg.Connection, dsn: str, name: str) -> No
     if mark is None:
         return
     if mark != MARK:
-        async with connected(in_database(dsn, name), NAME) as found:
+        async with connect(in_database(dsn, name), NAME) as found:
             if await list_tables(found):
                 raise ArchiveRefused(
                     f"A database {name} exists that no restore has made. Rename it, then run this again."

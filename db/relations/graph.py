@@ -108,7 +108,7 @@ def neighbour_edges(page: OuterRow, depth: Any) -> Select[Any]:
 
 def one_away(other: FromClause, page: OuterRow) -> ColumnElement[bool]:
     """Return whether it is that page or an active one linked with it. One step takes no walk, but is cut off as one."""
-    ends = [select(page.c.id), *linked(page.c.id)]
+    ends = [select(page.c.id), *link_ends(page.c.id)]
     return and_(id_among(other, *ends, most=MOST_LINKS), active(other))
 
 
@@ -131,10 +131,10 @@ def nearest(page: OuterRow, depth: Any) -> Select[Any]:
 
 def hops(here: ColumnElement[Any]) -> FromClause:
     """Select the other ends of a page's links, both ways. Lateral, lest all links of the tenant are read for few."""
-    return union_all(*map(in_tenant, linked(here))).lateral()
+    return union_all(*map(in_tenant, link_ends(here))).lateral()
 
 
-def linked(here: ColumnElement[Any]) -> tuple[Select[Any], Select[Any]]:
+def link_ends(here: ColumnElement[Any]) -> tuple[Select[Any], Select[Any]]:
     """Return the select of where a page's links lead, and that of where they come from."""
     out, back = links.alias(), links.alias()
     return (
@@ -149,7 +149,7 @@ def linked(here: ColumnElement[Any]) -> tuple[Select[Any], Select[Any]]:
 def neighbour_count(page: OuterRow) -> ColumnElement[Any]:
     """Count the distinct active pages at the other end of a link."""
     other = pages.alias()
-    query = select(func.count()).select_from(other).where(id_among(other, *linked(page.c.id)), active(other))
+    query = select(func.count()).select_from(other).where(id_among(other, *link_ends(page.c.id)), active(other))
     return in_tenant(query).scalar_subquery()
 
 

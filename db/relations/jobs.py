@@ -24,9 +24,9 @@ from selection.declare.mapping import OuterRow
 
 from ..tables import compile_jobs, lint_reports, pages
 from .json_rows import json_rows
-from .references import found, referred
+from .references import foreign_row, rows_by_id
 
-by_ids = found(compile_jobs)
+by_ids = rows_by_id(compile_jobs)
 
 
 OLDER_TRIGGERS = {"retain": "memory_retain", "sweep": "lint"}
@@ -76,10 +76,10 @@ FINDING: Columns = {
 }  # fmt: skip
 COUNT: Columns = {"name": Text(), "total": Integer(), "muted": Integer()}
 
-page = referred(pages, "page_id")
+page = foreign_row(pages, "page_id")
 
 
-def reported(found: FromClause) -> Select[Any]:
+def report_rows(found: FromClause) -> Select[Any]:
     checked = select(*found.c).subquery()
     return select(checked)
 
@@ -88,7 +88,7 @@ def findings(report: OuterRow) -> Select[Any]:
     return select(json_rows(report.c.lists["findings"], **FINDING))
 
 
-def muted(report: OuterRow) -> Select[Any]:
+def muted_findings(report: OuterRow) -> Select[Any]:
     return select(json_rows(report.c.lists["muted"], **FINDING))
 
 
@@ -104,7 +104,7 @@ def diary_entries(day: OuterRow) -> Select[Any]:
     return select(json_rows(day.c.entries, **DIARY_ENTRY))
 
 
-lint_report_by_ids = found(lint_reports)
+lint_report_by_ids = rows_by_id(lint_reports)
 
 
 def lint_reported() -> Select[Any]:

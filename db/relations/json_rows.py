@@ -8,15 +8,15 @@ from sqlalchemy.types import TypeEngine
 
 def json_rows(documents: ColumnElement[Any], **types: TypeEngine[Any]) -> TableValuedAlias:
     """A list of documents, in its order."""
-    return recorded(func.jsonb_to_recordset(documents), types)
+    return typed_rows(func.jsonb_to_recordset(documents), types)
 
 
 def json_row(document: ColumnElement[Any], **types: TypeEngine[Any]) -> TableValuedAlias:
     """One document; where there is none, a row of nulls."""
-    return recorded(func.jsonb_to_record(document), types)
+    return typed_rows(func.jsonb_to_record(document), types)
 
 
-def recorded(function: Any, types: dict[str, TypeEngine[Any]]) -> TableValuedAlias:
+def typed_rows(function: Any, types: dict[str, TypeEngine[Any]]) -> TableValuedAlias:
     columns: list[Any] = [column(name, type_) for name, type_ in types.items()]
     rows: TableValuedAlias = function.table_valued(*columns).render_derived(with_types=True)
     return rows

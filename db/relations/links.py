@@ -11,7 +11,7 @@ from selection.declare.mapping import OuterRow
 
 from ..access import readable
 from ..tables import aliases, link_targets, links, old_slugs, owners, pages, sections
-from .references import id_among, referred
+from .references import foreign_row, id_among
 
 # -- pages that link here
 
@@ -92,8 +92,8 @@ def connected_from(page_id: Any) -> Select[Any]:
 
 # -- the links of a page
 
-from_page = referred(pages, "from_page_id")
-to_page = referred(pages, "to_page_id")
+from_page = foreign_row(pages, "from_page_id")
+to_page = foreign_row(pages, "to_page_id")
 
 
 def text(link: OuterRow) -> ColumnElement[Any]:

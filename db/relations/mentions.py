@@ -9,9 +9,9 @@ from selection.declare.mapping import OuterRow
 
 from ..tables import aliases, mentions, pages, sightings, sources
 from .json_rows import json_rows
-from .references import found
+from .references import rows_by_id
 
-by_ids = found(mentions)
+by_ids = rows_by_id(mentions)
 
 
 def promoted_page(mention: OuterRow, include_archived: bool = False) -> Select[Any]:
@@ -38,7 +38,7 @@ def of_page(page: OuterRow) -> Select[Any]:
     )
 
 
-def seen_in(mention: OuterRow) -> Select[Any]:
+def seen_sources(mention: OuterRow) -> Select[Any]:
     source, sighting = sources.alias(), sightings.alias()
     ids = select(sighting.c.source_id).where(sighting.c.mention_id == mention.c.id)
     query = select(source).where(source.c.id.in_(in_tenant(ids)))

@@ -28,7 +28,7 @@ from ..tables import links, old_slugs, pages
 from .references import id_among
 
 
-def said(page: OuterRow, name: str) -> ColumnElement[Any]:
+def text_field(page: OuterRow, name: str) -> ColumnElement[Any]:
     return page.c.metadata.op("->>", return_type=Text())(literal_column(f"'{name}'"))
 
 
@@ -38,7 +38,7 @@ def words(*texts: str) -> ColumnElement[Any]:
 
 def sensitivity(page: OuterRow) -> ColumnElement[Any]:
     """Return the level of the page, as content.sensitivity reads it."""
-    level = func.lower(func.coalesce(said(page, "sensitivity"), literal_column("''")))
+    level = func.lower(func.coalesce(text_field(page, "sensitivity"), literal_column("''")))
     return case(
         (level == literal_column("''"), literal_column(f"'{USUAL}'")),
         (level == any_(words(*LEVELS)), level),
@@ -47,24 +47,24 @@ def sensitivity(page: OuterRow) -> ColumnElement[Any]:
 
 
 def stated_confidence(page: OuterRow) -> ColumnElement[Any]:
-    level = func.lower(said(page, "confidence"))
+    level = func.lower(text_field(page, "confidence"))
     return case((level == any_(words("low", "medium", "high")), level))
 
 
 def owner_role(page: OuterRow) -> ColumnElement[Any]:
-    return func.nullif(said(page, "owner"), literal_column("''"))
+    return func.nullif(text_field(page, "owner"), literal_column("''"))
 
 
 def expires_at(page: OuterRow) -> ColumnElement[Any]:
     """Return the moment in any of the fields in which files say it; a day is its beginning, in UTC."""
-    day = func.coalesce(*(said(page, name) for name in ("expires", "expires_at", "valid_until")))
+    day = func.coalesce(*(text_field(page, name) for name in ("expires", "expires_at", "valid_until")))
     moment = func.concat(day, case((func.length(day) == literal_column("10"), literal_column("' 00:00+00'"))))
     is_one = func.pg_input_is_valid(moment, literal_column("'timestamp with time zone'"))
     is_day = day.regexp_match(literal_column(r"'^\d{4}-\d{2}-\d{2}'", Text()))
     return case((and_(is_day, is_one), cast(moment, DateTime(timezone=True))))
 
 
-def named(page: OuterRow, field: str) -> tuple[Select[Any], Select[Any]]:
+def named_page_ids(page: OuterRow, field: str) -> tuple[Select[Any], Select[Any]]:
     """Select the ids of the other pages that a field names as `slug`, `type/slug` or `[[slug]]`, and of those that once
     had such a slug: a page has those of pages that were merged into it."""
     path: ColumnElement[Any] = literal_column(f"CAST('$.{field}[*] ? (@.type() == \"string\")' AS jsonpath)")
@@ -89,10 +89,12 @@ def named(page: OuterRow, field: str) -> tuple[Select[Any], Select[Any]]:
 
 def contradicts(page: OuterRow) -> Select[Any]:
     other = pages.alias()
-    return select(other).where(id_among(other, *named(page, "contradicts"))).order_by(other.c.title, other.c.id)
+    return (
+        select(other).where(id_among(other, *named_page_ids(page, "contradicts"))).order_by(other.c.title, other.c.id)
+    )
 
 
-def related(page: OuterRow) -> Select[Any]:
+def related_pages(page: OuterRow) -> Select[Any]:
     """Select the active pages that it has a reference to for another reason than its text."""
     other, link = pages.alias(), links.alias()
     said = select(link.c.to_page_id).where(

@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 
 from content.limits import NAME, SLUG, TAG
-from content.names import composed, normalise
+from content.names import compose, normalise
 from selection import in_tenant
 from selection.declare.mapping import OuterRow
 
@@ -51,8 +51,8 @@ from ..tables import (
     sources,
     superseded_claims,
 )
-from .page_fields import named
-from .references import found, id_among, referred
+from .page_fields import named_page_ids
+from .references import foreign_row, id_among, rows_by_id
 
 LAST = "\U0010ffff"
 STUB_MOST: ColumnElement[Any] = literal_column("1")
@@ -64,15 +64,15 @@ def active(page: FromClause) -> ColumnElement[bool]:
 
 # -- where reads start
 
-by_ids = found(pages)
-same = referred(pages, "id")
+by_ids = rows_by_id(pages)
+same = foreign_row(pages, "id")
 
 
 def by_slug(owner: Any, type: Any, slug: Any, include_archived: bool = False) -> Select[Any]:
     """The page of that slug, or else the one that once had it, which is looked for only then: `redirected_from` says
     which. Both are keys of a wiki, and two ids are found for less than two rows are put side by side."""
     page, now, old = pages.alias(), pages.alias(), old_slugs.alias()
-    slug = slug.derive(composed_slug)
+    slug = slug.derive(compose_slug)
     here = select(now.c.id).where(now.c.owner_id == owner, now.c.type == type, now.c.slug == slug)
     there = select(old.c.page_id).where(old.c.owner_id == owner, old.c.type == type, old.c.slug == slug)
     if not include_archived:
@@ -84,17 +84,17 @@ def by_slug(owner: Any, type: Any, slug: Any, include_archived: bool = False) ->
     return query if include_archived else query.where(found.c.status == "active")
 
 
-def composed_slug(slug: str) -> str:
-    return composed(slug, SLUG)
+def compose_slug(slug: str) -> str:
+    return compose(slug, SLUG)
 
 
-def composed_tags(tags: Sequence[str]) -> list[str]:
-    return [composed(tag, TAG) for tag in tags]
+def compose_tags(tags: Sequence[str]) -> list[str]:
+    return [compose(tag, TAG) for tag in tags]
 
 
 def apart_tags(tags: Sequence[str]) -> list[str]:
     """Return the tags in the decomposed form that files that were imported may have."""
-    return [composed(tag, TAG, "NFD") for tag in tags]
+    return [compose(tag, TAG, "NFD") for tag in tags]
 
 
 ORDERS: dict[str, Callable[[FromClause], tuple[Any, ...]]] = {
@@ -118,7 +118,7 @@ def filtered(query: Select[Any], page: FromClause, filter: Any) -> Select[Any]:
     if filter.types is not None:
         query = query.where(page.c.type == any_(filter.types))
     if filter.tags is not None:
-        spelled = (filter.tags, filter.tags.derive(composed_tags), filter.tags.derive(apart_tags))
+        spelled = (filter.tags, filter.tags.derive(compose_tags), filter.tags.derive(apart_tags))
         query = query.where(or_(*(page.c.tags.contains(tags) for tags in spelled)))
     if filter.updated_since is not None:
         query = query.where(page.c.updated_at >= filter.updated_since.decide())
@@ -223,7 +223,7 @@ def supersedes(page: OuterRow) -> Select[Any]:
     said = select(link.c.to_page_id).where(link.c.from_page_id == page.c.id, link.c.reasons.contains([SUPERSEDES]))
     return (
         select(former)
-        .where(id_among(former, parts, said, *named(page, SUPERSEDES)))
+        .where(id_among(former, parts, said, *named_page_ids(page, SUPERSEDES)))
         .order_by(former.c.title, former.c.id)
     )
 
@@ -250,7 +250,7 @@ TABLES = {
     "WikiContradiction": contradictions,
     "WikiLintReport": lint_reports,
 }
-VARIANTS = {type_: referred(table, "id") for type_, table in TABLES.items()}
+VARIANTS = {type_: foreign_row(table, "id") for type_, table in TABLES.items()}
 
 
 def one(id: Any) -> Select[Any]:
@@ -265,7 +265,7 @@ def pages_by_id(ids: Any) -> Select[Any]:
     return select(row).order_by(row.c.ordinality)
 
 
-def represented(representations: Any) -> Select[Any]:
+def by_representation(representations: Any) -> Select[Any]:
     """Select for each pair of a type's name and an id a row, in their order."""
     kinds = representations.derive(lambda pairs: [kind for kind, _ in pairs])
     ids = representations.derive(lambda pairs: [id for _, id in pairs])
@@ -276,14 +276,14 @@ def represented(representations: Any) -> Select[Any]:
 
 def of_kind(kind: str, table: Table) -> Callable[[OuterRow], Select[Any]]:
     """The row of a table that is represented, when its type is the one that the representation names."""
-    same = referred(table, "id")
+    same = foreign_row(table, "id")
     return lambda row: same(row).where(row.c.kind == kind)
 
 
 ENTITIES = {kind: of_kind(kind, table) for kind, table in TABLES.items()}
 
 
-page = referred(pages, "page_id")
+page = foreign_row(pages, "page_id")
 
 
 def changes() -> Select[Any]:
@@ -313,7 +313,7 @@ def state(position: OuterRow) -> ColumnElement[Any]:
     return func.coalesce(status, literal_column("'deleted'"))
 
 
-def counted() -> Select[Any]:
+def tag_counts() -> Select[Any]:
     page = pages.alias()
     # In the order in which they were made, which is about that of the table: in any other the same block is met again
     # and again, and Postgres takes such an index as soon as other wikis make the table large.
@@ -336,10 +336,10 @@ def of_page(page: OuterRow) -> Select[Any]:
     return select(alias).where(alias.c.page_id == page.c.id).order_by(alias.c.alias, alias.c.id)
 
 
-job = referred(compile_jobs, "job_id")
+job = foreign_row(compile_jobs, "job_id")
 
 
-def happened(event: FromClause) -> Select[Any]:
+def visible_event(event: FromClause) -> Select[Any]:
     """Select an event. One of a page is there while the caller may see the page, or its last change when it is gone."""
     if "page_id" not in event.c:
         return select(event)

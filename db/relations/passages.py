@@ -23,7 +23,7 @@ from selection.declare.mapping import OuterRow
 from ..access import readable
 from ..tables import search_passages, section_sources, sections, sources
 from .json_rows import json_rows
-from .references import referred
+from .references import foreign_row
 from .search import Columns
 
 EDGE: Columns = {
@@ -37,7 +37,7 @@ EDGE: Columns = {
     "newer_source_id": Uuid(),
     "newer_position": Integer(),
 }
-source = referred(sources, "source_id")
+source = foreign_row(sources, "source_id")
 
 
 def edges(results: OuterRow) -> Select[Any]:

@@ -9,7 +9,7 @@ from selection import in_tenant
 from selection.declare.mapping import OuterRow
 
 
-def referred(table: Table, by: str) -> Callable[[OuterRow], Select[Any]]:
+def foreign_row(table: Table, by: str) -> Callable[[OuterRow], Select[Any]]:
     """The row of a table whose id stands in a column of the row that one comes from."""
 
     def query(row: OuterRow) -> Select[Any]:
@@ -26,7 +26,7 @@ def id_among(row: FromClause, *ids: Select[Any], most: ColumnElement[int] | None
     return row.c.id == any_(func.array(found.limit(most).scalar_subquery()))
 
 
-def found(table: Table) -> Callable[[FromClause], Select[Any]]:
+def rows_by_id(table: Table) -> Callable[[FromClause], Select[Any]]:
     """The rows of a table whose ids a step has found, whatever their status: an id is asked for on purpose."""
 
     def query(ids: FromClause) -> Select[Any]:

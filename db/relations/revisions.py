@@ -28,13 +28,13 @@ from selection.declare.mapping import OuterRow
 from ..tables import pages, revisions
 from .access import owners
 from .json_rows import json_rows
-from .references import referred
+from .references import foreign_row
 from .search import owner_of_page
 
 ONE = literal(1, Integer)
 STATE: dict[str, TypeEngine[Any]] = {"page_id": Uuid(), "version": Integer()}
 
-page = referred(pages, "page_id")
+page = foreign_row(pages, "page_id")
 
 
 def author_name(revision: OuterRow) -> ColumnElement[Any]:
@@ -55,7 +55,7 @@ def of_version(page_id: Any, version: Any) -> Select[Any]:
     return select(revision).where(revision.c.page_id == page_id, revision.c.version == version)
 
 
-def written(found: FromClause) -> Select[Any]:
+def written_revision(found: FromClause) -> Select[Any]:
     """The state that a write has made."""
     revision = revisions.alias()
     return select(revision).join(
@@ -131,7 +131,7 @@ LINE: Columns = {
 PART: Columns = {"start": Integer(), "length": Integer()}
 
 
-def compared(found: FromClause) -> Select[Any]:
+def comparison_rows(found: FromClause) -> Select[Any]:
     """Select the comparison with the owner of its page, which decides who may see it."""
     comparison = select(*found.c, owner_of_page(found)).subquery()
     return select(comparison)

@@ -28,7 +28,7 @@ from ..access import readable
 from ..sql import texts
 from ..tables import pages, sections
 from .json_rows import json_row, json_rows
-from .references import referred
+from .references import foreign_row
 
 Columns = dict[str, TypeEngine[Any]]
 
@@ -48,7 +48,7 @@ RESULTS: Columns = {
 }
 """`lists` holds edges, types, tags and names without a page: one document, for an array of arrays is another array."""
 
-page = referred(pages, "page_id")
+page = foreign_row(pages, "page_id")
 
 RANKING = texts("search/ranking")
 hits_within = own_values(RANKING["rank_hits"]).columns(**HIT, ordinality=Integer())

@@ -8,9 +8,9 @@ from selection import in_tenant
 from selection.declare.mapping import OuterRow
 
 from ..tables import pages, section_sources, sections, sources
-from .references import referred
+from .references import foreign_row
 
-page = referred(pages, "page_id")
+page = foreign_row(pages, "page_id")
 
 
 def of_page(page: OuterRow) -> Select[Any]:

@@ -20,11 +20,11 @@ from ..tables import (
     sources,
 )
 from .json_rows import json_rows
-from .references import found, id_among, referred
+from .references import foreign_row, id_among, rows_by_id
 
 # -- where reads start
 
-by_ids = found(sources)
+by_ids = rows_by_id(sources)
 
 
 def by_id(source_id: Any) -> Select[Any]:
@@ -50,7 +50,7 @@ def by_ref(kind: Any, ref: Any, version: Any = None) -> Select[Any]:
 
 # -- of a source
 
-supersedes = referred(sources, "supersedes_id")
+supersedes = foreign_row(sources, "supersedes_id")
 
 
 def checksum(source: OuterRow) -> ColumnElement[Any]:
@@ -196,9 +196,9 @@ def section_citations(section: OuterRow) -> Select[Any]:
 
 # -- of a citation
 
-citation_source = referred(sources, "source_id")
-citation_section = referred(sections, "section_id")
-citation_page = referred(pages, "page_id")
+citation_source = foreign_row(sources, "source_id")
+citation_section = foreign_row(sections, "section_id")
+citation_page = foreign_row(pages, "page_id")
 QUOTE_MOST = 600  # characters
 QUOTED_FROM = 200_000  # characters of a source in which cited lines are looked for
 
@@ -213,7 +213,7 @@ def quote(citation: OuterRow) -> ColumnElement[Any]:
     return in_tenant(query).scalar_subquery()
 
 
-def cited_by(found: FromClause) -> Select[Any]:
+def one_citation(found: FromClause) -> Select[Any]:
     """The one citation of a source for a section."""
     cited = section_sources.alias()
     pair = (cited.c.section_id == found.c.section_id) & (cited.c.source_id == found.c.source_id)

@@ -30,7 +30,7 @@ from selection.declare.mapping import OuterRow
 
 from ..tables import aliases, owners, page_names, pages, search_pages
 from .pages import LAST, beginning
-from .references import referred
+from .references import foreign_row
 
 CANDIDATES = literal_column("200", Integer)
 ENOUGH = 20  # pages, as many as can be asked for
@@ -40,10 +40,10 @@ BETTER = {"title": 1, "alias": 2, "slug": 3, "old_slug": 4}
 
 MEANT = {"slug": 1, "old_slug": 2, "title": 3, "alias": 4}  # as links in texts find their pages
 
-page = referred(pages, "page_id")
+page = foreign_row(pages, "page_id")
 
 
-def called(owner: Any, name: Any, type: Any = None, include_archived: bool = False) -> Select[Any]:
+def by_name(owner: Any, name: Any, type: Any = None, include_archived: bool = False) -> Select[Any]:
     """The pages that answer to a name, each once by its best one: active ones first, a slug before other names."""
     given, page = page_names.alias(), pages.alias()
     kind = case((page.c.slug == name.derive(as_given), "slug"), else_=given.c.kind)
@@ -69,7 +69,7 @@ def as_given(name: str) -> str:
     return name[: NAME.most]
 
 
-def suggested(prefix: Any) -> Select[Any]:
+def by_prefix(prefix: Any) -> Select[Any]:
     """Names of active pages, each page once: those that begin so come before those in which a later word does, and the
     shorter ones first, so that the whole name is the first of all.
 

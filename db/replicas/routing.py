@@ -18,7 +18,7 @@ UNKNOWN = 2**64 - 1
 """The position that no server ever reaches: whoever brings it reads on the primary."""
 
 
-def shown_position(position: int) -> str:
+def format_position(position: int) -> str:
     """Return a position as clients are given it."""
     return f"{position >> 32:X}/{position & 0xFFFFFFFF:X}"
 

@@ -11,7 +11,7 @@ import asyncpg
 from content.search.words import ANALYSER
 from db.archives import points, restoring
 from db.archives.catalogue import describe_server, list_indexes
-from db.archives.copying import Report, connected, copy_out, copy_tables_out, snapshot
+from db.archives.copying import Report, connect, copy_out, copy_tables_out, snapshot
 from db.archives.folder import SECRET, Archive, ArchiveRefused, Manifest, writing_archive
 from db.blob_folder import BlobFolder
 from db.database import prepare_connection
@@ -31,7 +31,7 @@ async def back_up(
     """Write all that the database holds at this moment, while others write, its files that lie in a folder, and the
     secret that signs tokens."""
     with writing_archive(place) as draft:
-        async with connected(dsn, NAME) as connection, snapshot(connection) as tables:
+        async with connect(dsn, NAME) as connection, snapshot(connection) as tables:
             manifest = await describe(connection, "database")
             manifest.indexes = await list_indexes(connection)
             if manifest.revision == revisions()[-1]:
@@ -49,7 +49,7 @@ async def back_up_files(server: EmbeddedServer, dsn: str, place: Path, log: Path
     """Write the files of the embedded server, and let it archive its log from before then on."""
     with writing_archive(place) as draft:
         await points.archive_log(server, dsn, log)
-        async with connected(dsn, NAME) as connection:
+        async with connect(dsn, NAME) as connection:
             manifest = await describe(connection, "files")
         await asyncio.to_thread(points.copy_files, server, draft)
         if secret is not None:
@@ -98,7 +98,7 @@ async def verify(place: Path, report: Report) -> Verified:
         await restoring.finish(dsn)
         # Another analyser takes other words of the same pages: until `cairn reindex` its answers may be others.
         sample = archive.manifest.sample if archive.manifest.analyser == ANALYSER else []
-        async with connected(dsn, NAME) as connection:
+        async with connect(dsn, NAME) as connection:
             await prepare_connection(connection)
             changed = await differing(connection, sample)
     manifest = archive.manifest
@@ -108,7 +108,7 @@ async def verify(place: Path, report: Report) -> Verified:
 async def compare(dsn: str, archive: Archive, report: Report) -> list[str]:
     """Return the tables whose rows are not those of the archive, but for what every restore changes."""
     manifest, broken = archive.manifest, []
-    async with connected(dsn, NAME) as connection, snapshot(connection) as tables:
+    async with connect(dsn, NAME) as connection, snapshot(connection) as tables:
         known = {table.name: table for table in tables}
         for number, (name, wanted) in enumerate(manifest.tables.items()):
             report("comparing", number, len(manifest.tables), name)

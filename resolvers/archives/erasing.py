@@ -13,7 +13,7 @@ from uuid import UUID
 import asyncpg
 
 from db.archives.catalogue import Table, describe_server, list_tables, quoted
-from db.archives.copying import connected
+from db.archives.copying import connect
 from db.blob_folder import BlobFolder
 from db.database import Connection, Database, Row, prepare_connection
 from db.ids import new_id
@@ -100,7 +100,7 @@ def tenant_steps(tables: Iterable[Table], tenant_id: UUID) -> list[Step]:
 def owner_steps(tables: Iterable[Table], tenant_id: UUID, owner_id: UUID, names: list[str]) -> list[Step]:
     """Return the steps that take an owner out of every table, and its ids out of what it did in other wikis."""
     found, own = [*reversed(moves.tenant_tables(tables))], (tenant_id, owner_id)
-    steps = [step for table in found for step in authored(table, own, names)]
+    steps = [step for table in found for step in authorship_steps(table, own, names)]
     steps.append(
         Step("api_keys", "tenant_id = $1 AND $2 = ANY(owner_ids[2:])", own, "owner_ids = array_remove(owner_ids, $2)")
     )
@@ -122,7 +122,7 @@ def condition_values(where: str, own: tuple[UUID, UUID], names: list[str]) -> tu
     return (own[0], names) if "text[]" in where else own
 
 
-def authored(table: Table, own: tuple[UUID, UUID], names: list[str]) -> list[Step]:
+def authorship_steps(table: Table, own: tuple[UUID, UUID], names: list[str]) -> list[Step]:
     """Return the steps by which an owner's ids leave the rows of other wikis that it has written."""
     if "owner_id" not in table.columns:
         return []
@@ -147,7 +147,7 @@ def authored(table: Table, own: tuple[UUID, UUID], names: list[str]) -> list[Ste
 
 async def erase_tenant(dsn: str, name: str, by: str, *, dry_run: bool, folder: BlobFolder | None = None) -> Erased:
     """Erase a tenant from every table and its files from the folder of attachments, or count what that would erase."""
-    async with connected(dsn, NAME) as connection:
+    async with connect(dsn, NAME) as connection:
         await prepare_connection(connection)
         async with connection.transaction():
             await begin(connection)
@@ -156,7 +156,7 @@ async def erase_tenant(dsn: str, name: str, by: str, *, dry_run: bool, folder: B
             if not dry_run:
                 await Connection(connection).all(ERASING["hold_owners_of_tenant"], tenant_id=tenant_id)
             steps = tenant_steps(tables, tenant_id)
-            erased = await done(connection, Erased("tenant", tenant_id, None, {}), steps, by, dry_run=dry_run)
+            erased = await run_steps(connection, Erased("tenant", tenant_id, None, {}), steps, by, dry_run=dry_run)
             if folder and not dry_run:  # nobody writes before the commit; killed before it, the same is run again
                 await asyncio.to_thread(folder.drop_tree, tenant_id)
         if not dry_run:
@@ -168,7 +168,7 @@ async def erase_owner(
     dsn: str, tenant: str, owner: str, by: str, *, dry_run: bool, folder: BlobFolder | None = None
 ) -> Erased:
     """Erase an owner with its wiki from every table, and its ids from what it did elsewhere; or count that."""
-    async with connected(dsn, NAME) as connection:
+    async with connect(dsn, NAME) as connection:
         await prepare_connection(connection)
         async with connection.transaction():
             await begin(connection)
@@ -184,7 +184,7 @@ async def erase_owner(
                 await reader.all(ERASING["hold_owner"], owner_id=owner_id, **own)
             names = [row["name"] for row in await reader.all(ERASING["find_names"], owner_id=owner_id, **own)]
             steps = owner_steps(await list_tables(connection), tenant_id, owner_id, names)
-            erased = await done(connection, Erased("owner", tenant_id, owner_id, {}), steps, by, dry_run=dry_run)
+            erased = await run_steps(connection, Erased("owner", tenant_id, owner_id, {}), steps, by, dry_run=dry_run)
             if folder and not dry_run:
                 await asyncio.to_thread(folder.drop_tree, tenant_id, owner_id)
         if not dry_run:
@@ -198,7 +198,7 @@ async def begin(connection: asyncpg.Connection) -> None:
         await connection.execute(ONE_BY_ONE)
 
 
-async def done(
+async def run_steps(
     connection: asyncpg.Connection, erased: Erased, steps: Iterable[Step], by: str, *, dry_run: bool
 ) -> Erased:
     """Run or count the steps, and record what was erased."""

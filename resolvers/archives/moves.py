@@ -12,7 +12,7 @@ from uuid import UUID
 import asyncpg
 
 from db.archives.catalogue import TENANT, Table, list_tables, quoted
-from db.archives.copying import WRITTEN_ALIKE, Report, connected, copy_out, copy_tables_in, copy_tables_out, snapshot
+from db.archives.copying import WRITTEN_ALIKE, Report, connect, copy_out, copy_tables_in, copy_tables_out, snapshot
 from db.archives.folder import Archive, ArchiveBroken, ArchiveRefused, Manifest, writing_archive
 from db.blob_folder import BlobFolder
 from db.database import Connection
@@ -49,7 +49,7 @@ async def find_tenant(connection: asyncpg.Connection, name: str) -> Any:
 async def export_tenant(dsn: str, name: str, place: Path, report: Report, folder: BlobFolder | None = None) -> Manifest:
     """Write all of a tenant as it is at this moment, while others write."""
     with writing_archive(place) as draft:
-        async with connected(dsn, NAME) as connection, snapshot(connection) as tables:
+        async with connect(dsn, NAME) as connection, snapshot(connection) as tables:
             manifest = await describe(connection, "tenant")
             tenant = await find_tenant(connection, name)
             manifest.tenant = {"id": str(tenant["tenant_id"]), "slug": tenant["slug"], "name": tenant["name"]}
@@ -85,7 +85,7 @@ async def import_tenant(
     tenant_id, slug = UUID(manifest.tenant["id"]), manifest.tenant["slug"]
     done = Imported(slug, len(manifest.tables), manifest.rows, is_new=True)
     await copy_files_in(archive, folder, report)
-    async with connected(dsn, NAME) as connection, connection.transaction():
+    async with connect(dsn, NAME) as connection, connection.transaction():
         await connection.execute(WRITTEN_ALIKE)
         await check_revision(connection, manifest)
         tables = tenant_tables(await list_tables(connection))
@@ -137,5 +137,5 @@ async def differing_tables(connection: asyncpg.Connection, tables: Iterable[Tabl
 
 async def compare_tenant(dsn: str, manifest: Manifest) -> list[str]:
     """Return the tables in which a tenant has been written since it was exported."""
-    async with connected(dsn, NAME) as connection, snapshot(connection) as tables:
+    async with connect(dsn, NAME) as connection, snapshot(connection) as tables:
         return await differing_tables(connection, tables, manifest)

@@ -53,7 +53,7 @@ class KeyLimits:
     scopes: Sequence[str] = ()
     networks: Sequence[str] = ()
 
-    def checked(self) -> "KeyLimits":
+    def clean(self) -> "KeyLimits":
         """Return the same with networks as they are written usually. Raises BadInput."""
         if unknown := [name for name in self.scopes if name not in SCOPES]:
             raise BadInput(f"There is no scope `{unknown[0][:50]}`. Scopes are {', '.join(SCOPES)}.", "scopes")
@@ -132,7 +132,7 @@ async def create_api_key(
     asks for the key: no key has more rights than that.
     """
     check_is_not_stored(database)
-    limits = limits.checked()
+    limits = limits.clean()
     role = role or limits.role(None)
     if not covers(maker, role):
         raise Forbidden(f"A credential with the role {maker} makes no API keys with the role {role}.")
@@ -149,7 +149,7 @@ async def create_api_key(
         kinds = await hold_owners(connection, tenant_id, owners)
         await connection.run(
             KEYS["add_key"],
-            key_hash=hashed(issued.key),
+            key_hash=hash_key(issued.key),
             tenant_id=tenant_id,
             id=issued.id,
             name=called,
@@ -178,7 +178,7 @@ async def rotate_api_key(
     key, own = new_secret(), {"tenant_id": tenant_id, "id": key_id}
     async with transaction(database) as connection:
         until: datetime | None = await connection.value(
-            KEYS["rotate_key"], **own, key_hash=hashed(key), overlap=overlap
+            KEYS["rotate_key"], **own, key_hash=hash_key(key), overlap=overlap
         )
         if until is None:
             raise NotFound("There is no such API key, or it has ended.")
@@ -271,7 +271,7 @@ async def find_key(database: Database, key: str) -> Row:
     if not KEY.fullmatch(key):
         raise Unauthenticated("The API key is malformed.")
     async with database.connection() as connection:
-        row = await connection.one(KEYS["find_key"], key_hash=hashed(key))
+        row = await connection.one(KEYS["find_key"], key_hash=hash_key(key))
     if row is None:
         raise Unauthenticated("The API key is unknown.")
     now, former_until = row["now"], row["former_until"]
@@ -290,5 +290,5 @@ def new_secret() -> str:
     return PREFIX + token_urlsafe(32)
 
 
-def hashed(key: str) -> bytes:
+def hash_key(key: str) -> bytes:
     return sha256(key.encode()).digest()

@@ -260,7 +260,7 @@ class Credentials:
         `resource` is the part of the service that is asked: a token that is for one part alone holds nowhere else.
         """
         try:
-            scope = await self.checked(authorization, resource)
+            scope = await self.authenticate(authorization, resource)
         except (KeyRefused, NetworkRefused) as refusal:
             self.log.refuse(refusal.message, Event.KEY_USED, refusal.tenant_id, refusal.key_id)
             raise
@@ -272,7 +272,7 @@ class Credentials:
         record_caller(scope)
         return scope if owner is None else await self.at_work(scope, owner)
 
-    async def checked(self, authorization: str | None, resource: str | None = None) -> Scope:
+    async def authenticate(self, authorization: str | None, resource: str | None = None) -> Scope:
         shown = bearer(authorization)
         with translated_db_errors():
             if shown.startswith(PREFIX):

@@ -78,7 +78,7 @@ class Authorization:
     expires_in: timedelta
 
     def is_of(self, client_id: str) -> bool:
-        return self.client_hash == hashed(client_id)
+        return self.client_hash == hash_secret(client_id)
 
 
 class ConnectedProgram(NamedTuple):
@@ -120,7 +120,7 @@ async def authorize(database: Database, scope: Scope, request: AuthorizationRequ
             AUTHORIZATIONS["add_authorization"],
             **own,
             id=id,
-            client_hash=hashed(request.client.id),
+            client_hash=hash_secret(request.client.id),
             client_name=request.client.name,
             role=role,
             author=f"{request.client.name} for {person}"[: AUTHOR.most],
@@ -128,7 +128,7 @@ async def authorize(database: Database, scope: Scope, request: AuthorizationRequ
             resource=request.resource,
             redirect_uri=request.redirect_uri,
             redirect_is_given=request.redirect_is_given,
-            code_hash=hashed(code),
+            code_hash=hash_secret(code),
             code_challenge=request.code_challenge,
             code_ttl=CODE_TTL,
             longest=LONGEST,
@@ -143,7 +143,7 @@ async def find_by_code(database: Database, code: str) -> Authorization | None:
     if (tenant_id := tenant_of(code)) is None:
         return None
     async with read_connection(database) as connection:
-        row = await connection.one(AUTHORIZATIONS["find_by_code"], tenant_id=tenant_id, code_hash=hashed(code))
+        row = await connection.one(AUTHORIZATIONS["find_by_code"], tenant_id=tenant_id, code_hash=hash_secret(code))
     return None if row is None else from_row(row)
 
 
@@ -155,14 +155,14 @@ async def redeem_code(database: Database, signing: Signing, found: Authorization
             AUTHORIZATIONS["redeem_code"],
             tenant_id=found.tenant_id,
             id=found.id,
-            refresh_hash=hashed(refresh_token),
+            refresh_hash=hash_secret(refresh_token),
         )
         if redeemed is not None:
             await audit(connection, found.tenant_id, actor_of(found), Event.PROGRAM_CONNECTED, found.id)
     if redeemed is None:
         await end(database, found, Event.PROGRAM_STOLEN)
         return None
-    return issued(signing, found, refresh_token, found.scopes)
+    return issue_tokens(signing, found, refresh_token, found.scopes)
 
 
 async def find_by_refresh_token(database: Database, token: str) -> Authorization | None:
@@ -171,7 +171,7 @@ async def find_by_refresh_token(database: Database, token: str) -> Authorization
         return None
     async with read_connection(database) as connection:
         row = await connection.one(
-            AUTHORIZATIONS["find_by_refresh_token"], tenant_id=tenant_id, refresh_hash=hashed(token)
+            AUTHORIZATIONS["find_by_refresh_token"], tenant_id=tenant_id, refresh_hash=hash_secret(token)
         )
     if row is None:
         return None
@@ -192,10 +192,10 @@ async def refresh(
             AUTHORIZATIONS["rotate_refresh_token"],
             tenant_id=found.tenant_id,
             id=found.id,
-            refresh_hash=hashed(token),
-            next_hash=hashed(following),
+            refresh_hash=hash_secret(token),
+            next_hash=hash_secret(following),
         )
-    return None if rotated is None else issued(signing, found, following, tuple(scopes))
+    return None if rotated is None else issue_tokens(signing, found, following, tuple(scopes))
 
 
 async def end(database: Database, found: Authorization, event: Event = Event.PROGRAM_WITHDRAWN) -> None:
@@ -220,7 +220,7 @@ async def withdraw(
     return ended is not None
 
 
-async def connected_programs(database: Database, scope: Scope) -> list[ConnectedProgram]:
+async def find_programs(database: Database, scope: Scope) -> list[ConnectedProgram]:
     """Return the programs that have been let into the scope's own wiki, the newest first, 200 at most."""
     check_own(scope)
     async with read_connection(database) as connection:
@@ -252,7 +252,7 @@ def check_own(scope: Scope, least: Action = Action.READ) -> None:
         raise Forbidden("Only the owner of a wiki, and an admin of the tenant, has a say in which programs may use it.")
 
 
-def issued(signing: Signing, found: Authorization, refresh_token: str, scopes: tuple[str, ...]) -> IssuedTokens:
+def issue_tokens(signing: Signing, found: Authorization, refresh_token: str, scopes: tuple[str, ...]) -> IssuedTokens:
     """Return the tokens of an authorization; without a scope of ours it may do what was allowed."""
     assert signing.secret is not None
     asked = role_of_scopes(scopes) or found.role
@@ -295,5 +295,5 @@ def tenant_of(secret: str) -> UUID | None:
     return UUID(bytes=given[:TENANT_BYTES])
 
 
-def hashed(secret: str) -> bytes:
+def hash_secret(secret: str) -> bytes:
     return sha256(secret.encode()).digest()

@@ -120,7 +120,7 @@ class Provider:
 
     async def begin(self, redirect: str, next: str) -> Attempt:
         """Begin a sign-in that comes back to the address `redirect`, and then goes on to the path `next`."""
-        about = await self.discovered()
+        about = await self.discover()
         state, nonce, verifier = token_urlsafe(24), token_urlsafe(24), token_urlsafe(48)
         kept = {"use": USE, "state": state, "nonce": nonce, "verifier": verifier, "next": next, "redirect": redirect}
         cookie = jwt.encode(kept | {"exp": int(time.time()) + ATTEMPT}, self.key.key, algorithm="HS256")
@@ -139,7 +139,7 @@ class Provider:
 
     async def finish(self, answer: Mapping[str, str], cookie: str | None) -> SignedIn:
         """Return who has signed in, by what the provider sent the browser back with."""
-        kept = self.kept(cookie)
+        kept = self.read_cookie(cookie)
         if not compare_digest(answer.get("state", "").encode(), str(kept["state"]).encode()):
             raise Unauthenticated(BEGIN_AGAIN)
         if answer.get("iss", self.issuer) != self.issuer or "code" not in answer:
@@ -154,7 +154,7 @@ class Provider:
         None where the provider offers no such address, or cannot be asked.
         """
         try:
-            address = (await self.discovered()).get("end_session_endpoint")
+            address = (await self.discover()).get("end_session_endpoint")
         except (Unauthenticated, Unavailable):
             return None
         if not isinstance(address, str) or urlsplit(address).scheme not in ("http", "https"):
@@ -163,7 +163,7 @@ class Provider:
         asked |= {"id_token_hint": id_token} if id_token else {}
         return f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}"
 
-    def kept(self, cookie: str | None) -> Mapping[str, Any]:
+    def read_cookie(self, cookie: str | None) -> Mapping[str, Any]:
         """Return what the cookie of an attempt holds."""
         try:
             kept: dict[str, Any] = jwt.decode(
@@ -177,10 +177,10 @@ class Provider:
 
     # -- what the provider says
 
-    async def discovered(self) -> Mapping[str, Any]:
+    async def discover(self) -> Mapping[str, Any]:
         """Return what the provider says of itself, which is asked once an hour."""
         if time.monotonic() - self.asked_at > KNOWN_FOR:
-            about = await self.fetched("GET", self.issuer.rstrip("/") + DISCOVERY)
+            about = await self.fetch_json("GET", self.issuer.rstrip("/") + DISCOVERY)
             wanted = ("authorization_endpoint", "token_endpoint", "jwks_uri")
             if about.get("issuer") != self.issuer or not all(isinstance(about.get(name), str) for name in wanted):
                 log.error("oidc_discovery", issuer=self.issuer, said=str(about.get("issuer"))[:200])
@@ -192,7 +192,7 @@ class Provider:
 
     async def redeem(self, code: str, kept: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
         """Return the claims for which the provider takes the code, and its ID token."""
-        about = await self.discovered()
+        about = await self.discover()
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -200,15 +200,15 @@ class Provider:
             "code_verifier": str(kept["verifier"]),
             "client_id": self.client_id,
         }
-        said = await self.fetched("POST", about["token_endpoint"], data=form | self.in_form(), auth=self.in_header())
+        said = await self.fetch_json("POST", about["token_endpoint"], data=form | self.in_form(), auth=self.in_header())
         if not isinstance(said.get("id_token"), str):
             raise Unauthenticated(REFUSED)
-        claims = await self.checked(said["id_token"], str(kept["nonce"]))
+        claims = await self.verify_token(said["id_token"], str(kept["nonce"]))
         wanted = {self.rules.owner, self.rules.role_claim or self.rules.owner}
         if wanted <= claims.keys() or "userinfo_endpoint" not in about or "access_token" not in said:
             return claims, said["id_token"]
         bearer = {"authorization": f"Bearer {said['access_token']}"}
-        more = await self.fetched("GET", about["userinfo_endpoint"], headers=bearer)
+        more = await self.fetch_json("GET", about["userinfo_endpoint"], headers=bearer)
         if more.get("sub") != claims["sub"]:
             raise Unauthenticated(REFUSED)
         return {**more, **claims}, said["id_token"]
@@ -224,7 +224,7 @@ class Provider:
         secret = None if self.in_form() else self.client_secret
         return httpx.BasicAuth(quote_plus(self.client_id), quote_plus(secret)) if secret else None
 
-    async def checked(self, token: str, nonce: str) -> dict[str, Any]:
+    async def verify_token(self, token: str, nonce: str) -> dict[str, Any]:
         """Return the claims of an ID token, once all that has to hold does."""
         assert self.jwks is not None
         try:
@@ -250,7 +250,7 @@ class Provider:
             raise Unauthenticated(REFUSED)
         return claims
 
-    async def fetched(self, method: str, url: str, **more: Any) -> Mapping[str, Any]:
+    async def fetch_json(self, method: str, url: str, **more: Any) -> Mapping[str, Any]:
         """Return the JSON object that the provider answers with."""
         try:
             async with httpx.AsyncClient(timeout=TIMEOUT) as client:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from uuid import UUID
 
-from content.languages import LANGUAGES, named
+from content.languages import LANGUAGES, find_configuration
 from content.limits import CALLED
 from content.names import is_slug
 from db.database import Connection, Database, Row
@@ -45,7 +45,7 @@ async def set_wiki_language(database: Database, scope: Scope, language: str) -> 
     Search finds them by the stems of the former one until the job has read them. Raises BadInput.
     """
     async with writing(database, scope, Action.ADMINISTER) as writer:
-        language = await known_language(writer, language)
+        language = await find_language(writer, language)
         if not await change_language(writer, scope, language):
             return LanguageSet(scope.owner_id, language, None)
         await record(writer, "wiki.language_set", language=language)
@@ -62,9 +62,9 @@ async def change_language(connection: Connection, scope: Scope, language: str) -
     return row is not None
 
 
-async def known_language(connection: Connection, text: str) -> str:
+async def find_language(connection: Connection, text: str) -> str:
     """Return the name that Postgres has for a language, in whatever way it was written: `de`, `de-AT`, `German`."""
-    language = named(text)
+    language = find_configuration(text)
     if language is None:
         raise BadInput(f"Search knows no such language. It knows {', '.join(sorted(LANGUAGES))}.", "language")
     if not await connection.value(OWNERS["has_language"], language=language):
@@ -302,7 +302,7 @@ async def set_language(database: Database, tenant_id: UUID, owner_id: UUID, lang
     scope = Scope(tenant_id, owner_id, Role.ADMIN, Actor(ActorKind.SERVICE, "owners"), (owner_id,))
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)
-        await change_language(connection, scope, await known_language(connection, language))
+        await change_language(connection, scope, await find_language(connection, language))
     return await find_owner(database, tenant_id, owner_id)
 
 
@@ -329,7 +329,7 @@ async def add_owner(
         kind=kind,
         slug=new_slug(slug),
         name=validation.line(name, "name", CALLED.most),
-        language=await known_language(connection, language),
+        language=await find_language(connection, language),
     )
     if row is not None:
         await audit(connection, tenant_id, by, Event.OWNER_CREATED, row["id"], kind=kind, slug=row["slug"])

@@ -81,7 +81,7 @@ async def nearest(
         return []
 
 
-def fused(some: Sequence[K], others: Sequence[K]) -> list[K]:
+def fuse(some: Sequence[K], others: Sequence[K]) -> list[K]:
     """Return what two rankings have, by the sum of reciprocal ranks; of equals what the first one has comes first."""
     score: dict[K, float] = {}
     for hits in (some, others):
@@ -109,7 +109,7 @@ def fuse_passages(rows: Sequence[Row], near: Sequence[Row], analyser: int) -> Se
     if not near:
         return rows
     known = {(row["source_id"], row["position"]): dict(row) for row in (*near, *rows)}
-    order = fused(*([(row["source_id"], row["position"]) for row in some] for some in (rows, near)))
+    order = fuse(*([(row["source_id"], row["position"]) for row in some] for some in (rows, near)))
     total = max(rows[0]["found"] if rows else 0, len(order))
     ranked = zip(order, scores([row["score"] for row in rows], len(order)), strict=True)
     return [known[place] | {"score": score, "found": total} for place, score in ranked]
@@ -132,15 +132,15 @@ async def with_meaning(
         "until": wanted.updated_before,
     }
     near = await nearest(database, scope, query, "rank_pages", values)
-    return merged(found, [row["page_id"] for row in near], max(1, min(asked.first, MOST)))
+    return merge_hits(found, [row["page_id"] for row in near], max(1, min(asked.first, MOST)))
 
 
-def merged(found: SearchResult, near: Sequence[UUID], size: int) -> SearchResult:
+def merge_hits(found: SearchResult, near: Sequence[UUID], size: int) -> SearchResult:
     """Return the result with the nearest pages among its hits, as many as before or as were asked for."""
     if not near:
         return found
     by_words = {hit.page_id: hit for hit in found.hits}
-    order = fused(list(by_words), near[: max(size, len(found.hits))])
+    order = fuse(list(by_words), near[: max(size, len(found.hits))])
     shown = order[:size]
     values = scores([hit.score for hit in found.hits], len(shown))
     cursor = found.hits[0].cursor if found.hits else ""

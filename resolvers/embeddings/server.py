@@ -56,7 +56,9 @@ class EmbeddingServer:
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         found: list[Vector] = []
         for start in range(0, len(texts), self.batch):
-            found += await self.retried([text[:TEXT_LONGEST] for text in texts[start : start + self.batch]])
+            found += await self.request_with_retries(
+                [text[:TEXT_LONGEST] for text in texts[start : start + self.batch]]
+            )
         return found
 
     async def of_question(self, text: str) -> Vector | None:
@@ -66,7 +68,7 @@ class EmbeddingServer:
             return known
         try:
             async with asyncio.timeout(self.wait):
-                (vector,) = await self.asked([text])
+                (vector,) = await self.request_vectors([text])
         except TimeoutError:
             self.counts.late += 1
             return None
@@ -77,12 +79,12 @@ class EmbeddingServer:
         self.questions.keep(text, vector)
         return vector
 
-    async def retried(self, texts: Sequence[str]) -> list[Vector]:
+    async def request_with_retries(self, texts: Sequence[str]) -> list[Vector]:
         """Ask up to three times: a busy server is given the time that it asks for."""
         for attempt in range(TRIES):
             try:
                 async with asyncio.timeout(self.timeout):
-                    return await self.asked(texts)
+                    return await self.request_vectors(texts)
             except Busy as error:
                 if attempt == TRIES - 1:
                     raise Unavailable(error.message) from None
@@ -94,7 +96,7 @@ class EmbeddingServer:
                 await asyncio.sleep(PAUSE * 2**attempt)
         raise AssertionError("the last attempt returns or raises")
 
-    async def asked(self, texts: Sequence[str]) -> list[Vector]:
+    async def request_vectors(self, texts: Sequence[str]) -> list[Vector]:
         """Return the vectors of these texts, which one request takes. Raises Busy, Unavailable and HTTPError."""
         body = {"model": self.model, "input": list(texts)}
         async with (
@@ -123,9 +125,9 @@ class EmbeddingServer:
             found = [placed[place] for place in range(count)]
         except (orjson.JSONDecodeError, TypeError, KeyError, AttributeError):
             raise Unavailable("The embedding server answers with something else than embeddings.") from None
-        return [self.checked(vector) for vector in found]
+        return [self.parse_vector(vector) for vector in found]
 
-    def checked(self, vector: Any) -> Vector:
+    def parse_vector(self, vector: Any) -> Vector:
         if not isinstance(vector, list) or not all(type(number) in (int, float) for number in vector):
             raise Unavailable("The embedding server answers with something else than embeddings.")
         if len(vector) != self.dimensions:

@@ -13,7 +13,7 @@ from content.markdown.citations import CitationMark, ClaimMark, ContradictionMar
 from content.markdown.sections import slugs
 from content.names import normalise
 from content.notes.notes import BadNote, Note, from_fields
-from content.values import written
+from content.values import format_moment
 from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements
@@ -27,9 +27,9 @@ from ..transactions.transaction import read_connection
 from .attachments import exported_files
 from .formats import Format
 from .notes import ImportProblem, WikiRecord
-from .originals import Exported, FilePlace, Files, exported
+from .originals import Exported, FilePlace, Files, export_file
 from .paths import HISTORY, MENTIONS, SOURCES, Paths
-from .problems import attempted
+from .problems import try_part
 from .temp_database import TempDatabase
 
 Original = tuple[Row, Row, dict[str, UUID]]
@@ -85,7 +85,7 @@ class Export:
                     path = paths.take(row["type"], row["slug"], row["origin"])
                     files.add(row["id"], f"/wiki/{row['type']}/{row['slug']}", path)
             async for rows in self.batches("list_pages", PAGES_PER_BATCH, {"type": "", "slug": ""}):
-                known = await self.known(rows)
+                known = await self.find_known_sources(rows)
                 originals = await self.originals(rows)
                 for file in await asyncio.to_thread(page_files, rows, known, originals, files):
                     yield file
@@ -97,15 +97,15 @@ class Export:
     async def originals(self, rows: Sequence[Row]) -> dict[UUID, Original]:
         """The files that pages came from, what the pages are now, and what the links of changed ones mean."""
         page_ids = [row["id"] for row in rows]
-        found = {row["page_id"]: row for row in await self.listed("find_originals", page_ids)}
-        now = {row["id"]: row for row in await self.listed("find_hashes", list(found))}
+        found = {row["page_id"]: row for row in await self.find_rows("find_originals", page_ids)}
+        now = {row["id"]: row for row in await self.find_rows("find_hashes", list(found))}
         changed = [page_id for page_id, row in found.items() if is_changed(row, now[page_id])]
         targets: dict[UUID, dict[str, UUID]] = {page_id: {} for page_id in found}
-        for row in await self.listed("find_text_targets", changed):
+        for row in await self.find_rows("find_text_targets", changed):
             targets[row["from_page_id"]][row["target"]] = row["to_page_id"]
         return {page_id: (row, now[page_id], targets[page_id]) for page_id, row in found.items()}
 
-    async def listed(self, name: str, page_ids: Sequence[UUID]) -> Sequence[Row]:
+    async def find_rows(self, name: str, page_ids: Sequence[UUID]) -> Sequence[Row]:
         return await self.connection.all(EXPORTS[name], **self.wiki, page_ids=page_ids) if page_ids else ()
 
     async def batches(self, name: str, size: int, start: Mapping[str, Any], **given: Any) -> AsyncIterator[list[Row]]:
@@ -120,7 +120,7 @@ class Export:
                 return
             place = {column: rows[-1][column] for column in place}
 
-    async def known(self, rows: Sequence[Row]) -> frozenset[str]:
+    async def find_known_sources(self, rows: Sequence[Row]) -> frozenset[str]:
         """Return the sources that these pages name without citing them and that the wiki has after all."""
         refs = sorted({citation.ref for row in rows for citation in uncited_sources(row["metadata"])})
         found = await self.connection.all(IMPORTS["find_sources"], **self.wiki, refs=refs) if refs else ()
@@ -135,7 +135,7 @@ class Export:
                 if file is not None and file["is_in_folder"]:
                     file = {**file, "data": await data_of(self.database, self.wiki, file)}
                 yield await asyncio.to_thread(
-                    attempted, f"{SOURCES}: {row['kind']}/{row['ref']}", source_record, row, file
+                    try_part, f"{SOURCES}: {row['kind']}/{row['ref']}", source_record, row, file
                 )
 
     async def mentions(self) -> AsyncIterator[dict[str, Any] | ImportProblem]:
@@ -143,7 +143,7 @@ class Export:
         async for rows in self.batches("list_mentions", MENTIONS_PER_BATCH, {"alias": "", "status": ""}):
             for row in rows:
                 async for some in self.sightings(row["id"]):
-                    yield attempted(f"{MENTIONS}: {row['name']}", mention, row, some)
+                    yield try_part(f"{MENTIONS}: {row['name']}", mention, row, some)
 
     def attachments(self) -> AsyncIterator[AttachmentDraft]:
         """Every file that is kept beside the pages, one in memory at a time."""
@@ -161,7 +161,7 @@ class Export:
                 for row in rows:
                     path = f"{HISTORY}/{paths.take(row['type'], row['slug']).removesuffix('.md')}.jsonl"
                     async for some in self.states(row["id"], row["version"]):
-                        yield path, [attempted(path, revision, row, state) for state in some]
+                        yield path, [try_part(path, revision, row, state) for state in some]
 
     async def states(self, page_id: UUID, last: int) -> AsyncIterator[list[Row]]:
         """Yield the states of a page up to its last version."""
@@ -212,9 +212,9 @@ def page_file(
             return PageFile(path, said, origin)
         file, now, targets = original
         place = FilePlace(path, Format(file["format"]), files, targets)
-        return PageFile(path, said, origin, exported(said, file, now, place))
+        return PageFile(path, said, origin, export_file(said, file, now, place))
 
-    return attempted(path, make)
+    return try_part(path, make)
 
 
 def note(row: Row, known: frozenset[str], path: str) -> Note:
@@ -246,7 +246,7 @@ def note(row: Row, known: frozenset[str], path: str) -> Note:
             *(name for relation, _, name in unanswered if relation == RELATED),
         ),
         reasons={one["page"]: tuple(sorted(one["reasons"])) for one in related if one["reasons"] != [REASON]},
-        sources=(*cited_sources(row["citations"] or ()), *uncited),
+        sources=(*citation_marks(row["citations"] or ()), *uncited),
         superseded=tuple(map(superseded_claim, row["superseded"] or ())),
         contradictions=tuple(map(contradiction, row["contradictions"] or ())),
         metadata=metadata,
@@ -263,7 +263,7 @@ def redirect(row: Row) -> Note:
     return replace(EMPTY, slug=row["slug"], title=row["slug"].replace("-", " "), redirect_to=row["target"])
 
 
-def cited_sources(citations: Any) -> Iterator[CitationMark]:
+def citation_marks(citations: Any) -> Iterator[CitationMark]:
     """Yield what the sections cite, each with its version where a newer one exists."""
     for one in citations:
         yield CitationMark(
@@ -326,8 +326,8 @@ def mention(row: Row, sightings: Sequence[Row]) -> dict[str, Any]:
         "status": row["status"],
         "page": f"/wiki/{row['page_type']}/{row['page_slug']}" if row["page_type"] else None,
         "suggested_type": row["suggested_type"],
-        "first_seen_at": written(row["first_seen_at"]),
-        "last_seen_at": written(row["last_seen_at"]),
+        "first_seen_at": format_moment(row["first_seen_at"]),
+        "last_seen_at": format_moment(row["last_seen_at"]),
         "sightings": [
             {"kind": one["kind"], "ref": one["ref"], "version": one["version"], "quote": one["quote"]}
             for one in sightings
@@ -346,11 +346,11 @@ def revision(page: Row, row: Row) -> dict[str, Any]:
         "tags": row["tags"],
         "edit_summary": row["edit_summary"],
         "author": {"kind": row["author_kind"], "id": row["author_id"]},
-        "created_at": written(row["created_at"]),
+        "created_at": format_moment(row["created_at"]),
         "slug": row["slug"],
         "metadata": row["metadata"],
         "aliases": row["aliases"],
-        "erased_at": row["erased_at"] and written(row["erased_at"]),
+        "erased_at": row["erased_at"] and format_moment(row["erased_at"]),
     }
 
 
@@ -362,7 +362,7 @@ def source_record(row: Row, file: Row | None) -> dict[str, Any]:
         "ref": row["ref"],
         "version": row["version"],
         "title": row["title"],
-        "captured_at": written(row["captured_at"]),
+        "captured_at": format_moment(row["captured_at"]),
         "metadata": row["metadata"],
         "content": row["content"],
     }

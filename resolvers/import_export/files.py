@@ -19,7 +19,7 @@ from .folders import Folder
 from .importing import Progress, ignore_progress
 from .notes import ImportProblem
 from .paths import MENTIONS, SOURCES
-from .problems import UNWRITABLE, Problems, attempted
+from .problems import UNWRITABLE, Problems, try_part
 from .targets import ExportTarget, FolderTarget, LinesTarget, ZipTarget, line
 from .temp_database import TempDatabase, temp_statements
 
@@ -55,7 +55,7 @@ async def export_folder(
     database: Database, scope: Scope, path: Path, *, history: bool = False, report: Progress = ignore_progress
 ) -> ExportResult:
     """Write the wiki as a folder of markdown, which is new, empty, or an earlier export that is brought up to date."""
-    return await written(database, scope, FolderTarget(Folder(path)), history, report)
+    return await write_export(database, scope, FolderTarget(Folder(path)), history, report)
 
 
 async def export_zip(
@@ -64,7 +64,7 @@ async def export_zip(
     """Write the folder of `export_folder` as a zip; the same wiki gives the same bytes. `file` need not be seekable."""
     target = ZipTarget(file)
     try:
-        return await written(database, scope, target, history, report)
+        return await write_export(database, scope, target, history, report)
     finally:
         target.zip.abandon()
 
@@ -73,7 +73,7 @@ async def export_lines(
     database: Database, scope: Scope, file: IO[bytes], *, history: bool = False, report: Progress = ignore_progress
 ) -> ExportResult:
     """Write a JSON object on each line: `{"source": …}` and `{"mention": …}`, then pages, then `{"revision": …}`."""
-    return await written(database, scope, LinesTarget(file), history, report)
+    return await write_export(database, scope, LinesTarget(file), history, report)
 
 
 FORMS = {".zip": export_zip, ".jsonl": export_lines}
@@ -93,7 +93,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         Path(draft).unlink(missing_ok=True)
 
 
-async def written(
+async def write_export(
     database: Database, scope: Scope, target: ExportTarget, history: bool, report: Progress
 ) -> ExportResult:
     """Write everything into the target. Files are written in a thread. A part that cannot be written is listed as
@@ -104,14 +104,14 @@ async def written(
         temp = ExportRemainder()
         await run_in_thread(target.begin, export.about)
         async for some in batches(export.sources(), SOURCES_PER_BATCH, has_file):
-            lines = await rendered(some, source_label, partial(target.record, "source"), missing)
+            lines = await render_parts(some, source_label, partial(target.record, "source"), missing)
             await run_in_thread(target.add_sources, [data for _, data in lines])
             sources += len(lines)
         async for names in batches(export.mentions(), MENTIONS_PER_BATCH):
-            lines = await rendered(names, mention_label, partial(target.record, "mention"), missing)
+            lines = await render_parts(names, mention_label, partial(target.record, "mention"), missing)
             await run_in_thread(target.add_mentions, [data for _, data in lines])
         async for files in batches(export.pages(), PAGES_PER_BATCH):
-            made = await rendered(files, page_label, target.page, missing)
+            made = await render_parts(files, page_label, target.page, missing)
             await run_in_thread(target.add_pages, made)
             paths = {path for path, _ in made}
             there = [one for one in files if isinstance(one, PageFile) and one.path in paths]
@@ -129,7 +129,9 @@ async def written(
                 raise unwritable(error) from error
         if history:
             async for path, states in export.histories():
-                lines = await rendered(states, partial(state_label, path), partial(target.record, "revision"), missing)
+                lines = await render_parts(
+                    states, partial(state_label, path), partial(target.record, "revision"), missing
+                )
                 await run_in_thread(target.add_states, path, [data for _, data in lines])
     if missing.count:
         told = [target.record("error", asdict(problem)) for problem in missing.told]
@@ -138,7 +140,7 @@ async def written(
     return ExportResult(pages, sources, missing.count, tuple(missing.told))
 
 
-async def rendered(
+async def render_parts(
     parts: Sequence[T | ImportProblem], label: Callable[[T], str], make: Callable[[T], bytes], missing: Problems
 ) -> list[tuple[str, bytes]]:
     """Yield label and bytes of each, made in a thread; the reason why one has none is added to what is missing."""
@@ -150,7 +152,7 @@ async def rendered(
                 found.append(part)
                 continue
             path = label(part)
-            data = attempted(path, make, part)
+            data = try_part(path, make, part)
             found.append(data if isinstance(data, ImportProblem) else (path, data))
         return found
 

@@ -30,10 +30,10 @@ class Folder:
         (root / LIST).touch()
         self.temp = TempDatabase()
         self.temp.make(FOLDERS["make_tables"])
-        self.temp.put_all(FOLDERS["add_before"], ({"path": path} for path in self.listed()))
+        self.temp.put_all(FOLDERS["add_before"], ({"path": path} for path in self.earlier_files()))
         self.growing: dict[str, IO[bytes]] = {}
 
-    def listed(self) -> Iterator[str]:
+    def earlier_files(self) -> Iterator[str]:
         """The files of the earlier export."""
         with (self.root / LIST).open(encoding="utf-8", errors="replace") as lines:
             for line in lines:

@@ -91,7 +91,7 @@ class Survey:
         """A folder that no import looks into."""
         self.is_obsidian = self.is_obsidian or basename(path) == OBSIDIAN_FOLDER
 
-    def recognised(self, files: Iterable[str]) -> Format:
+    def recognise(self, files: Iterable[str]) -> Format:
         """The tool that made it; `files` are some of the notes, to be looked into where nothing else tells."""
         if self.graph is not None or (self.has_journals and not self.is_obsidian):
             return Format.LOGSEQ

@@ -23,7 +23,7 @@ from lib.threads import one_ahead, read_in_thread
 
 from ..auth.owners import WikiSettings, set_language, set_owner_settings
 from ..errors import BadInput, Conflict, LimitExceeded
-from ..pages.upsert import Prepared, count_new_words, prepared, upsert_pages
+from ..pages.upsert import Prepared, count_new_words, prepare_draft, upsert_pages
 from ..sources.blobs import OriginalDraft
 from ..sources.sources import SourceDraft, add_source
 from ..transactions.transaction import check_may_write
@@ -41,7 +41,7 @@ from .problems import Problems, problem, unknown_type, without_text
 from .relations import Tied, Ties, Written, find_sources, wiki
 from .staging import NoteList, OriginalFile, Spool
 from .temp_database import TempDatabase
-from .zips import unpacked
+from .zips import unpack_zip
 
 __all__ = ["ImportProblem", "ImportResult", "Progress", "import_path"]
 
@@ -110,7 +110,7 @@ async def import_path(
     with ExitStack() as stack:
         problems, survey = Problems(), Survey()
         if path.suffix.lower() == ARCHIVE and await asyncio.to_thread(path.is_file):
-            path = await asyncio.to_thread(stack.enter_context, unpacked(path, problems, unpacked_most, survey))
+            path = await asyncio.to_thread(stack.enter_context, unpack_zip(path, problems, unpacked_most, survey))
         spool, temp = stack.enter_context(Spool()), stack.enter_context(TempDatabase())
         return await Import(database, scope, report, spool, temp, problems, survey, format).run(path)
 
@@ -165,7 +165,7 @@ class Import:
         elif path.is_file():
             self.reader = replace(self.reader, format=Format.LINES)
         elif self.reader.format is Format.AUTO:
-            self.reader = replace(self.reader, format=self.survey.recognised(self.list.files(SNIFFED_NOTES)))
+            self.reader = replace(self.reader, format=self.survey.recognise(self.list.files(SNIFFED_NOTES)))
         if self.reader.format is Format.LOGSEQ and self.survey.graph is not None:
             own = f"{self.survey.graph}logseq/"
             self.survey.left["logseq/"] += self.list.drop(own)
@@ -283,7 +283,7 @@ class Import:
     async def write(self) -> None:
         """Write some pages in one transaction, while the next ones are read."""
         self.total, due, done = self.places.total(), PAGES_PER_BATCH, 0
-        async for ready in one_ahead(self.prepare(n, some) for n, some in numbered(self.places.to_write)):
+        async for ready in one_ahead(self.prepare(n, some) for n, some in number_batches(self.places.to_write)):
             done += await self.upsert(ready)
             if done >= due:
                 await measure(self.database, GROWN, self.scope.owner_id, due)
@@ -300,7 +300,7 @@ class Import:
             given = self.spool.take_given(placed.place) if self.vault.is_export else None
             wanted = await read_in_thread(length(note), draft, placed, note, given, self.vault, sources)
             try:
-                ready.append((placed, await prepared(wanted)))
+                ready.append((placed, await prepare_draft(wanted)))
             except BadInput as error:
                 self.problems.append(problem(placed.label, error))
         return ready
@@ -343,15 +343,20 @@ class Import:
 
     async def redirect(self, ties: Ties) -> None:
         """Restore names that pages once had: a file each, that says where it leads, maybe to another such file."""
-        left = [stub for some in self.places.stubs(NOTES_PER_BATCH) for stub in some if not await self.led(ties, *stub)]
+        left = [
+            stub
+            for some in self.places.stubs(NOTES_PER_BATCH)
+            for stub in some
+            if not await self.resolve_redirect(ties, *stub)
+        ]
         for _ in range(LONGEST_CHAIN):
-            before, left = len(left), [stub for stub in left if not await self.led(ties, *stub)]
+            before, left = len(left), [stub for stub in left if not await self.resolve_redirect(ties, *stub)]
             if len(left) == before:
                 break
         for label, place in left:
             self.count(await ties.remember_redirect(label, self.spool.take(place)))
 
-    async def led(self, ties: Ties, label: str, place: int) -> bool:
+    async def resolve_redirect(self, ties: Ties, label: str, place: int) -> bool:
         """Make a redirect work, and return whether there is a page where it leads."""
         tied = await ties.redirect(label, self.spool.take(place))
         if tied is None:
@@ -394,7 +399,7 @@ def length(note: Note) -> int:
     return len(note.body) + sum(map(len, note.aliases))
 
 
-def numbered(batches: Callable[[int], Iterator[list[Placed]]]) -> Iterator[tuple[int, list[Placed]]]:
+def number_batches(batches: Callable[[int], Iterator[list[Placed]]]) -> Iterator[tuple[int, list[Placed]]]:
     """Yield the batches that are written together, each with the number of notes before it."""
     before = 0
     for some in batches(PAGES_PER_BATCH):

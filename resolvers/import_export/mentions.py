@@ -36,7 +36,7 @@ async def count_sightings(database: Database, scope: Scope, told: Sequence[Told]
     sound: list[Told] = []
     for label, one in told:
         try:
-            sound.append((label, checked(one)))
+            sound.append((label, check_record(one)))
         except BadInput as error:
             problems.append(ImportProblem(label, error.code, error.message))
     async with writing(database, scope) as writer:
@@ -72,7 +72,7 @@ class Promotions:
                     await record(writer, "mention.promoted", row["page_id"], mentionId=row["id"])
 
 
-def checked(one: MentionRecord) -> MentionRecord:
+def check_record(one: MentionRecord) -> MentionRecord:
     """Return the record with its values checked. Raises BadInput."""
     if one.suggested_type is not None:
         validation.one_of(one.suggested_type, PAGE_TYPES, "suggested_type")

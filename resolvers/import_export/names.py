@@ -104,24 +104,24 @@ class Vault:
         written = unquote(url)
         if "://" in written:
             id = LINKED_ID.search(written) if self.format is Format.NOTION and "notion." in written else None
-            return self.marked(id["id"]) if id else None
+            return self.find_mark(id["id"]) if id else None
         if ":" in written.partition("/")[0] or not written.lower().endswith(MARKDOWN):
             return None
         *folders, name = words(normpath(join(dirname(origin.label), written)))
         exact = meaning_from(self.temp.first(NAMES["find_near"], name=name, folder=join_folders(folders)))
         if exact or self.format is Format.NOTION:
             id = LINKED_ID.search(written)
-            return exact or (self.marked(id["id"]) if id else None)
+            return exact or (self.find_mark(id["id"]) if id else None)
         return self.find(written, origin) if not written.startswith(".") else None
 
-    def marked(self, mark: str) -> Meant | None:
+    def find_mark(self, mark: str) -> Meant | None:
         return meaning_from(self.temp.first(NAMES["find_mark"], mark=mark))
 
     def parent(self, placed: Placed) -> str | None:
         """The address of the page whose folder a file of Notion lies in."""
         folder = dirname(placed.label) if self.format is Format.NOTION and placed.is_file else ""
         while folder:
-            if above := self.marked(f"/{folder}"):
+            if above := self.find_mark(f"/{folder}"):
                 return f"/wiki/{above.type}/{above.slug}" if above.slug != placed.slug else None
             folder = dirname(folder)
         return None
@@ -162,8 +162,8 @@ class Vault:
     def unambiguous(self, origin: Placed, text: str) -> str:
         if not self.ambiguous(text):
             return text
-        for slug in sorted({note.slug for link in find_links(text) if (note := self.misled(text, link, origin))}):
-            text = self.respelled(text, origin, slug)
+        for slug in sorted({note.slug for link in find_links(text) if (note := self.find_misled(text, link, origin))}):
+            text = self.respell(text, origin, slug)
         return text
 
     def ambiguous(self, text: str) -> bool:
@@ -171,14 +171,14 @@ class Vault:
         written = dict.fromkeys(slugs(words(link[1])[-1] for link in WRITTEN.finditer(text)))
         return any(self.is_shared(slug) for slug in written)
 
-    def respelled(self, text: str, origin: Placed, slug: str) -> str:
+    def respell(self, text: str, origin: Placed, slug: str) -> str:
         def means_it(link: Target) -> bool:
-            note = self.misled(text, link, origin)
+            note = self.find_misled(text, link, origin)
             return note is not None and note.slug == slug
 
         return rewrite_links(text, means_it, slug)
 
-    def misled(self, text: str, link: Target, origin: Placed) -> Meant | None:
+    def find_misled(self, text: str, link: Target, origin: Placed) -> Meant | None:
         """The note that a link means, when the wiki would find another."""
         written = WRITTEN.match(text, link.start)
         if link.space or not written or not self.is_shared(link.slug):

@@ -110,7 +110,7 @@ def pieces(root: Path, waiting: Waiting, survey: Survey | None = None) -> Iterat
     """
     if root.is_dir():
         found: Iterator[Piece | ImportProblem] = chain(
-            exported(root, waiting), in_folder(root, waiting, survey or Survey())
+            export_pieces(root, waiting), in_folder(root, waiting, survey or Survey())
         )
     elif root.suffix == LINES and root.is_file():
         found = in_lines(str(root))
@@ -159,7 +159,7 @@ def wiki_from(value: Any) -> WikiRecord:
     return WikiRecord(language if isinstance(language, str) else None, WikiSettings(**said))
 
 
-def exported(root: Path, waiting: Waiting) -> Iterator[Piece]:
+def export_pieces(root: Path, waiting: Waiting) -> Iterator[Piece]:
     """Yield an export's lines beside its pages: its errors, sources and mentions, then the histories of pages."""
     for name in (ERRORS, SOURCES, MENTIONS):
         path = os.path.join(root, name)
@@ -199,7 +199,7 @@ def read(piece: Piece, reader: FormatReader = PLAIN) -> Read | ImportProblem:
 
     Anything too large to be stored is refused here, in a thread, before anything else works on it.
     """
-    found = parsed(piece, reader)
+    found = parse_piece(piece, reader)
     if isinstance(found, NoteFile):
         check_size(found.note)
     elif isinstance(found, Note):
@@ -209,7 +209,7 @@ def read(piece: Piece, reader: FormatReader = PLAIN) -> Read | ImportProblem:
     return found
 
 
-def parsed(piece: Piece, reader: FormatReader) -> Read | ImportProblem:
+def parse_piece(piece: Piece, reader: FormatReader) -> Read | ImportProblem:
     if piece.size > NOTE_MAX:
         raise LimitExceeded(f"the note has {piece.size:,} bytes: at most {NOTE_MAX:,} are allowed")
     data = data_of(piece)

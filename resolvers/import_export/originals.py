@@ -18,7 +18,7 @@ from uuid import UUID
 import orjson
 
 from content.limits import TAGS
-from content.markdown.links import WIKI, WrittenLink, written_links
+from content.markdown.links import WIKI, WrittenLink, match_links
 from content.markdown.sections import parse, render
 from content.names import normalise
 from content.notes.logseq import file_page_name, journal_day, journal_title
@@ -74,7 +74,7 @@ def with_exported_facts(read: NoteFile | Note, line: bytes | None) -> tuple[Note
     Raises BadNote.
     """
     if isinstance(read, Note):
-        return told_in_line(read)
+        return split_original(read)
     if line is None:
         return read.note, OriginalFile(read.file, start_of(read))
     record = orjson.loads(line)
@@ -101,7 +101,7 @@ def with_exported_facts(read: NoteFile | Note, line: bytes | None) -> tuple[Note
     return updated, OriginalFile(read.file, start_of(read), format)
 
 
-def told_in_line(note: Note) -> tuple[Note, OriginalFile | None]:
+def split_original(note: Note) -> tuple[Note, OriginalFile | None]:
     """The note of a line, and the file that its page once came from, if the line has it."""
     original = note.metadata.get(ORIGINAL)
     if not isinstance(original, dict) or not isinstance(original.get("file"), str):
@@ -273,10 +273,10 @@ class FilePlace:
     files: Files
     targets: Mapping[str, UUID]
 
-    def spelled(self, body: str) -> str:
+    def respell(self, body: str) -> str:
         """The text of a page with links as the tool reads them; those that it would read rightly stay."""
         parts, position = [], 0
-        for link in written_links(body):
+        for link in match_links(body):
             page_id = self.targets.get(link.target.target)
             path = self.files.of_page(page_id) if page_id else ""
             if path and (spelled := self.link(body, link, path)):
@@ -325,7 +325,7 @@ class FilePlace:
 
     def is_same(self, before: str, after: str) -> bool:
         """Return whether two texts differ only in the names by which links call the same files."""
-        old, new = written_links(before), written_links(after)
+        old, new = match_links(before), match_links(after)
         if len(old) != len(new) or between(before, old) != between(after, new):
             return False
         return all(
@@ -356,23 +356,23 @@ class Exported:
     record: dict[str, Any]
 
 
-def exported(note: Note, original: Row, now: Row, place: FilePlace) -> Exported:
+def export_file(note: Note, original: Row, now: Row, place: FilePlace) -> Exported:
     """The original file, if its page is what it was; else with its header, if only the text has changed."""
     is_kept = original["fields_hash"] == now["fields_hash"]
     has_text = original["body_hash"] == now["body_hash"]
     record = to_record(note)
     file, start = original["file"], original["body_start"] if is_kept else None
     if not (is_kept and has_text):
-        file = renewed(note, original, place, keeps_header=is_kept)
+        file = rewrite_file(note, original, place, keeps_header=is_kept)
     elif start is not None and not original["is_respelled"]:
         del record["body"]
     facts = {"path": place.path, "sha256": hashlib.sha256(file).hexdigest(), "format": place.format}
     return Exported(file, facts | ({} if start is None else {"body_start": start}) | record)
 
 
-def renewed(note: Note, original: Row, place: FilePlace, *, keeps_header: bool) -> bytes:
+def rewrite_file(note: Note, original: Row, place: FilePlace, *, keeps_header: bool) -> bytes:
     """The file of a page that was changed."""
-    body, start = place.spelled(note.body), original["body_start"]
+    body, start = place.respell(note.body), original["body_start"]
     file: bytes = original["file"]
     if not keeps_header or start is None:
         links, parent = tuple(map(place.address, note.links)), note.parent and place.address(note.parent)

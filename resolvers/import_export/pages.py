@@ -7,7 +7,7 @@ from posixpath import basename, dirname
 from typing import Any
 from uuid import UUID
 
-from content.names import NoSlug, numbered, slugify
+from content.names import NoSlug, numbered_slug, slugify
 from content.notes.notes import BadNote, Note
 from content.notes.notion import without_id
 
@@ -90,9 +90,9 @@ class Places:
     def place(self) -> Iterator[list[tuple[int, str] | ImportProblem]]:
         """Place the notes in their order, in batches: yield their numbers and slugs, or why one has none."""
         for rows in self.temp.some(NOTES_PER_BATCH, PLACES["list_notes"]):
-            yield [self.placed(row) for row in rows]
+            yield [self.place_note(row) for row in rows]
 
-    def placed(self, row: Sequence[Any]) -> tuple[int, str] | ImportProblem:
+    def place_note(self, row: Sequence[Any]) -> tuple[int, str] | ImportProblem:
         id, label, is_file, type, given, title, place, known = row
         try:
             folder = without_id(basename(dirname(label)))[0] if is_file else ""
@@ -116,14 +116,14 @@ class Places:
             return slug
         if folder and not self.is_taken(told := slugify(f"{title} {folder}")):
             return told
-        return self.numbered(slug)
+        return self.first_free(slug)
 
-    def numbered(self, slug: str) -> str:
+    def first_free(self, slug: str) -> str:
         """Return the slug with the first free number; those before the last one that was given are not free."""
         (start,) = self.temp.first(PLACES["find_number"], slug=slug) or (2,)
-        number = next(n for n in count(start) if not self.is_taken(numbered(slug, n)))
+        number = next(n for n in count(start) if not self.is_taken(numbered_slug(slug, n)))
         self.temp.put(PLACES["keep_number"], slug=slug, next=number + 1)
-        return numbered(slug, number)
+        return numbered_slug(slug, number)
 
     def is_taken(self, slug: str) -> bool:
         return self.temp.first(PLACES["find_taken"], slug=slug) is not None
@@ -134,7 +134,7 @@ class Places:
     def to_write(self, size: int) -> Iterator[list[Placed]]:
         """Yield all placed notes in their order, in batches of `size`."""
         for rows in self.temp.some(size, PLACES["list_placed"]):
-            yield [placed(row) for row in rows]
+            yield [make_placed(row) for row in rows]
 
     def keep(self, kept: Iterable[NoteSaved]) -> None:
         """Store what became of some notes."""
@@ -147,7 +147,7 @@ class Places:
     def to_tie(self, size: int) -> Iterator[list[NoteSaved]]:
         """Yield the notes that are pages now, in the same order, in batches of `size`."""
         for rows in self.temp.some(size, PLACES["list_pages"]):
-            yield [NoteSaved(placed(row[:6]), UUID(bytes=row[6]), bool(row[7]), bool(row[8])) for row in rows]
+            yield [NoteSaved(make_placed(row[:6]), UUID(bytes=row[6]), bool(row[7]), bool(row[8])) for row in rows]
 
     def stubs(self, size: int) -> Iterator[list[tuple[str, int]]]:
         """Labels and places of those that are no pages, but say where a name leads."""
@@ -160,6 +160,6 @@ class Places:
             yield [UUID(bytes=page_id) for (page_id,) in rows]
 
 
-def placed(row: Sequence[Any]) -> Placed:
+def make_placed(row: Sequence[Any]) -> Placed:
     id, label, is_file, type, slug, place = row
     return Placed(id, label, bool(is_file), type, slug, place)

@@ -40,7 +40,7 @@ class Problems:
         self.count += others.count
 
 
-def attempted(path: str, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | ImportProblem:
+def try_part(path: str, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | ImportProblem:
     """Return what `make` makes of one part of a wiki, or the reason why an export lacks it: the others are written."""
     try:
         return make(*args, **kwargs)
@@ -64,7 +64,7 @@ def without_text(path: str) -> ImportProblem:
     return ImportProblem(path, "TEXT_LEFT_OUT", message)
 
 
-def unanswered(path: str, relation: str, name: str) -> ImportProblem:
+def unresolved(path: str, relation: str, name: str) -> ImportProblem:
     message = f'{relation}: no page answers to "{name[:200]}" yet; the tie is made when one does'
     return ImportProblem(path, "BROKEN_RELATION", message)
 

@@ -33,7 +33,7 @@ from ..transactions.transaction import writing
 from .names import Vault
 from .notes import ImportProblem
 from .pages import Placed
-from .problems import problem, unanswered
+from .problems import problem, unresolved
 
 IMPORTS = statements("import_export/imports")
 LEAD = "overview"
@@ -67,7 +67,7 @@ class SourceIds:
                 found = self.find(citation)
                 return f"{CO_MENTION}{found}" if found else None
 
-    def cited(self, note: Note) -> dict[tuple[str, UUID], CitationMark]:
+    def find_citations(self, note: Note) -> dict[tuple[str, UUID], CitationMark]:
         """Return what can be cited, by section and source: a section rests on a source once."""
         found: dict[tuple[str, UUID], CitationMark] = {}
         beginning = first_section(note) if any(not citation.section for citation in note.sources) else LEAD
@@ -79,7 +79,7 @@ class SourceIds:
 
     def uncited(self, note: Note) -> list[dict[str, Any]]:
         """Return the other citations, as metadata."""
-        cited = set(self.cited(note).values())
+        cited = set(self.find_citations(note).values())
         return [citation.fields() for citation in note.sources if citation not in cited]
 
 
@@ -149,7 +149,7 @@ class Ties:
 
     async def prepare(self, notes: Sequence[Written]) -> None:
         """Find every page that these name and every tie that they have, in a few statements."""
-        names = {name for note in notes for _, name in self.asked(note)}
+        names = {name for note in notes for _, name in self.wanted_ties(note)}
         names.update(note.note.merged_into for note in notes if note.note.merged_into)
         self.named = await find_named(self.database, self.scope, sorted(names))
         page_ids = [note.page_id for note in notes]
@@ -166,13 +166,13 @@ class Ties:
             except (BadInput, Conflict, NotFound) as error:
                 problems.append(problem(note.placed.label, error))
         broken = [
-            unanswered(note.placed.label, relation, name)
-            for relation, name in self.asked(note)
+            unresolved(note.placed.label, relation, name)
+            for relation, name in self.wanted_ties(note)
             if self.find(name, note) is None
         ]
         return Tied(changed, problems, broken)
 
-    def asked(self, note: Written) -> list[tuple[str, str]]:
+    def wanted_ties(self, note: Written) -> list[tuple[str, str]]:
         """Return the ties to other pages that a note asks for: the relation and the name of each."""
         parent = self.parent(note)
         return [*([(PARENT, parent)] if parent else []), *((RELATED, name) for name in note.note.links)]
@@ -194,7 +194,7 @@ class Ties:
         """Link what a note names page by page, where links are reviewed: each is a proposal. Return what each says."""
         problems: list[ImportProblem] = []
         standing = self.before[note.page_id]["linked"] or {}
-        for other, reasons in self.related(note).items():
+        for other, reasons in self.related_pages(note).items():
             if REASON in reasons and REASON not in standing.get(str(other), ()):
                 try:
                     await link_pages(self.database, self.scope, note.page_id, other, reason=REASON, restored=True)
@@ -204,7 +204,7 @@ class Ties:
 
     def relations(self, note: Written) -> Iterator[NamedRelation]:
         """Yield all relations except references that an export gives for other reasons: those are not the file's."""
-        for relation, name in self.asked(note):
+        for relation, name in self.wanted_ties(note):
             reasons = note.note.reasons.get(name, (REASON,)) if relation == RELATED else (REASON,)
             if REASON in reasons or self.find(name, note) is None:
                 meant = None if name.startswith(EXACT) else self.vault.find(name, note.placed)
@@ -317,7 +317,7 @@ class Ties:
             return Tied(False, [problem(label, error)], [])
         async with writing(self.database, self.scope) as writer:
             await write_redirect(writer, slug, label, name, *address(name))
-        return Tied(False, [], [unanswered(label, "redirectTo", name)])
+        return Tied(False, [], [unresolved(label, "redirectTo", name)])
 
     def missing(self, note: Written) -> Iterator[Callable[[], Awaitable[RelationChange]]]:
         """Yield the calls that would make the page as its note has it. Ties that exist already stay."""
@@ -327,17 +327,17 @@ class Ties:
         if parent_id and parent_id != before["parent_page_id"]:
             yield partial(set_parent, *here, page_id, parent_id=parent_id)
         standing = before["linked"] or {}
-        for other, reasons in self.related(note).items():
+        for other, reasons in self.related_pages(note).items():
             for reason in sorted(reasons.difference([REASON], standing.get(str(other), ()))):
                 yield partial(link_pages, *here, page_id, other, reason=reason, restored=True)
-        for (section, source_id), citation in self.sources.cited(note.note).items():
+        for (section, source_id), citation in self.sources.find_citations(note.note).items():
             yield partial(
                 cite_source, *here, page_id=page_id, section_slug=section, source_id=source_id,
                 line_start=citation.line_start, line_end=citation.line_end, summary=citation.summary,
                 restored=True,
             )  # fmt: skip
 
-    def related(self, note: Written) -> dict[UUID, set[str]]:
+    def related_pages(self, note: Written) -> dict[UUID, set[str]]:
         """The pages that the note is related to, and why: because it says so, or for the reasons that it gives."""
         found: dict[UUID, set[str]] = {}
         for name in note.note.links:

@@ -138,7 +138,7 @@ UNREADABLE = (BadZipFile, BadStream, LZMAError, NotImplementedError, RuntimeErro
 
 
 @contextmanager
-def unpacked(
+def unpack_zip(
     archive: Path, problems: Problems, most: int | None = None, survey: Survey | None = None
 ) -> Iterator[Path]:
     """The folder. What of the zip is not in it is added to the problems; the survey gets all other files than notes."""

@@ -13,7 +13,7 @@ from urllib.parse import urljoin
 import httpx
 
 from content.limits import ORIGINAL
-from lib.addresses import Address, AddressRefused, LookUp, is_public, looked_up, pinned
+from lib.addresses import Address, AddressRefused, LookUp, is_public, pin_address, resolve_host
 
 from ..errors import BadInput
 
@@ -46,7 +46,7 @@ class Fetcher:
         self,
         hosts: Sequence[str],
         *,
-        look_up: LookUp = looked_up,
+        look_up: LookUp = resolve_host,
         is_allowed: Callable[[Address], bool] = is_public,
         seconds: float = SECONDS,
     ) -> None:
@@ -59,10 +59,10 @@ class Fetcher:
         try:
             async with asyncio.timeout(self.seconds):
                 for _ in range(REDIRECTS_MAX + 1):
-                    async with self.asked(url) as answer:
+                    async with self.request(url) as answer:
                         if not answer.has_redirect_location:
-                            return await received(answer)
-                        url = redirected(url, answer.headers["location"])
+                            return await read_response(answer)
+                        url = redirect_target(url, answer.headers["location"])
                 raise NotFetched(f"it leads on more than {REDIRECTS_MAX} times")
         except TimeoutError:
             raise NotFetched(f"it takes more than {self.seconds:g} seconds") from None
@@ -70,17 +70,17 @@ class Fetcher:
             raise NotFetched(f"its server does not answer ({type(error).__name__})") from None
 
     @asynccontextmanager
-    async def asked(self, url: str) -> AsyncIterator[httpx.Response]:
+    async def request(self, url: str) -> AsyncIterator[httpx.Response]:
         """Ask the machine that the address means at this moment, whatever its name means at the next."""
-        parts = self.checked(url)
-        pinned = parts.copy_with(host=await self.pinned(parts))
+        parts = self.check_url(url)
+        pinned = parts.copy_with(host=await self.pin_address(parts))
         headers = {**HEADERS, "Host": parts.netloc.decode("ascii")}
         async with httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=self.seconds) as client:
             extensions = {"sni_hostname": parts.raw_host.decode("ascii")}  # whose certificate it has to have
             async with client.stream("GET", pinned, headers=headers, extensions=extensions) as answer:
                 yield answer
 
-    def checked(self, url: str) -> httpx.URL:
+    def check_url(self, url: str) -> httpx.URL:
         """Return an address of an allowed host. Raises NotFetched."""
         try:
             parts = httpx.URL(url)
@@ -96,15 +96,15 @@ class Fetcher:
             raise NotFetched(f"the operator does not allow {name[:100]} (CAIRN_INGEST_HOSTS)")
         return parts
 
-    async def pinned(self, parts: httpx.URL) -> str:
+    async def pin_address(self, parts: httpx.URL) -> str:
         """Return the one machine to connect to. Raises NotFetched where the name means any that is not public."""
         try:
-            return await pinned(parts, self.look_up, self.is_allowed)
+            return await pin_address(parts, self.look_up, self.is_allowed)
         except AddressRefused as error:
             raise NotFetched(error.reason) from None
 
 
-def redirected(url: str, location: str) -> str:
+def redirect_target(url: str, location: str) -> str:
     """Return where an answer leads. Raises NotFetched where that is less safe."""
     target = urljoin(url, location)
     if url.lower().startswith("https:") and not target.lower().startswith("https:"):
@@ -112,7 +112,7 @@ def redirected(url: str, location: str) -> str:
     return target
 
 
-async def received(answer: httpx.Response) -> Fetched:
+async def read_response(answer: httpx.Response) -> Fetched:
     """Return the body as it was sent, which is read no further than a file may be long. Raises NotFetched."""
     if answer.status_code != 200:
         raise NotFetched(f"its server answers {answer.status_code}")

@@ -15,7 +15,7 @@ import orjson
 
 from content.claims.claims import unescaped
 from content.ingest.digest import Digest, Lines, digest
-from content.ingest.extraction import Extracted, Unreadable, checked, decoded, is_plain, media_type_of
+from content.ingest.extraction import Extracted, Unreadable, check_extracted, decode, is_plain, media_type_of
 from content.ingest.flags import Flag, flags
 from content.limits import ADDRESS, CONTENT, EDIT_SUMMARY, ORIGINAL, SOURCE_TITLE, TITLE
 from content.notes.dates import date_of
@@ -37,7 +37,7 @@ from ..errors import BadInput
 from ..model.drafts import PageDraft, SectionDraft
 from ..model.names import free_slug
 from ..model.pages import Page, Saved, find_page
-from ..pages.upsert import check_slug_is_own, prepared, upsert
+from ..pages.upsert import check_slug_is_own, prepare_draft, upsert
 from ..proposals.gate import ReviewRequired
 from ..proposals.operations import proposable
 from ..sources.blobs import BLOBS, OriginalDraft, hash_of
@@ -101,7 +101,7 @@ async def ingest_source(database: Database, scope: Scope, draft: IngestDraft) ->
     await check_may_write(database, scope)
     category = checked_category(draft.category)
     if draft.data is None:
-        draft = await fetched(database, draft)
+        draft = await fetch_file(database, draft)
     read = await reading(draft, draft.data or b"", category)
     async with OneTransaction(database) as whole:
         saved = await add_source(whole, scope, read.draft, trigger=TRIGGER)
@@ -144,7 +144,7 @@ def let_fetch(database: Database, fetch: Fetch) -> None:
     FETCHING[database] = fetch
 
 
-async def fetched(database: Database, draft: IngestDraft) -> IngestDraft:
+async def fetch_file(database: Database, draft: IngestDraft) -> IngestDraft:
     """Return a draft with the file of its address. Raises BadInput where there is none, or it may not be fetched."""
     url = (draft.address or "").strip()
     if not url.startswith(("http://", "https://")):
@@ -205,7 +205,7 @@ async def reading(draft: IngestDraft, data: bytes, category: str) -> Reading:
 async def text_of(media_type: str, data: bytes) -> Extracted:
     """Return the text of a file. What has to be parsed is parsed in a process of its own. Raises Unreadable."""
     if is_plain(media_type):
-        return checked(Extracted(await read_in_thread(len(data), decoded, data)))
+        return check_extracted(Extracted(await read_in_thread(len(data), decode, data)))
     command = [sys.executable, "-I", "-m", "content.ingest.extraction", media_type]
     try:
         async with slot(PARSERS):
@@ -250,7 +250,7 @@ async def with_page(database: Database, scope: Scope, read: Reading, kept: Inges
         return replace(kept, page_id=found["id"])
     if found:
         old = await read_in_thread(len(found["content"]), digest, found["content"])
-    parts = written(read.category, read.digest, page, old and written(read.category, old))
+    parts = digest_sections(read.category, read.digest, page, old and digest_sections(read.category, old))
     try:
         saved = await write_ingested(
             database,
@@ -268,7 +268,7 @@ async def with_page(database: Database, scope: Scope, read: Reading, kept: Inges
     return replace(kept, page_id=saved.page_id)
 
 
-def written(
+def digest_sections(
     category: str, said: Digest, page: Page | None = None, before: Mapping[str, Lines] | None = None
 ) -> dict[str, Lines]:
     """Return what a digest says by the slugs of its sections; of a page, those that nobody else has written."""
@@ -321,7 +321,7 @@ async def write_ingested(
     is_new: bool,
 ) -> Saved:
     """Make a page, or bring it up to date, and cite lines of a source for the sections that it has; or do nothing."""
-    ready = await prepared(draft)
+    ready = await prepare_draft(draft)
     async with writing(database, scope) as writer:
         source = await find_source(writer, source_id)
         if is_new:

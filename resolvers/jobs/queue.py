@@ -98,7 +98,7 @@ class Job:
         return self.attempt >= ATTEMPTS_MAX + int(self.metrics.get("batches", 0))
 
     @property
-    def claimed(self) -> dict[str, Any]:
+    def claim_values(self) -> dict[str, Any]:
         """Return the parameters of every statement on the job."""
         return {"tenant_id": self.tenant_id, "id": self.id, "claimed_by": self.token}
 
@@ -197,18 +197,18 @@ async def claim_in(database: Database, tenant_id: UUID, worker: str, owner_id: U
 async def beat(database: Database, job: Job) -> None:
     """Record a sign of life. Raises Lost."""
     async with database.connection() as connection:
-        await changed(connection, "beat", job)
+        await run_own(connection, "beat", job)
 
 
 async def advance(writer: Writer, job: Job, metrics: dict[str, Any]) -> None:
     """Record the job's progress together with its work. Raises Lost, and then none of the work is committed."""
-    await changed(writer, "advance", job, metrics=metrics)
+    await run_own(writer, "advance", job, metrics=metrics)
     announce_job(writer, job.tenant_id, job.owner_id, job.id)
 
 
 async def finish(writer: Writer, job: Job, metrics: dict[str, Any]) -> None:
     """End a job well. Called by the wiki's only writer: a source before it was seen, one after asks for a new job."""
-    await changed(writer, "close", job, status="succeeded", error=None, metrics=metrics, pause=timedelta())
+    await run_own(writer, "close", job, status="succeeded", error=None, metrics=metrics, pause=timedelta())
     announce_job(writer, job.tenant_id, job.owner_id, job.id)
 
 
@@ -224,7 +224,7 @@ async def fail(database: Database, job: Job, error: str, metrics: dict[str, Any]
     """End a failed attempt: the next comes after a pause, or none when there were enough. Raises Lost."""
     is_last = is_hopeless or job.is_last_attempt
     async with transaction(database) as connection:
-        await changed(
+        await run_own(
             connection,
             "close",
             job,
@@ -240,7 +240,7 @@ async def release(database: Database, job: Job, metrics: dict[str, Any]) -> None
     """Leave the job to other workers right away, because this one is told to stop. Raises Lost."""
     values: dict[str, Any] = {"status": "pending", "error": None, "metrics": metrics, "pause": timedelta()}
     async with transaction(database) as connection:
-        await changed(connection, "close", job, **values)
+        await run_own(connection, "close", job, **values)
         announce_job(connection, job.tenant_id, job.owner_id, job.id)
 
 
@@ -310,9 +310,9 @@ async def find_job(database: Database, scope: Scope, job_id: UUID) -> Row:
     return row
 
 
-async def changed(connection: Connection, statement: str, job: Job, **values: Any) -> None:
+async def run_own(connection: Connection, statement: str, job: Job, **values: Any) -> None:
     """Run one of the statements that only the job's worker may. Raises Lost."""
-    if not await connection.run(JOBS[statement], **job.claimed, **values):
+    if not await connection.run(JOBS[statement], **job.claim_values, **values):
         raise Lost("This job was cancelled, or given to another worker.")
 
 

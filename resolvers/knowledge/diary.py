@@ -170,7 +170,7 @@ async def diary(
             most_logged=LOGGED_MAX + 1,
         )
     told = [day_from(day, list(same)) for day, same in groupby(rows, lambda row: row["day"])]
-    return Diary(first, last, "\n".join(rendered(first, last, told, zone)), told)
+    return Diary(first, last, "\n".join(render_diary(first, last, told, zone)), told)
 
 
 def span(since: date | None, until: date | None, today: date) -> tuple[date, date]:
@@ -231,7 +231,7 @@ def entry_from(row: Row) -> Entry:
     return Entry(topic_of(action), action, text, row["times"], row["at"], row["page_id"])
 
 
-def rendered(first: date, last: date, days: Sequence[Day], zone: tzinfo) -> Iterator[str]:
+def render_diary(first: date, last: date, days: Sequence[Day], zone: tzinfo) -> Iterator[str]:
     """Yield the lines of a diary in markdown."""
     yield f"# Diary, {first} to {last}" if first < last else f"# Diary, {first}"
     if not days:

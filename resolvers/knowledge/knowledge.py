@@ -13,7 +13,7 @@ from ..model.lookup import PageAddress, locate
 from ..model.names import find_slug, title_slug
 from ..model.pages import Saved
 from ..pages.lifecycle import archive_page
-from ..pages.upsert import prepared, upsert
+from ..pages.upsert import prepare_draft, upsert
 from ..proposals.operations import proposable
 from ..transactions.transaction import writing
 
@@ -35,7 +35,7 @@ class TopicEntry:
 @proposable
 async def write_knowledge(database: Database, scope: Scope, entry: TopicEntry) -> Saved:
     """Make an entry or bring it up to date, also one that was deleted; its title and tags that are not given stay."""
-    ready = await prepared(draft_of(entry))
+    ready = await prepare_draft(draft_of(entry))
     async with writing(database, scope) as writer:
         before = await find_slug(writer, TYPE, ready.slug)
         known = {} if before is None else before.metadata or {}
@@ -58,7 +58,7 @@ async def delete_knowledge(database: Database, scope: Scope, topic: str) -> Save
 async def seed_knowledge(database: Database, scope: Scope, topic: str, seed: Seed) -> bool:
     """Make an entry and return True, unless there is one, or was and is deleted: that stays as it is."""
     draft = draft_of(TopicEntry(topic, seed.content, seed.tags))
-    ready = await prepared(replace(draft, metadata={ORIGIN: SEED}))
+    ready = await prepare_draft(replace(draft, metadata={ORIGIN: SEED}))
     async with writing(database, scope) as writer:
         if await find_slug(writer, TYPE, ready.slug):
             return False

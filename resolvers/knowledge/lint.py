@@ -11,7 +11,7 @@ from content.claims.correction_forms import RENAMED
 from content.templates import REQUIRED
 from db.database import Database, Row
 from db.scope import Scope
-from db.sql import Statement, numbered, texts
+from db.sql import Statement, parse_statement, texts
 from db.tables import PAGE_TYPES
 
 from ..errors import BadInput
@@ -168,7 +168,7 @@ def statement_of(names: tuple[str, ...]) -> Statement:
     """Return the statement of these checks. The order of an arm's rows is that of its findings."""
     numbered_arm = "SELECT CAST('{}' AS text) AS name, arm.*, row_number() OVER () AS place FROM (\n{}\n) AS arm"
     arms = "\nUNION ALL\n".join(numbered_arm.replace("{}", name, 1).replace("{}", CHECKING[name], 1) for name in names)
-    return numbered(CHECKING["judge_findings"].replace("FROM findings AS f", f"FROM (\n{arms}\n) AS f"))
+    return parse_statement(CHECKING["judge_findings"].replace("FROM findings AS f", f"FROM (\n{arms}\n) AS f"))
 
 
 def report(check: Check, rows: Collection[Row]) -> Report:

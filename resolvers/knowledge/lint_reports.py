@@ -144,10 +144,10 @@ def as_markdown(reports: Iterable[Report], *, is_showing_muted: bool = False) ->
 def line(found: Finding) -> str:
     """Return a finding as a line of markdown. What a wiki says stands in code, so that it is nothing else."""
     why = "" if found.mute is None else f" Muted: {code(found.mute.reason)}"
-    return f"- {code(called(found))} Fix: {code(found.fix)}{why}"
+    return f"- {code(finding_label(found))} Fix: {code(found.fix)}{why}"
 
 
-def called(found: Finding) -> str:
+def finding_label(found: Finding) -> str:
     """Return a finding in a few words: its page or name, and what of it."""
     name = f"{found.type}/{found.slug}" if found.page_id else found.title
     return f"{name} ({found.detail})" if found.detail else name

@@ -47,7 +47,7 @@ async def link_pages(
 ) -> SavedLink:
     """Let a page refer to another for one more reason."""
     check_kind(kind)
-    reason = named_reason(reason, restored=restored)
+    reason = check_reason(reason, restored=restored)
     if from_page_id == to_page_id:
         raise BadInput("A page cannot link to itself.", "toPageId")
     async with writing_near_page(database, scope, from_page_id) as writer:
@@ -57,7 +57,7 @@ async def link_pages(
         if reasons is None:
             standing = await reasons_of(writer, from_page_id, to_page_id)
             return SavedLink(from_page_id, to_page_id, standing, changed=False)
-        await relinked(writer, from_page_id, to_page_id, "link.added", [reason])
+        await update_dependents(writer, from_page_id, to_page_id, "link.added", [reason])
         return SavedLink(from_page_id, to_page_id, tuple(reasons), changed=True)
 
 
@@ -73,17 +73,17 @@ async def unlink_pages(
 ) -> SavedLink:
     """Take back one reason, or all; the link goes with the last one. What the text says only the text can take back."""
     check_kind(kind)
-    reason = None if reason is None else named_reason(reason, restored=True)
+    reason = None if reason is None else check_reason(reason, restored=True)
     async with writing_near_page(database, scope, from_page_id) as writer:
-        gone, left = await taken_back(writer, from_page_id, to_page_id, reason)
+        gone, left = await take_back(writer, from_page_id, to_page_id, reason)
         if IMPORTED in gone:
             await drop_related(writer, from_page_id, to_page_id)
         if gone:
-            await relinked(writer, from_page_id, to_page_id, "link.removed", gone)
+            await update_dependents(writer, from_page_id, to_page_id, "link.removed", gone)
         return SavedLink(from_page_id, to_page_id, left, changed=bool(gone))
 
 
-async def taken_back(
+async def take_back(
     writer: Writer, from_page_id: UUID, to_page_id: UUID, reason: str | None
 ) -> tuple[Sequence[str], tuple[str, ...]]:
     """Return the reasons that go, and those that are left. Mostly none is left: that takes one statement."""
@@ -106,7 +106,9 @@ async def reasons_of(writer: Writer, from_page_id: UUID, to_page_id: UUID) -> tu
     return tuple(found or ())
 
 
-async def relinked(writer: Writer, from_page_id: UUID, to_page_id: UUID, action: str, reasons: Sequence[str]) -> None:
+async def update_dependents(
+    writer: Writer, from_page_id: UUID, to_page_id: UUID, action: str, reasons: Sequence[str]
+) -> None:
     """Update everything that depends on a reference."""
     writer.touched.add(from_page_id)
     refresh_hubness(writer, [to_page_id])
@@ -119,7 +121,7 @@ def check_kind(kind: str) -> None:
     validation.one_of(kind, ["reference"], "kind")
 
 
-def named_reason(reason: str, *, restored: bool = False) -> str:
+def check_reason(reason: str, *, restored: bool = False) -> str:
     """Return the reason, if it is one that may be asserted and taken back."""
     reason = validation.line(reason, "reason", REASON.limit(restored=restored))
     if reason == TEXT:
@@ -142,7 +144,7 @@ class DroppedLinks:
 async def drop_link_kind(database: Database, scope: Scope, kind: str, *, dry_run: bool = False) -> DroppedLinks:
     """Take back every reason of a kind, and of the kinds below it. For admins."""
     async with writing(database, scope, Action.ADMINISTER) as writer:
-        kind = checked_kind(kind)
+        kind = plain_kind(kind)
         found = await writer.one(LINKS["count_kind"], kind=kind)
         assert found is not None
         dropped = DroppedLinks(kind, found["links"], found["deleted"])
@@ -155,7 +157,7 @@ async def drop_link_kind(database: Database, scope: Scope, kind: str, *, dry_run
         return dropped
 
 
-def checked_kind(kind: str) -> str:
+def plain_kind(kind: str) -> str:
     """Return the plain kind: `deterministic:city:*` is `deterministic:city`."""
     plain = validation.line(kind, "kind", REASON.stored).removesuffix("*").removesuffix(":")
     if not KIND.fullmatch(plain):

@@ -57,7 +57,7 @@ class PageDraft:
     """Whether it comes out of an export: then its parts may be as large as they ever could be stored."""
 
 
-async def checked(draft: PageDraft) -> PageDraft:
+async def clean_draft(draft: PageDraft) -> PageDraft:
     """The draft, clean; its body and its sections are looked at where they are read."""
     if draft.body is not None and draft.sections is not None:
         raise BadInput("Give the whole body or single sections, not both.", "bodyMd")
@@ -71,7 +71,7 @@ async def checked(draft: PageDraft) -> PageDraft:
         title=validation.title(draft.title, restored=restored),
         slug=None if draft.slug is None else validation.slug(draft.slug),
         summary=validation.summary(draft.summary, restored=restored),
-        sections=None if draft.sections is None else bounded(draft.sections),
+        sections=None if draft.sections is None else check_sections(draft.sections),
         aliases=await read_in_thread(sum(map(len, aliases)), validation.aliases, aliases, restored=restored),
         tags=None if draft.tags is None else validation.tags(draft.tags, restored=restored),
         metadata=None if draft.metadata is None else validation.metadata(draft.metadata, restored=restored),
@@ -83,7 +83,7 @@ async def checked(draft: PageDraft) -> PageDraft:
     )
 
 
-def bounded(sections: Sequence[SectionDraft]) -> Sequence[SectionDraft]:
+def check_sections(sections: Sequence[SectionDraft]) -> Sequence[SectionDraft]:
     """No more sections, and no more text in them, than a page can have: known before any of it is read."""
     length = sum(len(section.body) for section in validation.check_count(sections, SECTIONS.most, "sections"))
     if length > BODY.most:

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from content.limits import SLUG
-from content.names import composed, is_slug
+from content.names import compose, is_slug
 from db.database import Connection, Database, Row
 from db.scope import Scope
 from db.sql import statements
@@ -51,7 +51,7 @@ async def locate(database: Database, scope: Scope, address: PageAddress) -> UUID
                 tenant_id=scope.tenant_id,
                 owner_id=scope.owner_id,
                 type=validation.one_of(address.type or "", PAGE_TYPES, "type"),
-                slug=validation.text(composed(address.slug or "", SLUG), "slug", SLUG.most),
+                slug=validation.text(compose(address.slug or "", SLUG), "slug", SLUG.most),
             )
     if found is None:
         raise NotFound(NO_PAGE)
@@ -82,7 +82,7 @@ class Located:
 
 async def locate_slug(database: Database, scope: Scope, slug: str, type: str | None = None) -> Located:
     """The page of a slug, of that type or of any; NotFound or SharedSlug where there is not one."""
-    slug = composed(slug, SLUG)
+    slug = compose(slug, SLUG)
     if not is_slug(slug) or len(slug) > SLUG.most:
         raise NotFound(NO_PAGE)
     async with read_connection(database) as connection:

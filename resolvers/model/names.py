@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from content import limits
-from content.names import NoSlug, normalise, numbered, slugify
+from content.names import NoSlug, normalise, numbered_slug, slugify
 from db.sql import statements
 
 from ..errors import BadInput, SlugTaken
@@ -151,7 +151,7 @@ async def free_slug(writer: Writer, page_type: str, slug: str) -> str:
     """The slug, or the first number of it that is free."""
     start, size = 1, 8
     while True:
-        wanted = [slug if n == 1 else numbered(slug, n) for n in range(start, start + size)]
+        wanted = [slug if n == 1 else numbered_slug(slug, n) for n in range(start, start + size)]
         row = await writer.one(PAGES["find_taken_slugs"], type=page_type, slugs=wanted)
         assert row is not None
         learn_editions(writer, row)

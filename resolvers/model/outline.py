@@ -18,7 +18,7 @@ Outline = tuple[Section, ...]
 LEAD = "overview"
 
 
-def templated(page_type: str) -> Outline:
+def template_sections(page_type: str) -> Outline:
     """The empty sections that a new page of a type has."""
     return tuple(Section(slug, heading, "") for slug, heading in TEMPLATES[page_type])
 
@@ -43,23 +43,23 @@ def keep_identities(sections: Outline, current: Outline) -> Outline:
     taken = {slug for slug in kept if slug}
     own = []
     for slug, section in zip(kept, sections, strict=True):
-        own.append(replace(section, slug=slug or unused(section.slug, taken)))
+        own.append(replace(section, slug=slug or next_free_slug(section.slug, taken)))
         taken.add(own[-1].slug)
     return tuple(own)
 
 
-def named(sections: Outline, slugs: Sequence[str]) -> Outline | None:
+def rename_slugs(sections: Outline, slugs: Sequence[str]) -> Outline | None:
     """Return the same texts under these slugs; None when they are not as many, or not such as sections can have."""
     fits = len(slugs) == len(sections) and len(set(slugs)) == len(slugs) and all(s == section_slug(s) for s in slugs)
     return tuple(replace(one, slug=slug) for one, slug in zip(sections, slugs, strict=True)) if fits else None
 
 
-def merged(page_type: str, current: Outline, drafts: Sequence[SectionDraft]) -> Outline:
+def merge_drafts(page_type: str, current: Outline, drafts: Sequence[SectionDraft]) -> Outline:
     """The drafts in place of the sections with the same slugs, or behind the others."""
     sections = {section.slug: section for section in current}
     seen: set[str] = set()
     for n, draft in enumerate(drafts):
-        section = drafted(page_type, draft, sections, f"sections.{n}")
+        section = draft_section(page_type, draft, sections, f"sections.{n}")
         if section.slug in seen:
             raise BadInput(f'The section "{section.slug}" is given twice.', f"sections.{n}.sectionSlug")
         seen.add(section.slug)
@@ -67,11 +67,11 @@ def merged(page_type: str, current: Outline, drafts: Sequence[SectionDraft]) -> 
     return checked_outline(sections.values(), "sections", current)
 
 
-def drafted(page_type: str, draft: SectionDraft, sections: dict[str, Section], field: str) -> Section:
+def draft_section(page_type: str, draft: SectionDraft, sections: dict[str, Section], field: str) -> Section:
     """One section as it will stand among the others."""
     slug, heading = draft.slug, draft.heading
     if heading is not None:
-        heading = headed(heading, f"{field}.heading")
+        heading = clean_heading(heading, f"{field}.heading")
     if slug is None and heading:
         slug = section_slug(heading)
     if slug is None and sections and next(iter(sections)) != LEAD:
@@ -82,19 +82,21 @@ def drafted(page_type: str, draft: SectionDraft, sections: dict[str, Section], f
         check_slug(slug, f"{field}.sectionSlug")
     if heading is None:
         heading = sections[slug].heading if slug in sections else usual_heading(page_type, slug)
-    return allowed(Section(slug, heading, validation.text(draft.body, f"{field}.bodyMd", BODY.most)), f"{field}.bodyMd")
+    return check_section(
+        Section(slug, heading, validation.text(draft.body, f"{field}.bodyMd", BODY.most)), f"{field}.bodyMd"
+    )
 
 
-def patched(page_type: str, current: Outline, slug: str, body: Given[str], heading: Given[str]) -> Outline:
+def patch_section(page_type: str, current: Outline, slug: str, body: Given[str], heading: Given[str]) -> Outline:
     """One section changed; one that is not there yet joins at the end."""
     old = next((section for section in current if section.slug == slug), None)
     if old is None:
         check_slug(slug, "sectionSlug")
         old = Section(slug, usual_heading(page_type, slug), "")
-    new = allowed(
+    new = check_section(
         replace(
             old,
-            heading=old.heading if heading is UNSET else headed(heading, "heading"),
+            heading=old.heading if heading is UNSET else clean_heading(heading, "heading"),
             body=old.body if body is UNSET else validation.text(value_or(body, ""), "bodyMd", BODY.most),
         ),
         "bodyMd" if heading is UNSET else "heading",
@@ -149,14 +151,14 @@ def checked_outline(
     return tuple(replace(section, body=same.body) for section, same in zip(outline, found, strict=True))
 
 
-def allowed(section: Section, field: str) -> Section:
+def check_section(section: Section, field: str) -> Section:
     """Return the section, when it can stand on a page. An empty lead can: it is left out."""
     if (section.heading or section.body.strip()) and (reason := problem(section)):
         raise BadInput(f'The section "{section.slug}" cannot stand like this: {reason}.', field)
     return section
 
 
-def headed(heading: str, field: str) -> str:
+def clean_heading(heading: str, field: str) -> str:
     """A heading on one line; an empty one belongs to the text before the first heading."""
     return " ".join(validation.text(heading, field, HEADING.most).split())
 
@@ -171,7 +173,7 @@ def check_slug(slug: str, field: str) -> None:
         raise BadInput(f'Write the slug of a section like "{section_slug(slug)}".', field)
 
 
-def unused(slug: str, taken: set[str]) -> str:
+def next_free_slug(slug: str, taken: set[str]) -> str:
     """The slug, or with the next number that is free."""
     numbers = (numbered_section(slug, n) for n in count(2))
     return next(free for free in chain([slug], numbers) if free not in taken)

@@ -28,10 +28,10 @@ ROLE_MAX = 100  # characters
 
 def checked_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields as metadata holds them, by their arguments; None takes one away. Raises BadInput."""
-    return {name: None if given[name] in (None, "", [], ()) else checked(name, given[name]) for name in given}
+    return {name: None if given[name] in (None, "", [], ()) else clean_field(name, given[name]) for name in given}
 
 
-def checked(name: str, value: Any) -> Any:
+def clean_field(name: str, value: Any) -> Any:
     match name:
         case "sensitivity":
             return validation.one_of(value, LEVELS, "sensitivity")
@@ -61,7 +61,7 @@ def names_of_pages(value: Sequence[str], field: str) -> list[str]:
     return list(dict.fromkeys(validation.line(one, f"{field}.{n}", SLUG.most + 20) for n, one in enumerate(few)))
 
 
-def replaced(before: Mapping[str, Any] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:
+def replace_metadata(before: Mapping[str, Any] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the metadata that comes in the place of another.
 
     Without a word of sensitivity it says that of before: a page is not opened to more readers by whoever does not think

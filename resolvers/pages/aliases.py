@@ -31,7 +31,7 @@ async def add_alias(database: Database, scope: Scope, page_id: UUID, *, name: st
     async with writing_page(database, scope, page_id) as (writer, page):
         added = await write_aliases(writer, {page.id: aliases([name], source)})
         if added:
-            check_number(await renamed(writer, page, Names(), "alias.added", name), "name")
+            check_number(await record_rename(writer, page, Names(), "alias.added", name), "name")
         return Saved(page.id, page.version, changed=bool(added))
 
 
@@ -44,7 +44,7 @@ async def remove_alias(database: Database, scope: Scope, page_id: UUID, *, name:
             raise BadInput("A page always answers to its title. Change the title first.", "name")
         removed = await writer.run(ALIASES["delete_alias"], page_id=page.id, alias=alias)
         if removed:
-            await renamed(writer, page, Names(aliases=frozenset({alias})), "alias.removed", name)
+            await record_rename(writer, page, Names(aliases=frozenset({alias})), "alias.removed", name)
         return Saved(page.id, page.version, changed=bool(removed))
 
 
@@ -63,7 +63,7 @@ async def replace_aliases(writer: Writer, page: Page, names: Sequence[str]) -> b
     return bool(gone or new)
 
 
-async def renamed(writer: Writer, page: Page, lost: Names, action: str, name: str) -> Names:
+async def record_rename(writer: Writer, page: Page, lost: Names, action: str, name: str) -> Names:
     """Everything that depends on what a page is called; its names now."""
     names = await findable(writer, page, lost)
     await record(writer, action, page.id, name=name)

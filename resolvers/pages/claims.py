@@ -26,7 +26,7 @@ from ..sources.grounding import ground
 from ..sources.sources import find_section
 from ..transactions.transaction import check_version, writing_page, writing_row
 from ..transactions.writer import Writer, record
-from .edits import EditFailed, appended, edited_text, retold, text_of
+from .edits import EditFailed, append_text, edit_text, replace_text, text_of
 from .sections import named
 from .trajectory import keep_trajectory
 from .update import save
@@ -108,8 +108,8 @@ async def supersede_claim(
         claim_text(fact, "fact"),
         claim_text(replacement, "replacement"),
         section_slug and named(section_slug),
-        checked(stated_by, "statedBy"),
-        checked(overridden_by, "overriddenBy"),
+        check_source(stated_by, "statedBy"),
+        check_source(overridden_by, "overriddenBy"),
         None if superseded_on is None else validation.timestamp(superseded_on, "supersededOn"),
         mode,
     )
@@ -194,16 +194,16 @@ async def rewritten(page: Page, correction: Correction) -> tuple[Page, str | Non
     if mode is Mode.APPEND:
         slug = slug or (page.sections[-1].slug if page.sections else outline.LEAD)
         before = text_of(page, slug) if page.sections else ""
-        after, _ = await retold(page, slug, appended(before, correction.replacement, True), "replacement")
+        after, _ = await replace_text(page, slug, append_text(before, correction.replacement, True), "replacement")
         return after, slug, None
-    edited = await corrected(text_of(page, slug), correction)
+    edited = await correct_text(text_of(page, slug), correction)
     if slug is None and (slug := only_section_with(page, correction.fact)):
-        edited = await corrected(text_of(page, slug), correction)
-    after, _ = await retold(page, slug, edited.text, "replacement")
+        edited = await correct_text(text_of(page, slug), correction)
+    after, _ = await replace_text(page, slug, edited.text, "replacement")
     return after, slug or changed_section(page, after), edited
 
 
-async def corrected(text: str, correction: Correction) -> Edited:
+async def correct_text(text: str, correction: Correction) -> Edited:
     """Return the text with the replacement where the fact stood, or without the fact where a merge finds both.
 
     A quote that this changes is one no longer: its source said something else.
@@ -211,12 +211,12 @@ async def corrected(text: str, correction: Correction) -> Edited:
     others = text.replace(correction.fact, "", 1)
     is_told = correction.mode is Mode.MERGE and claims.has_claim(others, correction.replacement)
     replacement = "" if is_told else correction.replacement
-    edited = await edited_text(text, correction.fact, replacement, False)
+    edited = await edit_text(text, correction.fact, replacement, False)
     verbatim = {said.text for said in claims.statements(edited.text)}
     changed = [said for said in claims.statements(text) if said.text not in verbatim]
     for said in reversed(changed):
         try:
-            instead = (await edited_text(claims.escaped(said.text), correction.fact, replacement, False)).text
+            instead = (await edit_text(claims.escaped(said.text), correction.fact, replacement, False)).text
         except EditFailed:  # the fact stands in more than this quote
             instead = replacement if said is changed[0] else ""
         text = claims.unquoted(text, said, instead)
@@ -322,7 +322,7 @@ def claim_text(value: str, field: str) -> str:
     return found
 
 
-def checked(source: SourceRef | None, field: str) -> SourceRef | None:
+def check_source(source: SourceRef | None, field: str) -> SourceRef | None:
     if source is None:
         return None
     kind = validation.one_of(source.kind, SOURCE_KINDS, f"{field}.kind")

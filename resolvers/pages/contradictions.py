@@ -31,13 +31,13 @@ from .claims import (
     Correction,
     Mode,
     SourceRef,
-    checked,
+    check_source,
     claim_text,
     find_sources,
     only_section_with,
     record_claim,
 )
-from .edits import retold
+from .edits import replace_text
 from .sections import named
 
 CONTRADICTIONS = statements("review/contradictions")
@@ -82,7 +82,7 @@ async def record_contradiction(
     database: Database, scope: Scope, address: PageAddress, older: Claimed, newer: Claimed
 ) -> SavedContradiction:
     """Record by hand that two claims of a page contradict each other. The same pair is recorded once."""
-    older, newer = (cleaned(one, name) for one, name in ((older, "older"), (newer, "newer")))
+    older, newer = (clean_claim(one, name) for one, name in ((older, "older"), (newer, "newer")))
     page_id = await locate(database, scope, address)
     async with writing_page(database, scope, page_id) as (writer, page):
         if claims.has_claim(older.claim, newer.claim) and claims.has_claim(newer.claim, older.claim):
@@ -104,12 +104,12 @@ async def record_contradiction(
         return SavedContradiction(row["id"], Saved(page.id, page.version))
 
 
-def cleaned(one: Claimed, name: str) -> Claimed:
+def clean_claim(one: Claimed, name: str) -> Claimed:
     """Return the claim checked as far as it can be without looking at the wiki; errors name its fields."""
     return Claimed(
         claim_text(one.claim, f"{name}.claim"),
         one.section_slug and named(one.section_slug),
-        checked(one.source, f"{name}.source"),
+        check_source(one.source, f"{name}.source"),
         None if one.on is None else validation.timestamp(one.on, f"{name}.on"),
     )
 
@@ -227,5 +227,5 @@ async def without_claim(page: Page, fact: str, replacement: str) -> Page:
         if body == section.body and body.count(fact) == 1:
             body = body.replace(fact, "" if is_told else replacement)
         if body != section.body:
-            page, _ = await retold(page, section.slug, body.strip(), "reason")
+            page, _ = await replace_text(page, section.slug, body.strip(), "reason")
     return page

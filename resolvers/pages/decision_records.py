@@ -69,7 +69,7 @@ class RecordedDecision:
 
 async def ask_decision(database: Database, scope: Scope, draft: QuestionDraft) -> UUID:
     """Ask a question, which is listed until it is decided or withdrawn. Raises BadInput."""
-    asked = checked(draft)
+    asked = clean_question(draft)
     async with writing(database, scope) as writer:
         if await writer.value(DECISIONS["count_open"]) >= OPEN_MAX:
             raise LimitExceeded(f"{OPEN_MAX:,} questions wait in this wiki. Decide some first.")
@@ -159,7 +159,7 @@ async def withdraw_question(database: Database, scope: Scope, question_id: UUID,
 async def question_of(database: Database, scope: Scope, draft: DecisionDraft) -> QuestionDraft:
     """Return the question that is decided, checked."""
     if draft.question is not None:
-        return checked(draft.question)
+        return clean_question(draft.question)
     async with read_connection(database) as connection:
         own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
         row = await connection.one(DECISIONS["find_question"], **own, id=draft.question_id)
@@ -171,12 +171,12 @@ async def question_of(database: Database, scope: Scope, draft: DecisionDraft) ->
 async def check_decision(database: Database, scope: Scope, page_id: UUID) -> None:
     """Refuse to supersede what is no decision of the wiki."""
     async with writing(database, scope, Action.WRITE) as writer:
-        page = await found(writer, page_id)
+        page = await require_page(writer, page_id)
     if page.type != "decision":
         raise BadInput("Only a decision is superseded by another.", "supersedesId")
 
 
-async def found(writer: Writer, page_id: UUID) -> Page:
+async def require_page(writer: Writer, page_id: UUID) -> Page:
     page = await find_page(writer, page_id)
     if page is None:
         raise NotFound(NO_PAGE)
@@ -202,7 +202,7 @@ def page_of(asked: QuestionDraft, decision: str, consequences: str) -> PageDraft
     )
 
 
-def checked(draft: QuestionDraft) -> QuestionDraft:
+def clean_question(draft: QuestionDraft) -> QuestionDraft:
     """Return a question, clean. Raises BadInput."""
     options = validation.check_count(draft.options, OPTIONS_MAX, "options")
     return QuestionDraft(

@@ -95,8 +95,8 @@ async def edit_page(
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         before = text_of(page, section_slug)
-        edited = await edited_text(before, old_text, new_text, replace_all)
-        after, text = await retold(page, section_slug, edited.text, "newText")
+        edited = await edit_text(before, old_text, new_text, replace_all)
+        after, text = await replace_text(page, section_slug, edited.text, "newText")
         saved = await save(writer, page, after, text=text, edit_summary=summary)
         if saved.changed:
             await record(writer, "page.edited", page.id, version=saved.version, matchedBy=edited.matched_by)
@@ -130,15 +130,15 @@ async def append_to_page(
         check_version(page, expected_version)
         is_new = section_slug is not None and all(section.slug != section_slug for section in page.sections)
         before = "" if is_new else text_of(page, section_slug)
-        whole = appended(before, text, as_paragraph)
-        after, read = await retold(page, section_slug, whole, "text")
+        whole = append_text(before, text, as_paragraph)
+        after, read = await replace_text(page, section_slug, whole, "text")
         saved = await save(writer, page, after, text=read, edit_summary=summary)
         if saved.changed:
             await record(writer, "page.appended", page.id, version=saved.version)
         return SavedEdit(saved)
 
 
-async def edited_text(text: str, old: str, new: str, replace_all: bool) -> Edited:
+async def edit_text(text: str, old: str, new: str, replace_all: bool) -> Edited:
     try:
         return await read_in_thread(len(text) + len(old), edits.edit, text, old, new, replace_all=replace_all)
     except edits.NothingToFind as error:
@@ -156,26 +156,26 @@ def text_of(page: Page, section_slug: str | None) -> str:
     return page.sections[outline.place_of(page.sections, section_slug)].body
 
 
-def appended(before: str, text: str, as_paragraph: bool) -> str:
+def append_text(before: str, text: str, as_paragraph: bool) -> str:
     """Return the text with the other behind it, with the line ends that it has before."""
     end = "\r\n" if "\r\n" in before else "\n"
     separator = end * (1 + as_paragraph) if before else ""
     return before + separator + text.lstrip("\r\n")
 
 
-async def retold(page: Page, section_slug: str | None, text: str, field: str) -> tuple[Page, PageText | None]:
+async def replace_text(page: Page, section_slug: str | None, text: str, field: str) -> tuple[Page, PageText | None]:
     """Return the page with this text for its body, or for one section; errors name the field."""
     try:
         if section_slug is None:
             read = await read_body(text)
             return replace(page, sections=outline.keep_identities(read.sections, page.sections)), read
-        sections = await patched(page, section_slug, text)
+        sections = await replace_section_text(page, section_slug, text)
     except BadInput as error:
         raise BadInput(error.message, "sectionSlug" if error.field == "sectionSlug" else field) from None
     after = replace(page, sections=sections)
     return after, await read_sections(sections) if sections != page.sections else None
 
 
-async def patched(page: Page, section_slug: str, text: str) -> Outline:
+async def replace_section_text(page: Page, section_slug: str, text: str) -> Outline:
     size = outline.size(page.sections) + len(text)
-    return await read_in_thread(size, outline.patched, page.type, page.sections, section_slug, text, UNSET)
+    return await read_in_thread(size, outline.patch_section, page.type, page.sections, section_slug, text, UNSET)

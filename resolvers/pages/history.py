@@ -46,10 +46,10 @@ async def compare_states(database: Database, scope: Scope, page_id: UUID, old: i
         await authorise(connection, scope, owner_id, Action.READ)
         states = await find_states(connection, scope.in_owner(owner_id), page_id, (old, new))
     before, after = states
-    return await read_in_thread(len(before.body) + len(after.body), compared, before, after)
+    return await read_in_thread(len(before.body) + len(after.body), make_comparison, before, after)
 
 
-def compared(old: State, new: State) -> Comparison:
+def make_comparison(old: State, new: State) -> Comparison:
     found = difference(old.body, new.body)
     return Comparison(old, new, found, unified_diff(found, f"version {old.version}", f"version {new.version}"))
 

@@ -52,10 +52,10 @@ async def read_sections(sections: Outline) -> PageText:
 
 def text_of(sections: Outline) -> PageText:
     body = render(sections)
-    return PageText(sections, body, written_targets(body, sections), searchable(body))
+    return PageText(sections, body, find_targets(body, sections), searchable(body))
 
 
-def written_targets(body: str, sections: Outline) -> tuple[Target, ...]:
+def find_targets(body: str, sections: Outline) -> tuple[Target, ...]:
     """Each target once, as it was first written, with the sections that write it."""
     links = find_links(body)
     targets = {target.target: target for target in reversed(links)}

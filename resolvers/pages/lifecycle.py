@@ -18,9 +18,9 @@ from ..errors import BadInput, CairnError
 from ..links.references import check_named, dependants, refresh_all_hubness, refresh_hubness, replace_related
 from ..links.targets import forget_page, resolve, resolve_all
 from ..model import outline
-from ..model.drafts import PageDraft, checked
+from ..model.drafts import PageDraft, clean_draft
 from ..model.names import check_free, free_slug, title_slug
-from ..model.page_fields import checked_fields, replaced, with_fields
+from ..model.page_fields import checked_fields, replace_metadata, with_fields
 from ..model.pages import Page, Saved
 from ..permissions import Action
 from ..proposals.events import note
@@ -36,7 +36,7 @@ from .aliases import replace_aliases
 from .insert import read_body, read_sections
 from .trajectory import keep_trajectory
 from .update import save
-from .upsert import draft_text, drafted, store
+from .upsert import draft_page, draft_text, store
 
 PAGES = statements("pages/pages")
 SEARCH = statements("search/index")
@@ -65,19 +65,19 @@ async def create_page(database: Database, scope: Scope, draft: PageDraft, *, unl
     With `unless_called` PageExists is raised instead of a number, where a page of the type has that title, alias or
     slug; a caller who gives a slug means another page.
     """
-    draft = await checked(draft)
+    draft = await clean_draft(draft)
     wanted = draft.slug or title_slug(draft.title)
-    text = await draft_text(draft) or await read_sections(outline.templated(draft.type))
+    text = await draft_text(draft) or await read_sections(outline.template_sections(draft.type))
     async with writing(database, scope) as writer:
         if draft.slug:
             await check_free(writer, draft.type, draft.slug)
-        elif unless_called and (known := await writer.one(PAGES["find_called"], **called(draft, wanted))):
+        elif unless_called and (known := await writer.one(PAGES["find_called"], **name_values(draft, wanted))):
             raise PageExists(known)
         slug = draft.slug or await free_slug(writer, draft.type, wanted)
-        return await store(writer, None, drafted(draft, slug, text.sections), draft, "page.created", text)
+        return await store(writer, None, draft_page(draft, slug, text.sections), draft, "page.created", text)
 
 
-def called(draft: PageDraft, slug: str) -> dict[str, Any]:
+def name_values(draft: PageDraft, slug: str) -> dict[str, Any]:
     return {"type": draft.type, "alias": normalise(draft.title), "slug": slug}
 
 
@@ -125,7 +125,9 @@ async def update_page(
         check_version(page, expected_version)
         check_type(page, type)
         after = replace(page, **{name: value for name, value in changes.items() if value is not UNSET})
-        after = replace(after, metadata=page.metadata if metadata is UNSET else replaced(page.metadata, after.metadata))
+        after = replace(
+            after, metadata=page.metadata if metadata is UNSET else replace_metadata(page.metadata, after.metadata)
+        )
         if said:
             await check_named(writer, page.id, said)
             after = replace(after, metadata=with_fields(after.metadata, said))

@@ -12,7 +12,7 @@ from ..model import outline
 from ..model.pages import find_pages
 from ..transactions.transaction import read_connection, writing
 from ..transactions.writer import Writer
-from .insert import written_targets
+from .insert import find_targets
 
 TARGETS = statements("links/targets")
 ACTOR = Actor(ActorKind.SERVICE, "links")
@@ -38,7 +38,7 @@ async def place_some(database: Database, scope: Scope) -> int:
         rows = [
             (page.id, target)
             for page in (await find_pages(writer, ids)).values()
-            for target in await read_in_thread(outline.size(page.sections), written_targets, page.body, page.sections)
+            for target in await read_in_thread(outline.size(page.sections), find_targets, page.body, page.sections)
         ]
         await writer.run(
             TARGETS["place_targets"],

@@ -27,7 +27,7 @@ from ..model.outline import Outline
 from ..model.pages import Page, Saved, find_page
 from ..permissions import check_sees
 from ..proposals.operations import proposable
-from ..search.index import Findable, found_together, write_search
+from ..search.index import Findable, index_together, write_search
 from ..sources.grounding import ground
 from ..transactions.transaction import NO_PAGE, check_same_wiki, check_version, writing_page
 from ..transactions.writer import Writer, record
@@ -60,14 +60,14 @@ def join(sections: Outline, others: Outline) -> Joined:
             found[slug] = replace(found[slug], body=both(found[slug].body, other.body))
         else:
             added.append(other)
-    return arranged([*found.values()], added, places, sections)
+    return arrange_sections([*found.values()], added, places, sections)
 
 
-def arranged(sections: list[Section], added: list[Section], places: dict[str, str], current: Outline) -> Joined:
+def arrange_sections(sections: list[Section], added: list[Section], places: dict[str, str], current: Outline) -> Joined:
     """Arrange the sections: a text without a heading stands first; one whose slug is taken gets the next slug."""
     taken = {section.slug for section in sections}
     for other in added:
-        slug = outline.unused(other.slug, taken)
+        slug = outline.next_free_slug(other.slug, taken)
         taken.add(slug)
         places[other.slug] = slug
         own = replace(other, slug=slug)
@@ -167,8 +167,8 @@ async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
     calling = await find_calling(writer, gone)
     joined = await read_in_thread(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
     renamed_by = await find_renaming(writer, gone, into)
-    async with found_together(writer):
-        gone_after = await put_away(writer, gone, into)
+    async with index_together(writer):
+        gone_after = await archive_merged(writer, gone, into)
         into_after = await enrich(writer, gone, into, joined)
         touched = await move_belongings(writer, gone, into, joined)
         await ground(writer, [into.id], again=True)
@@ -220,7 +220,7 @@ def check_mergeable(gone: Page, into: Page, field: str) -> None:
         raise BadInput(f"The page that stays, {into.name}, is archived. Bring it back first.", "intoPageId")
 
 
-async def put_away(writer: Writer, gone: Page, into: Page) -> Page:
+async def archive_merged(writer: Writer, gone: Page, into: Page) -> Page:
     """Archive the page under a slug that nobody asks for: its own is free to lead to the other page."""
     slug = await free_slug(writer, gone.type, gone.slug[: SLUG.most - len(SUFFIX)].rstrip("-") + SUFFIX)
     after = replace(gone, slug=slug, status="archived")

@@ -27,7 +27,7 @@ from ..model.names import check_free
 from ..model.outline import Outline
 from ..model.pages import Page, Saved, find_page, find_pages
 from ..proposals.operations import proposable
-from ..search.index import found_together
+from ..search.index import index_together
 from ..tenants.tenants import list_tenants
 from ..transactions.transaction import check_version, writing, writing_page
 from ..transactions.writer import Writer, record
@@ -68,7 +68,7 @@ class NewName:
     def old_alias(self) -> str:
         return normalise(self.old_title)
 
-    def respelled(self, link: Target, written: str) -> str | None:
+    def respell(self, link: Target, written: str) -> str | None:
         """The new name in a link to the page; None where the link does not call it by the old name."""
         if link.type is not None or (link.slug == self.old_slug and (not written or is_slug(written.strip()))):
             changed = link.slug == self.old_slug and self.new.slug != self.old_slug
@@ -139,14 +139,14 @@ async def rewrite_rest(database: Database) -> int:
     A wiki that cannot be written now is left for another time.
     """
     rewritten = 0
-    for renaming in await unfinished(database):
+    for renaming in await find_unfinished(database):
         with suppress(CairnError):
             while done := await rewrite_next(database, scope_of(renaming), renaming["id"]):
                 rewritten += len(done.versions)
     return rewritten
 
 
-async def unfinished(database: Database) -> list[Row]:
+async def find_unfinished(database: Database) -> list[Row]:
     """Return the unfinished renames: one small statement a tenant, all in one round trip."""
     wanted = [{"tenant_id": tenant.id} for tenant in await list_tenants(database)]
     async with database.connection() as connection:
@@ -189,18 +189,20 @@ async def rewrite_each(writer: Writer, rows: Sequence[Row], name: NewName) -> di
     pages = await find_pages(writer, [row["id"] for row in rows])
     calling = {row["id"]: frozenset(row["targets"]) for row in rows if row["id"] in pages}
     size = outline.size(*(page.sections for page in pages.values()))
-    texts = await read_in_thread(size, lambda: {id: renamed(pages[id].sections, calling[id], name) for id in calling})
+    texts = await read_in_thread(
+        size, lambda: {id: rename_section_links(pages[id].sections, calling[id], name) for id in calling}
+    )
     states = [(pages[id], replace(pages[id], sections=sections), ()) for id, sections in texts.items()]
     different = [state for state in states if state[0].sections != state[1].sections]
     saved = await save_all(writer, different, edit_summary=f"Renamed link: {name.old_title} → {name.new.title}")
     return {one.page_id: one.version for one in saved}
 
 
-def renamed(sections: Outline, targets: frozenset[str], name: NewName) -> Outline:
+def rename_section_links(sections: Outline, targets: frozenset[str], name: NewName) -> Outline:
     """Return the sections with the links spelled anew, or as they were where the new name is too long for them."""
 
     def respelling(link: Target, written: str) -> str | None:
-        return name.respelled(link, written) if link.target in targets else None
+        return name.respell(link, written) if link.target in targets else None
 
     def respelled(section: Section) -> Section:
         heading, body = rename_links(section.heading, respelling), rename_links(section.body, respelling)
@@ -250,7 +252,7 @@ async def rename_page(
         after = replace(page, title=page.title if title is UNSET else title, slug=page.slug if slug is UNSET else slug)
         if after.slug != page.slug:
             await check_free(writer, page.type, after.slug, but=page)
-        async with found_together(writer):
+        async with index_together(writer):
             done = await rename(writer, page, after, summary)
         waiting = await find_renamings(writer, page.id)
         scope = writer.scope.upkeep()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from content.edits.differences import Delta, delta, restored
+from content.edits.differences import Delta, apply_delta, delta
 from db.database import Connection, Row
 from db.scope import Scope
 from db.sql import statements
@@ -55,7 +55,7 @@ async def find_bases(writer: Writer, known: Known) -> dict[UUID, Row]:
     return {row["page_id"]: row for row in await writer.all(REVISIONS["find_bases"], pages=told)}
 
 
-async def compacted(known: Known, bases: Mapping[UUID, Row]) -> dict[UUID, dict[str, Any]]:
+async def compact_rows(known: Known, bases: Mapping[UUID, Row]) -> dict[UUID, dict[str, Any]]:
     """The columns that keep text, slug, metadata and aliases of the new versions of known pages, by page.
 
     Facts that are those of a version since the base are kept there alone.
@@ -92,7 +92,7 @@ def smaller_delta(base: str, body: str, age: int) -> Delta | None:
     if not 0 < age < STATES_MAX:
         return None
     found = delta(base, body)
-    if found is None or found.size * age > len(body.encode()) or restored(base, found) != body:
+    if found is None or found.size * age > len(body.encode()) or apply_delta(base, found) != body:
         return None
     return found
 

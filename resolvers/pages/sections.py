@@ -41,7 +41,13 @@ async def patch_section(
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         sections = await read_in_thread(
-            outline.size(page.sections, added), outline.patched, page.type, page.sections, section_slug, body, heading
+            outline.size(page.sections, added),
+            outline.patch_section,
+            page.type,
+            page.sections,
+            section_slug,
+            body,
+            heading,
         )
         return await save_sections(writer, page, sections, "section.patched", section_slug, summary)
 

@@ -62,7 +62,7 @@ async def share_page(
             LINKS["add_link"],
             id=issued.id,
             page_id=page.id,
-            token_hash=hashed(token),
+            token_hash=hash_token(token),
             **author,
             expires_at=expires_at,
             usual=USUAL,
@@ -98,12 +98,12 @@ async def find_shared(database: Database, token: str) -> tuple[Scope, UUID]:
         raise NotFound(ENDED)
     tenant_id = UUID(bytes=given[:TENANT_BYTES])
     async with read_connection(database) as connection:
-        found = await connection.one(LINKS["find_link"], tenant_id=tenant_id, token_hash=hashed(token))
+        found = await connection.one(LINKS["find_link"], tenant_id=tenant_id, token_hash=hash_token(token))
     if found is None:
         raise NotFound(ENDED)
     reader = Actor(ActorKind.SERVICE, str(found["id"]))
     return Scope(tenant_id, found["owner_id"], Role.READER, reader, (found["owner_id"],)), found["page_id"]
 
 
-def hashed(token: str) -> bytes:
+def hash_token(token: str) -> bytes:
     return sha256(token.encode()).digest()

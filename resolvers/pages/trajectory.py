@@ -52,7 +52,7 @@ async def keep_trajectory(writer: Writer, page: Page, former_slug: str | None = 
     if len(rows) < LEAST and before is not None:
         after = replace(before, status="archived")
     else:
-        after = described(before or Page(new_id(), page.type, slugs[0], page.title), page, slugs[0], rows)
+        after = describe_trajectory(before or Page(new_id(), page.type, slugs[0], page.title), page, slugs[0], rows)
     if before and is_same(before, after):
         return
     saved = await save(writer, before, after, edit_summary=f"Trajectory of {page.title}")
@@ -61,7 +61,7 @@ async def keep_trajectory(writer: Writer, page: Page, former_slug: str | None = 
     await record(writer, "page.updated" if before else "page.created", after.id, version=saved.version)
 
 
-def described(known: Page, page: Page, slug: str, rows: list[Row]) -> Page:
+def describe_trajectory(known: Page, page: Page, slug: str, rows: list[Row]) -> Page:
     """Return the trajectory as it lists these claims."""
     title = f"{page.title[: TITLE.most - 13]} (trajectory)"
     lines = "\n".join(map(line_of, rows))

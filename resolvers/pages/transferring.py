@@ -27,7 +27,7 @@ from ..permissions import check_sees
 from ..proposals.operations import proposable
 from ..search.passages import write_passages
 from ..search.spaces import find_spaces
-from ..sources.attachments import named_paths
+from ..sources.attachments import find_paths
 from ..sources.blob_files import copy_files
 from ..sources.grounding import ground
 from ..sources.sources import SourceForgotten, keep_rows
@@ -122,7 +122,7 @@ async def check_transferable(both: TwoWikis, page: Page) -> Called:
 async def transfer(database: Database, both: TwoWikis, page: Page, called: Called) -> Saved:
     here, there = both
     await drop_trajectory(here, page)
-    sections = await readdressed_page(here, page, called)
+    sections = await readdress_page(here, page, called)
     sources = await copy_sources(database, both, page)
     await copy_attachments(database, both, page)
     texts = await readdress_texts(here, page, called)
@@ -161,32 +161,32 @@ async def readdress_texts(here: Writer, page: Page, called: Called) -> int:
     address = f"{called.to_space}:{page.slug}"
     pages = await find_pages(here, [row["id"] for row in rows])
     addresses = {row["id"]: dict.fromkeys(row["targets"], address) for row in rows}
-    texts = {id: await readdressed(one.sections, addresses[id]) for id, one in pages.items()}
+    texts = {id: await readdress_sections(one.sections, addresses[id]) for id, one in pages.items()}
     states = [(pages[id], replace(pages[id], sections=sections), ()) for id, sections in texts.items()]
     await save_all(here, states, edit_summary=f"Transferred link: {page.title} → {address}")
     return len(states)
 
 
-async def readdressed_page(here: Writer, page: Page, called: Called) -> Outline:
+async def readdress_page(here: Writer, page: Page, called: Called) -> Outline:
     """Return the sections of the page with the links to pages that stay behind naming their wiki."""
     rows = await here.all(TRANSFERS["find_linked"], page_id=page.id)
-    return await readdressed(page.sections, {row["target"]: f"{called.space}:{row['slug']}" for row in rows})
+    return await readdress_sections(page.sections, {row["target"]: f"{called.space}:{row['slug']}" for row in rows})
 
 
-async def readdressed(sections: Outline, addresses: Mapping[str, str]) -> Outline:
+async def readdress_sections(sections: Outline, addresses: Mapping[str, str]) -> Outline:
     """Return the sections with links to other addresses. Raises BadInput where they are too long for a text."""
 
     def address_of(link: Target) -> str | None:
         return addresses.get(link.target)
 
-    def changed(section: Section) -> Section:
+    def rewrite(section: Section) -> Section:
         heading, body = (readdress_links(text, address_of) for text in (section.heading, section.body))
         return replace(section, heading=heading, body=body)
 
     if not addresses:
         return sections
     size = outline.size(sections)
-    return await read_in_thread(size, lambda: outline.checked_outline(map(changed, sections), "toOwner"))
+    return await read_in_thread(size, lambda: outline.checked_outline(map(rewrite, sections), "toOwner"))
 
 
 async def leave(here: Writer, page: Page) -> None:
@@ -249,7 +249,7 @@ async def copy_attachments(database: Database, both: TwoWikis, page: Page) -> No
     Those of the wiki that it leaves stay: other pages may name them.
     """
     names = await read_in_thread(len(page.body), attachments_in, page.body)
-    paths = await named_paths(both.here, folder_of((page.metadata or {}).get("imported_from")), names)
+    paths = await find_paths(both.here, folder_of((page.metadata or {}).get("imported_from")), names)
     if not paths:
         return
     given: dict[str, Any] = {"paths": sorted(paths), "to_owner_id": both.there.scope.owner_id}

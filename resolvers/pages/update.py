@@ -32,7 +32,7 @@ from .insert import (
     revision_row,
     write_sections,
 )
-from .revision_store import Known, compacted, find_bases
+from .revision_store import Known, compact_rows, find_bases
 
 PAGES = statements("pages/pages")
 SECTIONS = statements("pages/sections")
@@ -96,7 +96,7 @@ async def change(writer: Writer, *changes: PageChange) -> list[Saved]:
         if one.is_revised and (one.text is None or one.text.sections != one.after.sections):
             one.text = await read_sections(one.after.sections)
     calling = [one for one in changes if one.aliases or one.after.title != one.before.title]
-    called = await read_in_thread(sum(sum(map(len, one.aliases)) for one in calling), called_of, calling)
+    called = await read_in_thread(sum(sum(map(len, one.aliases)) for one in calling), names_by_page, calling)
     expected = known_states(writer, [one for one in changes if one.is_revised], called)
     await write_rows(writer, [one for one in changes if one.after != one.before])
     await write_texts(writer, [one for one in changes if one.is_rewritten])
@@ -110,10 +110,10 @@ async def change(writer: Writer, *changes: PageChange) -> list[Saved]:
         if one.is_named or one.after != one.before:
             writer.note_state(one.before, one.after)
             writer.changes.add(one.kind, one.after.id, one.after.version)
-    return [saved(one) for one in changes]
+    return [saved_page(one) for one in changes]
 
 
-def saved(one: PageChange) -> Saved:
+def saved_page(one: PageChange) -> Saved:
     return Saved(one.after.id, one.after.version, changed=one.is_revised or one.is_named or one.is_restated)
 
 
@@ -172,7 +172,7 @@ async def name(writer: Writer, changes: Sequence[PageChange], called: Called) ->
         await write_names(writer, renamed)
 
 
-def called_of(changes: Iterable[PageChange]) -> Called:
+def names_by_page(changes: Iterable[PageChange]) -> Called:
     return {
         one.after.id: {**aliases(one.aliases, one.alias_source), **aliases([one.after.title], "compiler")}
         for one in changes
@@ -196,7 +196,7 @@ async def write_revisions(
     if not changes:
         return
     known = {one.after.id: (one.after, one.names.aliases) for one in changes}
-    kept = await compacted(known, bases if known == expected else await find_bases(writer, known))
+    kept = await compact_rows(known, bases if known == expected else await find_bases(writer, known))
     rows = [revision_row(writer, one.after, one.edit_summary) | kept[one.after.id] for one in changes]
     await writer.each(INSERT_REVISION, rows)
 

@@ -14,10 +14,10 @@ from lib.threads import read_in_thread
 from ..errors import BadInput, Conflict
 from ..links.references import check_named, relate
 from ..model import outline
-from ..model.drafts import PageDraft, SectionDraft, checked
+from ..model.drafts import PageDraft, SectionDraft, clean_draft
 from ..model.names import find_slug, title_slug
 from ..model.outline import Outline
-from ..model.page_fields import replaced, with_fields
+from ..model.page_fields import replace_metadata, with_fields
 from ..model.pages import Page, Saved
 from ..proposals.operations import proposable
 from ..search.index import count_words
@@ -50,7 +50,7 @@ async def store(
     return replace(saved, changed=saved.changed or placed or related)
 
 
-def drafted(draft: PageDraft, slug: str, sections: Outline) -> Page:
+def draft_page(draft: PageDraft, slug: str, sections: Outline) -> Page:
     """The page that a draft describes, where there is none yet."""
     return Page(
         id=new_id(),
@@ -69,7 +69,7 @@ def brought_up(page: Page, draft: PageDraft, sections: Outline) -> Page:
     """The page that there is, with what the draft gives. A file says all of its metadata, also where it says none."""
     known = page.metadata
     if draft.metadata is not None:
-        known = dict(draft.metadata) if draft.restored else replaced(page.metadata, draft.metadata)
+        known = dict(draft.metadata) if draft.restored else replace_metadata(page.metadata, draft.metadata)
     return replace(
         page,
         title=draft.title,
@@ -94,14 +94,16 @@ async def merge_sections(draft: PageDraft, text: PageText | None, page: Page | N
     """The sections that the draft makes of the page's; `text` is what was read of its body."""
     current = page.sections if page else ()
     if text:
-        return outline.named(text.sections, draft.section_slugs) or outline.keep_identities(text.sections, current)
+        return outline.rename_slugs(text.sections, draft.section_slugs) or outline.keep_identities(
+            text.sections, current
+        )
     if draft.sections is not None:
         return await merge(draft, draft.sections, current)
-    return current if page else outline.templated(draft.type)
+    return current if page else outline.template_sections(draft.type)
 
 
 async def merge(draft: PageDraft, sections: Sequence[SectionDraft], current: Outline) -> Outline:
-    return await read_in_thread(outline.size(current, sections), outline.merged, draft.type, current, sections)
+    return await read_in_thread(outline.size(current, sections), outline.merge_drafts, draft.type, current, sections)
 
 
 PAGES = statements("pages/pages")
@@ -125,7 +127,7 @@ async def upsert_page(
     expected_version: int | None = None,
 ) -> Saved:
     """Make or update the page of this type and slug as the draft wants it; what that leaves out stays."""
-    ready = await prepared(draft)
+    ready = await prepare_draft(draft)
     if mark_compiled and ready.draft.status == "archived":
         raise BadInput("A compile brings a page back: it cannot archive it as well.", "status")
     async with writing(database, scope) as writer:
@@ -185,14 +187,14 @@ async def create_new(writer: Writer, drafts: Sequence[Prepared]) -> dict[int, Sa
 
 def new_page(page_id: UUID, ready: Prepared, text: PageText) -> PageToInsert:
     draft = ready.draft
-    sections = outline.named(text.sections, draft.section_slugs) or text.sections
-    page = replace(drafted(draft, ready.slug, sections), id=page_id)
+    sections = outline.rename_slugs(text.sections, draft.section_slugs) or text.sections
+    page = replace(draft_page(draft, ready.slug, sections), id=page_id)
     return PageToInsert(page, text, draft.aliases, draft.alias_source, draft.former_slugs, draft.edit_summary)
 
 
-async def prepared(draft: PageDraft) -> Prepared:
+async def prepare_draft(draft: PageDraft) -> Prepared:
     """Everything of a draft that does not depend on what the wiki has. Raises BadInput."""
-    draft = await checked(draft)
+    draft = await clean_draft(draft)
     slug = draft.slug or title_slug(draft.title)
     return Prepared(draft, slug, None if draft.body is None else await read_body(draft.body, restored=draft.restored))
 
@@ -207,7 +209,7 @@ async def upsert(
     elif expected_version is not None:
         raise Conflict(f'There is no {draft.type} "{slug}" any more that you could have changed.')
     sections = await merge_sections(draft, text, before)
-    after = brought_up(before, draft, sections) if before else drafted(draft, slug, sections)
+    after = brought_up(before, draft, sections) if before else draft_page(draft, slug, sections)
     if mark_compiled:
         after = replace(after, status="active", last_compiled_at=writer.now)
     action = ("page.compiled" if mark_compiled else "page.updated") if before else "page.created"

@@ -50,7 +50,7 @@ from ..transactions.writer import Writer
 from ..validation import UNSET, Given
 from .events import tell
 from .gate import PROPOSALS, Policy, ReviewRequired, checked_terms, policy_for, rules_of
-from .operations import PROPOSABLE, decoded
+from .operations import PROPOSABLE, decode_arguments
 
 OPERATIONS = (
     aliases, batches, claims, contradictions, decision_records, edits, hierarchy, history, ingest, knowledge, lifecycle,
@@ -169,16 +169,16 @@ async def todays(
     """Return the operation as it is to be done on the page of today, with the reviewer's words in it."""
     name = found["operation"]
     try:
-        arguments = decoded(name, found["arguments"])
+        arguments = decode_arguments(name, found["arguments"])
     except (KeyError, ValueError):
         raise BadInput("This was proposed to an older version of Cairn. Decline it, and ask for it again.") from None
     is_moved = found["base_version"] is not None and found["base_version"] != found["version"]
-    given = {} if amendment is None else amended(amendment)
+    given = {} if amendment is None else amended_values(amendment)
     if given and name not in TEXTS and name != "create_page":
         raise BadInput("This operation has no text to amend. Decline it, and say why.", "amendment")
     if found["base_version"] is None:
         if "draft" in arguments and given:
-            arguments["draft"] = redrafted(arguments["draft"], given)
+            arguments["draft"] = amend_draft(arguments["draft"], given)
         return name, arguments
     if is_moved and name in UNREAD:
         raise Conflict(
@@ -193,16 +193,16 @@ async def todays(
         return name, arguments
     proposed = given.pop("body", found["proposed_body"])
     version = amendment and amendment.version
-    body = await merged_body(connection, scope, found, proposed, version or found["base_version"])
+    body = await merge_body(connection, scope, found, proposed, version or found["base_version"])
     said = {"edit_summary": arguments.get("edit_summary") or arguments.get("summary")}
     if "draft" in arguments:
-        return name, {**arguments, "draft": redrafted(arguments["draft"], {**given, "body": body})}
+        return name, {**arguments, "draft": amend_draft(arguments["draft"], {**given, "body": body})}
     if name == "update_page":
         return name, {**arguments, **given, "body": body}
     return "update_page", {**said, **given, "body": body, "page_id": found["page_id"]}
 
 
-def amended(amendment: Amendment) -> dict[str, Any]:
+def amended_values(amendment: Amendment) -> dict[str, Any]:
     """Return what the reviewer gives, checked."""
     given: dict[str, Any] = {}
     if amendment.title is not UNSET:
@@ -214,12 +214,12 @@ def amended(amendment: Amendment) -> dict[str, Any]:
     return given
 
 
-def redrafted(draft: PageDraft, given: dict[str, Any]) -> PageDraft:
+def amend_draft(draft: PageDraft, given: dict[str, Any]) -> PageDraft:
     """Return a draft with other words; a new body stands for all sections."""
     return replace(draft, **({"sections": None} if "body" in given else {}) | given)
 
 
-async def merged_body(connection: Connection, scope: Scope, found: Row, proposed: str | None, base_version: int) -> str:
+async def merge_body(connection: Connection, scope: Scope, found: Row, proposed: str | None, base_version: int) -> str:
     """Return the text of the page today with what was proposed. Raises Conflict for sections that both changed."""
     versions = sorted({base_version, found["version"]})
     states = await find_states(connection, scope, found["page_id"], versions)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from content.sensitivity import FIELD, MOST, level_of, marked_levels, strictest
+from content.sensitivity import FIELD, MOST, find_levels, level_of, strictest
 from db.database import Row
 from db.sql import statements
 
@@ -65,4 +65,4 @@ def levels_of_row(page: Row) -> Iterator[str]:
     """Return the levels of a page and of its sections."""
     yield level_of({FIELD: page["level"]})
     for heading in page["marked"]:
-        yield from marked_levels(heading)
+        yield from find_levels(heading)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 from content.limits import EDIT_SUMMARY, REF
-from content.sensitivity import level_of, marked_levels
+from content.sensitivity import find_levels, level_of
 from content.templates import TEMPLATES
 from db.scope import ActorKind, Role, Scope, Terms
 from db.sql import statements
@@ -180,7 +180,7 @@ def levels_of(page: "Page") -> Iterator[str]:
     """Return the levels of a page and of its sections."""
     yield level_of(page.metadata)
     for section in page.sections:
-        yield from marked_levels(section.heading)
+        yield from find_levels(section.heading)
 
 
 async def types_of(writer: "Writer", page_ids: Collection[UUID]) -> Collection[str] | None:

@@ -63,7 +63,7 @@ def adapters(name: str) -> Mapping[str, TypeAdapter[Any]]:
     return {one: TypeAdapter(hints[one]) for one in list(signature(write).parameters)[2:]}
 
 
-async def encoded(operation: Operation) -> dict[str, Any]:
+async def encode_arguments(operation: Operation) -> dict[str, Any]:
     """Return the arguments of an operation as JSON has them. Raises BadInput for what is too large to keep."""
     known = adapters(operation.name)
     arguments = {
@@ -74,7 +74,7 @@ async def encoded(operation: Operation) -> dict[str, Any]:
     return arguments
 
 
-def decoded(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def decode_arguments(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a function again."""
     known = adapters(name)
     return {one: known[one].validate_python(value) for one, value in arguments.items()}
@@ -91,7 +91,7 @@ async def keep_proposal(database: Database, held: Held) -> ReviewRequired:
     """
     scope = held.scope
     assert scope.operation is not None, "whoever calls this has said what it writes"
-    arguments = await encoded(scope.operation)
+    arguments = await encode_arguments(scope.operation)
     with translated_db_errors():
         async with process_lock(database, scope), database.transaction() as connection:
             await lock_wiki(connection, scope)
@@ -133,7 +133,7 @@ async def row_of(writer: Writer, held: Held, operation: Operation, arguments: di
     """
     before, after = held.states or (None, None)
     page_id = held.page_id
-    said, named = await run_in_thread(said_in, arguments)
+    said, named = await run_in_thread(levels_and_ids, arguments)
     found = await find_pages(writer, {*held.page_ids, *named})
     levels = [*held.levels, *said, *(level for page in found.values() for level in levels_of_row(page))]
     row: dict[str, Any] = {"page_type": None, "title": None, "base_version": None}
@@ -176,7 +176,7 @@ def author_of(writer: Writer) -> dict[str, str]:
     return {"author_kind": writer.scope.actor.kind.value, "author_id": writer.scope.actor.id}
 
 
-def said_in(arguments: Mapping[str, Any]) -> tuple[set[str], set[UUID]]:
+def levels_and_ids(arguments: Mapping[str, Any]) -> tuple[set[str], set[UUID]]:
     """Return the levels that arguments say anywhere, and what may be ids of pages in them."""
     return {*levels_in(arguments)}, {*ids_in(arguments)}
 

@@ -101,7 +101,7 @@ class Share:
 
     async def lease(self, wanted: float, owed: float) -> None:
         try:
-            lease = await self.leased(wanted, owed)
+            lease = await self.acquire_lease(wanted, owed)
         finally:
             self.leasing = None
         self.tokens += owed + lease.given
@@ -111,7 +111,7 @@ class Share:
         pause = min(LONGEST, max(SHORTEST, self.few / self.rate.per_second)) if is_dry else 0.0
         self.asks_again = self.clock() + pause
 
-    async def leased(self, wanted: float, owed: float) -> Lease:
+    async def acquire_lease(self, wanted: float, owed: float) -> Lease:
         """Lease from the shared bucket or, if that cannot be asked, from one that only this process has."""
         try:
             async with asyncio.timeout(LEASE_TIMEOUT):

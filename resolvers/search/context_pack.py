@@ -97,7 +97,7 @@ async def context_pack(database: Database, scope: Scope, asked: ContextRequest) 
     )
     slugs = {space.id: space.slug for space in found.spaces}
     async with database.searching() as connection:
-        kinds = await loaded_pages(connection, scope, asked, found.spaces)
+        kinds = await find_loaded_pages(connection, scope, asked, found.spaces)
         pages = [hit.found.page_id for hit in found.hits if isinstance(hit.found, SearchHit)]
         sections = await connection.all(
             PACKS["find_sections"], tenant_id=scope.tenant_id, page_ids=list(dict.fromkeys([*kinds, *pages])),
@@ -108,7 +108,7 @@ async def context_pack(database: Database, scope: Scope, asked: ContextRequest) 
     loaded = list(pieces_of_pages(sections, kinds, slugs, origins))
     hits = list(pieces_of_hits(found.hits, sections, kinds, places, origins))
     snippets = [hit.found.snippet for hit in found.hits]
-    packing = await run_in_thread(packed, loaded, hits, snippets, asked.budget)
+    packing = await run_in_thread(pack_pieces, loaded, hits, snippets, asked.budget)
     return ContextPack(
         items=tuple(ContextItem(one, origins[one.piece.key]) for one in packing.packed),
         text=text_of(packing.packed),
@@ -128,7 +128,7 @@ def check(asked: ContextRequest) -> None:
         validation.text(text, name, most)
 
 
-async def loaded_pages(
+async def find_loaded_pages(
     connection: Connection, scope: Scope, asked: ContextRequest, spaces: Sequence[Space]
 ) -> dict[UUID, str]:
     """Return the pages that rules load, each with its rule: context always, standards by role, others when named."""
@@ -203,7 +203,9 @@ def pieces_of_hits(
                 yield piece(best, SECTION, hit.space.slug, hit.score, origins)
 
 
-def packed(loaded: Sequence[Piece], hits: Sequence[Piece], snippets: Sequence[Snippet | None], budget: int) -> Packing:
+def pack_pieces(
+    loaded: Sequence[Piece], hits: Sequence[Piece], snippets: Sequence[Snippet | None], budget: int
+) -> Packing:
     """Pack the pieces: of a long list in a section that was found, or on a page that the task names, what answers.
 
     The words of the question are those that are highlighted in a hit, as the pages and sources write them.

@@ -47,7 +47,7 @@ Words = Mapping[str, frozenset[str]]
 """The words of a question that mean something, and the lexemes that each may be."""
 
 
-def asked_words(reading: ReadQuery) -> Words:
+def question_words(reading: ReadQuery) -> Words:
     """Return the words of the question, except those that mean nothing in the language of the wiki."""
     idle = reading.idle_among(reading.words)
     spoken = {

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from content.languages import language_of
-from content.markdown.plain import uncommented
+from content.markdown.plain import strip_comments
 from content.search.words import ANALYSER, ANALYSERS, TAGGED, UNCOMMENTED, whole_words
 from db.database import Database
 from db.ids import new_id
@@ -96,7 +96,7 @@ async def write_pages(writer: Writer, pages: Sequence[Findable], language: str, 
     analyser = edition.analyser
     if analyser != ANALYSER:
         pages = [one._replace(words=await words_of(one.page, analyser)) for one in pages]
-    said = [said_of(one, language) for one in pages]
+    said = [index_values(one, language) for one in pages]
     size = sum(len(one.words) + sum(map(len, [one.title, one.summary, *one.names, *one.headings])) for one in said)
     values = await read_in_thread(size, rows_of, writer.scope, analyser, said)
     row = await writer.one(INDEX["write_pages"], **values)
@@ -125,7 +125,7 @@ async def words_of(page: Page, analyser: int = ANALYSER) -> str:
     return await read_in_thread(len(page.body), searchable, page.body, analyser)
 
 
-def said_of(one: Findable, language: str) -> IndexedPage:
+def index_values(one: Findable, language: str) -> IndexedPage:
     page, names, words = one
     return IndexedPage(
         page_id=page.id,
@@ -211,7 +211,7 @@ def vocabulary(words: Sequence[str]) -> list[str]:
 
 def searchable(text: str, analyser: int = ANALYSER) -> str:
     """The words of a body, as many as a tsvector can hold."""
-    words = ANALYSERS[analyser](uncommented(text) if analyser >= UNCOMMENTED else text)
+    words = ANALYSERS[analyser](strip_comments(text) if analyser >= UNCOMMENTED else text)
     joined = " ".join(words)
     if 2 * len(words) + (LETTER_BYTES + 8) * len(set(words)) + 4 * len(joined) <= VECTOR_MAX:
         return joined  # without looking at each: even letters of four bytes would not fill it
@@ -226,7 +226,7 @@ def searchable(text: str, analyser: int = ANALYSER) -> str:
 
 
 @asynccontextmanager
-async def found_together(writer: Writer) -> AsyncIterator[None]:
+async def index_together(writer: Writer) -> AsyncIterator[None]:
     """Write what can be found of the pages saved in here at the end, as it is then.
 
     No page may be deleted meanwhile.

@@ -192,7 +192,7 @@ async def read(
     compounds = compounds_of(rows, stems, reading.found)
     reading.parts = set(compounds)
     known = {word for word in stems if any(map(reading.found.get, stems[word]))}
-    said = known_whole(said, known | ({beginning} if beginning and longer else set()))
+    said = split_unknown(said, known | ({beginning} if beginning and longer else set()))
     words = reading.words = list(chain(*said))
     reading.unknown = {word for word in words if word in stems} - known
     reading.idle = {row["word"] for row in rows if row["lexeme"] is None}
@@ -215,7 +215,7 @@ async def read(
     return reading
 
 
-def known_whole(said: Sequence[tuple[str, ...]], known: Set[str]) -> list[tuple[str, ...]]:
+def split_unknown(said: Sequence[tuple[str, ...]], known: Set[str]) -> list[tuple[str, ...]]:
     """Return the words of a question, each with its parts unless the wiki has it as a whole."""
     return [word[:1] if word[0] in known else word for word in said]
 

@@ -183,7 +183,7 @@ async def read_sources(database: Database, scope: Scope, after: UUID) -> list[UU
         source_ids = [row["id"] for row in rows]
         if rows:
             await drop_passages(writer, source_ids, number)
-            await insert(writer, number, [indexed(row) for row in rows], rows[0]["language"])
+            await insert(writer, number, [index_source(row) for row in rows], rows[0]["language"])
         await fold(writer, number)
         if rows:
             await writer.run(INDEX["reach_source"], analyser=number, source_id=source_ids[-1])
@@ -192,7 +192,7 @@ async def read_sources(database: Database, scope: Scope, after: UUID) -> list[UU
     return source_ids
 
 
-def indexed(row: Any) -> IndexedSource:
+def index_source(row: Any) -> IndexedSource:
     is_current = not row["is_superseded"]
     return IndexedSource(row["id"], row["kind"], row["content"], row["captured_at"], row["metadata"], is_current)
 

@@ -111,7 +111,7 @@ def question(reading: ReadQuery, text: str, required: str | None, title_only: bo
     )
     if title_only and weights:
         asked.every, asked.rare, asked.wide = "|".join(map(quoted, weights)) or None, None, None
-    asked.open, asked.open_title = unfinished(reading, text)
+    asked.open, asked.open_title = unfinished_names(reading, text)
     stop_words = sum(not group for group in groups)
     if len(spoken) >= FULL_QUESTION or (len(spoken) >= SHORT_QUESTION and stop_words >= STOP_WORDS):
         asked.feedback = FEEDBACK / (1 - FEEDBACK) * sum(map(len, groups))
@@ -143,7 +143,7 @@ def rare_enough(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> str 
     """
     known = [lexeme for lexeme in lexemes if reading.found[lexeme] > 0]
     uncounted = [quoted(lexeme) for lexeme in lexemes if reading.found[lexeme] <= 0]
-    return "|".join([*combined(reading, known, budget), *uncounted]) or None
+    return "|".join([*combine(reading, known, budget), *uncounted]) or None
 
 
 def rarest_lexemes(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> str | None:
@@ -156,7 +156,7 @@ def both(some: str | None, others: str | None) -> str | None:
     return "&".join(f"({part})" for part in (some, others) if part) or None
 
 
-def combined(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> list[str]:
+def combine(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> list[str]:
     for size in (1, 2, 3):
         some = lexemes if size == 1 else lexemes[:MOST_COMBINED]
         is_last = size == min(3, len(lexemes))
@@ -190,7 +190,7 @@ def phrase(reading: ReadQuery) -> str | None:
     return one_of(spoken[0][1]) + rest
 
 
-def unfinished(reading: ReadQuery, text: str) -> tuple[str | None, str | None]:
+def unfinished_names(reading: ReadQuery, text: str) -> tuple[str | None, str | None]:
     """Names that go on where the question ends: any name, and the title."""
     if not 0 < len(reading.words) <= FEW_WORDS or not text[-1:].isalnum():
         return None, None
@@ -213,7 +213,7 @@ def going_on(spelled: Sequence[Sequence[str]], weight: str = "", *, is_whole: bo
 NOTHING = ("nothing",)  # neither a type nor a status
 
 
-def merged(query: SearchQuery, given: Filter) -> Filter:
+def merge_filters(query: SearchQuery, given: Filter) -> Filter:
     """Merge what the question says and what the client asked for: all of it holds."""
     return replace(
         given,
@@ -234,7 +234,7 @@ def common(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(one for one in some if one in others) or NOTHING if some and others else some or others
 
 
-def required(reading: ReadQuery, wanted: Filter, query: SearchQuery) -> str | None:
+def required_query(reading: ReadQuery, wanted: Filter, query: SearchQuery) -> str | None:
     """Return the tsquery that a page must satisfy; None when any page that says the words will do. Without words
     there is always something that finds pages."""
     demands = list(positive(reading, wanted, query.phrases))
@@ -311,7 +311,7 @@ def in_parts(text: str) -> SearchQuery:
 def read(text: str, given: Filter) -> Meaning:
     query = in_parts(text)
     narrows = replace(query, words="") != SearchQuery() or given != Filter()
-    return Meaning(query, merged(query, given), len(words(query.words)), narrows)
+    return Meaning(query, merge_filters(query, given), len(words(query.words)), narrows)
 
 
 kept = lru_cache(maxsize=CACHE_SIZE)(read)

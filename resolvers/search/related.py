@@ -21,7 +21,7 @@ WORDS = statements("search/words")
 TOPIC = 16  # lexemes that say what a page is about
 
 
-async def related(database: Database, scope: Scope, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
+async def find_related(database: Database, scope: Scope, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
     """Return (page id, score) of active pages in the same wiki, the nearest first; none for a page out of sight.
 
     A page that was merged into another is a part of that one, which is not related to it.

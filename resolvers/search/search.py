@@ -21,7 +21,7 @@ from .cursor import make_cursor, page_mark, read_cursor
 from .interpretation import ReadQuery, read
 from .query_cache import Memory, Understood, memory_of
 from .ranking_query import RANKING, SHORT_QUESTION, Meaning, RankedQuery, meaning, question
-from .ranking_query import required as required_query
+from .ranking_query import required_query as required_query
 from .request import DEEPEST, SearchHit, SearchRequest, SearchResult
 from .snippets import is_switch, with_snippets
 from .weights import COUNTED, WEIGHTS
@@ -55,7 +55,7 @@ async def search_wiki(connection: Connection, scope: Scope, asked: SearchRequest
     run = partial(SearchRun, connection, scope, memory=memory)
     if meant.query.excluded and meant.words and (plain := without_exclusions(asked.text)) != asked.text:
         return await with_switches(run, asked, replace(asked, text=plain))
-    return await run(asked, meant).found()
+    return await run(asked, meant).run()
 
 
 async def with_switches(
@@ -70,23 +70,25 @@ async def with_switches(
     meant_plain = await meaning(plain)
     if asked.after:
         try:
-            return await run(plain, meant_plain).found()
+            return await run(plain, meant_plain).run()
         except BadInput:
-            return await run(asked, meant).found()
+            return await run(asked, meant).run()
     best = replace(plain, first=SWITCHED, with_snippets=False, with_counts=False, with_cursors=False)
     first = run(best, await meaning(best))
-    hits = (await first.found()).hits
+    hits = (await first.run()).hits
     words = [word for word in meant.query.excluded if word not in meant_plain.query.excluded]
     if hits and await is_switch(first.connection, first.scope, words, hits):
-        return await run(plain, meant_plain).found()
+        return await run(plain, meant_plain).run()
     excluding = run(asked, meant)
-    found = await excluding.found()
+    found = await excluding.run()
     if excluding.finds_enough or not hits:
         return found
-    return replace(await run(plain, meant_plain).found(), did_you_mean=plain.text)
+    return replace(await run(plain, meant_plain).run(), did_you_mean=plain.text)
 
 
-async def known_within(database: Database, scope: Scope, asked: SearchRequest, again: bool) -> Mapping[str, Any] | None:
+async def cached_values(
+    database: Database, scope: Scope, asked: SearchRequest, again: bool
+) -> Mapping[str, Any] | None:
     """Return the parameters with which the statement that shows the hits finds them itself.
 
     None means that `search` has to run first. `again` says that the cached question is out of date.
@@ -141,15 +143,15 @@ class SearchRun:
         """The marks of the pages that came before this one."""
         return self.behind.shown if self.behind else ()
 
-    async def found(self) -> SearchResult:
+    async def run(self) -> SearchResult:
         """Return the hits, by the cached interpretation of the question if that still holds."""
         kept = None if self.behind else self.memory.find(self.scope, self.asked.text, self.asked.filter)
         if kept is not None:
             rows = await self.rows(kept)
             if rows and rows[0]["counted_at"] == kept.reading.counted_at:
-                return await self.shown(kept, rows)
+                return await self.make_result(kept, rows)
         understood = await self.understood()
-        return await self.shown(understood, await self.rows(understood)) if understood else SearchResult()
+        return await self.make_result(understood, await self.rows(understood)) if understood else SearchResult()
 
     async def understood(self) -> Understood | None:
         """Interpret the question; None when the wiki has no index yet."""
@@ -190,16 +192,16 @@ class SearchRun:
         self.is_wide = False
         size = max(self.size, ENOUGH) + 1
         if not understood.question.finds_words:
-            rows = await self.listed(understood.values | {"size": size})
+            rows = await self.list_rows(understood.values | {"size": size})
             self.finds_enough = bool(rows)
             return rows
         seen = set(self.shown_before)
-        rows = await self.ranked(understood.values | {"size": size + len(seen)}, understood.question)
+        rows = await self.rank_pages(understood.values | {"size": size + len(seen)}, understood.question)
         self.beside = beside(rows[0]) if rows else ()
         self.finds_enough = any(understood.question.all is None or row["together"] > 0 for row in rows)
         return [row for row in rows if page_mark(row["page_id"]) not in seen]
 
-    async def shown(self, understood: Understood, rows: Sequence[Row]) -> SearchResult:
+    async def make_result(self, understood: Understood, rows: Sequence[Row]) -> SearchResult:
         reading, asked, values = understood
         found = SearchResult(
             hits=tuple(self.hits(reading, asked, rows[: self.size])),
@@ -210,12 +212,12 @@ class SearchRun:
         )
         if self.asked.with_counts:
             rare = asked.wide if self.is_wide else asked.rare
-            found = await self.counted(found, values | {"rare": rare, "beside": self.beside})
+            found = await self.add_counts(found, values | {"rare": rare, "beside": self.beside})
         if self.asked.with_snippets:
             found = replace(found, hits=await with_snippets(self.connection, self.scope, reading, asked, found.hits))
         return found
 
-    async def ranked(self, values: dict[str, Any], asked: RankedQuery) -> Sequence[Row]:
+    async def rank_pages(self, values: dict[str, Any], asked: RankedQuery) -> Sequence[Row]:
         """Rank the pages. If hardly any has several of the common words asked for, rank those that have one of them."""
         if not (self.behind and self.behind.is_wide):
             rows = await self.connection.all(asked.ranking, **values)
@@ -224,7 +226,7 @@ class SearchRun:
         self.is_wide = True
         return await self.connection.all(asked.ranking, **values | {"rare": asked.wide})
 
-    async def listed(self, values: dict[str, Any]) -> Sequence[Row]:
+    async def list_rows(self, values: dict[str, Any]) -> Sequence[Row]:
         """List pages without words to weigh: what was changed last comes first."""
         behind = self.behind
         values |= {
@@ -253,7 +255,7 @@ class SearchRun:
     def cursor(self, reading: ReadQuery, row: Row, shown: Sequence[str]) -> str:
         return make_cursor(self.identity, reading, row["score"], row["page_id"], shown, is_wide=self.is_wide)
 
-    async def counted(self, found: SearchResult, values: dict[str, Any]) -> SearchResult:
+    async def add_counts(self, found: SearchResult, values: dict[str, Any]) -> SearchResult:
         row = await self.connection.one(RANKING["count_pages"], **values)
         assert row is not None
         return replace(

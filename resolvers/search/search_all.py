@@ -115,16 +115,16 @@ async def search_all(database: Database, scope: Scope, asked: SearchAllRequest) 
     cursor of another search, and NotFound for a wiki that the caller may not read.
     """
     meant = await meaning(SearchRequest(asked.text, filter=asked.filter))
-    kinds = searched_kinds(asked, meant.query)
+    kinds = kinds_to_search(asked, meant.query)
     shown = read_cursor(scope, asked)
     size = max(1, min(asked.first, MOST))
     async with database.searching() as connection:
-        spaces = await asked_spaces(connection, scope, asked.spaces, meant.query)
+        spaces = await spaces_to_search(connection, scope, asked.spaces, meant.query)
     depth = min(DEEPEST, len(shown) + size + 1)
     by_meaning = await is_meant(database, meant.query)
     results = [await search_space(database, scope, space, asked, meant, kinds, depth, by_meaning) for space in spaces]
     seen = set(shown)
-    rest = [hit for hit in ranked(results) if hit.mark not in seen][: DEEPEST - len(shown)]
+    rest = [hit for hit in rank_hits(results) if hit.mark not in seen][: DEEPEST - len(shown)]
     hits = rest[:size]
     marks = list(shown)
     cursors = []
@@ -133,14 +133,14 @@ async def search_all(database: Database, scope: Scope, asked: SearchAllRequest) 
         cursors.append(make_cursor(scope, asked, marks))
     if asked.with_snippets:
         async with database.searching() as connection:
-            hits = await explained(connection, scope, results, hits)
+            hits = await add_snippets(connection, scope, results, hits)
     corrected = (result.did_you_mean for result in results)
     return SearchAllResult(
         tuple(hits), tuple(cursors), tuple(spaces), len(rest) > size, next(filter(None, corrected), None)
     )
 
 
-def searched_kinds(asked: SearchAllRequest, query: SearchQuery) -> set[str]:
+def kinds_to_search(asked: SearchAllRequest, query: SearchQuery) -> set[str]:
     """Return the kinds that the request and its filters leave: a filter of one kind alone leaves the other out."""
     filtered = {
         kind
@@ -157,7 +157,7 @@ def searched_kinds(asked: SearchAllRequest, query: SearchQuery) -> set[str]:
     return kinds - {SOURCES} if says_pages or query.title_only else kinds
 
 
-async def asked_spaces(
+async def spaces_to_search(
     connection: Connection, scope: Scope, names: Sequence[str] | None, query: SearchQuery
 ) -> list[Space]:
     """Return the wikis that are named, or the one that `owner:` in the question names: no input is wrong there."""
@@ -210,7 +210,7 @@ def passage_unit(total: float) -> float:
     return total * said * (1 + OF_PASSAGES.w_best)
 
 
-def ranked(results: Sequence[SpaceResult]) -> list[Hit]:
+def rank_hits(results: Sequence[SpaceResult]) -> list[Hit]:
     """Return the hits of all, the best first. At equal scores evidence comes first, then the wiki that was named first.
 
     Sorting is stable, so what a ranking put first among its equals stays first.
@@ -220,7 +220,7 @@ def ranked(results: Sequence[SpaceResult]) -> list[Hit]:
     return sorted([*evidence, *pages], key=lambda hit: -round(hit.score, EQUAL))
 
 
-async def explained(
+async def add_snippets(
     connection: Connection, scope: Scope, results: Sequence[SpaceResult], hits: Sequence[Hit]
 ) -> list[Hit]:
     """Return the hits with their snippets: of each wiki two statements for its pages, and one for its passages."""

@@ -14,7 +14,7 @@ import orjson
 
 from content.search.search_query import SearchQuery, without_exclusions, without_quotes
 from content.search.snippets import Snippet
-from content.search.times import named_times, names_no_time
+from content.search.times import find_times, names_no_time
 from content.search.words import ANALYSERS, words
 from db.database import Connection, Database, Row
 from db.scope import Scope
@@ -23,12 +23,12 @@ from lib.threads import read_in_thread, run_in_thread
 
 from ..embeddings.fusion import DEPTH, fuse_passages, near_passages
 from ..errors import BadInput, NotFound
-from .currentness import FOREMOST, asked_words, newest_first
+from .currentness import FOREMOST, newest_first, question_words
 from .interpretation import ReadQuery, read
 from .lexemes import PASSAGES, one_of, quoted
 from .passages import CURRENT
 from .query_cache import Memory, PassageQuestion, memory_of
-from .ranking_query import query_of, rare_enough, rarest_lexemes, required, weigh
+from .ranking_query import query_of, rare_enough, rarest_lexemes, required_query, weigh
 from .request import DEEPEST, DEFAULT, Filter, SearchRequest
 from .search import ENOUGH, SWITCHED, in_wiki
 from .snippets import is_switch_in, snippets_of
@@ -164,19 +164,21 @@ async def search_as(
     besides = " ".join([*query.phrases, *query.excluded])
     text = query.words + " " * asked.text[-1:].isspace()
     kept = memory.find_for_passages(scope, text, besides)
-    if kept is not None and (result := await found(connection, scope, asked, kept, query, start, near, is_kept=True)):
+    if kept is not None and (
+        result := await fetch_results(connection, scope, asked, kept, query, start, near, is_kept=True)
+    ):
         return result
     reading = await read(connection, scope, text, besides, (CURRENT,), offset=PASSAGES)
     if reading is None:
         return SourceSearchResult()
     question = passage_question(reading)
     memory.keep_for_passages(scope, text, besides, question)
-    result = await found(connection, scope, asked, question, query, start, near)
+    result = await fetch_results(connection, scope, asked, question, query, start, near)
     assert result is not None
     return result
 
 
-async def found(
+async def fetch_results(
     connection: Connection,
     scope: Scope,
     asked: SourceSearchRequest,
@@ -200,13 +202,13 @@ async def found(
         "analysers": [each + PASSAGES for each in ANALYSERS],
         "size": max(start + size + 1, FOREMOST, DEPTH if near else 0),
         "length": reading.mean_length,
-        "required": required(reading, Filter(), query),
+        "required": required_query(reading, Filter(), query),
         **filters(asked.filter, query),
         **question.lexical,
         **await time_parameters(query.words, reading.languages),
         **PASSAGE_WEIGHTS,
     }
-    ranking = await ranked(connection, question, values)
+    ranking = await rank_passages(connection, question, values)
     if is_kept and not (ranking and ranking[0]["counted_at"] == reading.counted_at):
         return None
     rows = fuse_passages(ranking, near, reading.analyser)
@@ -241,7 +243,7 @@ async def time_parameters(text: str, languages: Sequence[str]) -> dict[str, Any]
     if names_no_time(text, languages):
         named = []
     else:
-        named = await run_in_thread(named_times, text, languages, datetime.now(UTC))
+        named = await run_in_thread(find_times, text, languages, datetime.now(UTC))
     return {
         "times_since": [one.since for one in named],
         "times_until": [one.until for one in named],
@@ -286,7 +288,7 @@ def passage_question(reading: ReadQuery) -> PassageQuestion:
         reading,
         weights,
         lexical(reading, weights),
-        asked_words(reading),
+        question_words(reading),
         rare_enough(reading, rarest, PASSAGE_BUDGET),
         rarest_lexemes(reading, rarest, PASSAGE_BUDGET),
     )
@@ -320,7 +322,7 @@ def heaviest(weights: dict[str, float], group: Sequence[str]) -> float:
     return max(weights[lexeme] for lexeme in group)
 
 
-async def ranked(connection: Connection, question: PassageQuestion, values: dict[str, Any]) -> Sequence[Row]:
+async def rank_passages(connection: Connection, question: PassageQuestion, values: dict[str, Any]) -> Sequence[Row]:
     """Rank the passages. If hardly any has several of the common words asked for, rank those that have one of them."""
     rows = await connection.all(RANKING["rank_passages"], **values, rare=question.rare)
     if len(rows) >= ENOUGH or question.wide is None:

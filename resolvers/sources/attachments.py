@@ -114,7 +114,7 @@ async def find_attachments(
     return {name: place_of(row) for name, row in wanted.among(rows)}
 
 
-async def named_paths(writer: Writer, folder: str, names: Collection[str]) -> set[str]:
+async def find_paths(writer: Writer, folder: str, names: Collection[str]) -> set[str]:
     """Return the paths of the attachments in the writer's wiki that a text of a note in `folder` means."""
     if not names:
         return set()

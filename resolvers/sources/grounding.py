@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from uuid import UUID
 
 from content.claims.claims import MARKED
-from content.claims.grounding import Evidence, supported_at
+from content.claims.grounding import Evidence, newest_support
 from db.sql import statements
 from lib.threads import read_in_thread
 
@@ -41,7 +41,7 @@ async def ground(
     for start in range(0, len(pages), PAGES_PER_BATCH):
         asked = {"page_ids": pages[start : start + PAGES_PER_BATCH], "section_id": section_id, "again": again}
         for section in await find_cited(writer, asked, known):
-            moments = await read_in_thread(len(section.body) + sum(map(len, section.texts)), supported, section)
+            moments = await read_in_thread(len(section.body) + sum(map(len, section.texts)), support_times, section)
             if moments != section.supported_at:
                 found.append({"section_id": section.id, "supported_at": moments})
         if sum(map(len, known.values())) > KEPT_MAX:
@@ -68,8 +68,8 @@ async def find_cited(writer: Writer, asked: dict[str, Any], known: dict[UUID, st
     ]
 
 
-def supported(section: CitedSection) -> list[datetime | None]:
+def support_times(section: CitedSection) -> list[datetime | None]:
     """Return when each sentence of a section was last supported. Its marks have the refs as an address has them."""
     marks = {unquote(label): label for label in MARKED.findall(section.body)}
     cited = zip(section.labels, section.texts, section.moments, strict=True)
-    return supported_at(section.body, [Evidence(marks.get(ref, ref), text, at) for ref, text, at in cited])
+    return newest_support(section.body, [Evidence(marks.get(ref, ref), text, at) for ref, text, at in cited])

@@ -42,7 +42,7 @@ async def find_nearest(database: Database, scope: Scope, size: int) -> tuple[int
     return rows[0]["total"] if rows else 0, list(map(held_name, rows))
 
 
-async def held_names(database: Database, scope: Scope, asked: SearchRequest) -> list[HeldName]:
+async def find_held_names(database: Database, scope: Scope, asked: SearchRequest) -> list[HeldName]:
     """Return the names in a question that the wiki holds without a page, those that most sources say first.
 
     A wiki that the caller may not read has none.

@@ -77,7 +77,7 @@ async def record_sighting(
         mention_id=mention["id"],
         added=int(added),
         seen_at=source["captured_at"],
-        contexts=quoted(mention["contexts"], quote, source, seen["former_id"]),
+        contexts=add_quote(mention["contexts"], quote, source, seen["former_id"]),
         suggested_type=suggested_type or mention["suggested_type"],
     )
     return SavedMention(mention["id"], mention["status"], mention["mention_count"] + added)
@@ -107,7 +107,7 @@ async def counting(writer: Writer, name: str, seen_at: datetime) -> Row:
     return mention
 
 
-def quoted(
+def add_quote(
     contexts: list[dict[str, Any]], quote: str | None, source: Row, former_id: UUID | None
 ) -> list[dict[str, Any]]:
     """The last few quotes, newest first; one of an older version of the source makes room for its new one."""
@@ -176,7 +176,7 @@ class Held:
             self.dropped.add(former)
         self.standing[source["kind"], source["ref"]] = source["id"], source["version"]
         self.added[source["id"]] = source
-        values["contexts"] = quoted(values["contexts"], sighted.quote, source, former)
+        values["contexts"] = add_quote(values["contexts"], sighted.quote, source, former)
         values["suggested_type"] = sighted.suggested_type or values["suggested_type"]
         values["first_seen_at"] = min(values["first_seen_at"], source["captured_at"])
         values["last_seen_at"] = max(values["last_seen_at"], source["captured_at"])

@@ -15,7 +15,7 @@ from ..jobs.queue import enqueue
 from ..tenants.tenants import is_compiling
 from ..transactions.transaction import writing
 from ..transactions.writer import Writer, record
-from .sources import CheckedSource, SavedSource, SourceDraft, SourceForgotten, added, checked_source, keep_rows
+from .sources import CheckedSource, SavedSource, SourceDraft, SourceForgotten, checked_source, keep_rows, source_values
 
 SOURCES = statements("sources/sources")
 BATCH_MAX = 100
@@ -57,7 +57,7 @@ async def retain_sources(
             writer, scope.tenant_id
         ):
             job_id = await enqueue(writer, scope.tenant_id, scope.owner_id, trigger)
-    items = [one if isinstance(one, Retained) else retained(n, saved[n]) for n, one in enumerate(read)]
+    items = [one if isinstance(one, Retained) else retain_result(n, saved[n]) for n, one in enumerate(read)]
     return Retention(items, job_id)
 
 
@@ -69,7 +69,7 @@ async def retain_source(database: Database, scope: Scope, draft: SourceDraft) ->
     return item.saved
 
 
-def retained(position: int, saved: SavedSource | CairnError) -> Retained:
+def retain_result(position: int, saved: SavedSource | CairnError) -> Retained:
     return Retained(position, error=saved) if isinstance(saved, CairnError) else Retained(position, saved)
 
 
@@ -103,7 +103,7 @@ async def store_versions(writer: Writer, drafts: dict[int, CheckedSource]) -> di
             saved[position] = SavedSource(id, version, created=False)
             continue
         saved[position] = made = SavedSource(new_id(), version + 1, created=True)
-        new.append(added(writer, draft, made, id))
+        new.append(source_values(writer, draft, made, id))
         current[draft.kind, draft.ref] = (made.source_id, version + 1, draft.checksum)
     if new:
         await keep_rows(writer, new)

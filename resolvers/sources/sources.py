@@ -140,7 +140,7 @@ async def add_source(
         if found := next((row for row in same if original is None or row["original_hash"] == original.hash), None):
             return SavedSource(found["id"], found["version"], created=False)
         saved = SavedSource(new_id(), current["version"] + 1 if current else 1, created=True)
-        await keep_rows(writer, [added(writer, checked, saved, current["id"] if current else None)])
+        await keep_rows(writer, [source_values(writer, checked, saved, current["id"] if current else None)])
         if original is not None:
             await keep_original(database, writer, saved.source_id, original)
         if trigger and await is_compiling(writer, scope.tenant_id):
@@ -163,7 +163,9 @@ async def checked_original(draft: SourceDraft) -> CheckedOriginal | None:
     )
 
 
-def added(writer: Writer, checked: CheckedSource, saved: SavedSource, supersedes_id: UUID | None) -> dict[str, Any]:
+def source_values(
+    writer: Writer, checked: CheckedSource, saved: SavedSource, supersedes_id: UUID | None
+) -> dict[str, Any]:
     """The values of its row."""
     return asdict(checked) | {
         "id": saved.source_id,

@@ -62,7 +62,7 @@ class ChangeEvent(NamedTuple):
     at: datetime
 
 
-def merged(earlier: ChangeEvent, later: ChangeEvent) -> ChangeEvent:
+def merge_changes(earlier: ChangeEvent, later: ChangeEvent) -> ChangeEvent:
     """Return two changes of one thing as one."""
     kind = later.kind if WEIGHTS[later.kind] >= WEIGHTS[earlier.kind] else earlier.kind
     version = earlier.version if later.version is None else later.version
@@ -79,7 +79,7 @@ class ChangeLog:
     def add(self, kind: ChangeKind, page_id: UUID | None, version: int | None = None) -> None:
         change = ChangeEvent(self.tenant_id, self.owner_id, Topic.PAGES, kind, page_id, version, self.at)
         before = self.found.get(page_id)
-        self.found[page_id] = merged(before, change) if before else change
+        self.found[page_id] = merge_changes(before, change) if before else change
 
     def add_action(self, action: str, page_id: UUID | None, version: int | None) -> None:
         """Add a change by the name under which it is logged: `page.created`."""

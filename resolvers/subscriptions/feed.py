@@ -15,7 +15,7 @@ from db.sql import statements
 from ..errors import NotFound
 from ..permissions import Action, authorise
 from ..transactions.transaction import NO_PAGE, read_connection
-from .changes import ChangeEvent, ChangeKind, Topic, merged
+from .changes import ChangeEvent, ChangeKind, Topic, merge_changes
 
 WAITING_MAX = 256  # changes that wait for one subscriber
 Place = tuple[Topic, UUID, UUID]
@@ -43,7 +43,7 @@ class Subscriber:
         key = self.page_id or change.id
         before = self.waiting.get(key)
         change = change._replace(id=key)
-        self.waiting[key] = merged(before, change) if before else change
+        self.waiting[key] = merge_changes(before, change) if before else change
         if len(self.waiting) > WAITING_MAX or change.kind is ChangeKind.RESYNC:
             self.resync()
         self.heard.set()

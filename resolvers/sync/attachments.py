@@ -11,7 +11,7 @@ from ..errors import CairnError, Unavailable
 from ..sources.attachments import AttachmentDraft, drop_attachment, keep_attachments, read_attachment
 from ..transactions.transaction import read_connection
 from .folder import Listing, Seen, Touched, conflict_of, hash_of, is_fresh, read, remove, write
-from .planning import Action, Base, Direction, Event, SyncResult, allowed, decide
+from .planning import Action, Base, Direction, Event, SyncResult, allowed_action, decide
 from .state import UNKNOWN, Entry, State
 
 SYNC = statements("import_export/sync")
@@ -33,7 +33,7 @@ class Attachments:
         """Bring both to the same. Return whether there is more, since something changed meanwhile."""
         seen = {seen.path: seen for seen in listing.files.values() if not seen.is_note}
         hashes = await asyncio.to_thread(self.hashes, seen)
-        kept = await self.kept(hashes)
+        kept = await self.find_changed(hashes)
         if kept is None:
             return False
         todo: list[tuple[Action, str]] = []
@@ -49,7 +49,7 @@ class Attachments:
                 entry.conflict = None
             base = Base(entry.file, entry.page) if entry else None
             file, page = hashes.get(path), kept.get(path)
-            action = allowed(decide(base, file, page, same=file == page), self.direction)
+            action = allowed_action(decide(base, file, page, same=file == page), self.direction)
             if action is None:
                 waits = True
                 self.result.waiting += 1
@@ -92,7 +92,7 @@ class Attachments:
                 entry.size, entry.mtime = one.size, one.mtime
         return found
 
-    async def kept(self, hashes: dict[str, str]) -> dict[str, str] | None:
+    async def find_changed(self, hashes: dict[str, str]) -> dict[str, str] | None:
         """Return the hashes of the wiki's attachments by path; None where both sides are as they were."""
         if await self.digest() == self.state.attachments:
             known = {path: entry.file for path, entry in self.state.files.items()}

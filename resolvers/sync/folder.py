@@ -81,7 +81,7 @@ class Listing:
 
 
 @contextmanager
-def locked(root: str) -> Iterator[None]:
+def lock_folder(root: str) -> Iterator[None]:
     """Hold a folder for one sync. The lock ends with the process, however that ends."""
     os.makedirs(os.path.join(root, ".cairn"), exist_ok=True)
     with open(os.path.join(root, LOCK), "w") as lock:

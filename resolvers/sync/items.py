@@ -9,7 +9,7 @@ from ..import_export.paths import Paths
 from ..import_export.temp_database import TempDatabase
 from .folder import Listing, Seen, Touched, hash_of, is_fresh, look, read
 from .pages import Changed, Pages
-from .planning import Base, KnownFile, NewFile, matched, moved, path_key
+from .planning import Base, KnownFile, NewFile, find_moves, match_files, path_key
 from .reviews import Review, Reviews
 from .state import UNKNOWN, Entry, State
 
@@ -55,17 +55,17 @@ class Items:
         self.root, self.state, self.pages, self.reviews, self.quiet = root, state, pages, reviews, quiet
         self.behind = set[int]()
 
-    async def settled(self) -> Listing:
+    async def list_settled(self) -> Listing:
         """Return what is in the folder once no file is being written. One that goes on changing is left for now."""
         before = await asyncio.to_thread(look, self.root)
-        suspects = self.unsettled(before)
+        suspects = self.unsettled_keys(before)
         for _ in range(LOOKS):
             if not suspects:
                 return before
             await asyncio.sleep(self.quiet)
             now = await asyncio.to_thread(look, self.root)
             suspects = {
-                key for key in suspects | self.unsettled(now) if before.files.get(key) != now.files.get(key)
+                key for key in suspects | self.unsettled_keys(now) if before.files.get(key) != now.files.get(key)
             }  # fmt: skip
             before = now
         for key in suspects:
@@ -73,7 +73,7 @@ class Items:
             before.leave(seen.path if seen else key, "it is being written: the next sync takes it", "BUSY")
         return before
 
-    def unsettled(self, listing: Listing) -> set[str]:
+    def unsettled_keys(self, listing: Listing) -> set[str]:
         """Return the keys of files that were written a moment ago, or are missing: an editor may be about to save."""
         entries = [*self.state.pages.values(), *self.state.files.values()]
         nanoseconds = int(self.quiet * 1e9)
@@ -91,7 +91,7 @@ class Items:
             if placed[id] is None and not listing.is_left(entry.path)
         ]
         new = await asyncio.to_thread(self.new_files, [seen for seen in left.values() if seen.is_note])
-        to = moved(missing, new)
+        to = find_moves(missing, new)
         placed |= {id: left[path_key(path)] for id, path in to.items()}
         there = {key for key in self.state.proposed if path_key(key) in left or listing.is_left(key)}
         await self.reviews.withdraw_gone(there.difference(to.values()))
@@ -107,10 +107,10 @@ class Items:
         pages = [one for id, one in changed.items() if id not in self.state.pages and one.type]
         if new:
             slugs = sorted({one.named.partition("/")[2] for one in new if one.named})
-            named = await self.pages.named([one.path for one in new], slugs)
+            named = await self.pages.find_named([one.path for one in new], slugs)
             known = {one.id for one in pages}
             pages += [one for one in named if one.id not in known and one.id not in self.state.pages]
-        of_path = matched(new, [one.as_new() for one in pages])
+        of_path = match_files(new, [one.as_new() for one in pages])
         told = {one.id: one for one in pages}
         for one in new:
             page = told.pop(of_path[one.path]) if one.path in of_path else None
@@ -132,7 +132,7 @@ class Items:
                 continue  # the next sync sees it
             address = named = None
             with suppress(ValueError):
-                address, named = self.pages.named_by(one.path, self.pages.note(one.path, data).note)
+                address, named = self.pages.addresses_of(one.path, self.pages.note(one.path, data).note)
             found.append(NewFile(one.path, hash_of(data), address, named))
         return found
 

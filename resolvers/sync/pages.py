@@ -39,7 +39,7 @@ from ..proposals.gate import ReviewRequired
 from ..transactions.transaction import read_connection, writing
 from ..validation import UNSET
 from .folder import hash_of, stem_of
-from .planning import NewPage, merged_fields
+from .planning import NewPage, merge_fields
 from .state import Entry, State
 
 EXPORTS = statements("import_export/exports")
@@ -118,22 +118,22 @@ class Pages:
             while True:
                 rows = await connection.all(SYNC["list_changes"], **self.wiki, after=position, size=CHANGES_PER_BATCH)
                 for row in rows:
-                    found[str(row["id"])] = changed(row)
+                    found[str(row["id"])] = changed_page(row)
                     position = row["position"]
                 if len(rows) < CHANGES_PER_BATCH:
                     return list(found.values()), position
 
-    async def named(self, paths: Sequence[str], slugs: Sequence[str]) -> list[Changed]:
+    async def find_named(self, paths: Sequence[str], slugs: Sequence[str]) -> list[Changed]:
         """Return the pages that files at new paths may be."""
         found: list[Changed] = []
         async with read_connection(restricted(self.database, self.scope)) as connection:
             for start in range(0, max(len(paths), len(slugs)), NAMES_PER_BATCH):
                 some = slice(start, start + NAMES_PER_BATCH)
                 rows = await connection.all(SYNC["find_named"], **self.wiki, paths=paths[some], slugs=slugs[some])
-                found += map(changed, rows)
+                found += map(changed_page, rows)
         return found
 
-    async def shown(self, ids: Sequence[str], paths: Mapping[str, str]) -> dict[str, Shown]:
+    async def find(self, ids: Sequence[str], paths: Mapping[str, str]) -> dict[str, Shown]:
         """Return pages with the files that they would be. `paths` go before those of the state."""
         if not ids:
             return {}
@@ -143,12 +143,12 @@ class Pages:
         ):
             export = Export(self.database, connection, self.scope, 0, WikiRecord())
             rows = await connection.all(EXPORTS["find_pages"], **self.wiki, page_ids=[UUID(id) for id in ids])
-            known, originals = await export.known(rows), await export.originals(rows)
+            known, originals = await export.find_known_sources(rows), await export.originals(rows)
         with TempDatabase() as temp:
-            made = await asyncio.to_thread(self.rendered, temp, rows, known, originals, paths)
+            made = await asyncio.to_thread(self.render, temp, rows, known, originals, paths)
         return {str(row["id"]): one for row, one in zip(rows, made, strict=True)}
 
-    def rendered(
+    def render(
         self, temp: TempDatabase, rows: Sequence[Row], known: frozenset[str], originals: Any, paths: Mapping[str, str]
     ) -> list[Shown]:
         Paths(temp)
@@ -182,7 +182,7 @@ class Pages:
     def type_of(self, path: str, note: Note) -> str:
         return note.type or self.reader.type_of_folder(path) or DEFAULT_TYPE
 
-    def named_by(self, path: str, note: Note) -> tuple[str | None, str | None]:
+    def addresses_of(self, path: str, note: Note) -> tuple[str | None, str | None]:
         """Return the address that a header gives, and the one that the title would make."""
         type = self.type_of(path, note)
         try:
@@ -191,7 +191,7 @@ class Pages:
             named = None
         return (f"{type}/{note.slug}" if note.slug else None), named
 
-    async def wanted(self, notes: Mapping[str, tuple[str | None, NoteFile]]) -> dict[str, Wanted]:
+    async def find_wanted(self, notes: Mapping[str, tuple[str | None, NoteFile]]) -> dict[str, Wanted]:
         """Return the pages that files ask for, by path; each is given with the id of its page, if it has one."""
         sources = await find_sources(self.database, self.scope, [read.note for _, read in notes.values()])
         with TempDatabase() as temp:
@@ -247,7 +247,7 @@ class Pages:
 
     def place_of(self, path: str, note: Note) -> tuple[str, str]:
         """Return the type and slug that a new page would get."""
-        address, named = self.named_by(path, note)
+        address, named = self.addresses_of(path, note)
         type, _, slug = (address or named or f"{self.type_of(path, note)}/page").partition("/")
         return type, slug
 
@@ -263,7 +263,7 @@ class Pages:
         version: int = shown.row["version"]
         if shown.row["status"] == "archived":
             await unarchive_page(*here, expected_version=version)
-        if says_same(shown.row, wanted.draft) and not renamed(before, wanted):
+        if says_same(shown.row, wanted.draft) and not is_renamed(before, wanted):
             return Saved(shown.row["id"], version, changed=False)
         return await update_page(
             *here,
@@ -297,7 +297,7 @@ class Pages:
         text = await asyncio.to_thread(
             merge_texts, base.body, render(parse(wanted.draft.body or "")), shown.row["body_md"]
         )
-        fields, conflicts = merged_fields(fields_of(base), fields_of(wanted.draft), fields_of(shown.row))
+        fields, conflicts = merge_fields(fields_of(base), fields_of(wanted.draft), fields_of(shown.row))
         if conflicts or text.conflicts:
             return None
         origin = {key: value for key, value in (wanted.draft.metadata or {}).items() if key == ORIGIN}
@@ -353,7 +353,7 @@ class Pages:
         return problems
 
 
-def changed(row: Row) -> Changed:
+def changed_page(row: Row) -> Changed:
     return Changed(str(row["id"]), row.get("position") or 0, row["type"], row["slug"], row["status"], row["origin"])
 
 
@@ -361,7 +361,7 @@ def is_moved(before: Entry | None, note: Written) -> bool:
     return before is not None and before.path != note.placed.label
 
 
-def renamed(before: Entry | None, wanted: Wanted) -> bool:
+def is_renamed(before: Entry | None, wanted: Wanted) -> bool:
     """Return whether a file lies elsewhere than at the last sync, or has other names in its header."""
     return before is not None and (
         before.path != wanted.placed.label or before.aliases != sorted(map(normalise, wanted.draft.aliases))

@@ -108,7 +108,7 @@ def decide(base: Base | None, file: str | None, page: str | None, *, same: bool 
     return Action.PUSH if file_changed else Action.REMOVE
 
 
-def allowed(action: Action, direction: Direction) -> Action | None:
+def allowed_action(action: Action, direction: Direction) -> Action | None:
     """Return what a sync of this direction does instead of an action; None where the item waits."""
     if direction is Direction.PULL and action is Action.MERGE:
         return Action.CONFLICT
@@ -156,7 +156,7 @@ class NewPage:
     origin: str | None = None
 
 
-def moved(missing: Iterable[KnownFile], new: Iterable[NewFile]) -> dict[str, str]:
+def find_moves(missing: Iterable[KnownFile], new: Iterable[NewFile]) -> dict[str, str]:
     """Return the new paths of files that are missing where they were, by their items.
 
     A file is found by the type and slug in its header, else by its hash, one of the same name before others.
@@ -184,7 +184,7 @@ def moved(missing: Iterable[KnownFile], new: Iterable[NewFile]) -> dict[str, str
     return found
 
 
-def matched(new: Sequence[NewFile], pages: Sequence[NewPage]) -> dict[str, str]:
+def match_files(new: Sequence[NewFile], pages: Sequence[NewPage]) -> dict[str, str]:
     """Return which new file is which page that no item is known of, by path: the items.
 
     The path that a page was imported from goes first, then the address in the header, then what the title makes.
@@ -220,7 +220,7 @@ def by_name(one: NewFile | NewPage) -> str | None:
 Fields = Mapping[str, object]
 
 
-def merged_fields(base: Fields, own: Fields, other: Fields) -> tuple[dict[str, object], list[str]]:
+def merge_fields(base: Fields, own: Fields, other: Fields) -> tuple[dict[str, object], list[str]]:
     """Return the fields of two states that were both made of a third, and the names of those in conflict."""
     found: dict[str, object] = {}
     conflicts: list[str] = []

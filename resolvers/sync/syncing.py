@@ -30,7 +30,7 @@ from .folder import (
     conflict_of,
     hash_of,
     is_fresh,
-    locked,
+    lock_folder,
     look,
     move,
     read,
@@ -40,7 +40,7 @@ from .folder import (
 )
 from .items import Item, Items, batches, paths_of
 from .pages import Changed, Pages, Shown, Wanted, says_same
-from .planning import WRITES_WIKI, Action, Direction, Event, SyncResult, allowed, decide, path_key
+from .planning import WRITES_WIKI, Action, Direction, Event, SyncResult, allowed_action, decide, path_key
 from .reviews import Reviews
 from .state import UNKNOWN, Entry, State, load, save
 
@@ -68,7 +68,7 @@ async def sync_folder(
         raise BadInput(f"{root} is a file. Give a folder.", "path")
     if direction is not Direction.PULL:
         await check_may_write(database, scope)
-    with locked(str(root)):
+    with lock_folder(str(root)):
         return await Sync(database, scope, str(root), direction, dry_run, quiet, report).run()
 
 
@@ -102,7 +102,7 @@ class Sync:
         history = await self.pages.history()
         if self.state.history != history:
             self.state.history, self.state.position, self.state.attachments = history, 0, None
-        listing = await self.items.settled()
+        listing = await self.items.list_settled()
         for _ in range(ROUNDS):
             self.result.left, self.result.waiting = [], 0
             again = await self.round(listing)
@@ -151,15 +151,15 @@ class Sync:
         """Do what is to be done with some items."""
         items = [item for item in items if await self.is_current(item)]
         paths = {item.id: item.path for item in items if item.id and not item.entry}
-        shown = await self.pages.shown([item.id for item in items if item.id], paths)
-        wanted = await self.wanted(items)
+        shown = await self.pages.find([item.id for item in items if item.id], paths)
+        wanted = await self.find_wanted(items)
         saved: list[tuple[Item, Wanted, UUID, int]] = []
         for item in items:
             one, asked = shown.get(item.id or ""), wanted.get(item.path)
             if item.seen and item.hash and asked is None and self.is_file_changed(item):
                 self.items.wait(item.changed)
                 continue
-            action = allowed(self.action(item, one, asked), self.direction)
+            action = allowed_action(self.action(item, one, asked), self.direction)
             if action is None:
                 self.waiting.add(item.path)
                 self.items.wait(item.changed)
@@ -212,7 +212,7 @@ class Sync:
         is_accepted = item.review is not None and item.review.is_accepted
         return is_accepted or item.base is None or item.base.file != item.hash
 
-    async def wanted(self, items: Sequence[Item]) -> dict[str, Wanted]:
+    async def find_wanted(self, items: Sequence[Item]) -> dict[str, Wanted]:
         """Return the pages that changed files ask for. A file that cannot be read as a note is left."""
         notes: dict[str, tuple[str | None, NoteFile]] = {}
         for item in items:
@@ -232,7 +232,7 @@ class Sync:
                 self.result.left.append((item.path, BadInput.code, str(error)))
             except OSError as error:
                 self.result.left.append((item.path, "UNREADABLE", error.strerror or str(error)))
-        return await self.pages.wanted(notes) if notes else {}
+        return await self.pages.find_wanted(notes) if notes else {}
 
     def action(self, item: Item, shown: Shown | None, wanted: Wanted | None) -> Action:
         """Return what to do with an item."""
@@ -288,7 +288,7 @@ class Sync:
             case Action.PULL:
                 assert shown is not None
                 if wanted is not None and item.review and item.review.is_accepted:
-                    shown = await self.tied(item, shown, wanted)
+                    shown = await self.tie(item, shown, wanted)
                 await self.pull(item, shown, listing)
             case Action.ARCHIVE:
                 assert shown is not None
@@ -304,12 +304,12 @@ class Sync:
                 self.forget(item)
         return None
 
-    async def tied(self, item: Item, shown: Shown, wanted: Wanted) -> Shown:
+    async def tie(self, item: Item, shown: Shown, wanted: Wanted) -> Shown:
         """Tie a page whose text was accepted and amended to what its file names. Return it as it is then."""
         id = shown.row["id"]
         for problem in await self.pages.tie([(wanted, id, shown.row)], is_same=False):
             self.result.left.append((problem.path, problem.code, problem.message))
-        return (await self.pages.shown([str(id)], {str(id): item.path})).get(str(id), shown)
+        return (await self.pages.find([str(id)], {str(id): item.path})).get(str(id), shown)
 
     async def pull(self, item: Item, shown: Shown, listing: Listing) -> None:
         """Write the file of a page. One that lies where its page's slug put it goes along with a new slug."""
@@ -380,7 +380,7 @@ class Sync:
         for problem in await self.pages.tie(rows):
             self.result.left.append((problem.path, problem.code, problem.message))
         paths = {str(id): item.path for item, _, id, _ in saved}
-        shown = await self.pages.shown(list(paths), paths)
+        shown = await self.pages.find(list(paths), paths)
         for item, asked, id, version in saved:
             one = shown.get(str(id))
             if one is None:

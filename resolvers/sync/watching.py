@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from watchfiles import Change, awatch
 
 from ..errors import CairnError, Unavailable
-from ..transactions.db_errors import explained
+from ..transactions.db_errors import translate_error
 from .folder import TEMPORARY
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ async def keep_in_step(
     due.set()
     try:
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(each(followed_files(root), due.set))
+            tasks.create_task(each(watch_files(root), due.set))
             for said in changes:
                 tasks.create_task(each(said, due.set))
             await keep_syncing(due, sync)
@@ -47,7 +47,7 @@ async def keep_syncing(due: asyncio.Event, sync: Callable[[], Awaitable[None]]) 
             await sync()
             failures = 0
         except Exception as error:
-            known = error if isinstance(error, CairnError) else explained(error)
+            known = error if isinstance(error, CairnError) else translate_error(error)
             if not isinstance(known, Unavailable):
                 raise
             log.warning("The sync waits for the database: %s", known.message)
@@ -61,7 +61,7 @@ async def each(events: AsyncIterator[object], tell: Callable[[], None]) -> None:
         tell()
 
 
-async def followed_files(root: str) -> AsyncIterator[object]:
+async def watch_files(root: str) -> AsyncIterator[object]:
     """Yield whenever files of a folder changed, but for hidden and temporary ones."""
     top = await asyncio.to_thread(os.path.realpath, root)
 

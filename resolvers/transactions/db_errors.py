@@ -89,7 +89,7 @@ def refusal(error: Exception) -> CairnError | None:
     return None
 
 
-def explained(error: Exception) -> Exception:
+def translate_error(error: Exception) -> Exception:
     """Return the error that a caller is told for one that reached a transport: ours where Postgres was lost.
 
     Most are errors of ours already. This is for what fails between the operations, such as a rollback.

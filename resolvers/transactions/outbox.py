@@ -50,7 +50,7 @@ class ProposalEvent(NamedTuple):
 
 async def queue_deliveries(writer: "Writer") -> None:
     """Queue what a write did for the webhooks of its tenant, in the order in which it happened."""
-    told = [described(writer, change) for change in writer.changes.all()]
+    told = [change_values(writer, change) for change in writer.changes.all()]
     told += [event._asdict() for event in writer.proposals]
     if not told:
         return
@@ -65,7 +65,7 @@ async def queue_deliveries(writer: "Writer") -> None:
     )
 
 
-def described(writer: "Writer", change: ChangeEvent) -> Mapping[str, Any]:
+def change_values(writer: "Writer", change: ChangeEvent) -> Mapping[str, Any]:
     """Return a change as the statement takes it; a page that was removed with what was known of it."""
     told: dict[str, Any] = {"kind": change.kind, "page_id": change.id, "version": change.version}
     page = change.id and writer.removed.get(change.id)

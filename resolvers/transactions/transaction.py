@@ -314,7 +314,7 @@ class wiki_lock:
 
     def __init__(self, database: Database, scope: Scope) -> None:
         wiki = {"tenant_id": str(scope.tenant_id), "owner_id": str(scope.owner_id)}
-        self.transaction = database.transaction(WRITING["lock_wiki"].written(wiki))
+        self.transaction = database.transaction(WRITING["lock_wiki"].render(wiki))
 
     async def __aenter__(self) -> Connection:
         try:

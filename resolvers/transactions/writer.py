@@ -8,7 +8,7 @@ from uuid import UUID
 from db.database import Connection, Row
 from db.ids import new_id
 from db.scope import Scope
-from db.sql import Statement, combined, is_independent, tables_of
+from db.sql import Statement, combine, is_independent, tables_of
 
 from ..subscriptions.changes import ChangeLog
 
@@ -89,7 +89,7 @@ class Writer(Connection):
         if self.queue:
             *before, last = self.queue
             self.queue = before
-            joined, values = self.joined(last.statement, last.values)
+            joined, values = self.combine_last(last.statement, last.values)
             await super().run(joined, **values)
 
     def may_join(self, statement: Statement) -> bool:
@@ -100,19 +100,19 @@ class Writer(Connection):
         if self.queue and not self.may_join(statement):
             await self.flush()
         self.forget_names(statement)
-        return self.joined(statement, values)
+        return self.combine_last(statement, values)
 
     def forget_names(self, statement: Statement) -> None:
         if self.named and not NAMES.isdisjoint(table for table, _ in tables_of(statement.sql).written):
             self.named.clear()
 
-    def joined(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
+    def combine_last(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
         if not self.queue:
             return statement, values
         before, self.queue = self.queue, []
         every = [*before, Queued(statement, values)]
         given = {f"{number}.{name}": value for number, one in enumerate(every) for name, value in one.values.items()}
-        return combined(tuple(one.statement for one in before), statement, SHARED), given
+        return combine(tuple(one.statement for one in before), statement, SHARED), given
 
     async def all(self, statement: Statement, **values: Any) -> list[Row]:
         statement, given = await self.ready(statement, values)

@@ -19,7 +19,7 @@ from uuid import UUID
 import httpx
 import orjson
 
-from lib.addresses import Address, AddressRefused, LookUp, is_public, looked_up, pinned
+from lib.addresses import Address, AddressRefused, LookUp, is_public, pin_address, resolve_host
 
 from ..transactions.outbox import ProposalKind
 from .webhooks import SECRET_PREFIX, event_of
@@ -43,7 +43,9 @@ Post = Callable[[Mapping[str, str], bytes], Awaitable[int]]
 class WebhookClient:
     """Sends requests to addresses of webhooks. `networks` are those besides the public internet, where http will do."""
 
-    def __init__(self, networks: str | None = None, *, look_up: LookUp = looked_up, seconds: float = SECONDS) -> None:
+    def __init__(
+        self, networks: str | None = None, *, look_up: LookUp = resolve_host, seconds: float = SECONDS
+    ) -> None:
         named = [part.strip() for part in (networks or "").split(",") if part.strip()]
         self.reaches_all = "*" in named
         self.networks = [ip_network(part) for part in named if part != "*"]
@@ -61,7 +63,7 @@ class WebhookClient:
         """Look an address up once, and send to the machine that it means now. Raises NotSent."""
         parts = httpx.URL(url)
         try:
-            machine = await pinned(parts, self.look_up, partial(self.is_allowed, parts.scheme))
+            machine = await pin_address(parts, self.look_up, partial(self.is_allowed, parts.scheme))
         except AddressRefused as error:
             raise NotSent(self.refusal(parts.scheme, error.reason)) from None
         own = {"Host": parts.netloc.decode("ascii"), "User-Agent": AGENT, "Content-Type": "application/json"}

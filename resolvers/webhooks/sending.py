@@ -176,8 +176,10 @@ class Sender:
     async def deliver(self, claim: Claim, target: Row, row: Row, status: int) -> None:
         """Store that a delivery has arrived."""
         async with transaction(self.database) as connection:
-            if target["failing_since"] is not None and await connection.run(SENDING["note_success"], **named(claim)):
-                await connection.run(SENDING["hasten_queues"], **named(claim), pause=HASTENED)
+            if target["failing_since"] is not None and await connection.run(
+                SENDING["note_success"], **webhook_key(claim)
+            ):
+                await connection.run(SENDING["hasten_queues"], **webhook_key(claim), pause=HASTENED)
             await connection.run(
                 SENDING["mark_delivered"], tenant_id=claim.tenant_id, id=row["id"], response_status=status
             )
@@ -190,7 +192,7 @@ class Sender:
             failing_since is not None and target["now"] - failing_since >= DISABLED_AFTER
         )
         async with transaction(self.database) as connection:
-            await connection.run(SENDING["note_failure"], **named(claim))
+            await connection.run(SENDING["note_failure"], **webhook_key(claim))
             found = await connection.one(
                 SENDING["mark_failed"], tenant_id=claim.tenant_id, id=row["id"],
                 response_status=error.status, error=error.reason,
@@ -209,14 +211,14 @@ class Sender:
             told = f"It was disabled because {reason}."
             own = {"tenant_id": claim.tenant_id, "id": claim.webhook_id}
             if await connection.run(WEBHOOKS["disable"], **own, reason=told):
-                await connection.run(WEBHOOKS["rest_queues"], **named(claim))
+                await connection.run(WEBHOOKS["rest_queues"], **webhook_key(claim))
                 await audit(
                     connection, claim.tenant_id, MACHINE, Event.WEBHOOK_DISABLED, claim.webhook_id,
                     host=host_of(target["url"]), reason=reason,
                 )  # fmt: skip
         while True:
             async with transaction(self.database) as connection:
-                if not await connection.run(SENDING["bury"], **named(claim), error=told, size=ROWS_PER_BATCH):
+                if not await connection.run(SENDING["bury"], **webhook_key(claim), error=told, size=ROWS_PER_BATCH):
                     return
 
     async def release(self, claim: Claim, pause: timedelta) -> None:
@@ -242,7 +244,7 @@ class Connections:
         return self.open[url]
 
 
-def named(claim: Claim) -> dict[str, Any]:
+def webhook_key(claim: Claim) -> dict[str, Any]:
     return {"tenant_id": claim.tenant_id, "webhook_id": claim.webhook_id}
 
 

@@ -59,7 +59,7 @@ class WebhookDraft:
     types: Sequence[str] = ()
     ceiling: str = USUAL
 
-    def checked(self) -> "WebhookDraft":
+    def clean(self) -> "WebhookDraft":
         """Return the same, each value once. Raises BadInput."""
         return WebhookDraft(
             checked_url(self.url),
@@ -174,7 +174,7 @@ async def create_webhook(
 ) -> IssuedSecret:
     """Make a webhook: it is told of what is written from now on."""
     check_is_not_stored(database)
-    draft, issued = draft.checked(), IssuedSecret(new_id(), new_secret())
+    draft, issued = draft.clean(), IssuedSecret(new_id(), new_secret())
     async with transaction(database) as connection:
         await hold_owners(connection, tenant_id, draft.owner_ids)
         made = await connection.run(
@@ -202,7 +202,7 @@ async def update_webhook(
             for name in ("url", "owner_ids", "kinds", "types", "ceiling")
             if (value := getattr(changes, name)) is not None
         }
-        draft = replace(stored, **given).checked()
+        draft = replace(stored, **given).clean()
         await hold_owners(connection, tenant_id, draft.owner_ids)
         disabled_at = row["disabled_at"]
         if changes.enabled is not None:

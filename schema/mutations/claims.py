@@ -30,7 +30,7 @@ class WikiSourceRefInput:
     kind: WikiSourceKind = strawberry.field(description="What kind of evidence it is.")
     ref: str = strawberry.field(description="Its name where it came from.")
 
-    def named(self) -> SourceRef:
+    def to_ref(self) -> SourceRef:
         return SourceRef(self.kind.value, self.ref)
 
 
@@ -94,8 +94,8 @@ class WikiClaimInput:
         default=None, description="When it was stated: when its source was captured, or else now, if left out."
     )
 
-    def given(self) -> Claimed:
-        return Claimed(self.claim, self.section_slug, self.source.named() if self.source else None, self.on)
+    def to_claim(self) -> Claimed:
+        return Claimed(self.claim, self.section_slug, self.source.to_ref() if self.source else None, self.on)
 
 
 @strawberry.input(description="Two claims of a page that cannot both hold.")
@@ -146,8 +146,8 @@ class ClaimMutations:
             fact=input.fact,
             replacement=input.replacement,
             section_slug=input.section_slug,
-            stated_by=input.stated_by.named() if input.stated_by else None,
-            overridden_by=input.overridden_by.named() if input.overridden_by else None,
+            stated_by=input.stated_by.to_ref() if input.stated_by else None,
+            overridden_by=input.overridden_by.to_ref() if input.overridden_by else None,
             superseded_on=input.superseded_on,
             mode=Mode(str(WikiSupersessionMode(input.mode).value)),
             expected_version=input.expected_version,
@@ -173,7 +173,7 @@ class ClaimMutations:
         self, info: Request, input: RecordWikiContradictionInput
     ) -> WikiContradictionPayload:
         database, scope, address = info.context.database, info.context.scope, PageAddress(id_of(input.page_id))
-        older, newer = input.older.given(), input.newer.given()
+        older, newer = input.older.to_claim(), input.newer.to_claim()
         return await contradiction_payload(contradictions.record_contradiction(database, scope, address, older, newer))
 
     @strawberry.mutation(

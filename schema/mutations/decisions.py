@@ -27,7 +27,7 @@ class AskWikiDecisionInput(InWiki):
         default=WikiSignificance.MEDIUM, description="How much depends on it."
     )
 
-    def asked(self) -> QuestionDraft:
+    def to_draft(self) -> QuestionDraft:
         significance = WikiSignificance(self.significance).value
         return QuestionDraft(self.question, self.why, tuple(self.options), significance)
 
@@ -100,7 +100,7 @@ class DecisionMutations:
     async def ask_wiki_decision(self, info: Request, input: AskWikiDecisionInput) -> WikiDecisionQuestionPayload:
         scope = await scope_in(info, input)
         try:
-            question_id = await decision_records.ask_decision(info.context.database, scope, input.asked())
+            question_id = await decision_records.ask_decision(info.context.database, scope, input.to_draft())
         except BadInput as error:
             return WikiDecisionQuestionPayload(user_errors=[user_error(error)])
         return WikiDecisionQuestionPayload(question_id=question_id)

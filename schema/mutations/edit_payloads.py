@@ -22,11 +22,11 @@ from ..pages.revisions import WikiRevision
 from .payloads import IDS, UserError, WikiConflict, private_id, shown_id, user_error
 
 
-async def kept_state(context: Any, payload: Any, wanted: frozenset[str]) -> list[tuple[Any, ...]]:
+async def payload_state(context: Any, payload: Any, wanted: frozenset[str]) -> list[tuple[Any, ...]]:
     return [] if payload.state is None else [payload.state]
 
 
-async def kept_pages(
+async def payload_pages(
     context: Any, payload: Any, wanted: frozenset[str], limit: int | None = None
 ) -> list[tuple[Any, ...]]:
     """Return the ids of a batch, which is not larger than what a list shows at most."""
@@ -76,10 +76,10 @@ class WikiEditPayload:
         relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=private_id("page_id")
     )
     revision: WikiRevision | None = source(
-        relations.revisions.written,
+        relations.revisions.written_revision,
         "The version that holds the edit: the one before it when nothing changed.",
         access=BY_ID,
-        step=Step(kept_state, relations.revisions.STATE),
+        step=Step(payload_state, relations.revisions.STATE),
     )
 
 
@@ -123,7 +123,7 @@ class WikiPagesPayload:
         relations.pages.by_ids,
         "The pages that are as they were wanted, each once.",
         access=BY_ID,
-        step=Step(kept_pages, IDS),
+        step=Step(payload_pages, IDS),
         limit=100,
     )
 

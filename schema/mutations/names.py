@@ -9,7 +9,7 @@ from resolvers.pages import aliases, merging, renaming, transferring
 
 from .edit_payloads import WikiRenamePayload, rename_payload
 from .payloads import WikiPagePayload, page_payload
-from .scoping import Request, id_of, required
+from .scoping import Request, id_of, non_null
 
 
 @strawberry.input(description="A page's new title, new slug, or both.")
@@ -52,8 +52,8 @@ class NameMutations:
                 info.context.database,
                 info.context.scope,
                 id_of(input.page_id),
-                title=required(input.title, "title"),
-                slug=required(input.slug, "slug"),
+                title=non_null(input.title, "title"),
+                slug=non_null(input.slug, "slug"),
                 expected_version=input.expected_version,
                 summary=input.summary,
             )

@@ -12,7 +12,7 @@ from db.scope import ActorKind, Role
 from resolvers.auth import api_keys, oauth, owners
 from resolvers.auth.owners import WikiSettings, set_wiki_language, update_wiki_settings
 from resolvers.errors import BadInput
-from resolvers.permissions import Action, administered_tenant
+from resolvers.permissions import Action, require_admin
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole
 
 from ..enums import (
@@ -135,7 +135,7 @@ class WikiApiKeyPayload:
 class OnboardingMutations:
     @strawberry.mutation(description="Make an owner with an empty wiki; for admins.")
     async def create_wiki_owner(self, info: Request, input: CreateWikiOwnerInput) -> WikiOwnerPayload:
-        tenant_id = administered_tenant(info.context.scope)
+        tenant_id = require_admin(info.context.scope)
         try:
             owner = await owners.create_owner(
                 info.context.database,
@@ -155,7 +155,7 @@ class OnboardingMutations:
     )
     async def grant_wiki_access(self, info: Request, input: GrantWikiAccessInput) -> WikiAccessPayload:
         scope, database = info.context.scope, info.context.database
-        tenant_id = administered_tenant(scope)
+        tenant_id = require_admin(scope)
         owner, grantee = await owners.find_owners(database, tenant_id, [input.owner, input.grantee])
         role = WikiGrantRole(input.role)
         try:
@@ -177,7 +177,7 @@ class OnboardingMutations:
     )
     async def revoke_wiki_access(self, info: Request, input: RevokeWikiAccessInput) -> WikiAccessPayload:
         scope, database = info.context.scope, info.context.database
-        tenant_id = administered_tenant(scope)
+        tenant_id = require_admin(scope)
         owner, grantee = await owners.find_owners(database, tenant_id, [input.owner, input.grantee])
         revoked = await owners.revoke(database, tenant_id, owner_id=owner.id, grantee_id=grantee.id, by=scope.actor)
         return WikiAccessPayload(owner_id=owner.id, grantee_id=grantee.id, revoked=revoked)
@@ -188,7 +188,7 @@ class OnboardingMutations:
     )
     async def create_api_key(self, info: Request, input: CreateApiKeyInput) -> WikiApiKeyPayload:
         scope, database = info.context.scope, info.context.database
-        tenant_id = administered_tenant(scope)
+        tenant_id = require_admin(scope)
         try:
             named = await owners.find_owners(database, tenant_id, api_keys.few_owners(input.owners))
             issued = await api_keys.create_api_key(
@@ -213,7 +213,7 @@ class OnboardingMutations:
     )
     async def rotate_api_key(self, info: Request, input: RotateApiKeyInput) -> WikiApiKeyPayload:
         scope, key_id = info.context.scope, id_of(input.id)
-        tenant_id, overlap = administered_tenant(scope), timedelta(seconds=input.overlap_seconds)
+        tenant_id, overlap = require_admin(scope), timedelta(seconds=input.overlap_seconds)
         try:
             issued = await api_keys.rotate_api_key(info.context.database, tenant_id, key_id, overlap, by=scope.actor)
         except BadInput as error:
@@ -224,7 +224,7 @@ class OnboardingMutations:
         description="End an API key from the next request on. Revoking it again changes nothing. For admins."
     )
     async def revoke_api_key(self, info: Request, input: RevokeApiKeyInput) -> WikiApiKeyPayload:
-        tenant_id, key_id = administered_tenant(info.context.scope), id_of(input.id)
+        tenant_id, key_id = require_admin(info.context.scope), id_of(input.id)
         await api_keys.revoke_api_key(info.context.database, tenant_id, key_id, by=info.context.scope.actor)
         return WikiApiKeyPayload(key_id=key_id)
 

@@ -16,7 +16,7 @@ from resolvers.pages.stubs import stub_draft, write_stub
 
 from ..enums import WikiConfidence, WikiPageStatus, WikiPageType, WikiSensitivity
 from .payloads import UserError, WikiDeletionPayload, WikiPagePayload, WikiScopePayload, page_payload, user_error
-from .scoping import InWiki, Request, cleared, id_of, optional_id, required, scope_in
+from .scoping import InWiki, Request, id_of, non_null, nullable, optional_id, scope_in
 
 
 @strawberry.input(description="One section of a page; without a slug it is known by its heading.")
@@ -164,13 +164,13 @@ class ArchiveWikiScopeInput(InWiki):
 def changes(input: UpdateWikiPageInput) -> dict[str, Any]:
     """Return the given values, by the names of the resolver."""
     return {
-        "title": required(input.title, "title"),
-        "slug": required(input.slug, "slug"),
-        "summary": cleared(input.summary, None),
-        "body": required(input.body_md, "bodyMd"),
-        "tags": cleared(input.tags, []),
-        "metadata": cleared(input.metadata, {}),
-        "related": cleared(input.related, []),
+        "title": non_null(input.title, "title"),
+        "slug": non_null(input.slug, "slug"),
+        "summary": nullable(input.summary, None),
+        "body": non_null(input.body_md, "bodyMd"),
+        "tags": nullable(input.tags, []),
+        "metadata": nullable(input.metadata, {}),
+        "related": nullable(input.related, []),
         "fields": {name: plain(given.value) for name in NAMES if (given := getattr(input, name)) is not None},
     }
 

@@ -34,7 +34,9 @@ def private_id(name: str) -> Step:
 CITED = {"section_id": Uuid(), "source_id": Uuid()}
 
 
-async def cited_pair(context: Any, payload: "WikiCitationPayload", wanted: frozenset[str]) -> list[tuple[Any, ...]]:
+async def payload_citation(
+    context: Any, payload: "WikiCitationPayload", wanted: frozenset[str]
+) -> list[tuple[Any, ...]]:
     return [] if payload.cited is None else [payload.cited]
 
 
@@ -85,7 +87,7 @@ class WikiCitationPayload:
     cited: strawberry.Private[tuple[UUID, UUID] | None] = None
     user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
     citation: WikiCitation | None = source(
-        relations.sources.cited_by, "The citation.", access=BY_ID, step=Step(cited_pair, CITED)
+        relations.sources.one_citation, "The citation.", access=BY_ID, step=Step(payload_citation, CITED)
     )
 
 

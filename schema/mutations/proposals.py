@@ -25,7 +25,7 @@ from .edits import AppendToWikiPageInput, EditWikiPageInput
 from .names import MergeWikiPagesInput, RenameWikiPageInput, TransferWikiPageInput
 from .pages import CreateWikiPageInput, UpdateWikiPageInput, WikiPageIdInput, changes
 from .payloads import UserError, WikiConflict, private_id, user_error
-from .scoping import InWiki, Request, cleared, id_of, required, scope_in
+from .scoping import InWiki, Request, id_of, non_null, nullable, scope_in
 
 Write = Callable[[Scope], Awaitable[Any]]
 
@@ -57,7 +57,7 @@ class ProposeWikiChangeInput:
     def terms(self) -> Terms:
         return Terms(self.why, tuple(self.evidence), WikiSignificance(self.significance).value, self.expires_at)
 
-    def named(self) -> Any:
+    def operation(self) -> Any:
         """Return the one operation that is given."""
         operations = (
             self.create, self.update, self.edit, self.append, self.rename, self.merge, self.transfer, self.supersede,
@@ -83,8 +83,8 @@ class AcceptWikiProposalInput:
     reason: str | None = strawberry.field(default=None, description="A word to the author.")
 
     def amendment(self) -> Amendment:
-        summary = cleared(self.summary, None)
-        return Amendment(required(self.title, "title"), summary, required(self.body_md, "bodyMd"), self.body_version)
+        summary = nullable(self.summary, None)
+        return Amendment(non_null(self.title, "title"), summary, non_null(self.body_md, "bodyMd"), self.body_version)
 
 
 @strawberry.input(description="A proposal that is declined.")
@@ -136,7 +136,7 @@ class WikiProposalsPayload:
 
 async def write_of(info: Request, input: ProposeWikiChangeInput) -> tuple[Scope, Write]:
     """Return the scope in which the operation is proposed, and what does it with the scope that it is given."""
-    database, given = info.context.database, input.named()
+    database, given = info.context.database, input.operation()
     scope = await scope_in(info, given) if isinstance(given, InWiki) else info.context.scope
 
     async def write(scope: Scope) -> Any:
@@ -156,7 +156,7 @@ async def write_of(info: Request, input: ProposeWikiChangeInput) -> tuple[Scope,
                 said = {"text": given.text, "as_paragraph": given.as_paragraph}
                 return await edits.append_to_page(database, scope, given.address(), **said, **given.common())
             case RenameWikiPageInput():
-                said = {"title": required(given.title, "title"), "slug": required(given.slug, "slug")}
+                said = {"title": non_null(given.title, "title"), "slug": non_null(given.slug, "slug")}
                 said |= {"summary": given.summary, "expected_version": given.expected_version}
                 return await renaming.rename_page(database, scope, id_of(given.page_id), **said)
             case MergeWikiPagesInput():
@@ -172,8 +172,8 @@ async def write_of(info: Request, input: ProposeWikiChangeInput) -> tuple[Scope,
                     given.address(),
                     fact=given.fact,
                     replacement=given.replacement,
-                    stated_by=given.stated_by.named() if given.stated_by else None,
-                    overridden_by=given.overridden_by.named() if given.overridden_by else None,
+                    stated_by=given.stated_by.to_ref() if given.stated_by else None,
+                    overridden_by=given.overridden_by.to_ref() if given.overridden_by else None,
                     superseded_on=given.superseded_on,
                     mode=mode,
                     **given.common(),
@@ -188,7 +188,7 @@ async def merge(database: Any, scope: Scope, given: MergeWikiPagesInput) -> Any:
     return await merging.merge_many(database, scope, ids, into_id, expected_version=given.expected_version)
 
 
-async def decided(deciding: Awaitable[Decided]) -> WikiProposalPayload:
+async def decision_payload(deciding: Awaitable[Decided]) -> WikiProposalPayload:
     try:
         done = await deciding
     except BadInput as error:
@@ -222,17 +222,21 @@ class ProposalMutations:
                 database, scope, id_of(input.proposal_id), input.amendment(), input.reason
             )
 
-        return await decided(deciding())
+        return await decision_payload(deciding())
 
     @strawberry.mutation(description="Let a proposal end without being done, for admins of the wiki.")
     async def decline_wiki_proposal(self, info: Request, input: DeclineWikiProposalInput) -> WikiProposalPayload:
         database, scope = info.context.database, info.context.scope
-        return await decided(decisions.decline_proposal(database, scope, id_of(input.proposal_id), input.reason))
+        return await decision_payload(
+            decisions.decline_proposal(database, scope, id_of(input.proposal_id), input.reason)
+        )
 
     @strawberry.mutation(description="Take back one's own proposal.")
     async def withdraw_wiki_proposal(self, info: Request, input: WithdrawWikiProposalInput) -> WikiProposalPayload:
         database, scope = info.context.database, info.context.scope
-        return await decided(decisions.withdraw_proposal(database, scope, id_of(input.proposal_id), input.reason))
+        return await decision_payload(
+            decisions.withdraw_proposal(database, scope, id_of(input.proposal_id), input.reason)
+        )
 
     @strawberry.mutation(description="Decide several proposals alike, each by itself.")
     async def decide_wiki_proposals(self, info: Request, input: DecideWikiProposalsInput) -> WikiProposalsPayload:

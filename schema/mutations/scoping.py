@@ -50,7 +50,7 @@ def optional_id(text: strawberry.ID | str | None) -> UUID | None:
     return None if text is None else identifier(text)
 
 
-def required(maybe: Any, field: str) -> Any:
+def non_null(maybe: Any, field: str) -> Any:
     """Return the given value of something that is always there."""
     if maybe is None:
         return UNSET
@@ -59,7 +59,7 @@ def required(maybe: Any, field: str) -> Any:
     return maybe.value
 
 
-def cleared(maybe: Any, empty: Any) -> Any:
+def nullable(maybe: Any, empty: Any) -> Any:
     """Return the given value of something that may be empty: null empties it."""
     if maybe is None:
         return UNSET

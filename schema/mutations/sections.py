@@ -6,7 +6,7 @@ from resolvers.model.pages import Saved
 from resolvers.pages import sections
 
 from .payloads import WikiPagePayload, page_payload
-from .scoping import Request, id_of, required
+from .scoping import Request, id_of, non_null
 
 
 @strawberry.input(description="A section of a page.")
@@ -43,8 +43,8 @@ class SectionMutations:
                 info.context.scope,
                 id_of(input.page_id),
                 section_slug=input.section_slug,
-                body=required(input.body_md, "bodyMd"),
-                heading=required(input.heading, "heading"),
+                body=non_null(input.body_md, "bodyMd"),
+                heading=non_null(input.heading, "heading"),
                 expected_version=input.expected_version,
                 edit_summary=input.edit_summary,
             )

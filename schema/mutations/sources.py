@@ -25,7 +25,7 @@ from .payloads import IDS, UserError, WikiCitationPayload, WikiSourcePayload, pr
 from .scoping import InWiki, Request, id_of, scope_in
 
 
-async def kept_sources(
+async def payload_sources(
     context: Any, payload: Any, wanted: frozenset[str], limit: int | None = None
 ) -> list[tuple[Any, ...]]:
     """A batch is not larger than what a list shows at most."""
@@ -58,7 +58,7 @@ class WikiRetentionPayload:
         relations.sources.by_ids,
         "Those that are kept, each once.",
         access=BY_ID,
-        step=Step(kept_sources, IDS),
+        step=Step(payload_sources, IDS),
         limit=100,
     )
 

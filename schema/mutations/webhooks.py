@@ -9,7 +9,7 @@ from db import relations
 from db.access import OF_TENANT_AS_ADMIN
 from resolvers.auth.owners import find_owners
 from resolvers.errors import BadInput
-from resolvers.permissions import administered_tenant
+from resolvers.permissions import require_admin
 from resolvers.webhooks import webhooks
 from resolvers.webhooks.webhooks import WebhookChanges, WebhookDraft
 
@@ -107,7 +107,7 @@ class WebhookMutations:
         "would be stored. For admins."
     )
     async def create_webhook(self, info: Request, input: CreateWebhookInput) -> WebhookPayload:
-        scope, tenant_id = info.context.scope, administered_tenant(info.context.scope)
+        scope, tenant_id = info.context.scope, require_admin(info.context.scope)
         try:
             draft = WebhookDraft(
                 input.url,
@@ -123,7 +123,7 @@ class WebhookMutations:
 
     @strawberry.mutation(description="Change a webhook, for what is written from now on. For admins.")
     async def update_webhook(self, info: Request, input: UpdateWebhookInput) -> WebhookPayload:
-        scope, tenant_id = info.context.scope, administered_tenant(info.context.scope)
+        scope, tenant_id = info.context.scope, require_admin(info.context.scope)
         webhook_id = id_of(input.id)
         try:
             changes = WebhookChanges(
@@ -141,7 +141,7 @@ class WebhookMutations:
 
     @strawberry.mutation(description="Delete a webhook, and all that waits for it. For admins.")
     async def delete_webhook(self, info: Request, input: DeleteWebhookInput) -> WebhookPayload:
-        scope, tenant_id = info.context.scope, administered_tenant(info.context.scope)
+        scope, tenant_id = info.context.scope, require_admin(info.context.scope)
         await webhooks.delete_webhook(info.context.database, tenant_id, id_of(input.id), by=scope.actor)
         return WebhookPayload(deleted_id=input.id)
 
@@ -150,7 +150,7 @@ class WebhookMutations:
         "too, for a while. An Idempotency-Key is refused. For admins."
     )
     async def rotate_webhook_secret(self, info: Request, input: RotateWebhookSecretInput) -> WebhookPayload:
-        scope, tenant_id = info.context.scope, administered_tenant(info.context.scope)
+        scope, tenant_id = info.context.scope, require_admin(info.context.scope)
         webhook_id, overlap = id_of(input.id), timedelta(seconds=input.overlap_seconds)
         try:
             issued = await webhooks.rotate_webhook_secret(
@@ -165,7 +165,7 @@ class WebhookMutations:
         "For admins."
     )
     async def redeliver_webhook(self, info: Request, input: RedeliverWebhookInput) -> WebhookPayload:
-        scope, tenant_id = info.context.scope, administered_tenant(info.context.scope)
+        scope, tenant_id = info.context.scope, require_admin(info.context.scope)
         webhook_id, one = id_of(input.id), None if input.delivery_id is None else id_of(input.delivery_id)
         try:
             number = await webhooks.redeliver(info.context.database, tenant_id, webhook_id, one, by=scope.actor)

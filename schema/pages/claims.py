@@ -45,7 +45,7 @@ class WikiContradiction(Node):
     newer_source: WikiSource | None = relation(contradictions.newer_source, "The source that states it, if known.")
     newer_support: int = column("How many different sources of the page stated it when it was recorded.")
     suggested_resolution: WikiContradictionResolution | None = expression(
-        contradictions.suggested,
+        contradictions.suggested_resolution,
         "What the policy suggests: the newer claim, unless three sources or more state the older one and fewer the "
         "newer one, or both are of one moment. Null then: somebody has to decide.",
     )

@@ -37,7 +37,7 @@ class WikiMention(Node):
     @relation(mentions.promoted_page, "The page it became; an archived one only with `includeArchived`.")
     def promoted_page(include_archived: bool = False) -> WikiPage | None: ...
 
-    sources: Connection[WikiSource] = relation(mentions.seen_in, "Where it was seen, newest first.")
+    sources: Connection[WikiSource] = relation(mentions.seen_sources, "Where it was seen, newest first.")
 
 
 @strawberry.type

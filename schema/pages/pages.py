@@ -108,7 +108,7 @@ class WikiPage(Node):
         page_fields.contradicts, "The pages that it says it disagrees with, by title.", limit=20, per_row=2
     )
     related: list["WikiPage"] = relation(
-        page_fields.related,
+        page_fields.related_pages,
         "The active pages that it is related to, by title: whatever its text says, it has a reference to them.",
         limit=20,
         per_row=2,

@@ -5,7 +5,7 @@ from datetime import datetime
 import strawberry
 from strawberry.scalars import JSON
 
-from content.edits.differences import difference, unified_diff, worded
+from content.edits.differences import difference, unified_diff, word_diff
 from content.edits.merging import merge_texts
 from db import relations
 from db.access import BY_ID
@@ -57,7 +57,7 @@ class WikiProposal:
         proposed="proposed_body",
     )
     async def diff(base: str | None, proposed: str | None) -> str:
-        return await compared(base, proposed, in_words=False)
+        return await format_difference(base, proposed, in_words=False)
 
     @computed(
         "The same with every changed word marked: `[-went-]` and `{+came+}`.",
@@ -66,7 +66,7 @@ class WikiProposal:
         proposed="proposed_body",
     )
     async def word_diff(base: str | None, proposed: str | None) -> str:
-        return await compared(base, proposed, in_words=True)
+        return await format_difference(base, proposed, in_words=True)
 
     @computed(
         "The sections that were changed otherwise since: it can be accepted only with an amended text.",
@@ -83,13 +83,13 @@ class WikiProposal:
         return list((await read_in_thread(size, merge_texts, base, today, proposed)).conflicts)
 
 
-async def compared(base: str | None, proposed: str | None, *, in_words: bool) -> str:
+async def format_difference(base: str | None, proposed: str | None, *, in_words: bool) -> str:
     """Return how the proposed text differs from the one that was there, which a new page has none of."""
     if proposed is None:
         return ""
     old = base or ""
     found = await read_in_thread(len(old) + len(proposed), difference, old, proposed)
-    return worded(found) if in_words else unified_diff(found, "now", "proposed")
+    return word_diff(found) if in_words else unified_diff(found, "now", "proposed")
 
 
 @strawberry.type

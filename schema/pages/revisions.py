@@ -127,7 +127,7 @@ def line_document(line: DiffLine) -> dict[str, Any]:
 @strawberry.type
 class HistoryQueries:
     @source(
-        differences.compared,
+        differences.comparison_rows,
         "How the text of a page changed between two of its versions, in either order; null without one of them.",
         access=BY_ID,
         step=Step(compare, differences.COMPARED),

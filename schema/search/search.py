@@ -16,7 +16,7 @@ from ..enums import WikiPageStatus, WikiPageType
 from ..fields import OlderOwner, OwnerName, PageInfo, column, relation, source, whole
 from ..pages.pages import WikiPage
 from .search_hits import MobileWikiSearchHit, WikiSearchEdge, WikiSearchHit
-from .search_rows import SHOWN, Row, asked, hit_row, results_row
+from .search_rows import SHOWN, Row, hit_row, results_row, search_request
 
 search = relations.search
 
@@ -104,7 +104,7 @@ async def find_hits(
     filter: dict[str, Any] | None = None,
     **where: str | None,
 ) -> list[Row]:
-    question = await asked(context, wanted, query, limit, filter, where)
+    question = await search_request(context, wanted, query, limit, filter, where)
     found = await context.search(question)
     memories: Mapping[UUID, list[str]] = {}
     if "matchingMemoryIds" in wanted:
@@ -122,7 +122,7 @@ async def find_within(
     **where: str | None,
 ) -> Mapping[str, Any] | None:
     known: Mapping[str, Any] | None = await context.search_within(
-        await asked(context, wanted, query, limit, filter, where), again
+        await search_request(context, wanted, query, limit, filter, where), again
     )
     return known
 
@@ -138,16 +138,16 @@ async def find_results(
     explain: bool = False,
     **where: str | None,
 ) -> list[Row]:
-    question = await asked(context, wanted, query, first, filter, where, after, explain)
+    question = await search_request(context, wanted, query, first, filter, where, after, explain)
     found = await context.search(question)
     is_asked = "heldNames" in wanted and not found.hits and after is None
-    return [results_row(found, question, await context.held_names(question) if is_asked else ())]
+    return [results_row(found, question, await context.find_held_names(question) if is_asked else ())]
 
 
 async def find_related(
     context: Any, parent: Any, wanted: frozenset[str], page_id: str, limit: int | None = None
 ) -> list[Row]:
-    found: list[Row] = await context.related(identifier(page_id), LIKE if limit is None else limit)
+    found: list[Row] = await context.find_related(identifier(page_id), LIKE if limit is None else limit)
     return found
 
 

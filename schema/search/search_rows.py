@@ -16,7 +16,7 @@ SHOWN = {"snippet", "section"}
 CURSORS = {"cursor", "startCursor", "endCursor"}
 
 
-async def asked(
+async def search_request(
     context: Any,
     wanted: frozenset[str],
     query: str,
@@ -57,9 +57,9 @@ def filter_of(given: dict[str, Any]) -> Filter:
 
 def texts(given: list[str] | None) -> tuple[str, ...]:
     """Return the stored texts of an enum's members."""
-    from selection.declare.arguments import bounded, sendable  # slow to import, and rows need none of it
+    from selection.declare.arguments import check_length, sendable  # slow to import, and rows need none of it
 
-    return tuple(sendable(str(text)) for text in bounded(given or []))
+    return tuple(sendable(str(text)) for text in check_length(given or []))
 
 
 async def owner_named(context: Any, where: dict[str, str | None]) -> UUID | None:

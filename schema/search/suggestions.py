@@ -28,7 +28,7 @@ class WikiNamedPage:
 @strawberry.type
 class SuggestionQueries:
     @source(
-        suggestions.called,
+        suggestions.by_name,
         "The pages that answer to a name as a link would mean it: by slug, by a slug that they had, by title or by "
         "another name, whatever its case and accents. Active pages come first, then slugs; each page comes once.",
         owner=IN_OWNER.owner,
@@ -47,7 +47,7 @@ class SuggestionQueries:
     ) -> list[WikiNamedPage]: ...
 
     @source(
-        suggestions.suggested,
+        suggestions.by_prefix,
         "Active pages with a name that begins so, whatever its case and accents, each once by its best name: a whole "
         "name first, then the shorter ones, then names in which a later word begins so. A space ends the last word.",
         limit=8,
@@ -71,7 +71,7 @@ class WikiTag:
 
 @strawberry.type
 class TagQueries:
-    @source(relations.pages.counted, "The tags of a wiki, the most used first.")
+    @source(relations.pages.tag_counts, "The tags of a wiki, the most used first.")
     def wiki_tags(
         tenant_id: strawberry.ID | None = None,
         owner: OwnerName = None,

@@ -41,7 +41,7 @@ class Collector:
             self.visit(type_, selections, fields, visited)
         return fields
 
-    def wanted(self, nodes: Iterable[FieldNode]) -> frozenset[str]:
+    def field_names(self, nodes: Iterable[FieldNode]) -> frozenset[str]:
         """Return the names of all fields that are selected anywhere below, whatever they are of."""
         found: set[str] = set()
         spread: set[str] = set()

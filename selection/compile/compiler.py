@@ -97,7 +97,7 @@ class QueryCompiler:
         field = type_.fields.get(name)
         source = mapping_of(field) if field else None
         if field is not None and isinstance(source, Known):
-            return {key: self.known(field, nodes, source)}
+            return {key: self.known_object(field, nodes, source)}
         if field is None or not isinstance(source, Source):
             raise NotCompilable(name)
         return {key: self.source(field, nodes, source)}
@@ -142,20 +142,20 @@ class QueryCompiler:
         }
 
     def leaf(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
-        shown = json_format.formatted(type_, value)
-        return shown if json_format.is_sure(value) else self.guarded(type_, shown)
+        shown = json_format.format_value(type_, value)
+        return shown if json_format.is_sure(value) else self.guard(type_, shown)
 
-    def guarded(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
+    def guard(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
         """Return the value, required in bytes where the schema excludes null."""
-        return json_format.required(value) if self.mode is Mode.BYTES and is_non_null_type(type_) else value
+        return json_format.require(value) if self.mode is Mode.BYTES and is_non_null_type(type_) else value
 
-    def held(self, condition: ColumnElement[bool], value: ColumnElement[Any]) -> ColumnElement[Any]:
+    def guard_cursor(self, condition: ColumnElement[bool], value: ColumnElement[Any]) -> ColumnElement[Any]:
         """Return a value whose cursors are good on a condition: without it bytes fail, and values hold EXPIRED."""
         if self.mode is Mode.BYTES:
-            return json_format.required(case((condition, value)))
+            return json_format.require(case((condition, value)))
         return case((condition, value), else_=json_format.json_object({EXPIRED: literal("cursor")}))
 
-    def known(self, field: GraphQLField, nodes: Nodes, known: Known) -> ColumnElement[Any]:
+    def known_object(self, field: GraphQLField, nodes: Nodes, known: Known) -> ColumnElement[Any]:
         """Return an object of values that are bound: no table is read for them."""
         type_, columns = object_type(get_named_type(field.type)), list(known.step.columns)
         step, pairs = self.adds(StepUse(known.step, frozenset(), {})), Pairs()
@@ -164,7 +164,7 @@ class QueryCompiler:
                 pairs[key] = literal(type_.name)
                 continue
             place = columns.index(python_name(type_.fields[name]))
-            value = self.binds.add(found_value(step, place), known.step.columns[columns[place]])
+            value = self.binds.add(step_value(step, place), known.step.columns[columns[place]])
             pairs[key] = self.leaf(type_.fields[name].type, value)
         return json_format.json_object(pairs)
 
@@ -184,9 +184,9 @@ class QueryCompiler:
             owner = {"owner": source.owner(**place)} if source.owner else {}
             query = source.query(**owner, **self.bound(own))
         else:
-            wanted = self.collector.wanted(nodes)
+            wanted = self.collector.field_names(nodes)
             finding = StepUse(source.step, wanted, self.read(field, nodes))
-            query = source.query(self.found_within(finding) if self.within else self.found(finding))
+            query = source.query(self.rows_within(finding) if self.within else self.step_rows(finding))
         query = in_tenant(query)
         if source.variants is not None:
             return self.rows(
@@ -219,7 +219,7 @@ class QueryCompiler:
             return self.many(type_, nodes, query, page, item)
         # An object that takes `first` holds a list of that size.
         with self.list_of(page.size) if page and "first" in field.args else nullcontext():
-            return self.guarded(field.type, self.one(type_, nodes, query, item).scalar_subquery())
+            return self.guard(field.type, self.one(type_, nodes, query, item).scalar_subquery())
 
     def many(
         self, type_: GraphQLNamedType, nodes: Nodes, query: Select[Any], page: PageArgs | None, item: Item | None
@@ -234,7 +234,7 @@ class QueryCompiler:
         if item is not None:
             shown = item(query.columns_clause_froms[0])
         elif is_leaf_type(type_):
-            shown = json_format.formatted(type_, query.selected_columns[0])
+            shown = json_format.format_value(type_, query.selected_columns[0])
         else:
             shown = self.object(object_type(type_), nodes, query.columns_clause_froms[0])
         return query.with_only_columns(shown.label("item"), maintain_column_froms=True)
@@ -257,15 +257,15 @@ class QueryCompiler:
     def bound(self, arguments: Arguments) -> dict[str, Any]:
         return {name: bind(argument, self.binds) for name, argument in arguments.items()}
 
-    def found(self, finding: StepUse) -> FromClause:
+    def step_rows(self, finding: StepUse) -> FromClause:
         """Return what a step finds, as rows in the order it found them: unnest(arrays) WITH ORDINALITY."""
         index, types = self.adds(finding), finding.step.columns
-        arrays = [self.binds.add(found_column(index, i), ARRAY(type_)) for i, type_ in enumerate(types.values())]
+        arrays = [self.binds.add(step_column(index, i), ARRAY(type_)) for i, type_ in enumerate(types.values())]
         columns: list[Any] = [column(name, type_) for name, type_ in types.items()]
         rows = func.unnest(*arrays).table_valued(*columns, with_ordinality="ordinality")
         return rows.render_derived()
 
-    def found_within(self, finding: StepUse) -> FromClause:
+    def rows_within(self, finding: StepUse) -> FromClause:
         """Return the rows that a step finds, by the step's own select."""
         self.adds(finding)
         return within_of(finding).rows.subquery()
@@ -294,9 +294,9 @@ def is_within(findings: Sequence[StepUse]) -> bool:
     return len(findings) == 1 and all(one.step.within and not one.step.within.lacks & one.wanted for one in findings)
 
 
-def found_value(step: int, column: int) -> Getter:
+def step_value(step: int, column: int) -> Getter:
     return lambda request: request.found[step][0][column]
 
 
-def found_column(step: int, column: int) -> Getter:
+def step_column(step: int, column: int) -> Getter:
     return lambda request: [row[column] for row in request.found[step]]

@@ -162,7 +162,7 @@ class ConnectionSelection:
                 for get in asked
             ),
         )
-        return self.compiler.held(held, shown)
+        return self.compiler.guard_cursor(held, shown)
 
     def rows(self) -> Select[Any]:
         """Return the page in the direction it is walked."""
@@ -200,9 +200,9 @@ class ConnectionSelection:
         match name:
             case "nodes":
                 edge = object_type(get_named_type(type_.fields["edges"].type))
-                return self.listed(key, self.node(edge, nodes))
+                return self.list_items(key, self.node(edge, nodes))
             case "edges":
-                return self.listed(key, self.edge(object_type(inner), nodes))
+                return self.list_items(key, self.edge(object_type(inner), nodes))
             case "pageInfo":
                 info = self.fields(object_type(inner), nodes, self.page_info)
                 return lambda rows: json_format.json_object({key: make(rows) for key, make in info.items()})
@@ -235,7 +235,7 @@ class ConnectionSelection:
             case "startCursor" | "endCursor":
                 self.columns["cursor"] = self.cursor()
                 at = 0 if name == "startCursor" else -1
-                return lambda rows: self.aggregated(rows, rows.c.cursor).op("->>")(at)
+                return lambda rows: self.aggregate(rows, rows.c.cursor).op("->>")(at)
             case "hasNextPage" if not self.page.backward:
                 return self.more
             case "hasPreviousPage" if self.page.backward:
@@ -248,11 +248,11 @@ class ConnectionSelection:
 
     # -- aggregates over the page
 
-    def listed(self, key: str, item: ColumnElement[Any]) -> Outer:
+    def list_items(self, key: str, item: ColumnElement[Any]) -> Outer:
         self.columns[f"item_{key}"] = item
-        return lambda rows: func.coalesce(self.aggregated(rows, rows.c[f"item_{key}"]), json_format.EMPTY)
+        return lambda rows: func.coalesce(self.aggregate(rows, rows.c[f"item_{key}"]), json_format.EMPTY)
 
-    def aggregated(self, rows: Subquery, column: ColumnElement[Any]) -> ColumnElement[Any]:
+    def aggregate(self, rows: Subquery, column: ColumnElement[Any]) -> ColumnElement[Any]:
         items: Any = func.json_agg(column)
         if self.page.backward:
             items = items.aggregate_order_by(rows.c.number.desc())

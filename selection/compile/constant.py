@@ -19,7 +19,7 @@ from graphql import (
 
 from ..errors import NotCompilable
 from ..execute.plan import Context
-from .introspection import introspected
+from .introspection import introspection_rows
 
 OF_THE_SCHEMA = {"__schema", "__type", "__typename"}
 Fragments = dict[str, FragmentDefinitionNode]
@@ -34,7 +34,7 @@ class Constant:
         if not isinstance(result, ExecutionResult) or result.errors:
             raise NotCompilable("what is asked of the schema has no plain answer")
         self.data = orjson.dumps(result.data)
-        self.cost = introspected(schema, definition.selection_set, fragments)
+        self.cost = introspection_rows(schema, definition.selection_set, fragments)
 
     async def run(self, context: Context, request: object) -> bytes:
         await context.spend(self.cost)

@@ -13,7 +13,7 @@ ROOTS = frozenset({"__schema", "__type", "_service"})
 ABOUT = ROOTS | {"__typename"}
 
 
-def introspected(schema: GraphQLSchema, selections: SelectionSetNode, fragments: Fragments) -> int:
+def introspection_rows(schema: GraphQLSchema, selections: SelectionSetNode, fragments: Fragments) -> int:
     """Return the rows that its introspection amounts to; 0 when it has none. The document must be valid."""
     sizes = list_sizes(schema)
     asked = [node for node in fields(selections, fragments) if node.name.value in ROOTS]

@@ -124,11 +124,13 @@ def reader(type_: GraphQLInputType) -> Reader | None:
     nullable = get_nullable_type(type_)
     if isinstance(nullable, GraphQLList):
         item = reader(nullable.of_type)
-        return lambda values: [value if value is None or item is None else item(value) for value in bounded(values)]
+        return lambda values: [
+            value if value is None or item is None else item(value) for value in check_length(values)
+        ]
     return {"ID": identifier, "String": sendable}.get(get_named_type(type_).name)
 
 
-def bounded(values: list[Any]) -> list[Any]:
+def check_length(values: list[Any]) -> list[Any]:
     if len(values) > LONGEST_LIST:
         raise BadInput(f"A list in an argument holds {LONGEST_LIST} values at most.")
     return values
@@ -176,10 +178,10 @@ class PageArgs:
         self.backward = "last" in given
         self.per_row, self.history = paging.per_row, paging.history
         asked = given.get("last") or given.get("first") or given.get("limit")
-        self.size = asked_size(asked, paging) if asked else Fixed(paging.default)
+        self.size = page_size(asked, paging) if asked else Fixed(paging.default)
 
 
-def asked_size(asked: Getter, paging: Paging) -> Getter:
+def page_size(asked: Getter, paging: Paging) -> Getter:
     if isinstance(asked, Fixed):
         with suppress(BadInput):  # each request is told so, before any SQL
             return Fixed(size_of(asked.value, paging))

@@ -40,7 +40,7 @@ def is_sure(value: ColumnElement[Any]) -> bool:
     return isinstance(value, Column) and not value.nullable
 
 
-def formatted(type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
+def format_value(type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
     """Return a scalar or enum as clients see it."""
     named = get_named_type(type_)
     if isinstance(named, GraphQLEnumType):
@@ -61,7 +61,7 @@ def upper(value: ColumnElement[Any]) -> ColumnElement[Any]:
     return func.upper(value)
 
 
-def required(value: ColumnElement[Any]) -> ColumnElement[Any]:
+def require(value: ColumnElement[Any]) -> ColumnElement[Any]:
     """Return a value whose null makes the statement fail: graphql-core then reports and propagates it properly."""
     return func.coalesce(func.to_json(value), cast(func.concat("null in a non-null field"), JSON))
 

@@ -110,13 +110,13 @@ class Engine:
 
     async def as_bytes(self, operation: Operation, given: dict[str, Any], context: Context) -> bytes:
         """Return the whole answer, with the data as Postgres wrote it. Raises NotCompilable."""
-        variables, plan = await self.planned(operation, given)
+        variables, plan = await self.plan(operation, given)
         data = await plan.run(context, Request(variables, context.scope, []))
         return COMPILED % (data or b"null", context.spent, context.budget)
 
-    async def planned(self, operation: Operation, given: dict[str, Any]) -> tuple[VariableValues, QueryPlan | Constant]:
+    async def plan(self, operation: Operation, given: dict[str, Any]) -> tuple[VariableValues, QueryPlan | Constant]:
         """Return the variables as the operation declares them, and the plan for their shape. Raises NotCompilable."""
-        variables = await self.coerced(operation, given)
+        variables = await self.coerce(operation, given)
         shape = operation.shape(variables)
         plan: QueryPlan | Constant | NotCompilable = operation.plans.find(shape) or await operation.plans.get_in_thread(
             shape, lambda: self.whole_plan(operation, variables)
@@ -125,7 +125,7 @@ class Engine:
             raise NotCompilable(*plan.args)
         return variables, plan
 
-    async def coerced(self, operation: Operation, given: dict[str, Any]) -> VariableValues:
+    async def coerce(self, operation: Operation, given: dict[str, Any]) -> VariableValues:
         """Coerce the variables; many or long ones in a thread."""
         if is_large(given, self.limits):
             return await compile_in_thread(lambda: coerce_variables(self.schema, operation, given, self.limits))

@@ -107,23 +107,23 @@ async def explain(engine: Engine, text: str, variables: dict[str, Any], name: st
         message = f"Only a query can be explained, and this is a {kind}. Explain a query with the same fields."
         raise Invalid([GraphQLError(message)], "NOT_A_QUERY")
     try:
-        values, plan = await engine.planned(operation, variables)
+        values, plan = await engine.plan(operation, variables)
     except NotCompilable:
         return await field_by_field(engine, document, variables, scope)
     if isinstance(plan, Constant):
         return Explanation(label, OPERATION + plan.cost, ())
     request = Request(values, scope, [])
     cost = OPERATION + plan.checked_cost(request)
-    statement = explained(plan, request, None)
+    statement = explain_statement(plan, request, None)
     if plan.whole is None:
         return Explanation(label, cost, (statement,))
-    return Explanation(label, cost, (explained(plan.whole, request, None),), statement)
+    return Explanation(label, cost, (explain_statement(plan.whole, request, None),), statement)
 
 
 async def field_by_field(engine: Engine, document: Document, variables: dict[str, Any], scope: Any) -> Explanation:
     """Compile an operation that graphql-core executes: each root field sends a statement of its own."""
     operation = document.operation
-    request = Request(await engine.coerced(operation, variables), scope, [])
+    request = Request(await engine.coerce(operation, variables), scope, [])
     collector = Collector(engine.schema, operation.fragments, request.variables)
     root = engine.schema.query_type
     assert root is not None
@@ -134,7 +134,7 @@ async def field_by_field(engine: Engine, document: Document, variables: dict[str
         if field is not None and isinstance(source, Source):
             plan = source_plan(collector, field, nodes, source, Mode.VALUES)
             cost += plan.checked_cost(request)
-            statements.append(explained(plan, request, key))
+            statements.append(explain_statement(plan, request, key))
     return Explanation(operation_label(operation.definition), cost, tuple(statements))
 
 
@@ -142,7 +142,7 @@ def operation_label(definition: OperationDefinitionNode) -> str:
     return f"{definition.operation.value} {definition.name.value if definition.name else '(without a name)'}"
 
 
-def explained(plan: QueryPlan, request: Request, field: str | None) -> ExplainedStatement:
+def explain_statement(plan: QueryPlan, request: Request, field: str | None) -> ExplainedStatement:
     parameters = tuple(parameter(plan, get, request) for get in plan.getters)
     return ExplainedStatement(field, plan.sql, parameters, plan.anew, bool(plan.steps))
 

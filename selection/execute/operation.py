@@ -34,7 +34,7 @@ from graphql.pyutils import Undefined
 from content.limits import quoted
 from lib.lru import CacheStats
 
-from ..compile.introspection import ABOUT, fields, introspected
+from ..compile.introspection import ABOUT, fields, introspection_rows
 from ..compile.parameters import ABSENT, is_plain, shape
 from ..declare.contract import mapping_of
 from ..limits import WRITE, Limits, measure_variables, refusals
@@ -172,13 +172,13 @@ class Document:
     def __init__(
         self, schema: GraphQLSchema, text: str, name: str | None, limits: Limits, plans: CacheStats | None = None
     ) -> None:
-        self.ast = parsed(schema, text, limits)
+        self.ast = parse_document(schema, text, limits)
         definition = get_operation_ast(self.ast, name)
         if definition is None:
             raise Invalid([GraphQLError(which(self.ast, name))], "OPERATION_RESOLUTION_FAILURE")
         fragments = {node.name.value: node for node in self.ast.definitions if isinstance(node, FragmentDefinitionNode)}
         self.operation = Operation(schema, definition, fragments, plans)
-        self.introspected = introspected(schema, definition.selection_set, fragments)
+        self.introspected = introspection_rows(schema, definition.selection_set, fragments)
         self.only_introspects = all(node.name.value in ABOUT for node in fields(definition.selection_set, fragments))
         self.weight = self.introspected + writes(definition, fragments) * WRITE
 
@@ -202,7 +202,7 @@ def which(document: DocumentNode, name: str | None) -> str:
     return "There is no operation in this document."
 
 
-def parsed(schema: GraphQLSchema, text: str, limits: Limits) -> DocumentNode:
+def parse_document(schema: GraphQLSchema, text: str, limits: Limits) -> DocumentNode:
     try:
         document = parse(text, max_tokens=limits.tokens)
     except GraphQLError as error:

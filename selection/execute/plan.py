@@ -39,7 +39,7 @@ class Context(Protocol):
         """Return the one JSON value of a statement, which may have to be planned `anew` for these arguments."""
 
 
-def bounded(result: ColumnElement[Any]) -> Select[Any]:
+def limit_size(result: ColumnElement[Any]) -> Select[Any]:
     """Return the value and its size in bytes; without the value where that is more than ANSWER_MAX."""
     answer = select(result.label("answer")).offset(literal(0)).subquery("whole")  # so that it is computed once
     size = func.pg_column_size(answer.c.answer)
@@ -56,7 +56,7 @@ class QueryPlan:
 
         `nothing` is the answer when no step found anything, known without asking Postgres.
         """
-        statement = bounded(result)
+        statement = limit_size(result)
         if tables := unbound_tables(statement):
             raise AssertionError(f"{tables} would be read for every tenant")
         compiled = statement.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True})

@@ -75,7 +75,7 @@ class Resolvers:
         async def resolve(parent: Any, info: Info, **arguments: Any) -> Any:
             if info.root_value is PassingOn and info.operation.operation is OperationType.MUTATION:
                 with suppress(NotCompilable):
-                    return completed(await run(Mode.BYTES, parent, info))
+                    return as_fragment(await run(Mode.BYTES, parent, info))
                 record_values()
             data = await run(Mode.VALUES, parent, info)
             found = None if data is None else orjson.loads(data)
@@ -115,7 +115,7 @@ def source_plan(collector: Collector, field: GraphQLField, nodes: Nodes, source:
     return QueryPlan(compiler, compiler.source(field, nodes, source), places, nothing)
 
 
-def completed(data: bytes | None) -> orjson.Fragment | None:
+def as_fragment(data: bytes | None) -> orjson.Fragment | None:
     """Return what the compiler has completed, to be passed on."""
     return None if data is None else orjson.Fragment(data)
 

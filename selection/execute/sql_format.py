@@ -103,15 +103,15 @@ def lines(items: Sequence[Item], indent: str) -> Iterator[str]:
         for part in parts:
             yield from lines(part, indent)
     elif len(parts := list(between_commas(items))) > 1:
-        yield from listed(items, parts, indent)
+        yield from format_list(items, parts, indent)
     elif len(parts := list(split(items, begins_condition))) > 1:
         for place, part in enumerate(parts):
             yield from lines(part, indent + INDENT if place else indent)
     else:
-        yield from opened(items, indent)
+        yield from format_groups(items, indent)
 
 
-def listed(items: Sequence[Item], parts: list[Sequence[Item]], indent: str) -> Iterator[str]:
+def format_list(items: Sequence[Item], parts: list[Sequence[Item]], indent: str) -> Iterator[str]:
     """Put each part on lines of its own, under the words that begin the clause."""
     if head := length_of_head(items):
         yield indent + flat(items[:head])
@@ -132,7 +132,7 @@ def length_of_head(items: Sequence[Item]) -> int:
     return int(begins_clause(items, 0))
 
 
-def opened(items: Sequence[Item], indent: str) -> Iterator[str]:
+def format_groups(items: Sequence[Item], indent: str) -> Iterator[str]:
     """Put one item after another; the longest group, and any other that does not fit, is broken at its brackets."""
     line = indent
     longest = max((len(item.flat) for item in items if isinstance(item, Brackets)), default=0)

@@ -41,7 +41,7 @@ def check_has_event(context: Any) -> None:
         raise Invalid([GraphQLError(ELSEWHERE)], "STREAM_REQUIRED")
 
 
-async def subscribed(
+async def subscribe(
     schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits, context: Any
 ) -> Events:
     """Subscribe. Raises Invalid, or what the field's own `events` raises, before the first event."""

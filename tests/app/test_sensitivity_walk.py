@@ -199,7 +199,7 @@ def calls(secrets: Secrets) -> Iterator[tuple[str, dict[str, Any]]]:
         "question": "Which?", "why": "So.", "decision": "This.", "sensitivity": None,
     }  # fmt: skip
     for name, tool in sorted(BY_NAME.items(), key=lambda one: one[1].writes):  # whoever writes a word may read it then
-        schema = tool.listed(with_output=False).input_schema
+        schema = tool.definition(with_output=False).input_schema
         required = schema.get("required", [])
         base = {one: fixed[one] for one in required if one in fixed}
         if set(required) <= base.keys():

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from compiler.authors import BadAnswer, section_text, unwrapped
+from compiler.authors import BadAnswer, section_text, unwrap_fence
 
 TASK: Any = SimpleNamespace(slug="notes", page_title="Austin")
 
@@ -27,8 +27,8 @@ async def test_a_fence_around_the_whole_answer_is_taken_off(marks: str, info: st
 
 def test_code_in_a_fenced_answer_stays() -> None:
     code = "Run it:\n\n```sh\nmake\n```\n\nThen look."
-    assert unwrapped(f"```markdown\n{code}\n```") == code
-    assert unwrapped(f"````\n{code}\n````") == code
+    assert unwrap_fence(f"```markdown\n{code}\n```") == code
+    assert unwrap_fence(f"````\n{code}\n````") == code
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_code_in_a_fenced_answer_stays() -> None:
     ],
 )
 def test_any_other_answer_stays_as_it_is(answer: str) -> None:
-    assert unwrapped(answer) == answer
+    assert unwrap_fence(answer) == answer
 
 
 @pytest.mark.parametrize("answer", [None, 3, b"text", ["text"]])

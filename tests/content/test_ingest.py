@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content.ingest.digest import SUMMARY_MAX, digest
-from content.ingest.extraction import HTML, PDF, TEXT, Unreadable, extracted, media_type_of, tidied
+from content.ingest.extraction import HTML, PDF, TEXT, Unreadable, extract, media_type_of, tidy
 from content.ingest.flags import FLAGS_MAX, flags
 from lib.processes import OutOfTime, run_bounded
 
@@ -39,7 +39,7 @@ def pdf(text: str, title: str = "Kiln log") -> bytes:
 
 
 def test_a_pdf_is_read_with_its_title() -> None:
-    found = extracted(PDF, pdf("The kiln was fired twice."))
+    found = extract(PDF, pdf("The kiln was fired twice."))
     assert (found.text, found.title) == ("The kiln was fired twice.\n", "Kiln log")
 
 
@@ -49,7 +49,7 @@ def test_a_web_page_is_read_without_what_is_not_its_text() -> None:
         b"<nav><a href='/'>Home</a></nav><main><h2>Soup &amp; bread</h2><ul><li>Caldo</li><li>P\xe3o</li></ul>"
         b"<!-- hidden --><script>steal()</script></main><footer>(c)</footer></body></html>"
     )
-    found = extracted(HTML, page)
+    found = extract(HTML, page)
     assert (found.text, found.title) == ("## Soup & bread\n\n- Caldo\n- Pão\n", "Café menu")
 
 
@@ -73,11 +73,11 @@ def test_the_media_type_is_what_is_said_or_what_it_looks_like(
 @given(st.binary(max_size=400), st.sampled_from([HTML, TEXT]))
 def test_any_bytes_are_read_or_refused(data: bytes, media_type: str) -> None:
     try:
-        text = extracted(media_type, data).text
+        text = extract(media_type, data).text
     except Unreadable:
         return
     assert "\x00" not in text
-    assert tidied(text) == text
+    assert tidy(text) == text
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.languages import CODES, LANGUAGES, common_words, language_of, named
+from content.languages import CODES, LANGUAGES, common_words, find_configuration, language_of
 from tests.content.strategies import JSON
 
 
@@ -33,17 +33,22 @@ from tests.content.strategies import JSON
     ],
 )
 def test_a_language_has_one_name(text: str, language: str | None) -> None:
-    assert named(text) == language
+    assert find_configuration(text) == language
 
 
 @pytest.mark.parametrize("name", sorted(LANGUAGES))
 def test_a_name_stands_for_itself(name: str) -> None:
-    assert named(name) == named(name.upper()) == name
+    assert find_configuration(name) == find_configuration(name.upper()) == name
 
 
 @pytest.mark.parametrize("code", sorted(CODES))
 def test_a_code_stands_for_its_language_with_any_region(code: str) -> None:
-    assert named(code) == named(f"{code}-XX") == named(f"{code}_Latn_XX") == CODES[code]
+    assert (
+        find_configuration(code)
+        == find_configuration(f"{code}-XX")
+        == find_configuration(f"{code}_Latn_XX")
+        == CODES[code]
+    )
 
 
 @pytest.mark.parametrize(

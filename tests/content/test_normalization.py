@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from content import normalization
 from content.markdown.links import find_links
 from content.names import normalise, section_slug, slugify
-from content.normalization import MARKS_MAX, bounded, fold, fold_letters, normalize
+from content.normalization import MARKS_MAX, fold, fold_letters, limit_marks, normalize
 from content.search.search_query import understand
 from content.search.words import words
 from resolvers.import_export import names
@@ -52,28 +52,28 @@ def run_lengths(text: str) -> list[int]:
 
 @given(MARKED)
 def test_no_run_is_longer_than_unicode_allows_in_a_stream(text: str) -> None:
-    assert max(run_lengths(bounded(text)), default=0) <= MARKS_MAX
+    assert max(run_lengths(limit_marks(text)), default=0) <= MARKS_MAX
 
 
 @given(st.text() | MARKED)
 def test_text_whose_runs_are_short_stays_as_it_is(text: str) -> None:
     if max(run_lengths(text), default=0) <= MARKS_MAX:
-        assert bounded(text) == text
+        assert limit_marks(text) == text
         assert [normalize(form, text) for form in FORMS] == [unicodedata.normalize(form, text) for form in FORMS]
 
 
 @given(MARKED)
 def test_doing_it_twice_changes_nothing(text: str) -> None:
-    assert bounded(bounded(text)) == bounded(text)
+    assert limit_marks(limit_marks(text)) == limit_marks(text)
     for form in FORMS:
         assert normalize(form, normalize(form, text)) == normalize(form, text)
     assert normalise(normalise(text)) == normalise(text)
 
 
 def test_the_first_thirty_marks_stay() -> None:
-    assert bounded("a" + "\u0301" * 31 + "b" + "\u0301" * 29) == "a" + "\u0301" * 30 + "b" + "\u0301" * 29
-    assert bounded("é" + "\u0301" * 30) == "é" + "\u0301" * 29
-    assert bounded("a" + "\u0344" * 16) == "a" + "\u0344" * 15
+    assert limit_marks("a" + "\u0301" * 31 + "b" + "\u0301" * 29) == "a" + "\u0301" * 30 + "b" + "\u0301" * 29
+    assert limit_marks("é" + "\u0301" * 30) == "é" + "\u0301" * 29
+    assert limit_marks("a" + "\u0344" * 16) == "a" + "\u0344" * 15
 
 
 def test_every_character_that_begins_with_a_mark_is_known() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from content.limits import SLUG
-from content.names import NoSlug, is_slug, numbered, numbered_section, section_slug, slugify
+from content.names import NoSlug, is_slug, numbered_section, numbered_slug, section_slug, slugify
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_what_slugify_makes_is_a_slug(title: str) -> None:
 @given(st.text(alphabet="ab -", min_size=1, max_size=300), st.integers(min_value=2, max_value=10**6))
 def test_a_numbered_slug_is_a_slug(title: str, n: int) -> None:
     try:
-        slug = numbered(slugify(title), n)
+        slug = numbered_slug(slugify(title), n)
     except NoSlug:
         return
     assert is_slug(slug)

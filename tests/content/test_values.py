@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from content.limits import METADATA_DEPTH, METADATA_VALUES, BadText
-from content.values import bounded, jsonable, scalar
+from content.values import copy_bounded, jsonable, scalar
 from tests.content.strategies import JSON
 
 
@@ -32,13 +32,13 @@ def test_what_a_caller_gives_is_limited_in_depth_and_number() -> None:
     deep: list[Any] = []
     for _ in range(METADATA_DEPTH.most - 1):
         deep = [deep]
-    assert bounded({"a": deep}) == {"a": deep}
+    assert copy_bounded({"a": deep}) == {"a": deep}
     with pytest.raises(BadText, match="too deep"):
-        bounded({"a": [deep]})
+        copy_bounded({"a": [deep]})
     many = [0] * (METADATA_VALUES.most - 2)
-    assert bounded({"a": many}) == {"a": many}
+    assert copy_bounded({"a": many}) == {"a": many}
     with pytest.raises(BadText, match="too many"):
-        bounded({"a": [0, *many]})
+        copy_bounded({"a": [0, *many]})
 
 
 def test_a_file_holds_what_a_caller_may_give_some_levels_deeper() -> None:

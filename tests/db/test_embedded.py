@@ -266,7 +266,7 @@ async def test_the_log_says_why_a_server_that_died_cannot_be_started_again(
     settings = used_dir / "postgres" / "postgresql.conf"
     whole = settings.read_text()
     server = EmbeddedServer(used_dir, durable=False)
-    with server, server.kept_running():
+    with server, server.keep_running():
         settings.write_text(whole + "shared_buffers = 'none'\n")
         crash(used_dir)
         await becomes(lambda: "PostgreSQL could not be started again: pg_ctl failed" in caplog.text)
@@ -278,7 +278,7 @@ async def test_the_log_says_why_a_server_that_died_cannot_be_started_again(
 async def test_a_log_that_has_grown_large_is_moved_aside_while_the_server_runs(used_dir: Path) -> None:
     log = used_dir / "postgres.log"
     server = EmbeddedServer(used_dir, durable=False)
-    with server as dsn, server.kept_running():
+    with server as dsn, server.keep_running():
         connection = await asyncpg.connect(dsn)
         with log.open("ab") as file:
             file.write(b"x" * (LOG_MOST + 1))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text as sqlalchemy_text
 from sqlalchemy.dialects.postgresql import asyncpg as dialects
 
-from db.sql import Statement, combined, is_independent, literal, numbered, statements, texts
+from db.sql import Statement, combine, is_independent, literal, parse_statement, statements, texts
 from tests.sql_text import NOUNS
 
 SAYS = Statement("SELECT $2 || '/' || $1 || '/' || $2", ("one", "other"))
@@ -20,7 +20,7 @@ async def test_a_text_is_the_same_text_as_sql(empty_dsn: str, reads_backslashes:
     await connection.execute(f"SET standard_conforming_strings = {'off' if reads_backslashes else 'on'}")
     for text in AWKWARD:
         for other in AWKWARD:
-            written = SAYS.written({"one": text, "other": other})
+            written = SAYS.render({"one": text, "other": other})
             assert await connection.fetchval(written) == f"{other}/{text}/{other}"
     await connection.close()
 
@@ -42,7 +42,7 @@ def test_names_become_numbers_as_sqlalchemy_would_have_it() -> None:
 
 
 def test_a_name_that_comes_again_is_the_same_number_and_a_cast_is_no_name() -> None:
-    assert numbered("SELECT :b, :a, CAST(:b AS text), 'x'::text, a[1:2]") == Statement(
+    assert parse_statement("SELECT :b, :a, CAST(:b AS text), 'x'::text, a[1:2]") == Statement(
         "SELECT $1, $2, CAST($1 AS text), 'x'::text, a[1:2]", ("b", "a")
     )
 
@@ -53,7 +53,7 @@ DROP = Statement("DELETE FROM links WHERE tenant_id = $1 AND id = $2", ("tenant_
 
 def test_statements_together_share_what_all_are_given_and_nothing_else() -> None:
     last = Statement("-- A page.\nSELECT id FROM pages WHERE id = $1 AND tenant_id = $2", ("id", "tenant_id"))
-    assert combined((WRITE, DROP), last, frozenset({"tenant_id"})) == Statement(
+    assert combine((WRITE, DROP), last, frozenset({"tenant_id"})) == Statement(
         "WITH sent_0 AS (INSERT INTO sections (tenant_id, id) VALUES ($1, $2)), "
         "sent_1 AS (DELETE FROM links WHERE tenant_id = $1 AND id = $3) "
         "SELECT id FROM pages WHERE id = $4 AND tenant_id = $1",
@@ -64,7 +64,7 @@ def test_statements_together_share_what_all_are_given_and_nothing_else() -> None
 @pytest.mark.parametrize("beginning", ["WITH", "WITH RECURSIVE"])
 def test_a_statement_with_arms_of_its_own_keeps_them_behind_the_others(beginning: str) -> None:
     last = Statement(f"{beginning} p AS (SELECT $1) SELECT * FROM p", ("id",))
-    together = combined((WRITE,), last, frozenset())
+    together = combine((WRITE,), last, frozenset())
     assert together.sql.startswith(f"{beginning} sent_0 AS (INSERT INTO")
     assert together.sql.endswith("), p AS (SELECT $3) SELECT * FROM p")
 

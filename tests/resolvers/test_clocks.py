@@ -13,7 +13,7 @@ from db.ids import first_id
 from db.scope import Role, Scope
 from resolvers.auth.api_keys import create_api_key, find_key, list_api_keys, rotate_api_key
 from resolvers.auth.credentials import Credentials, Tokens
-from resolvers.auth.oauth import AuthorizationRequest, Client, authorize, connected_programs, find_by_code
+from resolvers.auth.oauth import AuthorizationRequest, Client, authorize, find_by_code, find_programs
 from resolvers.errors import Conflict, NotFound, Unauthenticated
 from resolvers.idempotency import KEPT_FOR, Attempt, forget_answers
 from resolvers.model.drafts import PageDraft
@@ -97,9 +97,9 @@ async def test_a_program_is_let_in_for_its_time(wiki: Wiki) -> None:
     assert timedelta() < found.code_expires_in <= timedelta(minutes=1)
     assert timedelta(days=89) < found.expires_in <= timedelta(days=90)
     await wiki.look.execute("UPDATE oauth_authorizations SET redeemed_at = now(), expires_at = now() + interval '1 h'")
-    assert [one.client_name for one in await connected_programs(wiki.database, wiki.scope)] == ["Writer"]
+    assert [one.client_name for one in await find_programs(wiki.database, wiki.scope)] == ["Writer"]
     await wiki.look.execute("UPDATE oauth_authorizations SET expires_at = now() - interval '1 second'")
-    assert await connected_programs(wiki.database, wiki.scope) == []
+    assert await find_programs(wiki.database, wiki.scope) == []
 
 
 @WRONG

@@ -34,9 +34,9 @@ class Recorder(Context):
         self.searches.append(asked)
         return await super().search_sources(asked)
 
-    async def related(self, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
+    async def find_related(self, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
         self.searches.append(page_id)
-        return await super().related(page_id, limit)
+        return await super().find_related(page_id, limit)
 
     async def hot_index(self, owner_id: UUID | None, limit: int) -> list[tuple[UUID, float]]:
         self.searches.append(owner_id)

@@ -8,7 +8,7 @@ import typer
 from ..options import AsJson, Owner, Tenant
 from ..output import say, show
 from .history import wiki_app
-from .pages import ask_as, named
+from .pages import ask_as, format_page_name
 from .wiki import Beyond
 
 if TYPE_CHECKING:
@@ -123,6 +123,6 @@ def questions(
         if one["reason"]:
             say(f"    withdrawn: {one['reason']}")
         if one["decision"]:
-            say(f"    decided: {one['decision']}{' in ' + named(one['page']) if one['page'] else ''}")
+            say(f"    decided: {one['decision']}{' in ' + format_page_name(one['page']) if one['page'] else ''}")
     if found["pageInfo"]["hasNextPage"]:
         say(f"Older ones: --after {found['pageInfo']['endCursor']}")

@@ -7,7 +7,7 @@ import typer
 
 from ..options import AsJson, Owner, Tenant
 from ..output import say, show
-from .pages import TYPES, ExpectedVersion, PageName, Summary, find_page_id, named, on_page
+from .pages import TYPES, ExpectedVersion, PageName, Summary, find_page_id, format_page_name, on_page
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -287,7 +287,7 @@ def create(
         wiki = await find_wiki(database, tenant, owner)
         saved = await create_page(database, wiki.scope(Role.MEMBER), draft)
         page = (await read_stored(database, wiki, "created", {"id": str(saved.page_id)}))["node"]
-        return {"page": named(page), "id": str(saved.page_id), "version": saved.version}
+        return {"page": format_page_name(page), "id": str(saved.page_id), "version": saved.version}
 
     done = session(work)
     if as_json:

@@ -64,7 +64,7 @@ def explain(
         from schema.root import make_engine
         from selection.execute.operation import Invalid
 
-        from ...explain import ExplainRequest, analyzed, estimated, not_explained
+        from ...explain import ExplainRequest, analyze_operation, estimate_operation, not_explained
         from ...http.request import document_limits
         from ..options import read_settings
         from ..session import find_wiki
@@ -75,9 +75,9 @@ def explain(
         asked, options = ExplainRequest(text, where | given, operation), ["FORMAT JSON"] if as_json else []
         try:
             if analyze:
-                found = await analyzed(database, scope, engine, asked, options, settings.max_cost)
+                found = await analyze_operation(database, scope, engine, asked, options, settings.max_cost)
             else:
-                found = await estimated(database, scope, engine, asked, options)
+                found = await estimate_operation(database, scope, engine, asked, options)
         except (Invalid, GraphQLError) as error:
             errors = error.errors if isinstance(error, Invalid) else [error]
             raise not_explained(errors, "stdin" if file == STDIN else file) from None

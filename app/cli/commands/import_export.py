@@ -58,13 +58,13 @@ def import_notes(
     from resolvers.import_export.importing import import_path
 
     from ..progress import progress
-    from ..session import find_wiki, made_wiki, session
+    from ..session import find_or_create_wiki, find_wiki, session
 
     if not path.exists():
         raise BadInput(f"There is no {path}. Give a folder of .md files, a .zip of one, or a .jsonl file.", "path")
 
     async def work(database: "Database") -> "ImportResult":
-        wiki = await (made_wiki if create else find_wiki)(database, tenant, owner)
+        wiki = await (find_or_create_wiki if create else find_wiki)(database, tenant, owner)
         with progress() as report:
             made_by = formats.Format(format)
             return await import_path(database, wiki.scope(Role.ADMIN), path, report=report, format=made_by)

@@ -123,10 +123,10 @@ async def catch_up(database: Database) -> None:
 def format_amount(wikis: Sequence[Row]) -> str:
     """Return an amount such as `1,234 pages of 2 wikis`."""
     sources = sum(wiki["unread_sources"] for wiki in wikis)
-    return counted(sum(wiki["unread"] for wiki in wikis), sources, len(wikis))
+    return format_counts(sum(wiki["unread"] for wiki in wikis), sources, len(wikis))
 
 
-def counted(pages: int, sources: int, wikis: int) -> str:
+def format_counts(pages: int, sources: int, wikis: int) -> str:
     some = [(pages, "page")] * (pages > 0 or not sources) + [(sources, "source")] * (sources > 0)
     read = " and ".join(f"{number:,} {name}{'' if number == 1 else 's'}" for number, name in some)
     return f"{read} of {wikis:,} wiki{'' if wikis == 1 else 's'}"

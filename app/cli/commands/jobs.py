@@ -61,8 +61,8 @@ def compile_wiki(
         scope = (await find_wiki(database, tenant, owner)).scope(Role.ADMIN)
         job_id = await ask_for_compile(database, scope, options={"propose": True} if propose else None)
         if compiler is None:
-            return await summed(database, scope, [job_id])
-        done = await summed(database, scope, [job_id, *await finished(database, scope, compiler)])
+            return await sum_jobs(database, scope, [job_id])
+        done = await sum_jobs(database, scope, [job_id, *await finish_jobs(database, scope, compiler)])
         return done | await compile_state(database, scope, done)
 
     job = session(work)
@@ -72,7 +72,7 @@ def compile_wiki(
         say_job(job)
 
 
-async def finished(database: "Database", scope: "Scope", compiler: "Compiler") -> "set[UUID]":
+async def finish_jobs(database: "Database", scope: "Scope", compiler: "Compiler") -> "set[UUID]":
     """Return the jobs of the wiki that were open, once none is: run here, retries included, or by another worker
     meanwhile.
 
@@ -121,7 +121,7 @@ def is_put_off(job: "Row") -> bool:
     return is_waiting and job["due_in"] > PUT_OFF
 
 
-async def summed(database: "Database", scope: "Scope", job_ids: "Iterable[UUID]") -> dict[str, Any]:
+async def sum_jobs(database: "Database", scope: "Scope", job_ids: "Iterable[UUID]") -> dict[str, Any]:
     """Return the first of these jobs as it stands, with what all of them have done. Raises CompileFailed."""
     from compiler.metrics import Metrics
     from resolvers.jobs.queue import CompileFailed, find_job
@@ -149,13 +149,13 @@ async def compile_state(database: "Database", scope: "Scope", done: dict[str, An
     last = None if done["metrics"].get("sources_read") else await find_last_compiled(database, scope)
     due = [job["run_after"] for job in await find_open(database, scope) if is_put_off(job)]
     return {
-        "held": {"total": total, "nearest": [named(one) for one in nearest]},
+        "held": {"total": total, "nearest": [held_name_row(one) for one in nearest]},
         "lastCompiled": last and {"id": last["id"], "finishedAt": last["finished_at"], "metrics": last["metrics"]},
         "continuesAt": min(due, default=None),
     }
 
 
-def named(held: "HeldName") -> dict[str, Any]:
+def held_name_row(held: "HeldName") -> dict[str, Any]:
     return {"name": held.name, "sources": held.mention_count, "evidence": held.evidence, "missing": held.missing}
 
 
@@ -177,7 +177,7 @@ def say_job(job: dict[str, Any]) -> None:
         return
     if last := job["lastCompiled"]:
         say(f"Nothing new was left to read. A worker has compiled until {format_time(last['finishedAt'])}:")
-    say(f"Compiled: {counted((last or job)['metrics'])}.")
+    say(f"Compiled: {format_counts((last or job)['metrics'])}.")
     if proposed := job["metrics"].get("pages_proposed"):
         say(f"{proposed} page{'s' * (proposed != 1)} proposed. See them with: cairn wiki proposals")
     if total := job["held"]["total"]:
@@ -188,7 +188,7 @@ def say_job(job: dict[str, Any]) -> None:
         say(f"A budget is used up: a worker goes on from {format_time(job['continuesAt'])}.")
 
 
-def counted(done: dict[str, Any]) -> str:
+def format_counts(done: dict[str, Any]) -> str:
     return (
         f"{done.get('sources_read', 0)} sources, {done.get('pages_created', 0)} new pages, "
         f"{done.get('sections_written', 0)} sections, {done.get('mentions_recorded', 0)} names held"
@@ -229,8 +229,8 @@ def rebuild(
             job_id = await rebuild_wiki(database, scope)
         else:
             job_id = await rebuild_page(database, scope, (await locate_slug(database, scope, slug, type)).page_id)
-        done = await finished(database, scope, compiler) if compiler else set()
-        return await summed(database, scope, [job_id, *done])
+        done = await finish_jobs(database, scope, compiler) if compiler else set()
+        return await sum_jobs(database, scope, [job_id, *done])
 
     job = session(work)
     if as_json:
@@ -264,7 +264,7 @@ def reindex(
     if owner and not tenant:
         raise typer.BadParameter("an owner needs its tenant: add --tenant SLUG")
     from ..session import session
-    from .indexes import counted, due, read
+    from .indexes import due, format_counts, read
 
     async def work(database: "Database") -> "Reindexed":
         return await read(database, await due(database, tenant, owner, again=again), again=again)
@@ -273,7 +273,7 @@ def reindex(
     if as_json:
         show(done._asdict())
     elif done.wikis:
-        say(f"Search has read {counted(done.pages, done.sources, done.wikis)} in {done.seconds:,} s.")
+        say(f"Search has read {format_counts(done.pages, done.sources, done.wikis)} in {done.seconds:,} s.")
     else:
         say("Search has read every page and source already. To read them anyway: cairn reindex --again")
 

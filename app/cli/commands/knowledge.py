@@ -93,7 +93,7 @@ def tools(as_json: AsJson = False) -> None:
     """List the tools for agents; with --json their schemas too, as MCP has them. Needs no database."""
     from ...mcp.catalogue import TOOLSETS
 
-    listed = [tool.listed() for tool in (*TOOLSETS["all"], *TOOLSETS["chat"])]
+    listed = [tool.definition() for tool in (*TOOLSETS["all"], *TOOLSETS["chat"])]
     if as_json:
         show([one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in listed])
         return

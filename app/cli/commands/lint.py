@@ -117,7 +117,7 @@ def run(
 
 
 def say_text(reports: list["Report"], is_showing_muted: bool) -> None:
-    from resolvers.knowledge.lint_reports import called
+    from resolvers.knowledge.lint_reports import finding_label
 
     table(["check", "severity", "found", "for example", "fixed by"], [row_of(one) for one in reports])
     if not any(one.total for one in reports):
@@ -128,7 +128,7 @@ def say_text(reports: list["Report"], is_showing_muted: bool) -> None:
         for one in (found for report in reports for found in report.muted):
             assert one.mute is not None
             until = f", until {one.mute.until:%Y-%m-%d}" if one.mute.until else ""
-            say(f"- {called(one)}: {one.mute.reason} ({one.mute.author_id}{until})")
+            say(f"- {finding_label(one)}: {one.mute.reason} ({one.mute.author_id}{until})")
 
 
 def is_as_bad(severity: str, limit: Severity) -> bool:
@@ -148,10 +148,10 @@ def data_of(report: "Report") -> dict[str, Any]:
 
 
 def row_of(report: "Report") -> tuple[object, ...]:
-    from resolvers.knowledge.lint_reports import called
+    from resolvers.knowledge.lint_reports import finding_label
 
     found = report.findings
-    examples = "; ".join(map(called, found[:SHOWN])) or "No findings."
+    examples = "; ".join(map(finding_label, found[:SHOWN])) or "No findings."
     return report.check.name, report.check.severity, report.total, examples, found[0].fix if found else ""
 
 

@@ -101,7 +101,7 @@ def pages(
     if as_json:
         show(found)
         return
-    rows = [(named(one), one["title"], one["updatedAt"], ", ".join(one["tags"])) for one in found["nodes"]]
+    rows = [(format_page_name(one), one["title"], one["updatedAt"], ", ".join(one["tags"])) for one in found["nodes"]]
     table(["page", "title", "changed", "tags"], rows)
     say_rest(found)
 
@@ -131,7 +131,7 @@ def say_shared(found: list[dict[str, Any]], as_json: bool) -> None:
         show(found)
         return
     rows = [
-        (space["space"], named(one), one["title"], one["updatedAt"], ", ".join(one["tags"]))
+        (space["space"], format_page_name(one), one["title"], one["updatedAt"], ", ".join(one["tags"]))
         for space in found
         for one in space["nodes"]
     ]
@@ -217,13 +217,13 @@ def say_page(page: dict[str, Any]) -> None:
     """The head of the page, its text, and where it stands among others."""
     say(f"# {page['title']}\n")
     facts = {
-        "page": named(page) + (f" (was {page['redirectedFrom']})" if page["redirectedFrom"] else ""),
+        "page": format_page_name(page) + (f" (was {page['redirectedFrom']})" if page["redirectedFrom"] else ""),
         "summary": page["summary"],
         "status": page["status"].lower() if page["status"] != "ACTIVE" else None,
         "tags": ", ".join(page["tags"]),
         "aliases": ", ".join(page["aliases"]),
-        "parent": page["parent"] and named(page["parent"]),
-        "linked from": ", ".join(named(linking) for linking in page["backlinks"]["nodes"]),
+        "parent": page["parent"] and format_page_name(page["parent"]),
+        "linked from": ", ".join(format_page_name(linking) for linking in page["backlinks"]["nodes"]),
         "sources": ", ".join(source["ref"] for source in page["sources"]["nodes"]),
         "confidence": page["confidence"].lower() if page["sources"]["nodes"] else None,
         "grounding": ", ".join(f"{number} {name}" for name, number in page["grounding"].items() if number),
@@ -235,7 +235,7 @@ def say_page(page: dict[str, Any]) -> None:
     say(f"\n{page['bodyMd']}")
 
 
-def named(page: dict[str, Any]) -> str:
+def format_page_name(page: dict[str, Any]) -> str:
     return f"{page['type'].lower()}/{page['slug']}"
 
 

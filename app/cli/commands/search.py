@@ -8,7 +8,7 @@ from typer.core import TyperCommand
 
 from ..options import AsJson, Owner, Tenant
 from ..output import say, show, table
-from .pages import named, run_query
+from .pages import format_page_name, run_query
 from .sources import passage_row
 
 if TYPE_CHECKING:
@@ -120,7 +120,11 @@ def row(edge: dict[str, Any]) -> tuple[str, str, str]:
     """The passage under its heading, or the summary of a page that only its name found."""
     page, section, snippet = edge["node"], edge["section"], edge["snippet"]
     heading = f"{section['heading']}: " if section and section["heading"] else ""
-    return f"{edge['score']:.2f}", named(page), f"{heading}{snippet['text']}" if snippet else page["summary"] or ""
+    return (
+        f"{edge['score']:.2f}",
+        format_page_name(page),
+        f"{heading}{snippet['text']}" if snippet else page["summary"] or "",
+    )
 
 
 def say_either(found: dict[str, Any]) -> None:

@@ -26,7 +26,7 @@ def serve(host: Host = None, port: Port = None, workers: Workers = None) -> None
     """Serve GraphQL until Ctrl-C or SIGTERM."""
     from ...server.workers import preload
 
-    settings = configured(host=host, port=port, workers=workers)
+    settings = settings_with(host=host, port=port, workers=workers)
     if settings.workers > 1:
         preload()
     from ...server.serve import serve as serving
@@ -36,7 +36,7 @@ def serve(host: Host = None, port: Port = None, workers: Workers = None) -> None
         serving(settings, dsn, lambda url: say(f"Cairn answers at {url}/graphql, for people at {url}/graphiql"))
 
 
-def configured(**given: str | int | None) -> "Settings":
+def settings_with(**given: str | int | None) -> "Settings":
     """The environment's settings, but for those that were given."""
     from ..options import read_settings
 
@@ -69,16 +69,16 @@ def migrate(
     import asyncio
 
     from ...settings import Settings
-    from ..session import opened
+    from ..session import run_with_database
 
     settings = Settings()
     with server(settings) as dsn:
-        applied = migrated(dsn, is_yours=settings.database_url is not None)
+        applied = apply_migrations(dsn, is_yours=settings.database_url is not None)
         if not as_json:
             say(f"Applied {', '.join(applied)}." if applied else "The database is at the newest schema already.")
         if restored:
-            asyncio.run(opened(settings, dsn, begin_history))
-        found = asyncio.run(opened(settings, dsn, count_unindexed if no_reindex else caught_up))
+            asyncio.run(run_with_database(settings, dsn, begin_history))
+        found = asyncio.run(run_with_database(settings, dsn, count_unindexed if no_reindex else caught_up))
     if as_json:
         show({"applied": applied, **found})
 
@@ -105,7 +105,7 @@ def server(settings: "Settings") -> Iterator[str]:
             yield dsn
 
 
-def migrated(dsn: str, *, is_yours: bool) -> list[str]:
+def apply_migrations(dsn: str, *, is_yours: bool) -> list[str]:
     """Apply what is pending and return those revisions."""
     import asyncio
 

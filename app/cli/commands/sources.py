@@ -10,7 +10,7 @@ import typer
 from ..options import AsJson, Owner, Tenant, parse_time
 from ..output import say, show, table
 from .history import wiki_app
-from .jobs import Wait, finished, say_batch, summed
+from .jobs import Wait, finish_jobs, say_batch, sum_jobs
 from .pages import After, Limit, one_type, read_wiki, run_query, say_rest
 
 if TYPE_CHECKING:
@@ -130,8 +130,8 @@ def forget(
         done = await forget_source(database, scope, await locate_source(database, scope, source), reason)
         told = {"sourceId": done.source_id, "versions": done.versions, "jobId": done.job_id, "isDone": wait}
         if compiler:
-            seen = await finished(database, scope, compiler)
-            await summed(database, scope, [done.job_id, *seen] if done.job_id else seen)
+            seen = await finish_jobs(database, scope, compiler)
+            await sum_jobs(database, scope, [done.job_id, *seen] if done.job_id else seen)
             told["stillSaidBy"] = await find_repeating(database, scope, done.job_id) if done.job_id else []
         return told
 
@@ -184,11 +184,11 @@ def retain(
     """
     from db.scope import Role
 
-    from ..session import find_wiki, made_wiki, session
+    from ..session import find_or_create_wiki, find_wiki, session
 
     async def work(database: "Database") -> Done:
-        wiki = await (made_wiki if create else find_wiki)(database, tenant, owner)
-        return await retained(database, wiki.scope(Role.MEMBER), path)
+        wiki = await (find_or_create_wiki if create else find_wiki)(database, tenant, owner)
+        return await retain_batches(database, wiki.scope(Role.MEMBER), path)
 
     done = session(work, creates=create)
     if as_json:
@@ -199,7 +199,7 @@ def retain(
         raise typer.Exit(1)
 
 
-async def retained(database: "Database", scope: "Scope", path: Path) -> Done:
+async def retain_batches(database: "Database", scope: "Scope", path: Path) -> Done:
     """Retain the sources batch by batch: what was kept before something went wrong stays."""
     from resolvers.import_export.notes import ImportProblem
     from resolvers.sources.retain import retain_sources

@@ -6,7 +6,7 @@ import typer
 
 from ..options import AsJson, Owner, Tenant
 from ..output import print_status, say, write_json
-from .pages import named
+from .pages import format_page_name
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -35,7 +35,7 @@ def watch(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
     async def follow(database: "Database") -> None:
         wiki = await find_wiki(database, tenant, owner)
         print_status(f"Following the wiki of {wiki.owner.slug}. Ctrl-C ends it.")
-        async for event in followed(database, wiki):
+        async for event in follow_changes(database, wiki):
             say_event(event, as_json)
 
     async def until_stopped(database: "Database") -> None:
@@ -48,7 +48,7 @@ def watch(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
     session(until_stopped)
 
 
-async def followed(database: "Database", wiki: "Wiki") -> "AsyncIterator[dict[str, Any]]":
+async def follow_changes(database: "Database", wiki: "Wiki") -> "AsyncIterator[dict[str, Any]]":
     """Yield each change as GraphQL shows it to a reader of the wiki."""
     import asyncio
     from contextlib import suppress
@@ -98,7 +98,7 @@ def say_event(event: dict[str, Any], as_json: bool) -> None:
     page, version = event["page"], event["version"]
     parts = [event["at"], event["kind"].lower()]
     if page:
-        parts += [named(page), page["title"]]
+        parts += [format_page_name(page), page["title"]]
     elif event["pageId"]:
         parts.append(event["pageId"])
     say("  ".join([*parts, f"(version {version})"] if version else parts))

@@ -11,7 +11,18 @@ from .edit import Section, merge, page_type, rename, text_or_stdin, transfer
 from .history import source_name, wiki_app
 from .jobs import rebuild
 from .lint import lint_wiki
-from .pages import ExpectedVersion, PageName, Summary, ask_as, named, on_page, one_type, page, pages, run_query
+from .pages import (
+    ExpectedVersion,
+    PageName,
+    Summary,
+    ask_as,
+    format_page_name,
+    on_page,
+    one_type,
+    page,
+    pages,
+    run_query,
+)
 from .search import search
 
 if TYPE_CHECKING:
@@ -93,7 +104,7 @@ def stub(
         wiki = await find_wiki(database, tenant, owner)
         saved = await write_stub(database, wiki.scope(Role.MEMBER), draft, source)
         page = (await read_stored(database, wiki, "created", {"id": str(saved.page_id)}))["node"]
-        return {"page": named(page), "id": str(saved.page_id), "version": saved.version}
+        return {"page": format_page_name(page), "id": str(saved.page_id), "version": saved.version}
 
     done = session(work)
     if as_json:
@@ -250,7 +261,7 @@ def proposals(
         show(found)
         return
     for one in found["nodes"]:
-        page = named(one["page"]) if one["page"] else one["title"] or ""
+        page = format_page_name(one["page"]) if one["page"] else one["title"] or ""
         say(f"{one['id']}  {one['status'].lower()}  {one['operation']} {page}, by {one['authorName']}")
         notes = {"why": one["why"], "reason": one["reason"], "conflicts": ", ".join(one["conflicts"])}
         for name, value in notes.items():

@@ -40,10 +40,10 @@ from .paths import (
     AfterSlug,
     OwnerName,
     TenantName,
+    answer_created,
     check_cursor,
     check_no_idempotency_key,
-    created,
-    listed,
+    list_body,
     routes,
     tenant_named,
 )
@@ -154,7 +154,7 @@ async def list_tenants(call: Caller, limit: Limit = 50, cursor: AfterSlug = None
     """List the tenants of the service by slug."""
     check_cursor(cursor)
     found = await tenants.list_tenants(call.endpoint.database, after=cursor, limit=limit + 1)
-    return await answer(call, listed(found, limit, tenant_shown, "slug"))
+    return await answer(call, list_body(found, limit, tenant_shown, "slug"))
 
 
 @routes.post(
@@ -168,7 +168,7 @@ async def create_tenant(call: Caller, given: admin_models.NewTenant) -> Response
     """Make a tenant. A slug that is taken answers 409 `SLUG_TAKEN`."""
     check_no_idempotency_key(call)
     made = await tenants.create_tenant(call.endpoint.database, given.slug, given.name or given.slug, by=BY)
-    return await created(call, tenant_shown(made))
+    return await answer_created(call, tenant_shown(made))
 
 
 @routes.get(
@@ -179,7 +179,7 @@ async def list_owners(call: Caller, tenant: TenantName, limit: Limit = 50, curso
     check_cursor(cursor)
     tenant_id = await tenant_named(call, tenant)
     found = await owners.list_owners(call.endpoint.database, tenant_id, after=cursor, limit=limit + 1)
-    return await answer(call, listed(found, limit, owner_shown, "slug"))
+    return await answer(call, list_body(found, limit, owner_shown, "slug"))
 
 
 @routes.post(
@@ -195,7 +195,7 @@ async def create_owner(call: Caller, tenant: TenantName, given: admin_models.New
     tenant_id, kind = await tenant_named(call, tenant), owners.OwnerKind(given.kind.value)
     name = given.name or given.slug
     made = await owners.create_owner(call.endpoint.database, tenant_id, kind, given.slug, name, given.language, by=BY)
-    return await created(call, owner_shown(made))
+    return await answer_created(call, owner_shown(made))
 
 
 @routes.patch(
@@ -224,7 +224,7 @@ async def list_keys(call: Caller, tenant: TenantName, limit: Limit = 50, cursor:
     """List the API keys of a tenant, the oldest first, without the keys themselves."""
     tenant_id = await tenant_named(call, tenant)
     found = await api_keys.list_api_keys(call.endpoint.database, tenant_id, after=cursor, limit=limit + 1)
-    return await answer(call, listed(found, limit, key_shown, "id"))
+    return await answer(call, list_body(found, limit, key_shown, "id"))
 
 
 @routes.post(
@@ -250,7 +250,7 @@ async def create_key(call: Caller, tenant: TenantName, given: admin_models.NewKe
         limits=api_keys.KeyLimits(given.scopes or (), given.networks or ()),
         by=BY,
     )
-    return await created(call, {"id": str(issued.id), "key": issued.key, "expires_at": given.expires_at})
+    return await answer_created(call, {"id": str(issued.id), "key": issued.key, "expires_at": given.expires_at})
 
 
 @routes.post(
@@ -292,7 +292,7 @@ async def create_token(call: Caller, tenant: TenantName, given: admin_models.New
     told = {"role": given.role, "seconds": given.ttl}
     await audit_by_itself(call.endpoint.database, tenant_id, BY, Event.TOKEN_CREATED, owner.id, **told)
     shown = {"tenant_id": str(tenant_id), "owner_id": str(owner.id), "role": given.role, "expires_in": given.ttl}
-    return await created(call, {"token": token, **shown})
+    return await answer_created(call, {"token": token, **shown})
 
 
 def tenant_shown(tenant: tenants.Tenant) -> dict[str, Any]:

@@ -51,13 +51,13 @@ def check_cursor(cursor: str | None) -> None:
         raise BadInput("This is no cursor of this list. Send the `next` of an answer as it is.", "cursor")
 
 
-def listed(items: Sequence[T], limit: int, shown: Callable[[T], dict[str, Any]], cursor: str) -> dict[str, Any]:
+def list_body(items: Sequence[T], limit: int, shown: Callable[[T], dict[str, Any]], cursor: str) -> dict[str, Any]:
     """Return one page of `items`, of which there is one more than `limit` if there is another page."""
     page = [shown(item) for item in items[:limit]]
     return {"items": page, "next": page[-1][cursor] if len(items) > limit else None}
 
 
-async def created(call: Call, shown: dict[str, Any]) -> Response:
+async def answer_created(call: Call, shown: dict[str, Any]) -> Response:
     return await answer_write(call, orjson.dumps(shown), 201)
 
 

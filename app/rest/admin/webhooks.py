@@ -20,7 +20,16 @@ from ..endpoint import Call
 from ..models import Listed, RequestModel, ResponseModel
 from ..parameters import SENT, Caller, Limit, problems, reading
 from ..responses import answer, answer_write
-from .paths import BY, AdminRoute, AfterId, TenantName, check_no_idempotency_key, created, listed, tenant_named
+from .paths import (
+    BY,
+    AdminRoute,
+    AfterId,
+    TenantName,
+    answer_created,
+    check_no_idempotency_key,
+    list_body,
+    tenant_named,
+)
 
 routes = APIRouter(route_class=AdminRoute, tags=["webhooks"])
 OwnerNames = list[Annotated[str, Field(min_length=1, max_length=SLUG.most)]]
@@ -149,7 +158,7 @@ async def list_webhooks(call: Caller, tenant: TenantName, limit: Limit = 50, cur
     """List the webhooks of a tenant, the oldest first, without their secrets."""
     tenant_id = await tenant_named(call, tenant)
     found = await webhooks.list_webhooks(call.endpoint.database, tenant_id, after=cursor, limit=limit + 1)
-    return await answer(call, listed(found, limit, webhook_shown, "id"))
+    return await answer(call, list_body(found, limit, webhook_shown, "id"))
 
 
 @routes.post(
@@ -171,7 +180,7 @@ async def create_webhook(call: Caller, tenant: TenantName, given: NewWebhook) ->
         given.ceiling,
     )
     issued = await webhooks.create_webhook(call.endpoint.database, tenant_id, draft, by=BY)
-    return await created(call, issued_shown(issued))
+    return await answer_created(call, secret_body(issued))
 
 
 @routes.patch(
@@ -210,7 +219,7 @@ async def rotate_secret(call: Caller, tenant: TenantName, id: UUID, given: Secre
     check_no_idempotency_key(call)
     tenant_id, overlap = await tenant_named(call, tenant), timedelta(seconds=given.overlap_seconds)
     issued = await webhooks.rotate_webhook_secret(call.endpoint.database, tenant_id, id, overlap, by=BY)
-    return await answer_write(call, orjson.dumps(issued_shown(issued)), 200)
+    return await answer_write(call, orjson.dumps(secret_body(issued)), 200)
 
 
 @routes.get(
@@ -232,7 +241,7 @@ async def list_deliveries(
     found = await webhooks.list_deliveries(
         call.endpoint.database, tenant_id, id, status=chosen, before=cursor, limit=limit + 1
     )
-    return await answer(call, listed(found, limit, delivery_shown, "id"))
+    return await answer(call, list_body(found, limit, delivery_shown, "id"))
 
 
 @routes.post(
@@ -263,5 +272,5 @@ def delivery_shown(delivery: webhooks.Delivery) -> dict[str, Any]:
     return shown | {name: shown[name] and str(shown[name]) for name in ("id", "page_id", "proposal_id")}
 
 
-def issued_shown(issued: webhooks.IssuedSecret) -> dict[str, Any]:
+def secret_body(issued: webhooks.IssuedSecret) -> dict[str, Any]:
     return asdict(issued) | {"id": str(issued.id)}

@@ -43,7 +43,7 @@ async def list_changes(call: Caller, limit: Limit = 50, cursor: Cursor = None) -
     """
     found = (await read(call, "changes", "RestChanges", first=limit, after=cursor))["found"]
     items = [responses.change(one) for one in found["nodes"]]
-    return await answer(call, responses.listed(found, items, resume=found["pageInfo"]["endCursor"] or cursor))
+    return await answer(call, responses.list_body(found, items, resume=found["pageInfo"]["endCursor"] or cursor))
 
 
 class AuditEvent(ResponseModel):
@@ -87,4 +87,4 @@ async def list_audit_events(
     found = (await read(call, "audit", "RestAudit", **given, **paging))["found"]
     small = {"outcome", "actor_kind"}
     items = [one | {name: one[name] and one[name].lower() for name in small} for one in found["nodes"]]
-    return await answer(call, responses.listed(found, items))
+    return await answer(call, responses.list_body(found, items))

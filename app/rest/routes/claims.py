@@ -68,7 +68,7 @@ async def list_contradictions(
     """List claims of pages that contradict each other, the newest first."""
     given: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
     found = (await read(call, "contradictions", "RestContradictions", **given))["found"]
-    return await answer(call, responses.listed(found, list(map(claim_row, found["nodes"]))))
+    return await answer(call, responses.list_body(found, list(map(claim_row, found["nodes"]))))
 
 
 @routes.post(
@@ -95,5 +95,5 @@ async def contradiction_now(call: Call, database: Database, id: UUID) -> Row:
 def claim_row(row: Row) -> Row:
     """The closed sets are in small letters here."""
     row |= {name: row[name] and row[name].lower() for name in ("status", "suggestion", "resolution")}
-    sides = {name: row[name] and responses.named(row[name]) for name in ("older_source", "newer_source")}
-    return row | sides | {"page": responses.named(row["page"])}
+    sides = {name: row[name] and responses.lower_enums(row[name]) for name in ("older_source", "newer_source")}
+    return row | sides | {"page": responses.lower_enums(row["page"])}

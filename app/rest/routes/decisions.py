@@ -107,12 +107,12 @@ async def list_questions(call: Caller, status: Status = None, limit: Limit = 50,
     """List questions that wait for a decision, have one, or were withdrawn, the newest first."""
     given: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
     found = (await read(call, "decisions", "RestQuestions", **given))["found"]
-    return await answer(call, responses.listed(found, list(map(decision_row, found["nodes"]))))
+    return await answer(call, responses.list_body(found, list(map(decision_row, found["nodes"]))))
 
 
 def decision_row(row: Row) -> Row:
     row |= {name: row[name].lower() for name in ("status", "significance")}
-    return row | {"page": row["page"] and responses.named(row["page"])}
+    return row | {"page": row["page"] and responses.lower_enums(row["page"])}
 
 
 @routes.post(

@@ -82,7 +82,7 @@ class SourceRef(RequestModel):
     kind: SourceKind
     ref: Annotated[str, Field(min_length=1, max_length=REF.most)]
 
-    def named(self) -> claims.SourceRef:
+    def to_ref(self) -> claims.SourceRef:
         return claims.SourceRef(self.kind.value, self.ref)
 
 
@@ -119,8 +119,8 @@ async def supersede(call: Caller, slug: Slug, given: SupersedeRequest, type: Typ
                 fact=given.fact,
                 replacement=given.replacement,
                 section_slug=given.section,
-                stated_by=given.stated_by.named() if given.stated_by else None,
-                overridden_by=given.overridden_by.named() if given.overridden_by else None,
+                stated_by=given.stated_by.to_ref() if given.stated_by else None,
+                overridden_by=given.overridden_by.to_ref() if given.overridden_by else None,
                 superseded_on=given.superseded_on,
                 mode=given.mode,
                 expected_version=expected.version,
@@ -178,7 +178,7 @@ async def list_links(
     found_type = await type_of(call, slug, type)
     page = await read_of_page(call, "links", operation, found_type, slug, include_archived, first=limit, after=cursor)
     found = page["found"]
-    return await answer(call, responses.listed(found, [shown(one) for one in found["nodes"]]))
+    return await answer(call, responses.list_body(found, [shown(one) for one in found["nodes"]]))
 
 
 class NewName(RequestModel):

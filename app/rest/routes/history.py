@@ -81,7 +81,7 @@ async def list_versions(
         call, "history", "RestHistory", found_type, slug, include_archived, first=limit, after=cursor
     )
     found = page["found"]
-    return await answer(call, responses.listed(found, [responses.named(one) for one in found["nodes"]]))
+    return await answer(call, responses.list_body(found, [responses.lower_enums(one) for one in found["nodes"]]))
 
 
 @routes.get(

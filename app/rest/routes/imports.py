@@ -107,7 +107,7 @@ async def import_notes(call: Caller, format: MadeBy = ImportTool.AUTO) -> Respon
     most = call.endpoint.max_import
     with slot(call.wiki.tenant_id), tempfile.TemporaryDirectory(prefix="cairn-upload-") as folder:
         path = Path(folder) / f"upload{ending}"
-        await received(call.request, path, most)
+        await save_body(call.request, path, most)
         result = await import_path(call.database, call.wiki, path, unpacked_most=UNPACKED * most, format=Format(format))
     call.account.owe(result.created + result.changed + result.unchanged + result.sources)
     return await answer_write(call, import_response(result).model_dump_json().encode())
@@ -138,7 +138,7 @@ def slot(tenant_id: UUID) -> Iterator[None]:
             del at_work[tenant_id]
 
 
-async def bounded(request: Request, most: int) -> AsyncIterator[bytes]:
+async def stream_body(request: Request, most: int) -> AsyncIterator[bytes]:
     """Yield the body piece by piece. More than `most` bytes are refused, whatever the client says it sends."""
     check_coding(header(request.scope, b"content-encoding"))
     declared = header(request.scope, b"content-length")
@@ -152,11 +152,11 @@ async def bounded(request: Request, most: int) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def received(request: Request, path: Path, most: int) -> None:
+async def save_body(request: Request, path: Path, most: int) -> None:
     """Write the body to a file."""
     pieces = bytearray()
     with path.open("wb") as file:
-        async for piece in bounded(request, most):
+        async for piece in stream_body(request, most):
             pieces += piece
             if len(pieces) > WRITTEN_OVER:
                 await asyncio.to_thread(file.write, bytes(pieces))

@@ -126,7 +126,7 @@ async def lint(
 async def list_reports(call: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """List the reports of earlier runs of lint, the newest first."""
     found = (await read(call, "lint", "RestLintReports", first=limit, after=cursor))["found"]
-    return await answer(call, responses.listed(found, found["nodes"]))
+    return await answer(call, responses.list_body(found, found["nodes"]))
 
 
 @routes.post(

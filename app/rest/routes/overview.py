@@ -14,12 +14,12 @@ from resolvers.knowledge import diary as diaries
 from resolvers.knowledge.overview import DEFAULT, MOST
 from schema.enums import WikiDiaryTopic, WikiPageType
 
-from ...http.responses import delivered
+from ...http.responses import make_delivery
 from ..endpoint import Call, WikiRoute
 from ..models import ResponseModel
 from ..operations import read
 from ..parameters import Caller, Cursor, Types, reading
-from ..responses import Row, answer, named
+from ..responses import Row, answer, lower_enums
 from .pages import capitals
 
 routes = APIRouter(route_class=WikiRoute, tags=["overview"])
@@ -89,7 +89,7 @@ class Diary(ResponseModel):
 DAY = r"^\d{4}-\d{2}-\d{2}$"
 
 
-def spelled_out(value: object) -> object:
+def refuse_numbers(value: object) -> object:
     """Refuse a day as a number of seconds, which pydantic would take."""
     if isinstance(value, str) and re.match(DAY, value) is None:
         raise ValueError("Write a day as 2026-01-31.")
@@ -98,7 +98,7 @@ def spelled_out(value: object) -> object:
 
 Day = Annotated[
     date | None,
-    BeforeValidator(spelled_out),
+    BeforeValidator(refuse_numbers),
     Query(description="As 2026-01-31. A week until today without both; 31 days at most."),
 ]
 
@@ -123,7 +123,7 @@ def day_shown(day: Row) -> Row:
     return day | {
         "counts": {count["topic"].lower(): count["total"] for count in day["counts"]},
         "entries": [
-            entry | {"topic": entry["topic"].lower(), "page": entry["page"] and named(entry["page"])}
+            entry | {"topic": entry["topic"].lower(), "page": entry["page"] and lower_enums(entry["page"])}
             for entry in day["entries"]
         ],
     }
@@ -132,7 +132,7 @@ def day_shown(day: Row) -> Row:
 async def answer_part(call: Call, part: dict[str, Any]) -> Response:
     """Answer with a part, and where the next one is."""
     scope = call.request.scope
-    sent = await delivered(scope, 200, f"{part['bodyMd']}\n".encode(), call.endpoint.compress_over)
+    sent = await make_delivery(scope, 200, f"{part['bodyMd']}\n".encode(), call.endpoint.compress_over)
     made = Response(sent.body, sent.status, media_type=None if sent.status == 304 else f"{MARKDOWN}; charset=utf-8")
     made.raw_headers.extend(sent.headers)
     if part["nextCursor"]:

@@ -47,9 +47,9 @@ from ..parameters import (
     Type,
     Types,
     UpdatedSince,
-    moved_responses,
     problems,
     reading,
+    redirect_responses,
 )
 from ..responses import answer, answer_moved, answer_page, answer_write, answer_written_page
 
@@ -178,10 +178,10 @@ async def list_pages(
     }
     given: dict[str, Any] = {"filter": wanted, "order": WikiPageOrder(order).name, "first": limit, "after": cursor}
     found = (await read(call, "pages", "RestPages", **given))["found"]
-    return await answer(call, responses.listed(found, [responses.named(page) for page in found["nodes"]]))
+    return await answer(call, responses.list_body(found, [responses.lower_enums(page) for page in found["nodes"]]))
 
 
-@routes.get("/pages/{slug}", operation_id="getPage", response_model=Page, responses=moved_responses(*OF_PAGE))
+@routes.get("/pages/{slug}", operation_id="getPage", response_model=Page, responses=redirect_responses(*OF_PAGE))
 async def get_page(
     call: Caller,
     slug: Slug,
@@ -288,15 +288,15 @@ async def change_page(call: Caller, slug: Slug, given: PageChanges, type: Type =
 
 @routes.post("/pages/{slug}/archive", operation_id="archivePage", response_model=Page, responses=PUT_AWAY)
 @routes.delete("/pages/{slug}", operation_id="deletePage", response_model=Page, responses=PUT_AWAY)
-async def put_away(call: Caller, slug: Slug, type: Type = None) -> Response:
+async def archive(call: Caller, slug: Slug, type: Type = None) -> Response:
     """Archive a page: out of sight, with everything it owns. It can come back."""
-    return await restated(call, slug, type, archive_page)
+    return await change_status(call, slug, type, archive_page)
 
 
 @routes.post("/pages/{slug}/unarchive", operation_id="unarchivePage", response_model=Page, responses=PUT_AWAY)
-async def bring_back(call: Caller, slug: Slug, type: Type = None) -> Response:
+async def unarchive(call: Caller, slug: Slug, type: Type = None) -> Response:
     """Bring an archived page back."""
-    return await restated(call, slug, type, unarchive_page)
+    return await change_status(call, slug, type, unarchive_page)
 
 
 @routes.post(
@@ -317,7 +317,7 @@ async def rebuild(call: Caller, slug: Slug, type: Type = None) -> Response:
     return await answer_write(call, written.body, 202, written.headers)
 
 
-async def restated(call: Call, slug: str, type: str | None, change: Any) -> Response:
+async def change_status(call: Call, slug: str, type: str | None, change: Any) -> Response:
     expected = Expected(call.request.scope)
 
     async def work(database: Database) -> Any:

@@ -154,7 +154,7 @@ async def list_proposals(
         "after": cursor,
     }
     found = (await read(call, "proposals", "RestProposals", **given))["found"]
-    return await answer(call, responses.listed(found, list(map(proposal_row, found["nodes"]))))
+    return await answer(call, responses.list_body(found, list(map(proposal_row, found["nodes"]))))
 
 
 @routes.get("/proposals/{id}", operation_id="getProposal", response_model=Proposal, responses=reading(404))
@@ -224,4 +224,4 @@ async def proposal_now(call: Call, database: Database, id: UUID) -> Row:
 def proposal_row(row: Row) -> Row:
     """The closed sets are in small letters here."""
     row |= {name: row[name].lower() for name in ("status", "significance")}
-    return row | {"page": row["page"] and responses.named(row["page"])}
+    return row | {"page": row["page"] and responses.lower_enums(row["page"])}

@@ -138,17 +138,17 @@ async def search(
     wanted = {name: value for name, value in asked.items() if value is not None}
     given: dict[str, Any] = {"query": q, "filter": wanted or None, "first": limit, "after": cursor}
     if kinds is not None or spaces is not None:
-        searched = None if kinds is None else list(map(searched_kind, kinds.split(",")))
+        searched = None if kinds is None else list(map(graphql_kind, kinds.split(",")))
         given |= {"in": searched, "spaces": spaces}
         found = (await read(call, "search_all", "RestSearchAll", **given))["found"]
         either = [responses.either_hit(edge) for edge in found["edges"]]
         return await answer(
-            call, responses.listed(found, either, spaces=found["spaces"], did_you_mean=found["did_you_mean"])
+            call, responses.list_body(found, either, spaces=found["spaces"], did_you_mean=found["did_you_mean"])
         )
     found = (await read(call, "search", "RestSearch", **given))["found"]
     hits = [responses.hit(edge) for edge in found["edges"]]
-    held = [responses.named(one) for one in found["held_names"]]
-    return await answer(call, responses.listed(found, hits, did_you_mean=found["did_you_mean"], held_names=held))
+    held = [responses.lower_enums(one) for one in found["held_names"]]
+    return await answer(call, responses.list_body(found, hits, did_you_mean=found["did_you_mean"], held_names=held))
 
 
 @routes.get("/context", operation_id="getContext", response_model=ContextPack, responses=reading(404))
@@ -165,10 +165,10 @@ async def get_context(
     """Get what is known for a task, within a budget of tokens: items, and one text for a prompt."""
     given: dict[str, Any] = {"query": q, "task": task, "role": role, "budget": budget_tokens, "spaces": spaces}
     found = (await read(call, "context", "RestContext", **given))["found"]
-    return await answer(call, found | {"items": [responses.named(item) for item in found["items"]]})
+    return await answer(call, found | {"items": [responses.lower_enums(item) for item in found["items"]]})
 
 
-def searched_kind(name: str) -> str:
+def graphql_kind(name: str) -> str:
     """Return a kind as GraphQL names it."""
     try:
         return WikiSearchKind(name.strip()).name

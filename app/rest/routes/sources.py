@@ -30,7 +30,7 @@ from ..operations import read, write
 from ..parameters import SENT, Caller, Cursor, Limit, problems, reading
 from ..problems import problem
 from ..responses import answer, answer_write
-from .imports import bounded
+from .imports import stream_body
 from .pages import capitals
 
 routes = APIRouter(route_class=WikiRoute, tags=["sources"])
@@ -65,7 +65,7 @@ class Ingestion(ResponseModel):
 async def list_sources(call: Caller, kinds: Kinds = None, limit: Limit = 50, cursor: Cursor = None) -> Response:
     """List the evidence of the wiki, the newest first."""
     found = (await read(call, "sources", "RestSources", kinds=capitals(kinds), first=limit, after=cursor))["found"]
-    return await answer(call, responses.listed(found, [responses.named(source) for source in found["nodes"]]))
+    return await answer(call, responses.list_body(found, [responses.lower_enums(source) for source in found["nodes"]]))
 
 
 @routes.get("/search/sources", operation_id="searchSources", response_model=PassageHits, responses=reading())
@@ -89,7 +89,7 @@ async def search_sources(
     given: dict[str, Any] = {"query": q, "filter": wanted, "first": limit, "after": cursor}
     found = (await read(call, "source_search", "RestSourceSearch", **given))["found"]
     hits = [responses.passage(edge) for edge in found["edges"]]
-    return await answer(call, responses.listed(found, hits, did_you_mean=found["did_you_mean"]))
+    return await answer(call, responses.list_body(found, hits, did_you_mean=found["did_you_mean"]))
 
 
 @uploads.post(
@@ -117,7 +117,7 @@ async def ingest(
     """Keep a file as it is, read its text as a source, and make a page of it or propose one."""
     kind = header(call.request.scope, b"content-type")
     data = bytearray()
-    async for piece in bounded(call.request, ORIGINAL.most):
+    async for piece in stream_body(call.request, ORIGINAL.most):
         data += piece
     draft = IngestDraft(bytes(data) or None, category and category.value, address, kind, title, captured_at)
     done = await ingest_source(call.database, call.wiki, draft)

@@ -31,13 +31,13 @@ async def ask(visit: Visit) -> Response:
 async def decide(visit: Visit) -> Response:
     """Send the browser back to the program, with a code or with a refusal."""
     server = server_of(visit)
-    request, state = await server.request_of(visit.entered("request"))
-    decision = visit.entered("decision")
+    request, state = await server.request_of(visit.form_field("request"))
+    decision = visit.form_field("decision")
     if decision == "deny":
         return away(server.deny(request, state))
-    if decision != "allow" or visit.entered("access") not in ("read", "write"):
+    if decision != "allow" or visit.form_field("access") not in ("read", "write"):
         raise BadInput("Choose what the program may do.", "access")
-    if visit.entered("access") == "read":
+    if visit.form_field("access") == "read":
         request = request.reading()
     viewer = (await visit.ask("connect", "Connect"))["viewer"]
     person = viewer["actorName"] or viewer["owner"]["name"]
@@ -57,7 +57,7 @@ async def programs(visit: Visit) -> Response:
 
 
 async def disconnect(visit: Visit) -> Response:
-    given = {"owner": visit.owner, "id": visit.entered("program")}
+    given = {"owner": visit.owner, "id": visit.form_field("program")}
     refuse_errors(await visit.do("connect", "Disconnect", input=given))
     return redirect(path_to("programs", visit.owner or ""))
 

@@ -82,7 +82,7 @@ async def source_form(visit: Visit) -> Response:
 
 async def add_source(visit: Visit) -> Response:
     """Retain a text as a source, for the compiler to read."""
-    given = {name: visit.entered(name).strip() for name in ("title", "kind", "day", "content")}
+    given = {name: visit.form_field(name).strip() for name in ("title", "kind", "day", "content")}
     if given["kind"] not in KINDS:
         raise BadInput("Choose one of the kinds.", "kind")
     if visit.upload:
@@ -157,7 +157,7 @@ async def forget_form(visit: Visit) -> Response:
 
 async def forget(visit: Visit) -> Response:
     """Erase the source. What was written from it is rewritten by a job."""
-    reason = visit.entered("reason").strip() or None
+    reason = visit.form_field("reason").strip() or None
     given = {"sourceId": visit.request.path_params["id"], "reason": reason}
     refuse_errors(await visit.do("sources", "Forget", input=given))
     return redirect(path_to("source", visit.owner or "", visit.request.path_params["id"]))

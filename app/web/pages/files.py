@@ -14,7 +14,7 @@ from resolvers.sources.blobs import NO_ORIGINAL, read_original
 from resolvers.tenants.tenants import as_id
 
 from ..endpoint import Visit
-from ..prose import NO_FILES, SHOWN, Files, named_in
+from ..prose import NO_FILES, SHOWN, Files, attachment_names
 
 # What a browser may do with a file that somebody has given: show a picture, with the styles inside of it.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
@@ -22,7 +22,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestor
 
 async def files_of(visit: Visit, texts: Iterable[str], origin: object = None) -> Files:
     """Return the attachments that these texts name; `origin` is the file that their page was imported from."""
-    names = {name for text in texts if "wiki-attachment" in text for name in named_in(text)}
+    names = {name for text in texts if "wiki-attachment" in text for name in attachment_names(text)}
     if not names:
         return NO_FILES
     return await find_attachments(visit.web.database, await wiki_of(visit), folder_of(origin), names)
@@ -44,7 +44,7 @@ async def send_file(visit: Visit) -> Response:
     except NotFound:
         raise NotFound(NO_FILE) from None
     name = file.path.rpartition("/")[2]
-    return sent(visit, name, file.media_type, file.hash, file.data, is_shown=file.media_type in SHOWN)
+    return file_response(visit, name, file.media_type, file.hash, file.data, is_shown=file.media_type in SHOWN)
 
 
 async def send_original(visit: Visit) -> Response:
@@ -54,10 +54,10 @@ async def send_original(visit: Visit) -> Response:
         raise NotFound(NO_ORIGINAL)
     file = await read_original(visit.web.database, visit.wiki, id)
     name = unquote(file.address).rstrip("/").rpartition("/")[2] or "original"
-    return sent(visit, name, file.media_type, file.sha256, file.data, is_shown=False)
+    return file_response(visit, name, file.media_type, file.sha256, file.data, is_shown=False)
 
 
-def sent(visit: Visit, name: str, media_type: str, hash: str, data: bytes, *, is_shown: bool) -> Response:
+def file_response(visit: Visit, name: str, media_type: str, hash: str, data: bytes, *, is_shown: bool) -> Response:
     tag = f'"{hash}"'
     headers = {
         "content-disposition": f"{'inline' if is_shown else 'attachment'}; filename*=UTF-8''{quote(name, safe='')}",

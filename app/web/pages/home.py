@@ -20,7 +20,7 @@ async def home(visit: Visit) -> Response:
     return await visit.show("home.html", **found)
 
 
-async def listed(visit: Visit) -> Response:
+async def list_pages(visit: Visit) -> Response:
     """Show pages of a type or with a tag, or every page."""
     type, tag, order = visit.parameter("type").lower(), visit.parameter("tag"), visit.parameter("order").lower()
     order = order if order in ORDERS else "title"

@@ -38,8 +38,8 @@ async def keys_page(visit: Visit, status: int = 200, **values: Any) -> Response:
 
 async def make_key(visit: Visit) -> Response:
     """Make a key for the wiki that the address names."""
-    given: dict[str, Any] = {name: visit.entered(name).strip() for name in ("name", "role", "days", "networks")}
-    given["scopes"] = [scope for scope in SCOPES if visit.entered(scope)]
+    given: dict[str, Any] = {name: visit.form_field(name).strip() for name in ("name", "role", "days", "networks")}
+    given["scopes"] = [scope for scope in SCOPES if visit.form_field(scope)]
     if given["role"] not in ROLES or given["days"] not in ("", *map(str, DAYS)):
         raise BadInput("Choose a role and a time of the lists.", "role")
     ends = datetime.now(UTC) + timedelta(days=int(given["days"])) if given["days"] else None
@@ -59,9 +59,9 @@ async def make_key(visit: Visit) -> Response:
 
 async def rotate_key(visit: Visit) -> Response:
     """Give a key another secret, which is shown this once; the former one is good for a while."""
-    if visit.entered("overlap") not in OVERLAPS:
+    if visit.form_field("overlap") not in OVERLAPS:
         raise BadInput("Choose a time of the list.", "overlap")
-    wanted = {"id": visit.entered("id"), "overlapSeconds": OVERLAPS[visit.entered("overlap")]}
+    wanted = {"id": visit.form_field("id"), "overlapSeconds": OVERLAPS[visit.form_field("overlap")]}
     done = await visit.do("keys", "Rotate", input=wanted)
     if done["userErrors"]:
         return await keys_page(visit, 422, errors=done["userErrors"])
@@ -69,5 +69,5 @@ async def rotate_key(visit: Visit) -> Response:
 
 
 async def revoke_key(visit: Visit) -> Response:
-    refuse_errors(await visit.do("keys", "Revoke", id=visit.entered("id")))
+    refuse_errors(await visit.do("keys", "Revoke", id=visit.form_field("id")))
     return redirect(path_to("keys", visit.owner or ""))

@@ -19,10 +19,10 @@ AROUND_MOST = 16  # pages of the small drawing beside a text
 
 async def read_page(visit: Visit) -> Response:
     """Show a page; redirect from a former slug, and from a page that was merged into another."""
-    found = await visit.ask("read", "Read", **named(visit))
+    found = await visit.ask("read", "Read", **address_in(visit))
     page = existing(found["page"])
     if page["mergedInto"] or page["redirectedFrom"]:
-        return moved_to(visit, page["mergedInto"] or page)
+        return redirect_to_page(visit, page["mergedInto"] or page)
     number_evidence(page)
     texts = (section["bodyHtml"] for section in page["sections"])
     values: dict[str, Any] = {"drawing": star(page), "may_write": may_write(visit, found["viewer"])}
@@ -33,7 +33,7 @@ async def read_page(visit: Visit) -> Response:
 
 async def read_markdown(visit: Visit) -> Response:
     """Return the page as markdown."""
-    page = existing((await visit.ask("read", "Markdown", **named(visit)))["page"])
+    page = existing((await visit.ask("read", "Markdown", **address_in(visit)))["page"])
     parts = [f"# {page['title']}", page["summary"] or "", page["bodyMd"]]
     text = "\n\n".join(filter(None, parts)) + "\n"
     return PlainTextResponse(text, media_type="text/markdown", headers={"cache-control": "private, no-cache"})
@@ -41,7 +41,7 @@ async def read_markdown(visit: Visit) -> Response:
 
 async def read_json(visit: Visit) -> Response:
     """Return the page as JSON: its fields, its sections as markdown, and the sources that each one rests on."""
-    page = existing((await visit.ask("read", "Data", **named(visit)))["page"])
+    page = existing((await visit.ask("read", "Data", **address_in(visit)))["page"])
     return JSONResponse(page, headers={"cache-control": "private, no-cache"})
 
 
@@ -53,7 +53,7 @@ async def show_related(visit: Visit) -> Response:
 
 async def preview(visit: Visit) -> Response:
     """Show the card of a page that a link leads to."""
-    page = existing((await visit.ask("read", "Preview", **named(visit)))["page"])
+    page = existing((await visit.ask("read", "Preview", **address_in(visit)))["page"])
     return await visit.show("preview.html", page=page, viewer=None)
 
 
@@ -73,7 +73,7 @@ async def show_graph(visit: Visit) -> Response:
     return await visit.show("graph.html", drawing=drawing, depth=depth, **found)
 
 
-def named(visit: Visit) -> dict[str, str]:
+def address_in(visit: Visit) -> dict[str, str]:
     """Return the type and slug of the address. Raises NotFound where they can be those of no page."""
     type, slug = visit.request.path_params["type"], visit.request.path_params["slug"]
     if type not in TEMPLATES or not is_slug(slug):
@@ -87,7 +87,7 @@ def existing(page: dict[str, Any] | None) -> dict[str, Any]:
     return page
 
 
-def moved_to(visit: Visit, page: dict[str, Any]) -> Response:
+def redirect_to_page(visit: Visit, page: dict[str, Any]) -> Response:
     return redirect(path_to("wiki", visit.owner or "", page["type"].lower(), page["slug"]), 301)
 
 

@@ -16,7 +16,7 @@ from resolvers.rate_limits.limiter import Account
 
 from ..endpoint import Visit, Web, answer, error_page, path_to, redirect
 from ..prose import standalone_html
-from .read import existing, named
+from .read import address_in, existing
 from .work import is_admin
 from .write import check_may_write, refuse_errors
 
@@ -59,8 +59,8 @@ async def share_form(visit: Visit) -> Response:
 
 async def share_page(visit: Visit, path: str | None = None) -> Response:
     """Show the links of a page, and the one that was just made: nobody can read it again."""
-    id = existing((await visit.ask("share", "Page", **named(visit)))["page"])["id"]
-    found = await visit.ask("share", "Links", **named(visit), id=id)
+    id = existing((await visit.ask("share", "Page", **address_in(visit)))["page"])["id"]
+    found = await visit.ask("share", "Links", **address_in(visit), id=id)
     existing(found["page"])
     check_may_write(visit, found["viewer"])
     link = path and f"{visit.request.url.scheme}://{visit.request.url.netloc}{path}"
@@ -70,17 +70,17 @@ async def share_page(visit: Visit, path: str | None = None) -> Response:
 
 async def share(visit: Visit) -> Response:
     """Make a link that ends after so many days."""
-    days = visit.entered("days")
+    days = visit.form_field("days")
     if days not in map(str, DAYS):
         raise BadInput("Choose one of the times.", "days")
     ends = datetime.now(UTC) + timedelta(days=int(days))
-    given = {"pageId": visit.entered("id"), "expiresAt": ends.isoformat()}
+    given = {"pageId": visit.form_field("id"), "expiresAt": ends.isoformat()}
     done = await visit.do("share", "Share", input=given)
     refuse_errors(done)
     return await share_page(visit, done["path"])
 
 
 async def withdraw(visit: Visit) -> Response:
-    refuse_errors(await visit.do("share", "Withdraw", input={"shareLinkId": visit.entered("link")}))
+    refuse_errors(await visit.do("share", "Withdraw", input={"shareLinkId": visit.form_field("link")}))
     type, slug = visit.request.path_params["type"], visit.request.path_params["slug"]
     return redirect(path_to("share", visit.owner or "", type, slug))

@@ -17,7 +17,7 @@ from ..endpoint import (
     answer,
     check_same_origin,
     cookie_name,
-    described,
+    describe_error,
     error_page,
     local_path,
     redirect,
@@ -71,7 +71,7 @@ async def take_credential(web: Web, request: Request) -> Response:
         response = redirect(local_path(form.get("next", "")))
         sign_in(request, response, token)
     except CairnError as error:
-        status, _, message, _ = described(error)
+        status, _, message, _ = describe_error(error)
         return await sign_in_page(web, request, status, message, form.get("next", ""))
     except Exception as error:
         return await error_page(web, request, error)
@@ -91,7 +91,7 @@ async def to_provider(web: Web, request: Request) -> Response:
         name = attempt_cookie(request)
         attempt = await web.provider.begin(back, local_path(next))
     except CairnError as error:
-        return await refused(web, request, error, next)
+        return await refuse_sign_in(web, request, error, next)
     response = redirect(attempt.address)
     secure = request.url.scheme == "https"
     response.set_cookie(name, attempt.cookie, max_age=ATTEMPT, httponly=True, samesite="lax", secure=secure)
@@ -117,7 +117,7 @@ async def from_provider(web: Web, request: Request) -> Response:
             hint_cookie(request), hint, max_age=done.seconds, httponly=True, samesite="lax", secure=secure
         )
     except CairnError as error:
-        response = await refused(web, request, error, "")
+        response = await refuse_sign_in(web, request, error, "")
     except Exception as error:
         response = await error_page(web, request, error)
     if cookie_name(request):
@@ -126,8 +126,8 @@ async def from_provider(web: Web, request: Request) -> Response:
     return response
 
 
-async def refused(web: Web, request: Request, error: CairnError, next: str) -> Response:
-    status, _, message, _ = described(error)
+async def refuse_sign_in(web: Web, request: Request, error: CairnError, next: str) -> Response:
+    status, _, message, _ = describe_error(error)
     return await sign_in_page(web, request, status, message, next)
 
 

@@ -30,12 +30,12 @@ async def work(visit: Visit) -> Response:
 
 async def resolve(visit: Visit) -> Response:
     """Decide a contradiction."""
-    if visit.entered("resolution") not in RESOLUTIONS:
+    if visit.form_field("resolution") not in RESOLUTIONS:
         raise BadInput("Choose which claim is to stay.", "resolution")
     given = {
-        "contradictionId": visit.entered("id"),
-        "resolution": visit.entered("resolution"),
-        "reason": visit.entered("reason").strip(),
+        "contradictionId": visit.form_field("id"),
+        "resolution": visit.form_field("resolution"),
+        "reason": visit.form_field("reason").strip(),
     }
     refuse_errors(await visit.do("work", "Resolve", input=given))
     return redirect(path_to("work", visit.owner or ""))
@@ -43,7 +43,7 @@ async def resolve(visit: Visit) -> Response:
 
 async def ignore(visit: Visit) -> Response:
     """Take a name from the list: no page is ever made of it."""
-    refuse_errors(await visit.do("work", "Ignore", id=visit.entered("id")))
+    refuse_errors(await visit.do("work", "Ignore", id=visit.form_field("id")))
     return redirect(path_to("work", visit.owner or "", anchor="mentions"))
 
 
@@ -72,7 +72,7 @@ async def proposal_page(visit: Visit, status: int = 200, errors: tuple[Any, ...]
     is_open = shown["status"] == "OPEN"
     is_own = (shown["authorKind"], shown["authorId"]) == (viewer["actorKind"], viewer["actorId"])
     values: dict[str, Any] = {
-        "hunks": await read_in_thread(len(shown["diff"]), compared, shown["diff"]),
+        "hunks": await read_in_thread(len(shown["diff"]), diff_hunks, shown["diff"]),
         "arguments": orjson.dumps(shown["arguments"], option=orjson.OPT_INDENT_2).decode(),
         "may_decide": is_open and is_admin(visit, viewer),
         "may_withdraw": is_open and is_own,
@@ -102,7 +102,7 @@ async def amendment(visit: Visit, shown: dict[str, Any]) -> dict[str, Any]:
     return {"body": body, "version": version}
 
 
-def compared(unified: str) -> list[list[dict[str, Any]]]:
+def diff_hunks(unified: str) -> list[list[dict[str, Any]]]:
     """Return the hunks of a difference by their lines, each cut into what changed in it and what did not."""
     hunks: list[tuple[list[str], list[str]]] = []
     for line in unified.split("\n"):
@@ -125,33 +125,33 @@ def compared(unified: str) -> list[list[dict[str, Any]]]:
 
 async def accept(visit: Visit) -> Response:
     """Do what was proposed, with the reviewer's own words where the form has any."""
-    given: dict[str, Any] = {"reason": visit.entered("reason").strip() or None}
+    given: dict[str, Any] = {"reason": visit.form_field("reason").strip() or None}
     if "body" in visit.form:
-        given |= changed_words(visit)
-    return await decided(visit, "Accept", given)
+        given |= edited_fields(visit)
+    return await submit_decision(visit, "Accept", given)
 
 
-def changed_words(visit: Visit) -> dict[str, Any]:
+def edited_fields(visit: Visit) -> dict[str, Any]:
     """Return the words of the form that the reviewer has changed. The text is given always: it may solve a conflict."""
-    given: dict[str, Any] = {"bodyMd": visit.entered("body")}
-    if visit.entered("version"):
-        given["bodyVersion"] = number(visit.entered("version"))
-    if visit.entered("title") != visit.entered("title_before"):
-        given["title"] = visit.entered("title").strip()
-    if visit.entered("summary") != visit.entered("summary_before"):
-        given["summary"] = visit.entered("summary").strip() or None
+    given: dict[str, Any] = {"bodyMd": visit.form_field("body")}
+    if visit.form_field("version"):
+        given["bodyVersion"] = number(visit.form_field("version"))
+    if visit.form_field("title") != visit.form_field("title_before"):
+        given["title"] = visit.form_field("title").strip()
+    if visit.form_field("summary") != visit.form_field("summary_before"):
+        given["summary"] = visit.form_field("summary").strip() or None
     return given
 
 
 async def decline(visit: Visit) -> Response:
-    return await decided(visit, "Decline", {"reason": visit.entered("reason").strip()})
+    return await submit_decision(visit, "Decline", {"reason": visit.form_field("reason").strip()})
 
 
 async def withdraw(visit: Visit) -> Response:
-    return await decided(visit, "Withdraw", {"reason": visit.entered("reason").strip() or None})
+    return await submit_decision(visit, "Withdraw", {"reason": visit.form_field("reason").strip() or None})
 
 
-async def decided(visit: Visit, operation: str, given: dict[str, Any]) -> Response:
+async def submit_decision(visit: Visit, operation: str, given: dict[str, Any]) -> Response:
     """Decide the proposal; where that is not possible, show it again with the reason."""
     id = visit.request.path_params["id"]
     done = await visit.do("work", operation, input={"proposalId": id} | given)

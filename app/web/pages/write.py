@@ -18,7 +18,7 @@ from resolvers.ingest.ingest import text_of as text_of_file
 from ..endpoint import Visit, path_to, redirect
 from ..prose import safe_html
 from .files import files_of
-from .read import existing, may_write, named
+from .read import address_in, existing, may_write
 
 PREVIEWED_MAX = 200_000  # characters
 TITLE_MAX = 500  # characters
@@ -51,7 +51,7 @@ async def new_page(visit: Visit) -> Response:
 async def create(visit: Visit) -> Response:
     """Make the page that the form describes; show the form again with what is wrong."""
     names = ("type", "title", "slug", "summary", "tags", "body")
-    given = {name: visit.entered(name) for name in names}
+    given = {name: visit.form_field(name) for name in names}
     if given["type"] not in TEMPLATES:
         raise BadInput("Choose one of the types.", "type")
     page = {
@@ -91,7 +91,7 @@ def without_empty_sections(body: str) -> str:
 async def edit_page(visit: Visit) -> Response:
     """Show a page, or the section that the address names, in an editor."""
     section = visit.parameter("section")
-    found = await visit.ask("write", "Edit", **named(visit), section=section or "-", isSection=bool(section))
+    found = await visit.ask("write", "Edit", **address_in(visit), section=section or "-", isSection=bool(section))
     page = existing(found["page"])
     check_may_write(visit, found["viewer"])
     if section and page["section"] is None:
@@ -104,8 +104,8 @@ async def edit_page(visit: Visit) -> Response:
 
 async def save(visit: Visit) -> Response:
     """Save what was edited. Where somebody else saved first, merge, or show both texts and what they began with."""
-    page_id, section, body = visit.entered("id"), visit.entered("section"), visit.entered("body")
-    version = number(visit.entered("version"))
+    page_id, section, body = visit.form_field("id"), visit.form_field("section"), visit.form_field("body")
+    version = number(visit.form_field("version"))
     done = await save_text(visit, page_id, version, section, body)
     if done["conflict"]:
         found = await visit.ask("write", "Base", id=page_id, version=version)
@@ -119,9 +119,9 @@ async def save(visit: Visit) -> Response:
             texts = {"base": text_of(base, section) if section else base, "yours": body, "theirs": theirs or ""}
             return await visit.show("conflict.html", 409, texts=texts, section=section, form=visit.form, **found)
     if done["userErrors"]:
-        found = await visit.ask("write", "Edit", **named(visit), section=section or "-", isSection=bool(section))
+        found = await visit.ask("write", "Edit", **address_in(visit), section=section or "-", isSection=bool(section))
         names = ("body", "heading", "summary", "tags", "edit_summary")
-        given = {name: visit.entered(name) for name in names}
+        given = {name: visit.form_field(name) for name in names}
         return await visit.show("edit.html", 422, given=given, section=section, errors=done["userErrors"], **found)
     anchor = section or ""
     return redirect(path_of(visit, done["page"], anchor))
@@ -133,17 +133,17 @@ async def save_text(visit: Visit, page_id: str, version: int, section: str, body
         "pageId": page_id,
         "expectedVersion": version,
         "bodyMd": body,
-        "editSummary": visit.entered("edit_summary").strip() or None,
+        "editSummary": visit.form_field("edit_summary").strip() or None,
     }
     if section:
-        heading = visit.entered("heading").strip()
+        heading = visit.form_field("heading").strip()
         given = change | {"sectionSlug": section} | ({"heading": heading} if heading else {})
         patched: dict[str, Any] = await visit.do("write", "Patch", input=given)
         return patched
-    if visit.entered("summary") != visit.entered("summary_before"):
-        change["summary"] = visit.entered("summary").strip() or None
-    if visit.entered("tags") != visit.entered("tags_before"):
-        change["tags"] = tags_of(visit.entered("tags"))
+    if visit.form_field("summary") != visit.form_field("summary_before"):
+        change["summary"] = visit.form_field("summary").strip() or None
+    if visit.form_field("tags") != visit.form_field("tags_before"):
+        change["tags"] = tags_of(visit.form_field("tags"))
     updated: dict[str, Any] = await visit.do("write", "Update", input=change)
     return updated
 
@@ -166,14 +166,14 @@ def text_of(body: str, section: str) -> str | None:
 
 async def preview_text(visit: Visit) -> Response:
     """Show what markdown will look like. Links are not looked up."""
-    shown = NO_LINK.sub("wiki-link", html(visit.entered("body")[:PREVIEWED_MAX], {}))
+    shown = NO_LINK.sub("wiki-link", html(visit.form_field("body")[:PREVIEWED_MAX], {}))
     text = safe_html(shown, visit.owner or "", files=await files_of(visit, [shown]))
     return await visit.show("rendered.html", html=text, viewer=None)
 
 
 async def pasted_text(visit: Visit) -> Response:
     """Return what somebody pastes from a web page or a document as markdown."""
-    given = BOLD_THAT_IS_NOT.sub("<span>", visit.entered("body")[:PASTED_MAX])
+    given = BOLD_THAT_IS_NOT.sub("<span>", visit.form_field("body")[:PASTED_MAX])
     try:
         text = (await text_of_file("text/html", given.encode())).text
     except Unreadable as error:
@@ -185,43 +185,43 @@ async def pasted_text(visit: Visit) -> Response:
 
 
 async def rename_form(visit: Visit) -> Response:
-    return await asked_about(visit, "rename.html")
+    return await show_page_form(visit, "rename.html")
 
 
 async def rename(visit: Visit) -> Response:
     """Rename the page, also in the texts that link to it."""
-    title, slug = visit.entered("title").strip(), visit.entered("slug").strip()
-    change = {"pageId": visit.entered("id"), "title": title, "expectedVersion": number(visit.entered("version"))}
+    title, slug = visit.form_field("title").strip(), visit.form_field("slug").strip()
+    change = {"pageId": visit.form_field("id"), "title": title, "expectedVersion": number(visit.form_field("version"))}
     with suppress(NoSlug):  # a title without letters keeps the slug
         change["slug"] = slug or slugify(title)
     done = await visit.do("write", "Rename", input=change)
     if done["userErrors"] or done["conflict"]:
-        return await asked_about(visit, "rename.html", 422, done["userErrors"] or [done["conflict"]])
+        return await show_page_form(visit, "rename.html", 422, done["userErrors"] or [done["conflict"]])
     return redirect(path_of(visit, done["page"]))
 
 
 async def archive_form(visit: Visit) -> Response:
-    return await asked_about(visit, "archive.html")
+    return await show_page_form(visit, "archive.html")
 
 
 async def archive(visit: Visit) -> Response:
-    return await changed(visit, "Archive")
+    return await submit_page_id(visit, "Archive")
 
 
 async def unarchive(visit: Visit) -> Response:
-    return await changed(visit, "Unarchive")
+    return await submit_page_id(visit, "Unarchive")
 
 
-async def asked_about(visit: Visit, template: str, status: int = 200, errors: list[Any] | None = None) -> Response:
+async def show_page_form(visit: Visit, template: str, status: int = 200, errors: list[Any] | None = None) -> Response:
     """Show a form about a whole page."""
-    found = await visit.ask("write", "Edit", **named(visit), section="-", isSection=True)
+    found = await visit.ask("write", "Edit", **address_in(visit), section="-", isSection=True)
     existing(found["page"])
     check_may_write(visit, found["viewer"])
     return await visit.show(template, status, errors=errors or [], form=visit.form, **found)
 
 
-async def changed(visit: Visit, operation: str) -> Response:
-    done = await visit.do("write", operation, id=visit.entered("id"))
+async def submit_page_id(visit: Visit, operation: str) -> Response:
+    done = await visit.do("write", operation, id=visit.form_field("id"))
     refuse_errors(done)
     return redirect(path_of(visit, done["page"]))
 
@@ -235,8 +235,8 @@ async def merge_form(visit: Visit) -> Response:
 
 async def merge_pages(visit: Visit) -> Response:
     """Put the page into another one of its type."""
-    given = {"fromPageId": visit.entered("id"), "intoPageId": chosen(visit)}
-    return await arranged(visit, "Merge", given)
+    given = {"fromPageId": visit.form_field("id"), "intoPageId": chosen(visit)}
+    return await submit_input(visit, "Merge", given)
 
 
 async def move_form(visit: Visit) -> Response:
@@ -245,20 +245,20 @@ async def move_form(visit: Visit) -> Response:
 
 async def move_page(visit: Visit) -> Response:
     """Hang the page under another one, or under none."""
-    parent = None if visit.entered("to") == "none" else chosen(visit)
-    return await arranged(visit, "Move", {"pageId": visit.entered("id"), "parentId": parent})
+    parent = None if visit.form_field("to") == "none" else chosen(visit)
+    return await submit_input(visit, "Move", {"pageId": visit.form_field("id"), "parentId": parent})
 
 
 def chosen(visit: Visit) -> str:
-    if not visit.entered("to"):
+    if not visit.form_field("to"):
         raise BadInput("Choose a page first.", "to")
-    return visit.entered("to")
+    return visit.form_field("to")
 
 
 async def choose(visit: Visit, action: str, type: str | None) -> Response:
     """Show the form of an action that needs a second page, with the pages that answer to the name given."""
     name = visit.parameter("name")[:TITLE_MAX]
-    found = await visit.ask("write", "Choose", **named(visit), name=name, isNamed=bool(name), namedType=type)
+    found = await visit.ask("write", "Choose", **address_in(visit), name=name, isNamed=bool(name), namedType=type)
     page = existing(found["page"])
     check_may_write(visit, found["viewer"])
     answering = {hit["page"]["id"]: hit["page"] for hit in found.pop("named", [])}
@@ -266,7 +266,7 @@ async def choose(visit: Visit, action: str, type: str | None) -> Response:
     return await visit.show("choose.html", action=action, name=name, others=others, **found)
 
 
-async def arranged(visit: Visit, operation: str, given: dict[str, Any]) -> Response:
+async def submit_input(visit: Visit, operation: str, given: dict[str, Any]) -> Response:
     done = await visit.do("write", operation, input=given)
     if done["conflict"]:
         raise Conflict(done["conflict"]["message"])
@@ -279,7 +279,7 @@ async def arranged(visit: Visit, operation: str, given: dict[str, Any]) -> Respo
 
 async def history(visit: Visit) -> Response:
     """Show the versions of a page."""
-    found = await visit.ask("history", "History", **named(visit), after=visit.parameter("after") or None)
+    found = await visit.ask("history", "History", **address_in(visit), after=visit.parameter("after") or None)
     existing(found["page"])
     return await visit.show("history.html", may_write=may_write(visit, found["viewer"]), **found)
 
@@ -298,7 +298,7 @@ async def diff(visit: Visit) -> Response:
 
 async def restore(visit: Visit) -> Response:
     """Make a new version that says what an earlier one said."""
-    change = {"pageId": visit.entered("id"), "version": number(visit.entered("version"))}
+    change = {"pageId": visit.form_field("id"), "version": number(visit.form_field("version"))}
     done = await visit.do("write", "Restore", input=change)
     refuse_errors(done)
     return redirect(path_of(visit, done["page"]))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from compiler.extraction.text import folded
+from compiler.extraction.text import fold_text
 from content.names import normalise
 
 HERE = Path(__file__).parent
@@ -35,8 +35,8 @@ class Label:
 
     def is_decided(self, title: str) -> bool:
         """Return whether a decision of this title says all words of one of the names."""
-        words = folded(title)
-        return any(all(word in words for word in folded(name).split()) for name in self.names)
+        words = fold_text(title)
+        return any(all(word in words for word in fold_text(name).split()) for name in self.names)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from sqlalchemy import ColumnElement, Select, any_, case, func, select
 from selection.declare.mapping import OuterRow
 
 from ...tables import api_keys, owners
-from ..references import found
+from ..references import rows_by_id
 
-by_ids = found(api_keys)
+by_ids = rows_by_id(api_keys)
 
 
 def listed() -> Select[Any]:

@@ -10,11 +10,11 @@ from selection.declare.mapping import OuterRow
 from ...access import OWNERS, SPANS_TENANT, readable
 from ...tables import api_keys, grants, owners, tenants
 from ..json_rows import json_rows
-from ..references import found, referred
+from ..references import foreign_row, rows_by_id
 
-by_ids = found(owners)
-same = referred(owners, "id")
-of_row = referred(owners, "owner_id")
+by_ids = rows_by_id(owners)
+same = foreign_row(owners, "id")
+of_row = foreign_row(owners, "owner_id")
 
 ROLE = scope_value("role", Text())
 ACTOR_KIND = scope_value("actor_kind", Text())

@@ -7,11 +7,11 @@ from sqlalchemy import ColumnElement, FromClause, Select, case, func, select
 from selection.declare.mapping import OuterRow
 
 from ...tables import pages, share_links
-from ..references import referred
+from ..references import foreign_row
 from ..review.proposals import may_write
 from . import owners
 
-page = referred(pages, "page_id")
+page = foreign_row(pages, "page_id")
 
 
 def listed(page_id: Any = None) -> Select[Any]:

@@ -7,10 +7,10 @@ from sqlalchemy import ColumnElement, Select, any_, case, func, select
 from selection.declare.mapping import OuterRow
 
 from ...tables import owners, webhook_deliveries, webhooks
-from ..references import found, referred
+from ..references import foreign_row, rows_by_id
 
-by_ids = found(webhooks)
-owner = referred(owners, "owner_id")
+by_ids = rows_by_id(webhooks)
+owner = foreign_row(owners, "owner_id")
 
 
 def listed() -> Select[Any]:

@@ -8,14 +8,14 @@ from selection import in_tenant
 from selection.declare.mapping import OuterRow
 
 from ...tables import pages, sources, superseded_claims
-from ..references import found, referred
+from ..references import foreign_row, rows_by_id
 
 TRAJECTORY_LEAST = literal(2, Integer)
 
-by_ids = found(superseded_claims)
-page = referred(pages, "page_id")
-stated_by = referred(sources, "stated_by_id")
-overridden_by = referred(sources, "overridden_by_id")
+by_ids = rows_by_id(superseded_claims)
+page = foreign_row(pages, "page_id")
+stated_by = foreign_row(sources, "stated_by_id")
+overridden_by = foreign_row(sources, "overridden_by_id")
 
 
 def of_page(page: OuterRow) -> Select[Any]:

@@ -7,14 +7,14 @@ from sqlalchemy import ColumnElement, FromClause, Integer, Select, Text, and_, c
 from selection.declare.mapping import OuterRow
 
 from ...tables import contradictions, pages, sources
-from ..references import found, referred
+from ..references import foreign_row, rows_by_id
 
 HIGH = literal(3, Integer)
 
-by_ids = found(contradictions)
-page = referred(pages, "page_id")
-older_source = referred(sources, "older_source_id")
-newer_source = referred(sources, "newer_source_id")
+by_ids = rows_by_id(contradictions)
+page = foreign_row(pages, "page_id")
+older_source = foreign_row(sources, "older_source_id")
+newer_source = foreign_row(sources, "newer_source_id")
 
 
 def listed(status: Any = None, page_id: Any = None) -> Select[Any]:
@@ -33,7 +33,7 @@ def of_status(contradiction: FromClause, status: Any) -> Select[Any]:
     return query if status is None else query.where(contradiction.c.status == status)
 
 
-def suggested(contradiction: OuterRow) -> ColumnElement[Any]:
+def suggested_resolution(contradiction: OuterRow) -> ColumnElement[Any]:
     """Return the resolution that the policy suggests; null leaves it to a person."""
     row = contradiction.c
     is_contested = and_(row.older_support >= HIGH, row.newer_support < HIGH)

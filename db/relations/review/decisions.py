@@ -8,10 +8,10 @@ from selection.declare.mapping import OuterRow
 
 from ...tables import decision_questions, pages
 from ..access import owners
-from ..references import found, referred
+from ..references import foreign_row, rows_by_id
 
-by_ids = found(decision_questions)
-page = referred(pages, "page_id")
+by_ids = rows_by_id(decision_questions)
+page = foreign_row(pages, "page_id")
 
 
 def listed(status: Any = None) -> Select[Any]:

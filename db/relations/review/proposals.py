@@ -10,11 +10,11 @@ from selection.declare.mapping import OuterRow
 from ...access import OWNERS, SPANS_TENANT
 from ...tables import grants, pages, proposals, revisions
 from ..access import owners
-from ..references import referred
+from ..references import foreign_row
 from ..revisions import body
 
-page = referred(pages, "page_id")
-of_event = referred(proposals, "proposal_id")
+page = foreign_row(pages, "page_id")
+of_event = foreign_row(proposals, "proposal_id")
 
 
 def may_write(owner_id: ColumnElement[Any]) -> ColumnElement[bool]:
@@ -87,7 +87,7 @@ def is_stale(proposal: OuterRow) -> ColumnElement[Any]:
     return case((proposal.c.base_version.is_(None), False), else_=todays_version(proposal) != proposal.c.base_version)
 
 
-def happened(event: FromClause) -> Select[Any]:
+def visible_event(event: FromClause) -> Select[Any]:
     """Select an event, for those who may still write in the wiki, and see the proposal."""
     proposal = proposals.alias()
     is_seen = in_tenant(select(proposal.c.id).where(proposal.c.id == event.c.proposal_id)).exists()

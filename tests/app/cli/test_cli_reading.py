@@ -15,7 +15,7 @@ from app.cli import plans
 from app.cli.commands import sources
 from app.cli.commands.pages import Order
 from app.cli.output import display_width, table
-from app.cli.session import find_wiki, opened, read_stored
+from app.cli.session import find_wiki, read_stored, run_with_database
 from app.settings import Settings
 from db.database import Database
 from db.tables import SOURCE_KINDS
@@ -110,7 +110,7 @@ def test_a_stored_plan_answers_as_its_document_does(wiki: Cairn, tmp_path: Path)
             assert asked["wikiSources"]["nodes"]
 
     settings = Settings()
-    asyncio.run(opened(settings, str(settings.database_url), both))
+    asyncio.run(run_with_database(settings, str(settings.database_url), both))
 
 
 def test_a_wiki_and_who_owns_it_may_be_set_once_for_all_commands(wiki: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:

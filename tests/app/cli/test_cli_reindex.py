@@ -200,7 +200,7 @@ def test_a_language_that_nobody_knows_is_answered_with_those_that_are(acme: Cair
 
 
 def test_a_language_that_this_postgres_lacks_is_refused(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("resolvers.auth.owners.named", lambda text: "klingon")
+    monkeypatch.setattr("resolvers.auth.owners.find_configuration", lambda text: "klingon")
     error = acme("owners", "language", "mara", "tlh", *TENANT, "--json").error
     assert error["code"] == "BAD_USER_INPUT"
     assert error["message"].startswith("This Postgres has no stemmer for klingon")

@@ -175,9 +175,9 @@ async def lose_connections(dsn: str) -> None:
 
 
 def test_a_second_sync_is_refused_while_one_goes_on(acme: Cairn, tmp_path: Path) -> None:
-    from resolvers.sync.folder import locked
+    from resolvers.sync.folder import lock_folder
 
-    with locked(str(tmp_path)):
+    with lock_folder(str(tmp_path)):
         refused = acme("sync", str(tmp_path), *MARA, "--json")
     assert (refused.code, refused.error["code"]) == (1, "CONFLICT")
     assert "Another sync works in" in refused.error["message"]

@@ -28,7 +28,7 @@ from resolvers.webhooks.posting import headers_of
 from resolvers.webhooks.webhooks import new_secret
 from schema.root import GRAPHQL
 from selection import Limits
-from selection.execute.operation import parsed
+from selection.execute.operation import parse_document
 from tests.app.service import Service
 from tests.wiki import Wiki, check
 
@@ -118,7 +118,7 @@ def test_every_document_fits_the_schema() -> None:
     documents += [document for kind, text in found if kind == "ts" for document in TAGGED.findall(text)]
     assert documents
     for text in documents:
-        parsed(GRAPHQL, text, Limits())
+        parse_document(GRAPHQL, text, Limits())
 
 
 async def test_the_program_adds_each_line_once_however_often_it_runs(

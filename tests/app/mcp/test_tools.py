@@ -11,7 +11,7 @@ from app.mcp import resources
 from app.mcp.catalogue import TOOLSETS
 from db.scope import Role
 from resolvers.model.drafts import PageDraft
-from resolvers.pages.upsert import prepared, upsert_pages
+from resolvers.pages.upsert import prepare_draft, upsert_pages
 from resolvers.sources.mentions import record_mention
 from tests.app.agents import Agent, agent
 from tests.app.service import Service
@@ -318,7 +318,7 @@ async def test_the_owner_header_leads_to_a_wiki_that_the_credential_may_read(ser
 
 async def test_resources_are_listed_in_parts_and_read(mara: Agent, wiki: Wiki) -> None:
     drafts = [PageDraft(type="topic", title=f"Page {n:03}", body=f"Text {n}.") for n in range(101)]
-    await upsert_pages(wiki.database, wiki.scope, [await prepared(draft) for draft in drafts])
+    await upsert_pages(wiki.database, wiki.scope, [await prepare_draft(draft) for draft in drafts])
     first = await mara.client.list_resources()
     assert [one.uri for one in first.resources[:3]] == ["cairn://hot", "cairn://lint", "cairn://page/topic/page-000"]
     rest = await mara.client.list_resources(cursor=first.next_cursor)

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
 from app.cli.program import main
-from app.mcp.catalogue import BY_NAME, TOOLS, TOOLSETS, listed_tools
+from app.mcp.catalogue import BY_NAME, TOOLS, TOOLSETS, visible_tools
 from app.mcp.tool import Tool
 
 LISTED = Path(__file__).with_name("mcp_tools.json")
@@ -29,7 +29,7 @@ TOKENS = 3_000
 
 def listed() -> list[dict[str, Any]]:
     tools = (*TOOLSETS["all"], *TOOLSETS["chat"])
-    return [tool.listed().model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
+    return [tool.definition().model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
 
 
 def test_the_listed_tools_are_those_that_were_agreed() -> None:
@@ -47,13 +47,13 @@ def test_every_public_name_is_there() -> None:
 
 def test_the_list_costs_a_prompt_no_more_than_was_agreed() -> None:
     def tokens(tools: Sequence[Tool], *, with_output: bool = False) -> int:
-        shown = [tool.listed(with_output=with_output) for tool in tools]
+        shown = [tool.definition(with_output=with_output) for tool in tools]
         listed = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in shown]
         return len(json.dumps(listed, separators=(",", ":"), ensure_ascii=False)) // 4
 
-    assert tokens(listed_tools()) < TOKENS
-    assert tokens(listed_tools(may_write=False)) < TOKENS // 2
-    assert tokens(listed_tools(("all",)), with_output=True) > 3 * TOKENS, "which is why most are left out"
+    assert tokens(visible_tools()) < TOKENS
+    assert tokens(visible_tools(may_write=False)) < TOKENS // 2
+    assert tokens(visible_tools(("all",)), with_output=True) > 3 * TOKENS, "which is why most are left out"
 
 
 def test_hints_say_which_tools_write() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import structlog
 
-from app.observability.logging import configure, known_id, new_request_id, writer
+from app.observability.logging import configure, loggable_id, new_request_id, writer
 from app.settings import Settings
 from observability.trace import REQUEST_TRACE, RequestTrace
 from tests.app.service import Service
@@ -140,4 +140,4 @@ def test_ids_of_requests_differ_and_sort_by_time(monkeypatch: pytest.MonkeyPatch
     [("abc-1", True), ("a" * 64, True), ("a" * 65, False), ("", False), ("a b", False), ("é", False), ("a\n", False)],
 )
 def test_a_clients_own_id_is_taken_when_it_can_stand_in_a_log(given: str, taken: bool) -> None:
-    assert (known_id(given) == given) is taken
+    assert (loggable_id(given) == given) is taken

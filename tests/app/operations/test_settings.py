@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from app.settings import Settings, kept_secret, signing_secret, values_of
+from app.settings import Settings, load_or_create_secret, signing_secret, values_of
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "settings.md"
 
@@ -128,7 +128,7 @@ def test_the_hour_of_the_sweep_may_say_that_it_is_utc(monkeypatch: pytest.Monkey
 def test_a_secret_is_made_once_and_kept_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "token-secret"
     with ThreadPoolExecutor(8) as pool:
-        secrets = set(pool.map(kept_secret, [path] * 8))
+        secrets = set(pool.map(load_or_create_secret, [path] * 8))
     assert len(secrets) == 1
     assert len(secrets.pop()) >= 48
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

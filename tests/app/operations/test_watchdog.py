@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 from structlog.testing import capture_logs
 
-from app.observability.event_loop_watchdog import Hold, Watchdog, described, log_hold, watched
+from app.observability.event_loop_watchdog import Hold, Watchdog, format_frames, log_hold, watch_loop
 from content.normalization import fold_letters
 from tests.app.service import serving
 from tests.loop_thread import LoopTime, nothing_of_ours_holds_the_loop
@@ -41,8 +41,8 @@ async def test_it_reports_the_stack_and_the_time_of_what_holds_the_loop() -> Non
 
 def test_a_stack_that_was_left_meanwhile_is_told_as_far_as_it_can_be_followed() -> None:
     """Python has been seen to name False as the caller of a frame whose thread went on."""
-    assert tuple(described(cast(FrameType, False))) == ()
-    assert next(described(sys._getframe())).endswith("it_can_be_followed")
+    assert tuple(format_frames(cast(FrameType, False))) == ()
+    assert next(format_frames(sys._getframe())).endswith("it_can_be_followed")
 
 
 async def test_waiting_holds_nothing() -> None:
@@ -66,7 +66,7 @@ def test_a_record_names_the_time_and_the_frames() -> None:
 
 async def test_a_threshold_of_nothing_watches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.observability.event_loop_watchdog.Watchdog", None)
-    with watched(0):
+    with watch_loop(0):
         pass
 
 

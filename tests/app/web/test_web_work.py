@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.web.pages.work import compared
+from app.web.pages.work import diff_hunks
 from content.edits.differences import difference, unified_diff
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.auth.owners import WikiSettings, update_wiki_settings
@@ -212,7 +212,7 @@ LINES = st.lists(st.sampled_from(["one two", "one three", "", "@@ x", "- y", "\\
 @given(LINES, LINES)
 def test_the_shown_difference_has_every_line_of_the_diff(old: list[str], new: list[str]) -> None:
     found = difference("".join(line + "\n" for line in old), "".join(line + "\n" for line in new))
-    for shown, hunk in zip(compared(unified_diff(found, "a", "b")), found.hunks, strict=True):
+    for shown, hunk in zip(diff_hunks(unified_diff(found, "a", "b")), found.hunks, strict=True):
         for side in ("REMOVED", "ADDED"):
             seen = ["".join(text for text, _ in one["pieces"]) for one in shown if one["kind"] in (side, "CONTEXT")]
             assert seen == [line.text for line in hunk.lines if line.kind.upper() in (side, "CONTEXT")]

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from compiler.aggregate.density import Aggregation
-from compiler.aggregate.listing import Child, Listing, listing, shortened
+from compiler.aggregate.listing import Child, Listing, listing, shorten_section
 from content.names import slugify
 from db.ids import new_id
 
@@ -86,7 +86,7 @@ def test_what_has_grown_leaves_a_summary_highlights_and_the_way() -> None:
     children = [child(f"Place {n}", None, "music")._replace(source_count=n % 4) for n in range(8)]
     text = listing("", children, Aggregation())
     before = replace(known(text), supporting_record_count=12, observed_tags=("music",))
-    body = shortened(f"Mine.\n\n{text.body}", children, before, "Austin Activities", "austin-activities")
+    body = shorten_section(f"Mine.\n\n{text.body}", children, before, "Austin Activities", "austin-activities")
     assert body.splitlines() == [
         "Mine.", "", "8 pages about music, from 12 sources. Among them:", "",
         *(f"- [**Place {n}**](/wiki/entity/place-{n})" for n in (3, 7, 2, 6, 1)),

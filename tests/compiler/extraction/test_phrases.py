@@ -36,7 +36,7 @@ NAMES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" 
 @given(TEXTS, NAMES)
 def test_the_names_of_a_wiki_are_found_where_phrases_are(text: str, names: list[str]) -> None:
     reading, wanted = Reading(note(0, text)), set(filter(None, map(normalise, names)))
-    found = NameIndex(wanted).said_in(reading)
+    found = NameIndex(wanted).names_in(reading)
     said = {name for name in wanted if padded(name) in reading.words}
     assert found >= phrases(reading) & said
     assert found <= said

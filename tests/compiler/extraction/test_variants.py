@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler.extraction.readings import Reading
-from compiler.extraction.variants import introduced, other_forms
+from compiler.extraction.variants import find_introductions, other_forms
 from compiler.planner import SourceText
 from tests.compiler.extraction.stories import compiled, note, page, story, titles
 
@@ -61,7 +61,7 @@ def test_a_short_form_that_its_long_form_introduces_is_a_name_of_it() -> None:
     ],
 )
 def test_only_what_the_letters_say_is_a_short_form(text: str, found: list[tuple[str, str]]) -> None:
-    assert [(long, short.key) for long, short in introduced(Reading(note(0, text)))] == found
+    assert [(long, short.key) for long, short in find_introductions(Reading(note(0, text)))] == found
 
 
 CHAT = "Mira: Hey Deb! How was the move to {place}?\nDeborah: I like it here.\nMira: Then come to my place, Deb!\n"
@@ -76,7 +76,7 @@ def test_a_short_form_of_a_speakers_name_is_the_speakers(batch: int) -> None:
 
 def test_a_short_form_that_two_speakers_could_have_is_nobodys() -> None:
     text = "Mira: Hey Dan, and hello!\nDaniel: Hi.\nDaniela: Hi!\nMira: So Dan, how are you?\n"
-    assert list(introduced(Reading(note(0, text)))) == []
+    assert list(find_introductions(Reading(note(0, text)))) == []
 
 
 @pytest.mark.parametrize("batch", [1, 50])

@@ -11,7 +11,7 @@ from compiler.extraction import ExtractiveWriter
 from compiler.extraction.evidence import former_lines, subject_of
 from compiler.extraction.readings import reading_of
 from compiler.planner import SectionTask, SourceText
-from compiler.quoting import mark, marked_refs
+from compiler.quoting import find_refs, mark
 from content.markdown.links import find_links, linkify
 from content.markdown.sections import Section, parse, problem
 from tests.compiler.extraction.stories import body, compiled, note, page, story, titles
@@ -108,7 +108,7 @@ def test_a_mark_names_its_source_whatever_the_ref() -> None:
     ):
         source = SourceText(note(0, "").id, "note", ref, "Dinner at Uchi.", note(0, "").captured_at)
         text = written([source])
-        assert marked_refs(text) == [ref if len(ref) <= 200 else str(source.id)]
+        assert find_refs(text) == [ref if len(ref) <= 200 else str(source.id)]
         assert text.endswith(mark(source))
         assert find_links(text) == []
 
@@ -123,7 +123,7 @@ def test_markup_in_a_source_is_data() -> None:
     text = written([note(n, bomb + f" and number {n} {'abcdefghijk'[n] * 15}") for n, bomb in enumerate(bombs)])
     assert problem(Section("notes", "Notes", text)) is None
     assert find_links(text) == []
-    assert set(marked_refs(text)) == {f"n{n}" for n in range(len(bombs))}
+    assert set(find_refs(text)) == {f"n{n}" for n in range(len(bombs))}
     assert all(line.startswith("- ") for line in text.splitlines())
 
 

@@ -20,7 +20,7 @@ from compiler.models.answers import (
 from compiler.models.plans import Shown, plan_of
 from compiler.models.statements import lines_of
 from compiler.planner import MentionCard, PageCard, Plan, SourceText
-from compiler.quoting import mark, marked_refs
+from compiler.quoting import find_refs, mark
 from content.markdown.links import find_links
 from content.names import normalise
 
@@ -100,7 +100,7 @@ def test_other_names_are_those_that_a_cited_source_writes(answer: PlanAnswer) ->
 def test_every_line_cites_shown_sources_and_nothing_in_it_is_alive(answer: SectionTextAnswer) -> None:
     for line in lines_of(answer, "notes", SOURCES, {"Toronto"}, []):
         assert line.startswith("- ")
-        refs = marked_refs(line)
+        refs = find_refs(line)
         assert refs
         assert set(refs) <= {"day-1", "day-2"}
         assert "\n" not in line

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.claims.grounding import SENTENCES_MAX, Evidence, claimed, supported_at
+from content.claims.grounding import SENTENCES_MAX, Evidence, claim_sentences, newest_support
 
 OLD, NEW = datetime(2026, 1, 10, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
 SOURCES = [
@@ -33,7 +33,7 @@ TEXTS = st.text(alphabet=st.sampled_from("ab AZ.?\n“”[]^-*#n't9 "), max_size
     ],
 )
 def test_a_sentence_is_supported_by_the_newest_source_that_says_so(line: str, at: datetime | None) -> None:
-    assert supported_at(line, SOURCES) == [at]
+    assert newest_support(line, SOURCES) == [at]
 
 
 def test_each_sentence_is_held_by_itself_and_what_claims_nothing_is_not() -> None:
@@ -47,24 +47,24 @@ def test_each_sentence_is_held_by_itself_and_what_claims_nothing_is_not() -> Non
             "Yes.",
         ]
     )
-    assert [said.text for said in claimed(body)] == ["Ana Ruiz lives in Porto.", "The moon is made of cheese."]
-    assert supported_at(body, SOURCES) == [OLD, None]
-    assert supported_at(body, []) == [None, None]
+    assert [said.text for said in claim_sentences(body)] == ["Ana Ruiz lives in Porto.", "The moon is made of cheese."]
+    assert newest_support(body, SOURCES) == [OLD, None]
+    assert newest_support(body, []) == [None, None]
 
 
 @given(TEXTS, TEXTS)
 def test_any_text_is_held_against_any_source(body: str, source: str) -> None:
-    found = supported_at(body, [Evidence("a", source, OLD)])
-    assert len(found) == len(claimed(body))
+    found = newest_support(body, [Evidence("a", source, OLD)])
+    assert len(found) == len(claim_sentences(body))
     assert set(found) <= {OLD, None}
 
 
 @given(st.lists(st.sampled_from(["Ana Ruiz lives in Porto.", "She leads sales."]), max_size=5))
 def test_a_text_supports_each_of_its_own_sentences(sentences: list[str]) -> None:
     text = " ".join(sentences)
-    assert None not in supported_at(text, [Evidence("a", text, OLD)])
+    assert None not in newest_support(text, [Evidence("a", text, OLD)])
 
 
 def test_only_so_many_sentences_of_a_section_are_held() -> None:
     body = "Ana Ruiz lives in Porto. " * 10_000
-    assert len(supported_at(body, SOURCES)) == SENTENCES_MAX
+    assert len(newest_support(body, SOURCES)) == SENTENCES_MAX

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from content.edits import differences as sequences
-from content.edits.differences import LINES_MAX, SequenceChange, changes, delta, difference, restored, unified_diff
+from content.edits.differences import LINES_MAX, SequenceChange, apply_delta, changes, delta, difference, unified_diff
 
 PIECES = st.lists(st.sampled_from(["alpha", "é日本", "🐘", "\n", "\r\n", "\r", " beta", "\n\n"]), max_size=40).map(
     "".join
@@ -20,7 +20,7 @@ NEAR = st.tuples(PIECES, PIECES, PIECES, PIECES).map(lambda t: (t[0] + t[1] + t[
 def test_a_text_comes_back_from_its_delta(texts: tuple[str, str]) -> None:
     found = delta(*texts)
     assert found is not None
-    assert restored(texts[0], found) == texts[1]
+    assert apply_delta(texts[0], found) == texts[1]
 
 
 def test_a_small_change_is_a_small_delta() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.markdown.plain import uncommented
+from content.markdown.plain import strip_comments
 
 PIECES = ["a", " ", "\n", "\n\n", "<!--", "-->", "%%", "`", "```\n", "    ", "# ", "- ", "> ", "\\", "<pre>"]
 
@@ -29,10 +29,10 @@ PIECES = ["a", " ", "\n", "\n\n", "<!--", "-->", "%%", "`", "```\n", "    ", "# 
     ],
 )
 def test_comments_are_left_out_and_code_is_kept(text: str, shown: str) -> None:
-    assert uncommented(text) == shown
+    assert strip_comments(text) == shown
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
 def test_nothing_but_comments_is_taken_away(text: str) -> None:
     left = iter(text)
-    assert all(letter in left for letter in uncommented(text)), "what is left stands there in that order"
+    assert all(letter in left for letter in strip_comments(text)), "what is left stands there in that order"

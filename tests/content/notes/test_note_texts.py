@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from content.markdown.citations import CitationMark
 from content.notes.note_texts import to_markdown, to_record
 from content.notes.notes import Note, from_markdown, from_record
-from content.values import jsonable, parse_time, written
+from content.values import format_moment, jsonable, parse_time
 from tests.content.strategies import JSON, TEXTS
 
 FIELDS = st.sampled_from(
@@ -74,7 +74,7 @@ def test_a_line_gives_back_the_note(note: Note) -> None:
 
 @given(MOMENTS)
 def test_a_moment_is_written_so_that_it_is_read(when: datetime) -> None:
-    assert parse_time(written(when)) == when
+    assert parse_time(format_moment(when)) == when
 
 
 def test_dates_as_people_write_them() -> None:

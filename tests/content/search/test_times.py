@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.search.times import LANGUAGES_MAX, LONGEST, READ, languages_of_times, named_times, names_no_time
+from content.search.times import LANGUAGES_MAX, LONGEST, READ, find_times, languages_of_times, names_no_time
 
 NOW = datetime(2026, 11, 23, 15, tzinfo=UTC)
 LANGUAGES = ["english", "german", "simple"]
 
 
 def ranges(text: str) -> list[tuple[str, str]]:
-    return [(f"{one.since:%Y-%m-%d}", f"{one.until:%Y-%m-%d}") for one in named_times(text, LANGUAGES, NOW)]
+    return [(f"{one.since:%Y-%m-%d}", f"{one.until:%Y-%m-%d}") for one in find_times(text, LANGUAGES, NOW)]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_most_questions_are_not_looked_at_closely() -> None:
 def test_that_a_question_names_no_time_is_plain_once_the_calendar_was_read() -> None:
     READ.clear()
     assert not names_no_time("How hot is the kiln?", LANGUAGES)
-    assert named_times("How hot is the kiln?", LANGUAGES, NOW) == []
+    assert find_times("How hot is the kiln?", LANGUAGES, NOW) == []
     assert names_no_time("How hot is the kiln?", LANGUAGES)
     assert not names_no_time("gestern", LANGUAGES)
 
@@ -64,6 +64,6 @@ def test_a_question_costs_a_bounded_amount_however_long_it_is_and_in_however_man
 
 @given(st.text(max_size=80) | st.text(st.sampled_from("0123456789-./: may2023"), max_size=40))
 def test_any_text_is_read(text: str) -> None:
-    for one in named_times(text, LANGUAGES, NOW):
+    for one in find_times(text, LANGUAGES, NOW):
         assert one.since < one.until
         assert 0 < one.weight <= 1

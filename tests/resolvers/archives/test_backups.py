@@ -15,7 +15,7 @@ import orjson
 import pytest
 
 from db.archives.catalogue import list_tables
-from db.archives.copying import connected
+from db.archives.copying import connect
 from db.archives.folder import MANIFEST, SUMS, Archive, ArchiveBroken, ArchiveRefused
 from db.database import Database
 from db.migrate import migrate, pending
@@ -66,7 +66,7 @@ async def opened(dsn: str, wiki: Wiki) -> Wiki:
 
 
 async def test_every_table_that_is_declared_is_in_a_backup(shared_dsn: str) -> None:
-    async with connected(shared_dsn, "test") as connection:
+    async with connect(shared_dsn, "test") as connection:
         tables = await list_tables(connection)
     assert {table.name for table in tables} == {*metadata.tables}
     seen = set[str]()

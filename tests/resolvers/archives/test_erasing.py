@@ -12,7 +12,7 @@ from compiler.extraction.planner import ExtractivePlanner
 from compiler.extraction.writer import ExtractiveWriter
 from compiler.jobs.worker import work_once
 from db.archives.catalogue import list_tables
-from db.archives.copying import connected
+from db.archives.copying import connect
 from db.scope import Actor, ActorKind, Role
 from resolvers.archives.erasing import (
     REFERS_OTHERWISE,
@@ -43,7 +43,7 @@ BY = "operator:test"
 async def holding(dsn: str, *words: str) -> dict[str, int]:
     """The tables with rows that hold one of these words anywhere, and how many."""
     found = {}
-    async with connected(dsn, "test") as connection:
+    async with connect(dsn, "test") as connection:
         for table in await list_tables(connection):
             where = "EXISTS (SELECT FROM unnest($1::text[]) AS word WHERE strpos(t::text, word) > 0)"
             rows = await connection.fetchval(f"SELECT count(*) FROM {table.name} AS t WHERE {where}", list(words))
@@ -55,7 +55,7 @@ async def holding(dsn: str, *words: str) -> dict[str, int]:
 async def test_every_table_has_a_step_that_erases(shared_dsn: str) -> None:
     """A table that is new belongs to owners by `owner_id`, or somebody says how its rows are found."""
     none = UUID(int=0)
-    async with connected(shared_dsn, "test") as connection:
+    async with connect(shared_dsn, "test") as connection:
         tables = await list_tables(connection)
         names = {table.name for table in tenant_tables(tables)}
         steps = owner_steps(tables, none, none, [])

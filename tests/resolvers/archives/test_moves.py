@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from db.archives.catalogue import list_tables
-from db.archives.copying import connected
+from db.archives.copying import connect
 from db.archives.folder import Archive, ArchiveRefused
 from db.migrate import migrate
 from resolvers.archives.moves import compare_tenant, export_tenant, import_tenant, tenant_tables
@@ -31,7 +31,7 @@ def one_server(cluster: object) -> None:
 
 
 async def test_every_table_but_those_of_the_server_belongs_to_tenants(shared_dsn: str) -> None:
-    async with connected(shared_dsn, "test") as connection:
+    async with connect(shared_dsn, "test") as connection:
         tables = await list_tables(connection)
     left = {table.name for table in tables} - {table.name for table in tenant_tables(tables)}
     assert left <= {"installation", "erasures"}

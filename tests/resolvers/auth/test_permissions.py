@@ -18,7 +18,7 @@ from db.sql import Statement
 from db.tables import owners
 from resolvers.auth.owners import Grant, OwnerKind, create_owner, grant, revoke
 from resolvers.errors import CairnError, Forbidden, NotFound
-from resolvers.permissions import Action, WikiRelation, allowed, authorise
+from resolvers.permissions import Action, WikiRelation, authorise, is_allowed
 from resolvers.tenants.tenants import create_tenant
 from selection import in_tenant
 from selection.execute.plan import DIALECT
@@ -72,7 +72,7 @@ async def refusal(database: Database, scope: Scope, owner_id: UUID, action: Acti
 
 def test_the_rules_are_these() -> None:
     def cell(role: Role, relation: WikiRelation) -> str:
-        return "".join(action.name[0] for action in Action if allowed(role, relation, action)) or "-"
+        return "".join(action.name[0] for action in Action if is_allowed(role, relation, action)) or "-"
 
     header = ["", *(relation.name.lower() for relation in WikiRelation)]
     rows = [header, *([role.value, *(cell(role, relation) for relation in WikiRelation)] for role in Role)]
@@ -87,17 +87,17 @@ def test_more_never_allows_less(
     role, stronger = sorted((role, stronger), key=ROLES.index)
     relation, closer = sorted((relation, closer))
     lesser, action = sorted((lesser, action))
-    if allowed(role, relation, action):
-        assert allowed(stronger, closer, lesser)
+    if is_allowed(role, relation, action):
+        assert is_allowed(stronger, closer, lesser)
 
 
 async def test_each_refusal_says_no_more_than_the_caller_may_know(database: Database, wikis: Wikis) -> None:
     for role, relation, action in product(Role, WikiRelation, Action):
         scope = wikis.scope(role)
         refused = await refusal(database, scope, wikis.by[relation], action)
-        if allowed(role, relation, action):
+        if is_allowed(role, relation, action):
             assert refused is None
-        elif allowed(role, relation, Action.READ):
+        elif is_allowed(role, relation, Action.READ):
             assert isinstance(refused, Forbidden)
         else:
             assert isinstance(refused, NotFound)
@@ -152,4 +152,4 @@ async def test_reads_by_selection_see_what_the_table_lets_them(database: Databas
         values = {name: getattr(scope, name.removeprefix("scope_")) for name in statement.parameters}
         async with database.connection() as connection:
             seen = {row["id"] for row in await connection.all(statement, **values)}
-        assert seen == {wikis.by[relation] for relation in WikiRelation if allowed(role, relation, Action.READ)}
+        assert seen == {wikis.by[relation] for relation in WikiRelation if is_allowed(role, relation, Action.READ)}

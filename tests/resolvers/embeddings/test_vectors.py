@@ -14,7 +14,7 @@ from content.search.search_query import understand
 from db.scope import Role
 from resolvers.embeddings import vectors
 from resolvers.embeddings.embedder import USED, use
-from resolvers.embeddings.fusion import fused, is_about_meaning, ranking, scores
+from resolvers.embeddings.fusion import fuse, is_about_meaning, ranking, scores
 from resolvers.embeddings.server import EmbeddingServer
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
@@ -314,11 +314,11 @@ async def test_an_index_finds_the_nearest(wiki: Wiki, embedder: EmbeddingServer)
 
 
 def test_fused_ranks_prefer_what_both_have_and_lose_nothing() -> None:
-    assert fused(["a", "b", "c"], ["c", "d"])[0] == "c"
-    assert set(fused(["a", "b", "c"], ["c", "d"])) == {"a", "b", "c", "d"}
-    assert fused(["a", "b"], []) == ["a", "b"]
+    assert fuse(["a", "b", "c"], ["c", "d"])[0] == "c"
+    assert set(fuse(["a", "b", "c"], ["c", "d"])) == {"a", "b", "c", "d"}
+    assert fuse(["a", "b"], []) == ["a", "b"]
     many = [str(number) for number in range(200)]
-    assert set(fused(many, many[::-1])) == set(many)
+    assert set(fuse(many, many[::-1])) == set(many)
     assert scores([3.0, 2.0], 4) == sorted(scores([3.0, 2.0], 4), reverse=True)
 
 

@@ -12,7 +12,7 @@ import pytest
 from resolvers.errors import BadInput, LimitExceeded
 from resolvers.import_export import zips
 from resolvers.import_export.problems import Problems
-from resolvers.import_export.zips import unpacked
+from resolvers.import_export.zips import unpack_zip
 from tests.resolvers.import_export.vaults import counts, run
 from tests.wiki import Wiki
 
@@ -29,7 +29,7 @@ def zipped(path: Path, entries: Iterable[tuple[str | ZipInfo, bytes]], method: i
 def told(path: Path) -> tuple[set[str], dict[str, str]]:
     """What is laid out, and what is not and why."""
     problems = Problems()
-    with unpacked(path, problems) as folder:
+    with unpack_zip(path, problems) as folder:
         laid = {one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file()}
         return laid, {problem.path: problem.message for problem in problems.told}
 
@@ -160,7 +160,7 @@ def test_more_entries_than_may_be_are_refused_before_anything_is_unpacked(
     data[end + 8 : end + 12] = struct.pack("<2H", 1, 1)
     path.write_bytes(data)
     monkeypatch.setattr(zips, "ENTRIES_MAX", 20)
-    with pytest.raises(LimitExceeded, match="20 entries"), unpacked(path, Problems()):
+    with pytest.raises(LimitExceeded, match="20 entries"), unpack_zip(path, Problems()):
         pass
 
 
@@ -178,7 +178,7 @@ def test_a_zip_is_read_in_parts_like_in_one(
         zip.comment = b"made by hand"
     path.write_bytes(before + path.read_bytes())
     problems = Problems()
-    with unpacked(path, problems) as folder:
+    with unpack_zip(path, problems) as folder:
         assert problems.told == []
         assert {one.name: one.read_text() for one in (folder / "folder").iterdir()} == {
             f"{n}.md": f"Note {n}." for n in range(30)
@@ -201,7 +201,7 @@ def test_a_zip_with_64_bits_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_zip_whose_end_is_gone_is_refused(tmp_path: Path, cut: int) -> None:
     path = zipped(tmp_path / "x.zip", [GOOD])
     path.write_bytes(path.read_bytes()[:-cut])
-    with pytest.raises(BadInput, match="no zip"), unpacked(path, Problems()):
+    with pytest.raises(BadInput, match="no zip"), unpack_zip(path, Problems()):
         pass
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from lib.addresses import is_public, looked_up
+from lib.addresses import is_public, resolve_host
 from resolvers.errors import BadInput
 from resolvers.ingest.fetching import Fetcher, NotFetched
 from resolvers.ingest.ingest import IngestDraft, ingest_source, let_fetch
@@ -189,7 +189,7 @@ async def test_what_is_too_much_is_broken_off(port: int, path: str, reason: str)
 async def test_a_server_that_is_not_there_is_told_without_details() -> None:
     with pytest.raises(NotFetched, match="does not answer"):
         await local().fetch("http://kilns.example:1/")
-    assert await looked_up("localhost", 80)
+    assert await resolve_host("localhost", 80)
 
 
 async def test_fetching_is_off_until_it_is_turned_on(wiki: Wiki, port: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from resolvers.model.drafts import PageDraft
-from resolvers.pages.upsert import Prepared, count_new_words, prepared, upsert_page, upsert_pages
+from resolvers.pages.upsert import Prepared, count_new_words, prepare_draft, upsert_page, upsert_pages
 from tests.listening import ListeningDatabase
 from tests.wiki import Wiki
 
@@ -45,7 +45,7 @@ async def content(wiki: Wiki) -> dict[str, list[Any]]:
 
 
 async def ready(drafts: list[PageDraft]) -> list[Prepared]:
-    return [await prepared(draft) for draft in drafts]
+    return [await prepare_draft(draft) for draft in drafts]
 
 
 async def test_many_at_once_are_what_they_are_one_by_one(wiki: Wiki) -> None:

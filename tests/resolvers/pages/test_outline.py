@@ -40,15 +40,15 @@ def test_any_body_makes_a_sound_outline(first: str, second: str) -> None:
 @given(st.lists(DRAFTS, max_size=4))
 def test_any_drafts_make_a_sound_outline_or_none(drafts: list[SectionDraft]) -> None:
     with suppress(BadInput):
-        assert_sound(outline.merged("topic", (), drafts))
+        assert_sound(outline.merge_drafts("topic", (), drafts))
 
 
 @given(st.lists(DRAFTS, max_size=4), st.lists(DRAFTS, max_size=3))
 def test_drafts_leave_other_sections_alone(drafts: list[SectionDraft], more: list[SectionDraft]) -> None:
     with suppress(BadInput):
-        before = outline.merged("topic", (), drafts)
-        after = {section.slug: section for section in outline.merged("topic", before, more)}
-        named = {section.slug for section in outline.merged("topic", (), more)}
+        before = outline.merge_drafts("topic", (), drafts)
+        after = {section.slug: section for section in outline.merge_drafts("topic", before, more)}
+        named = {section.slug for section in outline.merge_drafts("topic", (), more)}
         if any(draft.slug is None and draft.heading is None for draft in more):  # the lead: none says nothing
             named.add(LEAD)
         assert all(after[section.slug] == section for section in before if section.slug not in named)
@@ -57,23 +57,25 @@ def test_drafts_leave_other_sections_alone(drafts: list[SectionDraft], more: lis
 @given(st.lists(DRAFTS, max_size=4))
 def test_an_outline_read_back_from_its_body_is_the_same(drafts: list[SectionDraft]) -> None:
     with suppress(BadInput):
-        sections = outline.merged("topic", (), drafts)
+        sections = outline.merge_drafts("topic", (), drafts)
         assert outline.from_body(render(sections), sections) == sections
 
 
 @given(st.lists(DRAFTS, min_size=1, max_size=4), TEXTS, st.integers(0, 3))
 def test_patching_moving_and_removing_keep_it_sound(drafts: list[SectionDraft], text: str, position: int) -> None:
     with suppress(BadInput):
-        sections = outline.merged("topic", (), drafts)
+        sections = outline.merge_drafts("topic", (), drafts)
         for section in sections:
             assert_sound(outline.without(sections, section.slug))
         if sections:
-            assert_sound(outline.patched("topic", sections, sections[-1].slug, text, UNSET))
+            assert_sound(outline.patch_section("topic", sections, sections[-1].slug, text, UNSET))
             assert_sound(outline.move_section(sections, sections[-1].slug, position))
 
 
 def test_a_section_keeps_its_slug_with_its_heading_and_its_heading_with_its_slug() -> None:
-    sections = outline.merged("topic", (), [SectionDraft("One.", "notes", "Field notes"), SectionDraft("Two.", "food")])
+    sections = outline.merge_drafts(
+        "topic", (), [SectionDraft("One.", "notes", "Field notes"), SectionDraft("Two.", "food")]
+    )
     (field, food) = outline.from_body("## Field notes\n\nOne.\n\n## FOOD\n\nTwo.", sections)
     assert (field.slug, food) == ("notes", Section("food", "FOOD", "Two."))
 

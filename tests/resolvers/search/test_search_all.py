@@ -14,7 +14,7 @@ from resolvers.errors import BadInput, NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.search.request import Filter, SearchHit
-from resolvers.search.search_all import Hit, SearchAllRequest, SearchAllResult, SpaceResult, ranked, search_all
+from resolvers.search.search_all import Hit, SearchAllRequest, SearchAllResult, SpaceResult, rank_hits, search_all
 from resolvers.search.source_search import PassageHit, SourceFilter
 from resolvers.search.spaces import SPACES_MAX, Space
 from resolvers.sources.retain import retain_sources
@@ -102,7 +102,7 @@ def test_hits_are_ordered_by_score_and_evidence_wins_ties(
             for raw in sorted(passages, reverse=True):
                 yield Hit(PassageHit(new_id(), 0, 1, raw, "", ""), where, raw, raw)
 
-    order = [(-hit.score, hit.is_page) for hit in ranked([Scored(where, None, None)])]
+    order = [(-hit.score, hit.is_page) for hit in rank_hits([Scored(where, None, None)])]
     assert order == sorted(order)
     assert len(order) == len(pages) + len(passages)
 

@@ -48,7 +48,7 @@ async def test_a_long_question_is_never_read_on_the_loop(wiki: Wiki, monkeypatch
 
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Kiln", body="It cracked."))
     await retain_sources(wiki.database, wiki.scope, [SourceDraft("document", "kiln", "The kiln cracked.")])
-    monkeypatch.setattr(words, "analysed", noted)
+    monkeypatch.setattr(words, "analyse", noted)
     long = "kiln " + " ".join(f'"phrase {n}"' for n in range(700))
     await search(wiki.database, wiki.scope, SearchRequest(long))
     await search_sources(wiki.database, wiki.scope, SourceSearchRequest(long))

@@ -14,7 +14,7 @@ from resolvers.pages.contradictions import Claimed, record_contradiction
 from resolvers.pages.edits import edit_page
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.sources import grounding
-from resolvers.sources.grounding import CitedSection, find_cited, supported
+from resolvers.sources.grounding import CitedSection, find_cited, support_times
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft, cite_source
 from resolvers.transactions.transaction import read_connection
@@ -75,9 +75,9 @@ async def test_an_edit_reads_the_sources_of_its_own_section_alone(
 
     def noted(section: CitedSection) -> list[datetime | None]:
         read.append(section.body)
-        return supported(section)
+        return support_times(section)
 
-    monkeypatch.setattr(grounding, "supported", noted)
+    monkeypatch.setattr(grounding, "support_times", noted)
     edit = {"old_text": "leads sales", "new_text": "leads the sales"}
     await edit_page(wiki.database, wiki.scope, PageAddress(page_id), **edit)
     assert read == ["Ana Ruiz leads the sales."]

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from db.ids import new_id
-from resolvers.subscriptions.changes import ChangeEvent, ChangeKind, Topic, merged
+from resolvers.subscriptions.changes import ChangeEvent, ChangeKind, Topic, merge_changes
 from resolvers.subscriptions.feed import WAITING_MAX, Feed, Subscriber
 
 TENANT, OWNER, PAGE = new_id(), new_id(), new_id()
@@ -89,10 +89,10 @@ async def test_one_who_leaves_is_forgotten(feed: Feed) -> None:
 def test_the_greatest_of_several_changes_is_told_whatever_their_order() -> None:
     kinds = [kind for kind in ChangeKind if kind is not ChangeKind.RESTORED]
     for earlier, later in permutations(kinds, 2):
-        assert merged(happened(earlier), happened(later)).kind == max(earlier, later, key=kinds.index)
+        assert merge_changes(happened(earlier), happened(later)).kind == max(earlier, later, key=kinds.index)
     archived, restored = happened(ChangeKind.ARCHIVED), happened(ChangeKind.RESTORED)
-    assert merged(archived, restored).kind is ChangeKind.RESTORED
-    assert merged(restored, archived).kind is ChangeKind.ARCHIVED
+    assert merge_changes(archived, restored).kind is ChangeKind.RESTORED
+    assert merge_changes(restored, archived).kind is ChangeKind.ARCHIVED
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ import pytest
 from resolvers.errors import BadInput
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
-from resolvers.sync.folder import Locked, locked
+from resolvers.sync.folder import Locked, lock_folder
 from tests.resolvers.sync.folders import done, files, page_named, put, settled, sync
 from tests.wiki import Wiki
 
 
 async def test_a_second_sync_of_the_same_folder_is_refused(wiki: Wiki, tmp_path: Path) -> None:
-    with locked(str(tmp_path)), pytest.raises(Locked, match="Another sync"):
+    with lock_folder(str(tmp_path)), pytest.raises(Locked, match="Another sync"):
         await sync(wiki, tmp_path)
     await sync(wiki, tmp_path)
 

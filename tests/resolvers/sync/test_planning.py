@@ -13,11 +13,11 @@ from resolvers.sync.planning import (
     KnownFile,
     NewFile,
     NewPage,
-    allowed,
+    allowed_action,
     decide,
-    matched,
-    merged_fields,
-    moved,
+    find_moves,
+    match_files,
+    merge_fields,
 )
 
 SIDES = st.one_of(st.none(), st.sampled_from("abcd"))
@@ -64,7 +64,7 @@ class Sides:
 
     def sync(self, direction: Direction = Direction.BOTH) -> None:
         action = decide(self.base, self.file, self.page, same=self.file == self.page)
-        match allowed(action, direction):
+        match allowed_action(action, direction):
             case Action.PUSH:
                 self.edit_page(self.file)
             case Action.ARCHIVE:
@@ -105,9 +105,9 @@ def test_one_direction_never_writes_the_other_side(
     base: Base | None, file: str | None, page: str | None, same: bool
 ) -> None:
     action = decide(base, file, page, same=same)
-    assert allowed(action, Direction.PULL) not in {Action.PUSH, Action.MERGE, Action.ARCHIVE}
-    assert allowed(action, Direction.PUSH) not in {Action.PULL, Action.REMOVE}
-    assert allowed(action, Direction.BOTH) is action
+    assert allowed_action(action, Direction.PULL) not in {Action.PUSH, Action.MERGE, Action.ARCHIVE}
+    assert allowed_action(action, Direction.PUSH) not in {Action.PULL, Action.REMOVE}
+    assert allowed_action(action, Direction.BOTH) is action
 
 
 @given(st.one_of(st.none(), st.builds(Base, SIDES, SIDES)), SIDES, SIDES)
@@ -126,7 +126,7 @@ def test_a_side_is_only_overwritten_where_it_did_not_change(
 def test_a_file_that_was_moved_stays_its_page() -> None:
     missing = [KnownFile("1", "a.md", "x"), KnownFile("2", "b.md", "y", "topic/b"), KnownFile("3", "c.md", "x")]
     new = [NewFile("d/c.md", "x"), NewFile("e.md", "changed", "topic/b"), NewFile("f.md", "x"), NewFile("g.md", "z")]
-    assert moved(missing, new) == {"1": "f.md", "2": "e.md", "3": "d/c.md"}
+    assert find_moves(missing, new) == {"1": "f.md", "2": "e.md", "3": "d/c.md"}
 
 
 def test_new_files_are_matched_with_pages_by_path_then_header_then_title() -> None:
@@ -142,11 +142,13 @@ def test_new_files_are_matched_with_pages_by_path_then_header_then_title() -> No
         NewFile("Clay.md", "c", named="reference/clay"),
         NewFile("Other.md", "d", named="reference/other"),
     ]
-    assert matched(new, pages) == {"kiln.md": "1", "x.md": "2", "Clay.md": "3"}
+    assert match_files(new, pages) == {"kiln.md": "1", "x.md": "2", "Clay.md": "3"}
 
 
 def test_paths_that_only_a_file_system_tells_apart_are_one() -> None:
-    assert matched([NewFile("Cafe\u0301.md", "a")], [NewPage("1", "topic/x", "Caf\u00e9.md")]) == {"Cafe\u0301.md": "1"}
+    assert match_files([NewFile("Cafe\u0301.md", "a")], [NewPage("1", "topic/x", "Caf\u00e9.md")]) == {
+        "Cafe\u0301.md": "1"
+    }
 
 
 FIELDS = st.dictionaries(st.sampled_from(["title", "summary", "tags"]), st.sampled_from("abc"))
@@ -156,7 +158,7 @@ FIELDS = st.dictionaries(st.sampled_from(["title", "summary", "tags"]), st.sampl
 def test_fields_are_merged_as_far_as_one_side_changed_them(
     base: dict[str, str], own: dict[str, str], other: dict[str, str]
 ) -> None:
-    found, conflicts = merged_fields(base, own, other)
+    found, conflicts = merge_fields(base, own, other)
     for name in {*base, *own, *other}:
         changed = {side.get(name) for side in (own, other)} - {base.get(name)}
         assert (name in conflicts) == (len(changed) == 2)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from content.edits.differences import Difference, difference, unified_diff, worded
+from content.edits.differences import Difference, difference, unified_diff, word_diff
 from content.edits.merging import merge_texts
 from content.markdown.html import html
 from tests.schema.reference.lists import Paged, limited
@@ -236,7 +236,7 @@ class Proposals(Evidence):
         return unified_diff(self.difference(row), "now", "proposed")
 
     def word_diff(self, row: Row) -> str:
-        return worded(self.difference(row))
+        return word_diff(self.difference(row))
 
     def difference(self, row: Row) -> Difference:
         return difference(*("", "") if row["proposed_body"] is None else (self.base(row) or "", row["proposed_body"]))

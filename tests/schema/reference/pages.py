@@ -4,7 +4,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from content.edits.differences import Delta, restored
+from content.edits.differences import Delta, apply_delta
 from content.markdown.html import html
 from content.markdown.plain import excerpt
 from content.sensitivity import level_of
@@ -332,7 +332,7 @@ class Revisions(OnPage):
         base = self.rows.one("revisions", page_id=revision["page_id"], version=revision["base_version"])
         if base is None:
             return str(revision["body_md"])
-        return restored(base["body_md"], Delta(*(revision[f"base_{part}"] for part in Delta._fields)))
+        return apply_delta(base["body_md"], Delta(*(revision[f"base_{part}"] for part in Delta._fields)))
 
 
 class Links:

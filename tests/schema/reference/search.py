@@ -41,7 +41,7 @@ class Searches:
     ) -> Row:
         asked = SearchRequest(text, size, after, narrowed(given or {}), named, True, True, explain)
         found = await self.context.search(asked)
-        held = [] if found.hits or after is not None else await self.context.held_names(asked)
+        held = [] if found.hits or after is not None else await self.context.find_held_names(asked)
         edges = self.shown(found)
         return {
             "edges": edges,
@@ -178,7 +178,7 @@ class Searches:
         return [hit for hit in hits if hit["page"] and self.rows.readable(hit["page"]["owner_id"])]
 
     async def related(self, page_id: UUID | None, size: int) -> list[Row]:
-        found = await self.context.related(page_id, size) if page_id else []
+        found = await self.context.find_related(page_id, size) if page_id else []
         hits = [{"page": self.rows.page(id), "score": score} for id, score in found]
         return [hit for hit in hits if hit["page"]]
 

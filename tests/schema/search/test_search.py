@@ -235,7 +235,7 @@ async def test_a_found_page_that_may_not_be_read_is_not_shown(
         return [(id, 1.0) for id in ids]
 
     monkeypatch.setattr(context, "search", search)
-    monkeypatch.setattr(context, "related", related)
+    monkeypatch.setattr(context, "find_related", related)
     shown = [str(id) for id in ids if id in own]
     text = """query ($t: ID!, $p: ID!) {
         wikiSearch(tenantId: $t, query: "x") { page { id } } mobileWikiSearch(query: "x") { page { id } }

@@ -115,9 +115,9 @@ def list_all(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
 
     async def work(database: "Database") -> "list[ConnectedProgram]":
         from db.scope import Role
-        from resolvers.auth.oauth import connected_programs
+        from resolvers.auth.oauth import find_programs
 
-        return await connected_programs(database, (await find_wiki(database, tenant, owner)).scope(Role.ADMIN))
+        return await find_programs(database, (await find_wiki(database, tenant, owner)).scope(Role.ADMIN))
 
     found = session(work)
     if as_json:

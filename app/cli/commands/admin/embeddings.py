@@ -23,7 +23,7 @@ def group() -> None:
     """Vectors by which search finds what is said in other words."""
 
 
-def configured() -> "EmbeddingServer":
+def configured_server() -> "EmbeddingServer":
     """Return the server of the settings; raise Unavailable, which names those that are missing."""
     from resolvers.errors import Unavailable
 
@@ -44,7 +44,7 @@ def enable(as_json: AsJson = False) -> None:
     """Ask the server for a vector, make the indexes for its dimensions, and ask for a job for each wiki."""
     from ...session import session
 
-    embedder = configured()
+    embedder = configured_server()
 
     async def work(database: "Database") -> dict[str, Any]:
         from resolvers.embeddings import vectors
@@ -66,7 +66,7 @@ def status(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
     """Say how many pages and passages of a wiki have a vector of the model that is set."""
     from ...session import find_wiki, session
 
-    embedder = configured()
+    embedder = configured_server()
 
     async def work(database: "Database") -> dict[str, Any]:
         from db.scope import Role

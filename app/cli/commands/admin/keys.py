@@ -176,7 +176,7 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
                 " ".join(key.owners),
                 key.state,
                 ends(key),
-                used(key),
+                format_last_use(key),
                 key.id,
             )
             for key in keys
@@ -208,7 +208,7 @@ def ends(key: "ApiKey") -> str:
     return f"{end:%Y-%m-%d}" if end else "never"
 
 
-def used(key: "ApiKey") -> str:
+def format_last_use(key: "ApiKey") -> str:
     """The day of the last use, or that there was none."""
     return f"{key.used_at:%Y-%m-%d}" if key.used_at else "never"
 

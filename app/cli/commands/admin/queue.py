@@ -67,7 +67,7 @@ def retry(job: JobId, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> 
     """Run a job again that failed or was cancelled, or one now that waits."""
     from resolvers.jobs import queue
 
-    told = changed(job, tenant, owner, queue.retry)
+    told = change_job(job, tenant, owner, queue.retry)
     show({"id": told}) if as_json else say(f"The job {told} is run by: cairn worker")
 
 
@@ -76,14 +76,14 @@ def cancel(job: JobId, tenant: Tenant, owner: Owner, as_json: AsJson = False) ->
     """Cancel a job that waits or runs. What it has stored stays."""
     from resolvers.jobs import queue
 
-    done = changed(job, tenant, owner, queue.cancel)
+    done = change_job(job, tenant, owner, queue.cancel)
     if as_json:
         show({"id": job, "cancelled": done})
     else:
         say(f"Cancelled the job {job}." if done else f"The job {job} was over already.")
 
 
-def changed(job: str, tenant: str, owner: str, change: "Callable[[Database, Scope, UUID], Awaitable[T]]") -> "T":
+def change_job(job: str, tenant: str, owner: str, change: "Callable[[Database, Scope, UUID], Awaitable[T]]") -> "T":
     from uuid import UUID
 
     from db.scope import Role

@@ -103,7 +103,7 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
 
     found = session(work)
     if as_json:
-        show([shown(one) for one in found])
+        show([webhook_row(one) for one in found])
     else:
         rows = [
             (one.url, one.state, *(" ".join(some) or "all" for some in (one.owners, one.kinds, one.types)),
@@ -139,7 +139,7 @@ def update(
 
     found = session(work)
     if as_json:
-        show(shown(found))
+        show(webhook_row(found))
     else:
         say(f"{found.url} is {found.state}.")
 
@@ -269,7 +269,7 @@ def try_out(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> N
         say(f"The receiver answered {status}.")
 
 
-def shown(one: "Webhook") -> dict[str, Any]:
+def webhook_row(one: "Webhook") -> dict[str, Any]:
     return {
         "id": one.id,
         "url": one.url,

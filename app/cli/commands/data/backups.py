@@ -87,10 +87,10 @@ def create(
     with database(settings, creates=False) as dsn:
         if wal is not None:
             log = wal.expanduser().absolute()
-            manifest = done(dsn, lambda dsn: save_files(settings, dsn, dest.expanduser(), log, kept))
+            manifest = run_on_database(dsn, lambda dsn: save_files(settings, dsn, dest.expanduser(), log, kept))
         else:
-            manifest = done(dsn, work)
-        recorded(dsn, "backup.created", createdAt=manifest.created_at, wal=wal is not None)
+            manifest = run_on_database(dsn, work)
+        record_event(dsn, "backup.created", createdAt=manifest.created_at, wal=wal is not None)
     if as_json:
         show(manifest_to_dict(dest, manifest) | {"tokenSecret": kept is not None})
     elif wal is not None:
@@ -202,11 +202,11 @@ def restore(
     if wal is not None:
         restore_files(settings, archive, wal, until, replace=replace)
         with database(settings, creates=False) as dsn:
-            recorded(dsn, "backup.restored", createdAt=archive.manifest.created_at, until=until)
+            record_event(dsn, "backup.restored", createdAt=archive.manifest.created_at, until=until)
     else:
         with database(settings, creates=True) as dsn:
-            missing = done(dsn, work)
-            recorded(dsn, "backup.restored", createdAt=archive.manifest.created_at)
+            missing = run_on_database(dsn, work)
+            record_event(dsn, "backup.restored", createdAt=archive.manifest.created_at)
     is_kept = keep_secret(settings, archive.secret)
     if as_json:
         show(manifest_to_dict(src, archive.manifest) | {"tokenSecret": is_kept, "missing": missing})
@@ -281,7 +281,7 @@ def database(settings: "Settings", *, creates: bool) -> Iterator[str]:
         yield dsn
 
 
-def done(dsn: str, work: Callable[[str], Awaitable[T]], named: str = "at CAIRN_DATABASE_URL") -> T:
+def run_on_database(dsn: str, work: Callable[[str], Awaitable[T]], named: str = "at CAIRN_DATABASE_URL") -> T:
     """Return what is done with a database, or say why Postgres refused."""
     import asyncio
 
@@ -309,24 +309,24 @@ def done(dsn: str, work: Callable[[str], Awaitable[T]], named: str = "at CAIRN_D
         raise Unavailable(f"Postgres refused, and nothing was changed: {reason(error, dsn)}.") from error
 
 
-def recorded(dsn: str, event: str, subject: object = None, **detail: Any) -> None:
+def record_event(dsn: str, event: str, subject: object = None, **detail: Any) -> None:
     """Write into the operator's audit log what a command has done with the whole database, or with a tenant.
 
     A database of an older schema has no such log, and a standby takes no writes: what was done is done there as well.
     """
     import asyncpg
 
-    from db.archives.copying import connected
+    from db.archives.copying import connect
     from db.database import Connection, prepare_connection
     from resolvers.transactions.audit import MACHINE, OPERATORS_LOG, Event, audit
 
     async def work(dsn: str) -> None:
-        async with connected(dsn, "cairn audit") as connection:
+        async with connect(dsn, "cairn audit") as connection:
             await prepare_connection(connection)
             with suppress(asyncpg.UndefinedTableError, asyncpg.ReadOnlySQLTransactionError):
                 await audit(Connection(connection), OPERATORS_LOG, MACHINE, Event(event), subject, **detail)
 
-    done(dsn, work)
+    run_on_database(dsn, work)
 
 
 def manifest_to_dict(path: Path, manifest: "Manifest") -> dict[str, Any]:

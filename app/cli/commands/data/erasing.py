@@ -9,7 +9,7 @@ from ...options import AsJson, Tenant, duration, read_settings
 from ...output import say, show, table
 from .. import sources
 from ..admin import owners, tenants
-from .backups import database, done
+from .backups import database, run_on_database
 
 if TYPE_CHECKING:
     from db.database import Database, Row
@@ -59,7 +59,7 @@ def erase_tenant(
         return await erase(dsn, slug, operator(), dry_run=dry_run, folder=blob_folder_of(read_settings()))
 
     with database(read_settings(), creates=False) as dsn:
-        print_erased(done(dsn, work), dry_run, as_json)
+        print_erased(run_on_database(dsn, work), dry_run, as_json)
 
 
 @owners.app.command("erase", epilog="Example: cairn owners erase mara --tenant acme --dry-run")
@@ -82,7 +82,7 @@ def erase_owner(
         return await erase(dsn, tenant, slug, operator(), dry_run=dry_run, folder=blob_folder_of(read_settings()))
 
     with database(read_settings(), creates=False) as dsn:
-        print_erased(done(dsn, work), dry_run, as_json)
+        print_erased(run_on_database(dsn, work), dry_run, as_json)
 
 
 @sources.app.command("erase", epilog="Example: cairn sources erase --by mara --tenant acme --dry-run")
@@ -127,7 +127,7 @@ def list_all(
 
     rows = session(work)
     if as_json:
-        show([listed(row) for row in rows])
+        show([erasure_row(row) for row in rows])
     else:
         cells = [
             (row["erased_at"], row["kind"], row["owner_id"] or "", row["erased_by"], sum(row["counts"].values()))
@@ -189,7 +189,7 @@ def retention(
         table(["what", "kept"], cells)
 
 
-def listed(row: "Row") -> dict[str, Any]:
+def erasure_row(row: "Row") -> dict[str, Any]:
     return {
         "tenantId": row["tenant_id"],
         "kind": row["kind"],

@@ -9,7 +9,7 @@ from ....blob_folder import blob_folder_of
 from ...options import AsJson, read_settings
 from ...output import say, show
 from ..admin.tenants import app
-from .backups import database, done, manifest_to_dict, recorded
+from .backups import database, manifest_to_dict, record_event, run_on_database
 
 if TYPE_CHECKING:
     from db.archives.folder import Manifest
@@ -39,8 +39,8 @@ def export_one(
             return await export_tenant(dsn, slug, dest.expanduser(), report, blob_folder_of(read_settings()))
 
     with database(read_settings(), creates=False) as dsn:
-        manifest = done(dsn, work)
-        recorded(dsn, "tenant.exported", tenant_of(manifest), rows=manifest.rows)
+        manifest = run_on_database(dsn, work)
+        record_event(dsn, "tenant.exported", tenant_of(manifest), rows=manifest.rows)
     if as_json:
         show(manifest_to_dict(dest, manifest) | {"tenant": manifest.tenant})
     else:
@@ -70,8 +70,8 @@ def import_one(
             return await import_tenant(dsn, archive, report, replace=replace, folder=blob_folder_of(read_settings()))
 
     with database(read_settings(), creates=False) as dsn:
-        imported = done(dsn, work)
-        recorded(dsn, "tenant.imported", tenant_of(archive.manifest), rows=imported.rows)
+        imported = run_on_database(dsn, work)
+        record_event(dsn, "tenant.imported", tenant_of(archive.manifest), rows=imported.rows)
     print_imported(imported, as_json)
 
 
@@ -133,11 +133,11 @@ def transfer(
 
     try:
         with database(settings, creates=False) as dsn:
-            manifest = done(dsn, leave)
-            imported = done(target, arrive, "of --to")
-            recorded(dsn, "tenant.exported", tenant_of(manifest), rows=manifest.rows)
-            recorded(target, "tenant.imported", tenant_of(manifest), rows=imported.rows)
-            changed = done(dsn, lambda dsn: compare_tenant(dsn, manifest))
+            manifest = run_on_database(dsn, leave)
+            imported = run_on_database(target, arrive, "of --to")
+            record_event(dsn, "tenant.exported", tenant_of(manifest), rows=manifest.rows)
+            record_event(target, "tenant.imported", tenant_of(manifest), rows=imported.rows)
+            changed = run_on_database(dsn, lambda dsn: compare_tenant(dsn, manifest))
     finally:
         shutil.rmtree(place, ignore_errors=True)
     print_imported(imported, as_json, changed=changed)

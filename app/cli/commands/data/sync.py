@@ -57,7 +57,7 @@ def sync(
     direction = Direction.PUSH if push else Direction.PULL if pull else Direction.BOTH
     root = path.expanduser()
     if watch:
-        session(lambda database: watched(database, (tenant, owner), root, direction, as_json))
+        session(lambda database: watch_and_sync(database, (tenant, owner), root, direction, as_json))
         return
     result = session(lambda database: once(database, (tenant, owner), root, direction, dry_run))
     if as_json:
@@ -97,7 +97,7 @@ async def audit(database: "Database", wiki: "Wiki", result: "SyncResult", dry_ru
         await audit_by_itself(database, wiki.tenant.id, MACHINE, Event.WIKI_EXPORTED, wiki.owner.id, **told)
 
 
-async def watched(
+async def watch_and_sync(
     database: "Database", named: tuple[str, str], root: Path, direction: "Direction", as_json: bool
 ) -> None:
     """Sync with every change until SIGINT or SIGTERM."""
