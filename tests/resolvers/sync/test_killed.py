@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
@@ -87,7 +88,7 @@ async def test_a_sync_loses_its_database(wiki: Wiki, dsn: str, tmp_path: Path) -
     random = Random(3)
     sides = TwoSides(wiki, tmp_path / "vault", random)
     lost = 0
-    for _ in range(10):
+    for number in count(1):
         await sides.any(OPERATIONS)
         seen = await sides.everywhere()
         others = [row["pid"] for row in await wiki.look.fetch("SELECT pid FROM pg_stat_activity")]
@@ -108,7 +109,9 @@ async def test_a_sync_loses_its_database(wiki: Wiki, dsn: str, tmp_path: Path) -
             await database.close()
         assert seen <= await sides.everywhere()
         await sides.end(seen)
-    assert lost >= 1
+        if number >= 10 and lost:  # on a busy machine many a sync is over, or has not begun, when it is to lose it
+            break
+        assert number < 50, "no sync lost its database"
 
 
 async def test_a_file_that_was_moved_aside_is_put_back(wiki: Wiki, tmp_path: Path) -> None:
