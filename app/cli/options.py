@@ -1,14 +1,36 @@
 """Options that many commands have, and how their values are read."""
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.core import TyperCommand
 
 from .output import print_status, show, table
 
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+LONG_OPTION = re.compile(r"(--[a-z][a-z-]*)(=.*)?", re.DOTALL)
 DURATION = re.compile(r"(\d{1,9})([smhdw])")
+
+
+class TextCommand(TyperCommand):
+    """A command whose arguments may begin with a hyphen: Markdown, as in `- an item`, or a query, as in `-decaf tea`.
+
+    All of its options have long names, so that only a word such as `--name` or `--name=value` can be one. A word of
+    that form that is not one of its options is refused as a misspelling, unless it follows `--`.
+    """
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        names = {name: one for one in self.get_params(ctx) for name in (*one.opts, *one.secondary_opts)}
+        words = args[: args.index("--")] if "--" in args else args
+        for before, word in pairwise(["", *words]):
+            is_value = before in names and not getattr(names[before], "is_flag", False)
+            named = LONG_OPTION.fullmatch(word)
+            if named and named[1] not in names and not is_value:
+                return super().parse_args(ctx, [word])  # it raises, and suggests the options that are spelt alike
+        ctx.ignore_unknown_options = True
+        return super().parse_args(ctx, args)
 
 
 def duration(text: str) -> int:

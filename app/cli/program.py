@@ -190,5 +190,7 @@ def usage(error: typer.TyperException) -> str:
         message = " ".join(message.split())
     if context is None or "\n" in message:
         return message
+    if isinstance(context.command, options.TextCommand) and message.startswith("No such option"):
+        message = f"{message.rstrip('.')}. Write a text that begins like an option last, after --"
     message = message if message.endswith("?") else f"{message.rstrip('.')}."
     return f"{message} Try: {context.command_path} --help"

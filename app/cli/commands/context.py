@@ -4,14 +4,14 @@ from typing import Annotated
 
 import typer
 
-from ..options import AsJson, Owner, Tenant
+from ..options import AsJson, Owner, Tenant, TextCommand
 from ..output import say, show
 from .pages import run_query
 
 
 def add_to(parent: typer.Typer) -> None:
     example = "Example: cairn context 'kiln glaze' --task 'Order a new kiln' --tenant acme --owner mara"
-    parent.command("context", epilog=example)(context)
+    parent.command("context", cls=TextCommand, epilog=example)(context)
 
 
 def context(

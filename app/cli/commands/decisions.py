@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant
+from ..options import AsJson, Owner, Tenant, TextCommand
 from ..output import say, show
 from .history import wiki_app
 from .pages import ask_as, named
@@ -33,6 +33,7 @@ def add_to(parent: typer.Typer) -> None:
     place = "--tenant acme --owner mara"
     wiki_app.command(
         "decision",
+        cls=TextCommand,
         epilog=f"Example: cairn wiki decision 'Which database?' --why 'Writes are slow.' --decision MySQL {place}",
     )(decision)
     wiki_app.command("questions", epilog=f"Example: cairn wiki questions --status open {place}")(questions)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant
+from ..options import AsJson, Owner, Tenant, TextCommand
 from ..output import say, show
 from .pages import TYPES, ExpectedVersion, PageName, Summary, find_page_id, named, on_page
 
@@ -21,13 +21,10 @@ Section = Annotated[str | None, typer.Option("--section", metavar="SLUG", help="
 
 def add_editing(parent: typer.Typer) -> None:
     place = "--tenant acme --owner mara"
-    markdown = {"ignore_unknown_options": True}  # a text may begin like an option: `- a list`
-    parent.command(
-        "edit", context_settings=markdown, epilog=f"Example: cairn edit entity/austin 'pop. 1M' 'pop. 2M' {place}"
-    )(edit)
-    parent.command("append", context_settings=markdown, epilog=f"Example: cairn append entity/austin '- Bats' {place}")(
-        append
+    parent.command("edit", cls=TextCommand, epilog=f"Example: cairn edit topic/menu '- latte' '- flat white' {place}")(
+        edit
     )
+    parent.command("append", cls=TextCommand, epilog=f"Example: cairn append entity/austin '- Bats' {place}")(append)
     parent.command("rename", epilog=f"Example: cairn rename topic/atx --title Austin --slug austin {place}")(rename)
     parent.command("merge", epilog=f"Example: cairn merge topic/atx topic/austin {place}")(merge)
     parent.command("transfer", epilog=f"Example: cairn transfer topic/austin team {place}")(transfer)
@@ -54,7 +51,9 @@ def edit(
     as_json: AsJson = False,
 ) -> None:
     """Replace a stretch of a page's text. Refused when it is not there, or not once."""
-    old = text_or_stdin(old)
+    if old == new == STDIN:
+        raise typer.BadParameter("only one of OLD and NEW can be read from stdin", param_hint="NEW")
+    old, new = text_or_stdin(old), text_or_stdin(new)
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
         from resolvers.model.lookup import PageAddress
@@ -246,7 +245,7 @@ def add_creating(parent: typer.Typer) -> None:
     text = "'A park in [[austin]].' --tag park"
     parent.command(
         "create",
-        context_settings={"ignore_unknown_options": True},  # a text may begin like an option: `- a list`
+        cls=TextCommand,
         epilog=f"Example: cairn create entity 'Zilker Park' {text} --tenant acme --owner mara",
     )(create)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, parse_time
+from ..options import AsJson, Owner, Tenant, TextCommand, parse_time
 from ..output import say, show, table
 from .data.backups import restoring
 from .pages import ExpectedVersion, PageName, Summary, on_page, run_query
@@ -130,7 +130,8 @@ def source_name(text: str) -> str:
 
 @wiki_app.command(
     "supersede",
-    epilog="Example: cairn wiki supersede project/ledger 'on Postgres' 'on MySQL' --tenant acme --owner mara",
+    cls=TextCommand,
+    epilog="Example: cairn wiki supersede topic/menu '- latte' '- flat white' --tenant acme --owner mara",
 )
 def supersede(
     name: PageName,
@@ -233,6 +234,7 @@ def contradiction_row(one: dict[str, Any]) -> tuple[object, ...]:
 
 @wiki_app.command(
     "resolve",
+    cls=TextCommand,
     epilog="Example: cairn wiki resolve ID keep-newer 'The landlord confirmed it' --tenant acme --owner mara",
 )
 def resolve(

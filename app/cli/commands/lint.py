@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, parse_time
+from ..options import AsJson, Owner, Tenant, TextCommand, parse_time
 from ..output import say, show, table
 from .pages import After, Limit, find_page_id, page_name, run_query, say_rest
 
@@ -197,7 +197,11 @@ Subject = Annotated[str, typer.Argument(metavar="TYPE/SLUG", help="The page; wit
 ByName = Annotated[bool, typer.Option("--name", help="It is a name without a page.")]
 
 
-@app.command("mute", epilog="Example: cairn lint mute orphans topic/austin 'An entry page' --tenant acme --owner mara")
+@app.command(
+    "mute",
+    cls=TextCommand,
+    epilog="Example: cairn lint mute orphans topic/austin 'An entry page' --tenant acme --owner mara",
+)
 def mute(
     check: Check,
     subject: Subject,

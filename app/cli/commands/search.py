@@ -4,9 +4,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
-from ..options import AsJson, Owner, Tenant
+from ..options import AsJson, Owner, Tenant, TextCommand
 from ..output import say, show, table
 from .pages import named, run_query
 from .sources import passage_row
@@ -24,17 +23,9 @@ class Searched(StrEnum):
     SOURCES = "sources"
 
 
-class Searching(TyperCommand):
-    """A question may begin with a word that no page must say: -decaf is no option, for those have two minus signs."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        asked = [] if "--" in args else [one for one in args if one[:1] == "-" != one[1:2]]
-        return super().parse_args(ctx, [*(one for one in args if one not in asked), *(["--", *asked] if asked else [])])
-
-
 def add_to(parent: typer.Typer) -> None:
     example = "Example: cairn search 'austin water' --tenant acme --owner mara"
-    parent.command("search", cls=Searching, epilog=example)(search)
+    parent.command("search", cls=TextCommand, epilog=example)(search)
 
 
 def search(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, parse_time
+from ..options import AsJson, Owner, Tenant, TextCommand, parse_time
 from ..output import say, show, table
 from .history import wiki_app
 from .jobs import Wait, finished, say_batch, summed
@@ -67,7 +67,11 @@ def row(source: dict[str, Any]) -> tuple[object, ...]:
     return f"{source['kind'].lower()}/{source['ref']}", source["version"], title, source["capturedAt"], source["id"]
 
 
-@app.command("search", epilog="Example: cairn sources search 'why was the kiln replaced' --tenant acme --owner mara")
+@app.command(
+    "search",
+    cls=TextCommand,
+    epilog="Example: cairn sources search 'why was the kiln replaced' --tenant acme --owner mara",
+)
 def search_sources(
     query: Annotated[str, typer.Argument(metavar="QUERY", help='Words, "a phrase", -word, dates.')],
     tenant: Tenant,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant
+from ..options import AsJson, Owner, Tenant, TextCommand
 from ..output import print_status, say, show, table
 from .edit import Section, merge, page_type, rename, text_or_stdin, transfer
 from .history import source_name, wiki_app
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from db.database import Database
     from db.scope import Scope
 
-MARKDOWN = {"ignore_unknown_options": True}  # a text may begin like an option: `- a list`
 Cited = Annotated[
     str, typer.Option("--source", metavar="KIND/REF", parser=source_name, help="The source that says so.")
 ]
@@ -33,12 +32,12 @@ def add_to(parent: typer.Typer) -> None:
     note = "--source daily_note/2026-03-02"
     wiki_app.command(
         "stub",
-        context_settings=MARKDOWN,
+        cls=TextCommand,
         epilog=f"Example: cairn wiki stub entity 'Las Lajas' 'A mill in Costa Rica.' {note} {place}",
     )(stub)
     wiki_app.command(
         "append",
-        context_settings=MARKDOWN,
+        cls=TextCommand,
         epilog=f"Example: cairn wiki append project/ledger 'MySQL it is.' {note} {place}",
     )(append)
     wiki_app.command("rebuild", epilog=f"Example: cairn wiki rebuild --all {place} --wait")(rebuild)
@@ -49,7 +48,7 @@ def add_to(parent: typer.Typer) -> None:
     wiki_app.command("merge", epilog=f"Example: cairn wiki merge entity/nyc entity/new-york {place}")(merge)
     wiki_app.command("rename", epilog=f"Example: cairn wiki rename entity/nyc --slug new-york {place}")(rename)
     wiki_app.command("transfer", epilog=f"Example: cairn wiki transfer entity/nyc team {place}")(transfer)
-    wiki_app.command("query", epilog=f"Example: cairn wiki query 'small batches' {place}")(search)
+    wiki_app.command("query", cls=TextCommand, epilog=f"Example: cairn wiki query 'small batches' {place}")(search)
     wiki_app.command("lint", epilog=f"Example: cairn wiki lint {place}")(lint_wiki)
     wiki_app.command("knowledge-map", epilog=f"Example: cairn wiki knowledge-map {place}")(map_wiki)
     wiki_app.command("map", epilog=f"Example: cairn wiki map --type concept {place}")(map_wiki)
