@@ -53,16 +53,19 @@ def parse_time(text: str) -> str:
 
 
 Tenant = Annotated[
-    str, typer.Option("--tenant", metavar="SLUG", envvar="CAIRN_TENANT", help="The tenant's slug or id.")
+    str, typer.Option("--tenant", metavar="SLUG", envvar="CAIRN_TENANT", help="Slug or id of the tenant.")
 ]
 Owner = Annotated[
-    str, typer.Option("--owner", metavar="SLUG", envvar="CAIRN_OWNER", help="Whose wiki it is: the owner's slug or id.")
+    str, typer.Option("--owner", metavar="SLUG", envvar="CAIRN_OWNER", help="Slug or id of the owner of the wiki.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the output as JSON.")]
 Host = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="The address to listen on; else CAIRN_HOST, else 127.0.0.1.")
+    str | None, typer.Option(metavar="ADDRESS", help="Address to listen on. Defaults to CAIRN_HOST, then to 127.0.0.1.")
 ]
-Port = Annotated[int | None, typer.Option(metavar="N", min=0, max=65535, help="The port; else CAIRN_PORT, else 8000.")]
+Port = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=0, max=65535, help="Port to listen on. Defaults to CAIRN_PORT, then to 8000."),
+]
 
 
 if TYPE_CHECKING:
@@ -74,7 +77,7 @@ def add_to(parent: typer.Typer) -> None:
 
 
 def settings(as_json: AsJson = False) -> None:
-    """List every setting with its value, where that is from, and the values that it may have. Secrets are masked."""
+    """List all settings. Shows their values, origins and possible values; secrets are masked."""
     from ..settings import PREFIX, masked, sources_of, values_of
 
     read = read_settings()

@@ -103,7 +103,7 @@ FAILURE = 1
 
 app = typer.Typer(
     name="cairn",
-    help="A knowledge base that compounds: sources in, cited pages out, one GraphQL API over Postgres.",
+    help="Run and use Cairn, a knowledge base that compiles sources into linked and cited pages.",
     epilog="Begin with: cairn demo",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -131,7 +131,7 @@ def cairn(
         bool, typer.Option("--version", callback=say_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """A knowledge base that compounds: sources in, cited pages out, one GraphQL API over Postgres."""
+    """Run and use Cairn, a knowledge base that compiles sources into linked and cited pages."""
 
 
 for module in COMMANDS:
