@@ -93,7 +93,7 @@ class WikiSettings:
     member_ceiling: str | None = None
     """The most sensitive pages, sections and sources that readers see, and members by grant."""
     decision_threshold: str | None = None
-    """The least significance of a decision that gets a page."""
+    """Minimum significance of a decision that gets a page."""
 
 
 USUAL = WikiSettings(0.9, 3, 90, 20_000, 3, 7, 5, False)

@@ -37,7 +37,7 @@ NO_CLAIM = "There is no such superseded claim, or none that you may see."
 
 
 class Mode(StrEnum):
-    """The ways in which a section is rewritten when a claim in it is superseded."""
+    """The ways of changing the text when a claim is superseded."""
 
     REPLACE = "replace"
     MERGE = "merge"

@@ -21,7 +21,7 @@ REASON = "hierarchy"
 
 @proposable
 async def set_parent(database: Database, scope: Scope, page_id: UUID, *, parent_id: UUID | None) -> Saved:
-    """Hang a page under another one, or under none."""
+    """Set or clear the parent of a page."""
     async with writing_page(database, scope, page_id) as (writer, page):
         placed = await place(writer, page, parent_id)
         if placed:

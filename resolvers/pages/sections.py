@@ -56,7 +56,7 @@ async def remove_section(
     expected_version: int | None = None,
     edit_summary: str | None = None,
 ) -> Saved:
-    """Take a section from a page, with what it cites."""
+    """Remove a section and its citations from a page."""
     section_slug, summary = named(section_slug), validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)

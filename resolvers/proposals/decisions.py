@@ -247,7 +247,7 @@ async def decline_proposal(database: Database, scope: Scope, proposal_id: UUID, 
 
 
 async def withdraw_proposal(database: Database, scope: Scope, proposal_id: UUID, reason: str | None = None) -> Decided:
-    """Take back one's own proposal."""
+    """Withdraw a proposal. Only its author can."""
     return await end(
         database, scope, proposal_id, Decision.WITHDRAW, validation.optional(reason, "reason", EDIT_SUMMARY.most)
     )

@@ -51,7 +51,7 @@ class WriterRole(StrEnum):
 
 
 class Significance(StrEnum):
-    """The significance of a proposal. The less depends on it, the sooner it ends by itself."""
+    """The significance of a proposal. Less significant ones expire sooner."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -62,7 +62,7 @@ DAYS = {Significance.LOW: 7, Significance.MEDIUM: 30, Significance.HIGH: 90}
 
 
 class PolicyRule(NamedTuple):
-    """A rule of a write policy. One for a type of pages goes before that for all types."""
+    """Rule of a write policy. A rule for one page type has precedence over a rule for all types."""
 
     role: WriterRole
     policy: Policy

@@ -106,9 +106,7 @@ def query_page(document: str, name: str, tenant: str, owner: str, **variables: A
 
 
 wiki_app = typer.Typer(
-    help=(
-        "Maintain a wiki. Commands for stubs, claims, proposals, decisions, the knowledge map, the log and the diary."
-    ),
+    help="Maintain a wiki. Commands for stubs, claims, proposals, decisions, the knowledge map, the log and the diary.",
     no_args_is_help=True,
 )
 

@@ -44,7 +44,7 @@ def compile_wiki(
         bool,
         typer.Option(
             "--propose",
-            help=("Create proposals for review instead of pages. Sources of the kind run always lead to proposals."),
+            help="Create proposals for review instead of pages. Sources of the kind run always lead to proposals.",
         ),
     ] = False,
     wait: Wait = False,
