@@ -36,7 +36,7 @@ class WikiCompileJob:
 class JobQueries:
     @source(
         relations.jobs.listed,
-        ("The compile jobs of a wiki, newest first. Without an owner, those of the whole tenant. For admins."),
+        "The compile jobs of a wiki, newest first. Without an owner, those of the whole tenant. For admins.",
         access=AS_ADMIN_OF_TENANT,
         owner=AS_ADMIN_OF_TENANT.named_owner,
         limit=10,

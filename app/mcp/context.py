@@ -31,7 +31,7 @@ async def context(caller: Caller, given: ContextInput) -> ToolOutput:
 WIKI_CONTEXT = Tool(
     "wiki_context",
     "Get context for a task",
-    ("Get what is known about a task, within a budget: sections, passages, corrections. Call it first."),
+    "Get what is known about a task, within a budget: sections, passages, corrections. Call it first.",
     ContextInput,
     Pack,
     context,

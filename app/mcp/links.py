@@ -135,7 +135,7 @@ WIKI_BACKLINKS = Tool(
 WIKI_GRAPH = Tool(
     "wiki_graph",
     "Pages and their links",
-    ("Get the pages around a page, or the most central pages of the wiki, with the links between them."),
+    "Get the pages around a page, or the most central pages of the wiki, with the links between them.",
     GraphInput,
     Graph,
     graph,

@@ -19,7 +19,7 @@ Cursor = Annotated[
 
 T = TypeVar("T")
 MARKS = len("<data 00000000>\n\n</data 00000000>")
-NOT_SHOWN = "Ask with a greater max_chars: not all fits."
+NOT_SHOWN = "The result was cut. Call again with a greater max_chars."
 
 
 class TextPart(NamedTuple):

@@ -24,7 +24,7 @@ class SearchInput(ToolInput):
         None,
         alias="in",
         description=(
-            "With sources, passages are found too; shared spaces are searched. owner:slug in the query limits it."
+            "pages, sources or both. If given, shared spaces are searched too; owner:slug in the query limits it."
         ),
     )
     type: PageType | None = None

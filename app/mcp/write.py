@@ -334,7 +334,7 @@ WIKI_APPEND = Tool(
 WIKI_UPDATE = Tool(
     "wiki_update",
     "Change what is known of a page",
-    ("Update a page's title, summary, tags, aliases, related pages or other fields. Omitted fields are unchanged."),
+    "Update a page's title, summary, tags, aliases, related pages or other fields. Omitted fields are unchanged.",
     UpdateInput,
     Written,
     update,

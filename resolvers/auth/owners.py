@@ -66,10 +66,10 @@ async def known_language(connection: Connection, text: str) -> str:
     """Return the name that Postgres has for a language, in whatever way it was written: `de`, `de-AT`, `German`."""
     language = named(text)
     if language is None:
-        raise BadInput(f"Search knows no such language. It knows {', '.join(sorted(LANGUAGES))}.", "language")
+        raise BadInput(f"The language is not supported. Choose one of {', '.join(sorted(LANGUAGES))}.", "language")
     if not await connection.value(OWNERS["has_language"], language=language):
         raise BadInput(
-            f"This Postgres has no stemmer for {language}; a newer one may. `simple` takes words as they are.",
+            f"This Postgres has no stemmer for {language}; upgrade PostgreSQL, or use `simple`.",
             "language",
         )
     return language

@@ -196,12 +196,12 @@ def checked_terms(terms: Terms, now: datetime) -> Terms:
     """Return the terms of a proposal that is made on purpose, cleaned. Raises BadInput."""
     why = validation.text(terms.why, "why", EDIT_SUMMARY.most).strip()
     if not why:
-        raise BadInput("Say why. The reviewer decides by it.", "why")
+        raise BadInput("Give a reason for the reviewer.", "why")
     expires_at = terms.expires_at
     if expires_at is not None:
         expires_at = validation.timestamp(expires_at, "expiresAt")
         if not now < expires_at <= now + timedelta(days=366):
-            raise BadInput("This must lie ahead, within a year.", "expiresAt")
+            raise BadInput("This must be a time in the future, within a year.", "expiresAt")
     evidence = validation.check_count(terms.evidence, EVIDENCE_MAX, "evidence")
     refs = [validation.line(ref, f"evidence.{n}", REF.most + 20) for n, ref in enumerate(evidence)]
     return Terms(why, tuple(refs), Significance(terms.significance).value, expires_at)

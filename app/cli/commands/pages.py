@@ -103,7 +103,7 @@ def pages(
     }
     if shared:
         if after:
-            raise typer.BadParameter("it continues the list of one wiki: name a space as --owner", param_hint="--after")
+            raise typer.BadParameter("it works for one wiki only: name a space with --owner", param_hint="--after")
         variables = {"filter": filter, "order": order.upper(), "limit": limit}
         say_shared(read_shared(tenant, owner, variables), as_json)
         return

@@ -213,7 +213,7 @@ async def update_owner(call: Caller, tenant: TenantName, owner: OwnerName, given
     found = await owners.find_owner(database, tenant_id, owner)
     settings = owners.WikiSettings(**given.model_dump(exclude={"write_policy"}), write_policy=rules)
     if settings == owners.WikiSettings():
-        raise BadInput("Give a setting that is to change.", "score_boost")
+        raise BadInput("Give at least one setting to change.", "score_boost")
     changed = await owners.set_owner_settings(database, tenant_id, found.id, settings, by=BY)
     return await answer_write(call, orjson.dumps(owner_shown(changed)), 200)
 

@@ -69,9 +69,7 @@ class OwnerUpdate(RequestModel):
         Field(
             ge=0,
             le=10,
-            description=(
-                "Factor for scores of its pages when pages and sources are searched together. 0.9 by default."
-            ),
+            description="Factor for scores of its pages when pages and sources are searched together. 0.9 by default.",
         ),
     ] = None
     write_policy: Annotated[

@@ -40,7 +40,7 @@ def check_no_idempotency_key(call: Call) -> None:
     """Refuse the header Idempotency-Key: one that did nothing would promise what is not kept."""
     if idempotency_key(call.request.scope) is not None:
         raise IdempotencyKeyNotAllowed(
-            "Nothing is stored for repetitions here. Send this without Idempotency-Key; if the answer is lost, list "
+            "Idempotency-Key is not supported here. Send the request without it; if the response is lost, list "
             "what there is."
         )
 

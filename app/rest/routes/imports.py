@@ -127,7 +127,7 @@ at_work: Counter[UUID] = Counter()
 def slot(tenant_id: UUID) -> Iterator[None]:
     """Take one of the few imports that a tenant may have at work in this process, so that other tenants have theirs."""
     if at_work[tenant_id] >= IMPORTS_PER_TENANT or at_work.total() >= IN_ALL:
-        raise Unavailable("Other imports are at work here. Try again in a moment.")
+        raise Unavailable("Other imports are running. Try again in a moment.")
     at_work[tenant_id] += 1
     try:
         yield

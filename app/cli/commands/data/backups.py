@@ -238,7 +238,7 @@ def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: st
         raise ArchiveRefused(f"{archive.folder} was made without --wal: restore it without.")
     server = EmbeddedServer(settings.data_dir, print_status)
     if server.exists() and not replace:
-        raise ArchiveRefused(f"{server.cluster} is there. Give --replace: what it holds is lost then.")
+        raise ArchiveRefused(f"{server.cluster} exists. Use --replace to overwrite its data.")
     server.data_dir.mkdir(parents=True, exist_ok=True)
     at = None if until is None else datetime.fromisoformat(until)
     restore_to(server, archive, wal.expanduser().absolute(), at and (at if at.tzinfo else at.replace(tzinfo=UTC)))
@@ -251,7 +251,8 @@ def check_secret(settings: "Settings", secret: bytes | None, *, replace: bool) -
     path = settings.data_dir.expanduser() / SECRET
     if secret is not None and not replace and path.exists() and path.read_bytes() != secret:
         raise ArchiveRefused(
-            f"{path} is another secret than that of the backup. Give --replace: tokens that it signed are refused then."
+            f"{path} is another secret than that of the backup. Use --replace to overwrite it:"
+            " tokens that it signed are refused then."
         )
 
 

@@ -55,7 +55,7 @@ def sync(
     if push and pull:
         raise typer.BadParameter("give --push or --pull, or none of them for both ways")
     if watch and dry_run:
-        raise typer.BadParameter("--dry-run looks once: leave out --watch")
+        raise typer.BadParameter("--dry-run cannot be combined with --watch")
     direction = Direction.PUSH if push else Direction.PULL if pull else Direction.BOTH
     root = path.expanduser()
     if watch:
