@@ -7,7 +7,7 @@ import strawberry
 from selection import Choice
 
 
-@strawberry.enum(description="What a page is about; it never changes.")
+@strawberry.enum(description="Type of a page. It cannot be changed later.")
 class WikiPageType(StrEnum):
     ENTITY = "entity"
     TOPIC = "topic"
@@ -219,7 +219,7 @@ class WikiEditPass(StrEnum):
     BLOCK = "block"
 
 
-@strawberry.enum(description="How the text is changed when a claim is superseded.")
+@strawberry.enum(description="Modes of changing the text when a claim is superseded.")
 class WikiSupersessionMode(Enum):
     REPLACE = strawberry.enum_value("replace", description="The claim is replaced.")
     MERGE = strawberry.enum_value(
@@ -278,7 +278,7 @@ class WikiDecisionStatus(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-@strawberry.enum(description="How sensitive a page, a section or a source is, from the least to the most.")
+@strawberry.enum(description="Sensitivity of a page, a section or a source, in ascending order.")
 class WikiSensitivity(StrEnum):
     PUBLIC = "public"
     INTERNAL = "internal"

@@ -88,13 +88,13 @@ async def of_proposals(context: Any, **arguments: Any) -> Subscriber:
 
 @strawberry.type(description="All subscriptions, over a WebSocket or as server-sent events.")
 class Subscription:
-    @source(changes.happened, f"What happens to a page. {INITIAL}", access=HAPPENED, step=PAGE_EVENT, events=of_page)
+    @source(changes.happened, f"Changes of a page. {INITIAL}", access=HAPPENED, step=PAGE_EVENT, events=of_page)
     def wiki_page_changed(
         page_id: strawberry.ID, tenant_id: strawberry.ID | None = None, initial: bool = False
     ) -> WikiPageChange | None: ...
 
     @source(
-        changes.happened, f"What happens to any page of a wiki. {INITIAL}", access=HAPPENED, step=PAGE_EVENT,
+        changes.happened, f"Changes of all pages of a wiki. {INITIAL}", access=HAPPENED, step=PAGE_EVENT,
         events=of_wiki,
     )  # fmt: skip
     def wiki_scope_changed(
@@ -107,7 +107,7 @@ class Subscription:
     ) -> WikiPageChange | None: ...
 
     @source(
-        changes.happened, f"How the compile jobs of a wiki come along; for admins. {INITIAL}",
+        changes.happened, f"Changes of the compile jobs of a wiki. For admins. {INITIAL}",
         access=HAPPENED_AS_ADMIN, step=JOB_EVENT, events=of_jobs,
     )  # fmt: skip
     def wiki_compile_job_changed(
@@ -121,7 +121,7 @@ class Subscription:
 
     @source(
         relations.proposals.happened,
-        f"What becomes of the proposals of a wiki, for those who may write in it. {INITIAL}",
+        f"Changes of the proposals of a wiki. Requires write access. {INITIAL}",
         access=HAPPENED, step=PROPOSAL_EVENT, events=of_proposals,
     )  # fmt: skip
     def wiki_proposal_changed(

@@ -29,13 +29,13 @@ from .tool import Tool, ToolInput, ToolOutput
 class DecideInput(ToolInput):
     question: str | None = Field(None, max_length=TITLE.most, description="Question, on one line.")
     question_id: str | None = Field(None, description="Open question, instead of question.")
-    why: str | None = Field(None, max_length=PART_MAX, description="Why the question matters.")
+    why: str | None = Field(None, max_length=PART_MAX, description="Reason why the question matters.")
     options: list[str] = Field([], max_length=OPTIONS_MAX, description="Options that were considered.")
     decision: str | None = Field(
         None, max_length=PART_MAX, description="Decision. Without it, the question stays open."
     )
     withdraw: bool = Field(False, description="Withdraw question_id; why can give the reason.")
-    consequences: str = Field("", max_length=PART_MAX, description="What follows.")
+    consequences: str = Field("", max_length=PART_MAX, description="Consequences of the decision.")
     significance: str = Field(
         "medium", description=f"One of {', '.join(Significance)}. Below the wiki's threshold: only logged."
     )

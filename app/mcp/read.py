@@ -41,8 +41,8 @@ class PageText(BaseModel):
     redirected_from: str | None = Field(description="Former slug by which it was found.")
     aliases: list[str]
     sensitivity: str
-    confidence: str = Field(description="By number of sources that agree.")
-    stated_confidence: str | None = Field(description="As stated by its author.")
+    confidence: str = Field(description="Confidence by number of sources that agree.")
+    stated_confidence: str | None = Field(description="Confidence stated by its author.")
     expires_at: str | None
     owner_role: str | None
     supersedes: list[str]

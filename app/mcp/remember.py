@@ -41,7 +41,7 @@ class RememberInput(ToolInput):
     )
     metadata: dict[str, Any] | None = Field(
         None,
-        description="What it is about: place, city, person, project (names or lists of them) and tags. "
+        description="Metadata: place, city, person, project (names or lists of them) and tags. "
         "Pages are compiled from these.",
         examples=[{"place": "Barton Springs", "city": "Austin", "person": ["Mara"], "tags": ["swimming"]}],
     )

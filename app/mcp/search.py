@@ -188,7 +188,7 @@ class ListInput(ToolInput):
     title_prefix: str | None = Field(None, max_length=TITLE.most, description="Start of the title.")
     updated_since: datetime | None = Field(None, description="Only pages changed at or after this time.")
     order_by: Literal["title", "updated", "created", "hubness"] = Field(
-        "title", description="By title, or last changed, last created or most central first."
+        "title", description="Order: title, or last changed, last created or most central first."
     )
     archived: bool = Field(False, description="Archived pages instead of active ones.")
     limit: Limit = 50

@@ -110,7 +110,7 @@ class EditInput(KeyedInput):
 
 
 class Edited(Written):
-    matched_by: str | None = Field(description="How the old text was found.")
+    matched_by: str | None = Field(description="Strategy that found the old text.")
     lines: list[int] = Field(description="First twenty lines with the new text, from 1.")
 
 
@@ -173,13 +173,13 @@ async def append(caller: Caller, given: AppendInput) -> ToolOutput:
 class SupersedeInput(ToolInput):
     page: PageName
     fact: str = Field(max_length=CLAIM.most, description="Claim that no longer holds, as on the page.")
-    replacement: str = Field(max_length=CLAIM.most, description="What holds now.")
+    replacement: str = Field(max_length=CLAIM.most, description="Claim that holds now.")
     section: str | None = Field(None, max_length=SLUG.most, description="Slug of the section to edit.")
     overridden_by: str | None = Field(
         None, max_length=REF.most + 20, description="Source of the new claim, as kind:ref."
     )
     superseded_on: str | None = Field(
-        None, max_length=40, description="Until when it held, such as 2026-03-02; defaults to now."
+        None, max_length=40, description="Time until which it held, such as 2026-03-02; defaults to now."
     )
     rewrite: bool = Field(True, description="False to only record the claim; it need not be on the page.")
     expected_version: ExpectedVersion = None

@@ -55,7 +55,7 @@ class SupersedeWikiClaimInput(WikiPageInWikiInput):
         ),
     )
     mode: WikiSupersessionMode = strawberry.field(
-        default=WikiSupersessionMode.REPLACE, description="How the text is changed."
+        default=WikiSupersessionMode.REPLACE, description="Mode of changing the text."
     )
 
 

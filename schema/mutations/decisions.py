@@ -21,7 +21,7 @@ from .scoping import InWiki, Request, id_of, optional_id, scope_in
 @strawberry.input(description="Question to ask.")
 class AskWikiDecisionInput(InWiki):
     question: str = strawberry.field(description="The question, on one line.")
-    why: str = strawberry.field(description="Why the question matters.")
+    why: str = strawberry.field(description="Reason why the question matters.")
     options: list[str] = strawberry.field(default_factory=list, description="Options to choose from, 20 at most.")
     significance: WikiSignificance = strawberry.field(
         default=WikiSignificance.MEDIUM, description="Significance of the decision."
@@ -39,7 +39,9 @@ class RecordWikiDecisionInput(InWiki):
     question_id: strawberry.ID | None = strawberry.field(
         default=None, description="Id of an open question, instead of question."
     )
-    why: str | None = strawberry.field(default=None, description="Why the question matters. Required with question.")
+    why: str | None = strawberry.field(
+        default=None, description="Reason why the question matters. Required with question."
+    )
     options: list[str] = strawberry.field(
         default_factory=list, description="Options that were considered, 20 at most. Only with question."
     )

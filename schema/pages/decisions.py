@@ -17,7 +17,7 @@ decisions = relations.decisions
 class WikiDecisionQuestion:
     id: strawberry.ID = column("Id of the question.")
     question: str = column("The question.")
-    why: str = column("Why the question matters.")
+    why: str = column("Reason why the question matters.")
     options: list[str] = column("Options to choose from.")
     significance: WikiSignificance = column("Significance of the decision.")
     status: WikiDecisionStatus = column("Current status.")

@@ -40,7 +40,7 @@ class WikiSection(Node):
         relations.grounding.of_section, "Grounding of its sentences in the sources that it cited when it was written."
     )
 
-    @computed(f"Its text {AS_HTML}", cost=RENDERING, body="body_md", places=relations.links.places("page_id"))
+    @computed(f"The text {AS_HTML}", cost=RENDERING, body="body_md", places=relations.links.places("page_id"))
     async def body_html(body: str, places: Any) -> str:
         return await as_html(body, places)
 

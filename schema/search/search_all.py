@@ -135,7 +135,7 @@ class SearchAllQueries:
         query: str,
         kinds: Annotated[
             list[WikiSearchKind] | None,
-            strawberry.argument(name="in", description="What to search: pages, sources or both. Defaults to both."),
+            strawberry.argument(name="in", description="Kinds to search: pages, sources or both. Defaults to both."),
         ] = None,
         spaces: Annotated[
             list[str] | None,

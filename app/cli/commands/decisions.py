@@ -49,7 +49,7 @@ def decision(
     withdraw: Annotated[
         bool, typer.Option("--withdraw", help="Withdraw an open question. Use --why to give the reason.")
     ] = False,
-    why: Annotated[str, typer.Option(metavar="TEXT", help="Why the question matters.")] = "",
+    why: Annotated[str, typer.Option(metavar="TEXT", help="Reason why the question matters.")] = "",
     options: Annotated[
         list[str] | None,
         typer.Option("--option", metavar="TEXT", help="Option that was considered. Can be repeated."),

@@ -160,7 +160,7 @@ def supersede(
             help="Time until which the old claim held, such as 2026-01-31. Defaults to now.",
         ),
     ] = None,
-    mode: Annotated[Mode, typer.Option(help="How the text is changed.")] = Mode.REPLACE,
+    mode: Annotated[Mode, typer.Option(help="Mode of changing the text.")] = Mode.REPLACE,
     expected_version: ExpectedVersion = None,
     summary: Summary = None,
     as_json: AsJson = False,

@@ -102,7 +102,7 @@ class SupersedeRequest(RequestModel):
     superseded_on: Annotated[
         Moment | None, Field(description="Time until which the old claim held. Defaults to now.")
     ] = None
-    mode: Annotated[claims.Mode, Field(strict=False, description="How the text is changed.")] = claims.Mode.REPLACE
+    mode: Annotated[claims.Mode, Field(strict=False, description="Mode of changing the text.")] = claims.Mode.REPLACE
     edit_summary: EditSummary = None
     expected_version: ExpectedVersion = None
 

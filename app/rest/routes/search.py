@@ -104,7 +104,7 @@ Question = Annotated[
 
 SearchedKinds = Annotated[
     str | None,
-    Query(alias="in", max_length=100, description="What to search: pages, sources, or both, separated by a comma."),
+    Query(alias="in", max_length=100, description="Kinds to search: pages, sources, or both, separated by a comma."),
 ]
 Spaces = Annotated[
     list[str] | None,

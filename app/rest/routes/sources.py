@@ -100,7 +100,7 @@ async def search_sources(
     status_code=201,
     response_model=Ingestion,
     responses={
-        200: {"model": Ingestion, "description": "The same file was ingested from this address before."},
+        200: {"model": Ingestion, "description": "Unchanged: this file was ingested from this address before."},
         **problems(*SENT),
     },
     openapi_extra=FILE,
