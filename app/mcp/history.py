@@ -35,7 +35,7 @@ class Version(BaseModel):
 
 class History(BaseModel):
     page: str
-    versions: list[Version] = Field(description="The newest first.")
+    versions: list[Version] = Field(description="Versions, newest first.")
     total: int
     next_cursor: str | None
 

@@ -98,7 +98,7 @@ class SupersedeRequest(RequestModel):
         Field(min_length=1, max_length=SLUG.most, description="Slug of the section. Defaults to the whole page."),
     ] = None
     stated_by: Annotated[SourceRef | None, Field(description="Source of the old claim.")] = None
-    overridden_by: Annotated[SourceRef | None, Field(description="The source that says what holds now.")] = None
+    overridden_by: Annotated[SourceRef | None, Field(description="Source of the new claim.")] = None
     superseded_on: Annotated[
         Moment | None, Field(description="Time until which the old claim held. Defaults to now.")
     ] = None

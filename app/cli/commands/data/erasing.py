@@ -148,24 +148,19 @@ def days(text: str) -> int | None:
     return seconds // 86_400
 
 
-Kept = Annotated[
-    Any,
-    typer.Option(
-        metavar="DAYS",
-        parser=str,
-        help="Retention period such as 90d or 52w, `forever`, or `default` for the setting of the server.",
-    ),
-]
+def period(data: str) -> Any:
+    """Return the option for how long a kind of data is kept."""
+    return typer.Option(metavar="DAYS", parser=str, help=f"Retention of {data}: 90d, 52w, `forever` or `default`.")
 
 
 @tenants.app.command("retention", epilog="Example: cairn tenants retention acme --revisions 365d --sources forever")
 def retention(
     slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the tenant.")],
-    activity: Kept = None,
-    audit: Kept = None,
-    jobs: Kept = None,
-    revisions: Kept = None,
-    sources: Kept = None,
+    activity: Annotated[Any, period("the activity log")] = None,
+    audit: Annotated[Any, period("the audit log")] = None,
+    jobs: Annotated[Any, period("finished jobs")] = None,
+    revisions: Annotated[Any, period("earlier versions of pages")] = None,
+    sources: Annotated[Any, period("sources")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show or set how long a tenant keeps data. Covers logs, finished jobs, earlier versions of pages, and sources.
