@@ -161,7 +161,7 @@ async def store_answer(whole: OneTransaction, attempt: Attempt, answer: Answer) 
     """The answer, committed with what was written; without data where it is not committed."""
     if len(answer.body) > ANSWER_MAX:
         raise LimitExceeded(
-            f"With an Idempotency-Key an answer has at most {ANSWER_MAX:,} bytes. "
+            f"A response to a request with an Idempotency-Key can have at most {ANSWER_MAX:,} bytes. "
             "Nothing was written: select less, or send it without the key."
         )
     errors = errors_of(answer.body)

@@ -12,19 +12,19 @@ from .enums import AuditOutcome, WikiAuthorKind
 from .fields import Connection, column, source
 
 
-@strawberry.type(description="An event of security. It is kept as it was written, and nothing changes it.")
+@strawberry.type(description="Event of the audit log. Events are never changed.")
 class AuditEvent:
-    id: strawberry.ID = column("Of the event.")
-    at: datetime = column("When it happened; of refusals that were counted, when they were stored.")
-    action: str = column("What happened, like api_key.created.")
-    outcome: AuditOutcome = column("Whether it was done.")
-    actor_kind: WikiAuthorKind | None = column("Who did it; null for refused credentials.")
-    actor_id: str | None = column("Who did it, as the credential says; null for refused credentials.")
-    subject: str | None = column("The id of what it was done to.")
-    address: str | None = column("The network address that it came from.")
+    id: strawberry.ID = column("Id of the event.")
+    at: datetime = column("Time of the event. Counted refusals have the time at which they were stored.")
+    action: str = column("Name of the action, such as api_key.created.")
+    outcome: AuditOutcome = column("Whether the action was done or refused.")
+    actor_kind: WikiAuthorKind | None = column("Kind of the actor. Null for refused credentials.")
+    actor_id: str | None = column("Id of the actor, as the credential names it. Null for refused credentials.")
+    subject: str | None = column("Id of the object of the action.")
+    address: str | None = column("Network address of the client.")
     request_id: str | None = column("The X-Request-Id of the request.")
-    detail: JSON = column("What else is known of it. It never holds a secret.")
-    times: int = column("How often it happened: refusals are counted for a minute.")
+    detail: JSON = column("Details of the event. They never contain a secret.")
+    times: int = column("Number of occurrences. Refusals within the same minute are counted together.")
 
 
 @strawberry.type

@@ -7,7 +7,7 @@ import strawberry
 from selection import Choice
 
 
-@strawberry.enum(description="What a page is about; it never changes.")
+@strawberry.enum(description="Type of a page. It cannot be changed later.")
 class WikiPageType(StrEnum):
     ENTITY = "entity"
     TOPIC = "topic"
@@ -28,7 +28,7 @@ class WikiPageStatus(StrEnum):
     ARCHIVED = "archived"
 
 
-@strawberry.enum(description="What kind of thing happened in a wiki, in the order in which a diary tells it.")
+@strawberry.enum(description="Topics of a diary, in their order.")
 class WikiDiaryTopic(StrEnum):
     SYNTHESIZED = "synthesized"
     SUPERSEDED = "superseded"
@@ -41,28 +41,28 @@ class WikiDiaryTopic(StrEnum):
     MAINTAINED = "maintained"
 
 
-@strawberry.enum(description="What a directed link says.")
+@strawberry.enum(description="Kind of a link.")
 class WikiLinkKind(StrEnum):
     REFERENCE = "reference"
     PARENT_OF = "parent_of"
     CHILD_OF = "child_of"
 
 
-@strawberry.enum(description="Which way links are followed from a page.")
+@strawberry.enum(description="Direction in which links of a page are followed.")
 class WikiLinkDirection(Choice):
     OUTGOING = "outgoing"
     INCOMING = "incoming"
     BOTH = "both"
 
 
-@strawberry.enum(description="Where an alias came from.")
+@strawberry.enum(description="Origin of an alias.")
 class WikiAliasSource(StrEnum):
     COMPILER = "compiler"
     MANUAL = "manual"
     IMPORT = "import"
 
 
-@strawberry.enum(description="What kind of name a page answers to.")
+@strawberry.enum(description="Kind of name of a page.")
 class WikiNameKind(StrEnum):
     TITLE = "title"
     ALIAS = "alias"
@@ -70,35 +70,35 @@ class WikiNameKind(StrEnum):
     OLD_SLUG = "old_slug"
 
 
-@strawberry.enum(description="Held until it earns a page, grown into one, or not wanted.")
+@strawberry.enum(description="Status of a mention: open, promoted to a page, or ignored.")
 class WikiMentionStatus(StrEnum):
     OPEN = "open"
     PROMOTED = "promoted"
     IGNORED = "ignored"
 
 
-@strawberry.enum(description="What a search looks through.")
+@strawberry.enum(description="Kind of documents to search.")
 class WikiSearchKind(StrEnum):
     PAGES = "pages"
     SOURCES = "sources"
 
 
-@strawberry.enum(description="Why a piece is in a context pack.")
+@strawberry.enum(description="Reason why an item is in a context pack.")
 class WikiContextItemKind(Enum):
-    CONTEXT = strawberry.enum_value("context", description="A section of a CONTEXT page: these are always loaded.")
+    CONTEXT = strawberry.enum_value("context", description="A section of a CONTEXT page, which is always included.")
     STANDARD = strawberry.enum_value(
-        "standard", description="A section of a STANDARD page that is for the role, or that names none."
+        "standard", description="A section of a STANDARD page for the role, or for all roles."
     )
     NAMED = strawberry.enum_value(
         "named", description="A section of a PRODUCT, ENTITY or CONCEPT page that the task names."
     )
-    SECTION = strawberry.enum_value("section", description="The section of a found page that answers best.")
-    PASSAGE = strawberry.enum_value("passage", description="Evidence that says more or newer things than the sections.")
+    SECTION = strawberry.enum_value("section", description="The most relevant section of a search hit.")
+    PASSAGE = strawberry.enum_value(
+        "passage", description="A passage of a source with more or newer facts than the sections."
+    )
 
 
-@strawberry.enum(
-    description="What kind of evidence a source is. What is compiled from the notes of a RUN of an agent is proposed."
-)
+@strawberry.enum(description="Kind of a source. Pages compiled from notes of a RUN of an agent become proposals.")
 class WikiSourceKind(StrEnum):
     MEMORY_UNIT = "memory_unit"
     DAILY_NOTE = "daily_note"
@@ -109,14 +109,14 @@ class WikiSourceKind(StrEnum):
     RUN = "run"
 
 
-@strawberry.enum(description="Whose wiki it is.")
+@strawberry.enum(description="Kind of owner.")
 class WikiOwnerKind(StrEnum):
     AGENT = "agent"
     USER = "user"
     SHARED = "shared"
 
 
-@strawberry.enum(description="Who wrote.")
+@strawberry.enum(description="Kind of author.")
 class WikiAuthorKind(StrEnum):
     AGENT = "agent"
     USER = "user"
@@ -124,7 +124,7 @@ class WikiAuthorKind(StrEnum):
     SERVICE = "service"
 
 
-@strawberry.enum(description="What a caller is in a wiki.")
+@strawberry.enum(description="Role of a caller in a wiki.")
 class WikiRole(StrEnum):
     READER = "reader"
     MEMBER = "member"
@@ -132,50 +132,50 @@ class WikiRole(StrEnum):
     ADMIN = "admin"
 
 
-@strawberry.enum(description="What a grant lets an owner do in another's wiki, as far as its credential goes.")
+@strawberry.enum(description="Role of a grant. The role of the credential limits it further.")
 class WikiGrantRole(Enum):
     READER = strawberry.enum_value("reader", description="Read.")
     MEMBER = strawberry.enum_value("member", description="Read and write.")
     ADMIN = strawberry.enum_value("admin", description="Read, write and manage.")
 
 
-@strawberry.enum(description="Whether an API key is accepted.")
+@strawberry.enum(description="State of an API key.")
 class WikiApiKeyState(Enum):
-    ACTIVE = strawberry.enum_value("active", description="It is accepted.")
-    EXPIRED = strawberry.enum_value("expired", description="Its time is over.")
-    REVOKED = strawberry.enum_value("revoked", description="Somebody ended it.")
+    ACTIVE = strawberry.enum_value("active", description="The key is accepted.")
+    EXPIRED = strawberry.enum_value("expired", description="The key has expired.")
+    REVOKED = strawberry.enum_value("revoked", description="The key was revoked.")
 
 
-@strawberry.enum(description="How a webhook does.")
+@strawberry.enum(description="State of a webhook.")
 class WebhookState(Enum):
-    ACTIVE = strawberry.enum_value("active", description="It takes what it is sent.")
-    FAILING = strawberry.enum_value("failing", description="It did not take what it was sent last.")
+    ACTIVE = strawberry.enum_value("active", description="Deliveries succeed.")
+    FAILING = strawberry.enum_value("failing", description="The last delivery failed.")
     DISABLED = strawberry.enum_value(
-        "disabled", description="Nothing is queued for it: somebody ended it, or it failed for five days."
+        "disabled", description="No events are queued: it was disabled, or it has failed for five days."
     )
 
 
-@strawberry.enum(description="What became of a delivery: it waits or is tried again, has arrived, or is tried no more.")
+@strawberry.enum(description="Status of a delivery: pending, delivered, or dead after the last attempt.")
 class WebhookDeliveryStatus(StrEnum):
     PENDING = "pending"
     DELIVERED = "delivered"
     DEAD = "dead"
 
 
-@strawberry.enum(description="What became of an attempt that the audit log knows.")
+@strawberry.enum(description="Outcome of an action in the audit log.")
 class AuditOutcome(StrEnum):
     DONE = "done"
     REFUSED = "refused"
 
 
-@strawberry.enum(description="What became of a page by its last change.")
+@strawberry.enum(description="State of a page after its last change.")
 class WikiPageState(Enum):
-    ACTIVE = strawberry.enum_value("active", description="It is there.")
+    ACTIVE = strawberry.enum_value("active", description="The page is active.")
     ARCHIVED = strawberry.enum_value("archived", description="Archived: hidden from lists and search.")
-    DELETED = strawberry.enum_value("deleted", description="It is gone for good.")
+    DELETED = strawberry.enum_value("deleted", description="The page was deleted permanently.")
 
 
-@strawberry.enum(description="Where a compile job stands.")
+@strawberry.enum(description="Status of a compile job.")
 class WikiJobStatus(StrEnum):
     PENDING = "pending"
     RUNNING = "running"
@@ -184,24 +184,25 @@ class WikiJobStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
-@strawberry.enum(description="What happened. Where several things did before they could be told, the greatest of them.")
+@strawberry.enum(description="Kind of a change. If several changes are reported as one, the most important of them.")
 class WikiChangeKind(Enum):
-    EVIDENCE = strawberry.enum_value(
-        "evidence", description="A source or a mention came in; no page of the wiki changed by it."
+    EVIDENCE = strawberry.enum_value("evidence", description="A source or a mention was added. No page was changed.")
+    UPDATED = strawberry.enum_value("updated", description="Content, aliases, links or citations were changed.")
+    MOVED = strawberry.enum_value("moved", description="The parent of the page was changed.")
+    RENAMED = strawberry.enum_value("renamed", description="The title or the slug was changed.")
+    ARCHIVED = strawberry.enum_value(
+        "archived", description="The page was archived, or without pageId all pages of the wiki."
     )
-    UPDATED = strawberry.enum_value("updated", description="Its content, names, links or evidence.")
-    MOVED = strawberry.enum_value("moved", description="It hangs under another page, or under none.")
-    RENAMED = strawberry.enum_value("renamed", description="It has another title or slug.")
-    ARCHIVED = strawberry.enum_value("archived", description="Without pageId: every page of the wiki was.")
-    RESTORED = strawberry.enum_value("restored", description="It is active again.")
-    CREATED = strawberry.enum_value("created", description="It is new.")
-    DELETED = strawberry.enum_value("deleted", description="It is gone for good.")
+    RESTORED = strawberry.enum_value("restored", description="The page was unarchived.")
+    CREATED = strawberry.enum_value("created", description="The page was created.")
+    DELETED = strawberry.enum_value("deleted", description="The page was deleted permanently.")
     RESYNC = strawberry.enum_value(
-        "resync", description="Changes may have been missed, or were too many to tell: read anew what you show."
+        "resync",
+        description="Changes may have been missed, or were too many to report. Read again whatever you have cached.",
     )
 
 
-@strawberry.enum(description="The orders of a list of pages. TITLE pays no heed to case.")
+@strawberry.enum(description="Order of a list of pages. TITLE ignores case.")
 class WikiPageOrder(Choice):
     TITLE = "title"
     UPDATED = "updated"
@@ -209,7 +210,7 @@ class WikiPageOrder(Choice):
     HUBNESS = "hubness"
 
 
-@strawberry.enum(description="How the old text of an edit was found, the strictest way first.")
+@strawberry.enum(description="Strategies for finding the old text of an edit, strictest first.")
 class WikiEditPass(StrEnum):
     EXACT = "exact"
     LINES = "lines"
@@ -218,17 +219,17 @@ class WikiEditPass(StrEnum):
     BLOCK = "block"
 
 
-@strawberry.enum(description="How the text is rewritten when a claim in it is superseded.")
+@strawberry.enum(description="Modes of changing the text when a claim is superseded.")
 class WikiSupersessionMode(Enum):
-    REPLACE = strawberry.enum_value("replace", description="The replacement comes where the fact stands.")
+    REPLACE = strawberry.enum_value("replace", description="The claim is replaced.")
     MERGE = strawberry.enum_value(
-        "merge", description="The same; if the text says the replacement elsewhere already, the fact alone goes."
+        "merge", description="The claim is replaced, or only removed if the text contains the replacement elsewhere."
     )
-    APPEND = strawberry.enum_value("append", description="The replacement comes behind the text, which stays.")
-    NONE = strawberry.enum_value("none", description="The text stays as it is: only the claim is recorded.")
+    APPEND = strawberry.enum_value("append", description="The replacement is appended, and the text is kept.")
+    NONE = strawberry.enum_value("none", description="The text is unchanged, and only the claim is recorded.")
 
 
-@strawberry.enum(description="How many sources a page rests on that agree.")
+@strawberry.enum(description="Confidence in a page, by the number of sources that agree.")
 class WikiConfidence(StrEnum):
     LOW = "low"
     MEDIUM = "medium"
@@ -242,42 +243,42 @@ class WikiContradictionStatus(StrEnum):
     DISMISSED = "dismissed"
 
 
-@strawberry.enum(description="How a contradiction is decided.")
+@strawberry.enum(description="Resolution of a contradiction.")
 class WikiContradictionResolution(Enum):
     KEEP_NEWER = strawberry.enum_value("keep_newer", description="The older claim is superseded by the newer one.")
     KEEP_OLDER = strawberry.enum_value("keep_older", description="The newer claim is superseded by the older one.")
     BOTH_HOLD = strawberry.enum_value("both_hold", description="Both claims stay: they do not contradict each other.")
 
 
-@strawberry.enum(description="Whether a line of a comparison stayed, went, or came.")
+@strawberry.enum(description="Kind of line in a diff: unchanged, removed or added.")
 class WikiDiffLineKind(StrEnum):
     CONTEXT = "context"
     REMOVED = "removed"
     ADDED = "added"
 
 
-@strawberry.enum(description="How bad it is that a check found something.")
+@strawberry.enum(description="Severity of a check.")
 class WikiLintSeverity(Enum):
-    ERROR = strawberry.enum_value("error", description="It is wrong.")
-    WARNING = strawberry.enum_value("warning", description="It misleads readers.")
-    INFO = strawberry.enum_value("info", description="It is untidy.")
+    ERROR = strawberry.enum_value("error", description="Something is wrong.")
+    WARNING = strawberry.enum_value("warning", description="Something misleads readers.")
+    INFO = strawberry.enum_value("info", description="Something could be tidier.")
 
 
-@strawberry.enum(description="What becomes of writes in a wiki.")
+@strawberry.enum(description="Policy for writes.")
 class WikiWritePolicy(Enum):
-    OPEN = strawberry.enum_value("open", description="They are written.")
-    REVIEW = strawberry.enum_value("review", description="They become proposals.")
-    CLOSED = strawberry.enum_value("closed", description="They are refused.")
+    OPEN = strawberry.enum_value("open", description="Writes are applied.")
+    REVIEW = strawberry.enum_value("review", description="Writes become proposals.")
+    CLOSED = strawberry.enum_value("closed", description="Writes are refused.")
 
 
-@strawberry.enum(description="Whether a question still waits for its decision.")
+@strawberry.enum(description="Status of a question.")
 class WikiDecisionStatus(StrEnum):
     OPEN = "open"
     DECIDED = "decided"
     WITHDRAWN = "withdrawn"
 
 
-@strawberry.enum(description="How sensitive a page, a section or a source is, from the least to the most.")
+@strawberry.enum(description="Sensitivity of a page, a section or a source, in ascending order.")
 class WikiSensitivity(StrEnum):
     PUBLIC = "public"
     INTERNAL = "internal"
@@ -285,7 +286,7 @@ class WikiSensitivity(StrEnum):
     SECRET = "secret"  # noqa: S105  a level
 
 
-@strawberry.enum(description="Whose writes a rule is about: those of credentials with this role, or the compiler's.")
+@strawberry.enum(description="Role of the writer: that of a credential, or the compiler.")
 class WikiWriterRole(StrEnum):
     MEMBER = "member"
     SERVICE = "service"
@@ -293,14 +294,14 @@ class WikiWriterRole(StrEnum):
     COMPILER = "compiler"
 
 
-@strawberry.enum(description="How much depends on a proposal; it ends by itself after 7, 30 or 90 days.")
+@strawberry.enum(description="Significance of a proposal. It expires after 7, 30 or 90 days.")
 class WikiSignificance(StrEnum):
     LOW = "low"
     MEDIUM = "medium"
     HIGH = "high"
 
 
-@strawberry.enum(description="Where a proposal stands. Only an open one can be decided.")
+@strawberry.enum(description="Status of a proposal. Only open proposals can be decided.")
 class WikiProposalStatus(StrEnum):
     OPEN = "open"
     ACCEPTED = "accepted"
@@ -309,8 +310,8 @@ class WikiProposalStatus(StrEnum):
     EXPIRED = "expired"
 
 
-@strawberry.enum(description="A decision of a proposal.")
+@strawberry.enum(description="Decision about a proposal.")
 class WikiProposalDecision(Enum):
-    ACCEPT = strawberry.enum_value("accept", description="Do what is proposed.")
-    DECLINE = strawberry.enum_value("decline", description="Let it end without being done; a reason is needed.")
-    WITHDRAW = strawberry.enum_value("withdraw", description="Take back one's own.")
+    ACCEPT = strawberry.enum_value("accept", description="Apply the proposal.")
+    DECLINE = strawberry.enum_value("decline", description="Reject the proposal. A reason is required.")
+    WITHDRAW = strawberry.enum_value("withdraw", description="Withdraw one's own proposal.")

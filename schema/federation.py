@@ -52,7 +52,7 @@ def read_representation(value: Any) -> Representation:
 
 REPRESENTATION = strawberry.scalar(
     name="_Any",
-    description="Federation: a thing by its __typename and id.",
+    description="Federation: an entity by its __typename and id.",
     specified_by_url="https://specs.apollo.dev/federation/v2.0/#scalar-_Any",
     serialize=lambda value: value,
     parse_value=read_representation,
@@ -73,13 +73,13 @@ Entity = Annotated[
         WikiContradiction,
         WikiLintReport,
     ],
-    strawberry.union("_Entity", description="Federation: what other subgraphs may refer to, each by its id."),
+    strawberry.union("_Entity", description="Federation: entities that other subgraphs can refer to by id."),
 ]
 
 
 @strawberry.type(name="_Service", description="Federation: this service as a subgraph.")
 class Service:
-    sdl: str = strawberry.field(description="The contract with federation's directives.")
+    sdl: str = strawberry.field(description="The schema with the directives of federation.")
 
 
 @cache
@@ -108,7 +108,7 @@ class FederationQueries:
 
     @source(
         relations.pages.by_representation,
-        "Federation: the things that are represented, in that order, null where there is none.",
+        "Federation: the entities of the representations, in the same order. Null if there is none.",
         access=BY_ID,
         variants=ENTITIES,
         each_of="representations",

@@ -22,7 +22,7 @@ from selection.declare.contract import METADATA
 
 OwnerName = Annotated[
     str | None,
-    strawberry.argument(description="Whose wiki, by the owner's slug or id; the caller's own when left out."),
+    strawberry.argument(description="Slug or id of the owner of the wiki. Defaults to the caller's own wiki."),
 ]
 OlderOwner = Annotated[strawberry.ID | None, strawberry.argument(deprecation_reason="Use owner.")]
 
@@ -47,10 +47,10 @@ class MappedField(StrawberryField):
 
 
 SIZES = {
-    "first": "How many from the start, 100 at most.",
-    "after": "Only what follows this cursor.",
-    "last": "How many from the end, 100 at most.",
-    "before": "Only what precedes this cursor.",
+    "first": "Number of items from the start, 100 at most.",
+    "after": "Return items after this cursor.",
+    "last": "Number of items from the end, 100 at most.",
+    "before": "Return items before this cursor.",
 }
 
 
@@ -61,7 +61,7 @@ def paging_arguments(field: StrawberryField) -> Iterable[StrawberryArgument]:
     if mapping.paging.each_of is not None:
         return
     if is_list(field.type):
-        about = f"How many at most; {mapping.paging.most} is the most."
+        about = f"Maximum number of items, {mapping.paging.most} at most."
         yield argument("limit", int | None, mapping.paging.default, about)
     elif is_connection(field.type):
         for name, about in SIZES.items():
@@ -165,41 +165,41 @@ def computed(
 T = TypeVar("T")
 
 
-@strawberry.type(description="Where a page of a list lies in it.")
+@strawberry.type(description="Position of a page in a list.")
 class PageInfo:
-    has_next_page: bool = part("Is there more after this page?")
-    has_previous_page: bool = part("Is there more before this page?")
+    has_next_page: bool = part("Whether there are more items after this page.")
+    has_previous_page: bool = part("Whether there are more items before this page.")
     start_cursor: str | None = part("The cursor of the first item.")
-    end_cursor: str | None = part("The cursor of the last item: `after` it comes the next page.")
+    end_cursor: str | None = part("Cursor of the last item. Pass it as `after` to get the next page.")
 
 
-@strawberry.type(description="An item of a list, and its place.")
+@strawberry.type(description="An item of a list with its cursor.")
 class Edge(Generic[T]):
-    cursor: str = part("The place of the item in this list and order.")
+    cursor: str = part("Cursor of the item in this list and order.")
     node: T = part("The item.")
 
 
-@strawberry.type(description="A page of a list, by keyset: it stays right while the list changes.")
+@strawberry.type(description="One page of a list. Cursors remain valid while the list changes.")
 class Connection(Generic[T]):
     edges: list[Edge[T]] = part("The items with their cursors.")
-    nodes: list[T] = part("The items alone.")
-    page_info: PageInfo = part("Where this page lies.")
-    total_count: int = part("How many items the whole list has; counted only when asked for.")
+    nodes: list[T] = part("The items without their cursors.")
+    page_info: PageInfo = part("Position of this page in the list.")
+    total_count: int = part("Number of items in the whole list. It is counted only if it is selected.")
 
 
-@strawberry.interface(name="Node", description="Whatever has an id.")
+@strawberry.interface(name="Node", description="An object with an id.")
 class Node:
-    id: strawberry.ID = column("Of the thing, in the whole tenant: a UUID of version 7.")
+    id: strawberry.ID = column("Id of the object, unique in the tenant: a UUID of version 7.")
 
 
 @strawberry.type
 class NodeQueries:
-    @source(relations.pages.one, "The thing of that id, or null.", access=BY_ID, variants=relations.pages.VARIANTS)
+    @source(relations.pages.one, "The object with this id, or null.", access=BY_ID, variants=relations.pages.VARIANTS)
     def node(id: strawberry.ID) -> Node | None: ...
 
     @source(
         relations.pages.pages_by_id,
-        "The things of those ids in that order, null where there is none; 100 at most.",
+        "The objects with these ids, in the same order. Null if there is none. 100 at most.",
         access=BY_ID,
         variants=relations.pages.VARIANTS,
         limit=100,

@@ -12,29 +12,31 @@ from .enums import WikiJobStatus
 from .fields import OlderOwner, OwnerName, column, source
 
 
-@strawberry.type(description="One run of the compiler over one wiki.")
+@strawberry.type(description="A compile job: one run of the compiler on one wiki.")
 class WikiCompileJob:
-    id: strawberry.ID = column("Of the job.")
-    tenant_id: strawberry.ID = column("Of the wiki.")
-    owner_id: strawberry.ID = column("Whose wiki it compiles.")
-    user_id: strawberry.ID = column("The same as ownerId, under its older name.", name="owner_id")
-    status: WikiJobStatus = column("Where it stands.")
-    trigger: str = column("What asked for it.")
-    dedupe_key: str = column("At most one open job has it.")
-    attempt: int = column("How often it was started.")
-    error: str | None = column("Why the last attempt failed.")
-    metrics: JSON = column("What it did.")
-    created_at: datetime = column("When it was asked for.")
-    claimed_at: datetime | None = column("When a worker last took it: the same as startedAt.", name="started_at")
-    started_at: datetime | None = column("When it was last started.")
-    finished_at: datetime | None = column("When it ended.")
+    id: strawberry.ID = column("Id of the job.")
+    tenant_id: strawberry.ID = column("Id of the tenant of the wiki.")
+    owner_id: strawberry.ID = column("Id of the owner of the wiki.")
+    user_id: strawberry.ID = column("Former name of ownerId.", name="owner_id")
+    status: WikiJobStatus = column("Current status.")
+    trigger: str = column("Trigger of the job.")
+    dedupe_key: str = column("Deduplication key. At most one open job has it.")
+    attempt: int = column("Number of attempts.")
+    error: str | None = column("Error of the last attempt.")
+    metrics: JSON = column("Metrics of the job.")
+    created_at: datetime = column("Time of creation.")
+    claimed_at: datetime | None = column(
+        "Time at which a worker last claimed the job. The same as startedAt.", name="started_at"
+    )
+    started_at: datetime | None = column("Time at which the job last started.")
+    finished_at: datetime | None = column("Time at which the job finished.")
 
 
 @strawberry.type
 class JobQueries:
     @source(
         relations.jobs.listed,
-        "The compile jobs of a wiki, newest first; of the whole tenant when no owner is named. For admins.",
+        "The compile jobs of a wiki, newest first. Without an owner, those of the whole tenant. For admins.",
         access=AS_ADMIN_OF_TENANT,
         owner=AS_ADMIN_OF_TENANT.named_owner,
         limit=10,

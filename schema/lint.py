@@ -19,47 +19,45 @@ checks = relations.jobs
 COST = 100  # rows that all checks together may have to read
 
 
-@strawberry.type(description="Something that a check has found.")
+@strawberry.type(description="A finding of a check.")
 class WikiLintFinding:
-    title: str = column("Of the page, or the name that has none.")
-    type: WikiPageType | None = column("Of the page, or the one that it would have.")
-    slug: str | None = column("Of the page, or the one that it would have.")
-    detail: str | None = column("What of it.")
-    fix: str = column("The command that fixes it; words in capitals are for people to choose.")
-    page: WikiPage | None = relation(checks.page, "The page, if there is one.")
-    mute_reason: str | None = column("Why it is muted; null where it is not.")
-    muted_by: str | None = column("Who muted it, as the credential named them.")
-    muted_at: datetime | None = column("When it was muted.")
-    muted_until: datetime | None = column("Until when it is muted; null for good.")
+    title: str = column("Title of the page, or the name without a page.")
+    type: WikiPageType | None = column("Type of the page, or the type that it would have.")
+    slug: str | None = column("Slug of the page, or the slug that it would have.")
+    detail: str | None = column("Details of the finding.")
+    fix: str = column("Command that fixes it. Words in capitals are placeholders.")
+    page: WikiPage | None = relation(checks.page, "Page of the finding, if any.")
+    mute_reason: str | None = column("Reason for the mute. Null if it is not muted.")
+    muted_by: str | None = column("Id of the person or program that muted it, as the credential names it.")
+    muted_at: datetime | None = column("Time of the mute.")
+    muted_until: datetime | None = column("Time until which it is muted. Null for forever.")
 
 
-@strawberry.type(description="A check of a wiki. Each reports, also when it finds nothing.")
+@strawberry.type(description="A check of lint with its findings. Checks without findings are included.")
 class WikiLintCheck:
-    name: str = column("Which one.")
-    severity: WikiLintSeverity = column("How bad it is.")
-    about: str = column("What it looks for.")
-    total: int = column("How much it found, without what is muted.")
-    muted_total: int = column("How much of what it found is muted.")
-    findings: list[WikiLintFinding] = relation(checks.findings, "The first of that.", limit=20, most=FINDINGS_MAX)
-    muted: list[WikiLintFinding] = relation(
-        checks.muted_findings, "The first that are muted.", limit=20, most=FINDINGS_MAX
-    )
+    name: str = column("Name of the check.")
+    severity: WikiLintSeverity = column("Severity of the check.")
+    about: str = column("Description of the check.")
+    total: int = column("Number of findings that are not muted.")
+    muted_total: int = column("Number of muted findings.")
+    findings: list[WikiLintFinding] = relation(checks.findings, "First findings.", limit=20, most=FINDINGS_MAX)
+    muted: list[WikiLintFinding] = relation(checks.muted_findings, "First muted findings.", limit=20, most=FINDINGS_MAX)
 
 
-@strawberry.type(description="The findings of a check in one run.")
+@strawberry.type(description="Number of findings of a check in one run.")
 class WikiLintCount:
-    name: str = column("The check.")
-    total: int = column("How much it found, without what is muted.")
-    muted: int = column("How much of what it found is muted.")
+    name: str = column("Name of the check.")
+    total: int = column("Number of findings that are not muted.")
+    muted: int = column("Number of muted findings.")
 
 
-@strawberry.type(description="A report of a run of lint: how much each check found.")
+@strawberry.type(description="A report of lint: the number of findings of each check.")
 class WikiLintReport(Node):
-    trigger: str = column("Who asked for it: command, request, schedule, or sources after so many new ones.")
-    found: int = column("How much all checks found, without what is muted.")
-    muted: int = column("How much of what they found is muted.")
-    counts: list[WikiLintCount] = whole(checks.lint_counts, "By check, in their order.")
-    created_at: datetime = column("When it ran.")
+    trigger: str = column("Trigger of the run: command, request, schedule, or sources (after a number of new sources).")
+    found: int = column("Number of findings that are not muted.")
+    muted: int = column("Number of muted findings.")
+    counts: list[WikiLintCount] = whole(checks.lint_counts, "Numbers of findings by check.")
+    created_at: datetime = column("Time of the run.")
 
 
 async def find_faults(
@@ -101,14 +99,14 @@ def finding_row(found: Finding) -> dict[str, Any]:
 class LintQueries:
     @source(
         checks.report_rows,
-        "What could be better in a wiki, for those who may write in it. Nothing is edited.",
+        "The problems of a wiki that the checks of lint find. Nothing is edited. Requires write access.",
         access=AS_CHECKED,
         step=Step(find_faults, checks.REPORTED, cost=COST),
         limit=50,
     )
     def wiki_lint(
         names: Annotated[
-            list[str] | None, strawberry.argument(description="The checks to run; all when left out.")
+            list[str] | None, strawberry.argument(description="Names of the checks to run. Defaults to all.")
         ] = None,
         tenant_id: strawberry.ID | None = None,
         owner: OwnerName = None,

@@ -18,45 +18,45 @@ from .search.search_rows import owner_named, texts
 jobs = relations.jobs
 
 
-@strawberry.type(description="A part of an overview of a wiki.")
+@strawberry.type(description="A part of the knowledge map or the activity log.")
 class WikiOverview:
-    body_md: str = column("The part as markdown. The first one has the title.")
-    next_cursor: str | None = column("`after` it comes the next part; null after the last one.")
+    body_md: str = column("Text of this part, in Markdown. The first part has the title.")
+    next_cursor: str | None = column("Cursor to pass as `after` for the next part. Null for the last part.")
 
 
-@strawberry.type(description="How often something of a topic happened on a day.")
+@strawberry.type(description="Number of events of a topic on a day.")
 class WikiDiaryCount:
     topic: WikiDiaryTopic = column("The topic.")
-    total: int = column("How often.")
+    total: int = column("Number of events.")
 
 
-@strawberry.type(description="An action on a page, or on none, however often on that day.")
+@strawberry.type(description="All occurrences of an action on one page (or on none) on a day.")
 class WikiDiaryEntry:
-    topic: WikiDiaryTopic = column("The topic that it belongs to.")
-    action: str = column("The action, as webhooks and the activity log name it, such as page.merged.")
-    text: str = column("The action in words, with its page and who did it, as markdown.")
-    times: int = column("How often on that day.")
-    at: datetime = column("When it was done last.")
-    page: WikiPage | None = relation(jobs.page, "The page; null where it was deleted, or where there is none.")
+    topic: WikiDiaryTopic = column("Topic of the action.")
+    action: str = column("Name of the action, as in webhooks and the activity log, such as page.merged.")
+    text: str = column("Description of the action with its page and its author, in Markdown.")
+    times: int = column("Number of occurrences on that day.")
+    at: datetime = column("Time of the last occurrence.")
+    page: WikiPage | None = relation(jobs.page, "Page of the action. Null if it was deleted, or if there is none.")
 
 
 @strawberry.type(description="A day on which something happened in a wiki.")
 class WikiDiaryDay:
-    date: str = column("The day in the time zone that was asked for, as 2026-01-31.")
+    date: str = column("Day in the requested time zone, such as 2026-01-31.")
     counts: list[WikiDiaryCount] = whole(
-        jobs.diary_counts, "How often something happened, by topic; those of none not."
+        jobs.diary_counts, "Numbers of events by topic. Topics without events are omitted."
     )
-    entries: list[WikiDiaryEntry] = whole(jobs.diary_entries, "The first entries, by topic and then the newest first.")
-    more_total: int = column("How many entries are not shown.")
-    is_whole: bool = column("Whether everything is counted: of a day, the last 1,000 lines of the log are read.")
+    entries: list[WikiDiaryEntry] = whole(jobs.diary_entries, "First entries, by topic and newest first.")
+    more_total: int = column("Number of entries that are not shown.")
+    is_whole: bool = column("Whether all events are counted. At most the last 1,000 log entries of a day are read.")
 
 
 @strawberry.type(description="The diary of a wiki: what happened on each day.")
 class WikiDiary:
-    since: str = column("The first day that it tells of.")
-    until: str = column("The last day that it tells of.")
-    body_md: str = column("The whole diary as markdown.")
-    days: list[WikiDiaryDay] = whole(jobs.diary_days, "The days on which something happened, the newest first.")
+    since: str = column("First day of the diary.")
+    until: str = column("Last day of the diary.")
+    body_md: str = column("The whole diary, in Markdown.")
+    days: list[WikiDiaryDay] = whole(jobs.diary_days, "Days with events, newest first.")
 
 
 async def scope_of(context: Any, where: dict[str, str | None]) -> Any:
@@ -127,20 +127,22 @@ def day_row(day: diary.Day) -> dict[str, Any]:
 
 Since = Annotated[
     str | None,
-    strawberry.argument(description="The first day, as 2026-01-31; a week before `until` when left out. 31 at most."),
+    strawberry.argument(
+        description="First day, such as 2026-01-31. Defaults to a week before `until`; 31 days at most."
+    ),
 ]
-Until = Annotated[str | None, strawberry.argument(description="The last day, which is told too; today when left out.")]
+Until = Annotated[str | None, strawberry.argument(description="Last day, inclusive. Defaults to today.")]
 TimeZone = Annotated[
-    str | None, strawberry.argument(description="The IANA time zone of the days, such as Europe/Berlin; else UTC.")
+    str | None, strawberry.argument(description="IANA time zone of the days, such as Europe/Berlin. Defaults to UTC.")
 ]
-Lines = Annotated[int | None, strawberry.argument(description="How many entries of a day at most: 20, 100 the most.")]
+Lines = Annotated[int | None, strawberry.argument(description="Maximum number of entries per day, 100 at most.")]
 
 
 @strawberry.type
 class OverviewQueries:
     @source(
         jobs.report_rows,
-        "The knowledge map: active pages by type and slug, as links with a sentence each; stubs are marked.",
+        "The knowledge map: active pages by type and slug, as links with a summary each. Stubs are marked.",
         access=AS_CHECKED,
         step=Step(find_map, jobs.OVERVIEW, cost=overview.MOST),
     )
@@ -157,7 +159,7 @@ class OverviewQueries:
 
     @source(
         jobs.report_rows,
-        "The activity log: what was done in a wiki, when and by whom, the newest first.",
+        "The activity log of a wiki, newest first.",
         access=AS_CHECKED,
         step=Step(find_log, jobs.OVERVIEW, cost=overview.MOST),
     )
@@ -173,7 +175,7 @@ class OverviewQueries:
 
     @source(
         jobs.report_rows,
-        "The diary: what was synthesized, superseded, merged, proposed, decided and forgotten, in words, by day.",
+        "The diary of a wiki: what happened on each day, in words.",
         access=AS_CHECKED,
         step=Step(find_diary, jobs.DIARY, cost=diary.LOGGED_MAX),
     )

@@ -27,17 +27,17 @@ async def facts(context: Any, parent: Any, wanted: frozenset[str]) -> list[tuple
     return [(left.limit, context.spent, left.remaining, left.limit - left.remaining, left.resets_at)]
 
 
-@strawberry.type(description="What the caller may ask for, in rows: of its own limit, or its tenant's if less is left.")
+@strawberry.type(description="Rate limit in rows: that of the caller, or that of its tenant if less remains there.")
 class WikiRateLimit:
-    limit: int | None = strawberry.field(description="The most that can be left; null where there is no limit.")
-    cost: int = strawberry.field(description="Of this operation, as `extensions.cost.requested` says it too.")
-    remaining: int | None = strawberry.field(description="What is left after this operation.")
-    used: int | None = strawberry.field(description="What is missing to the limit.")
-    reset_at: datetime | None = strawberry.field(description="When nothing is missing, if nothing is asked until then.")
+    limit: int | None = strawberry.field(description="Maximum number of rows. Null if there is no limit.")
+    cost: int = strawberry.field(description="Cost of this operation, the same as `extensions.cost.requested`.")
+    remaining: int | None = strawberry.field(description="Remaining rows after this operation.")
+    used: int | None = strawberry.field(description="Used rows.")
+    reset_at: datetime | None = strawberry.field(description="Time at which the full limit is available again.")
 
 
 @strawberry.type
 class RateLimitQueries:
     rate_limit: WikiRateLimit = known_object(
-        Step(facts, FACTS), "What may the caller still ask for? It costs no statement."
+        Step(facts, FACTS), "The rate limit of the caller. It needs no SQL statement."
     )

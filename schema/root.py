@@ -39,7 +39,7 @@ from .subscriptions import Subscription
 from .webhooks import WebhookQueries
 
 
-@strawberry.type(description="Everything that can be read.")
+@strawberry.type(description="All queries.")
 class Query(
     PageQueries,
     SearchQueries,

@@ -51,7 +51,7 @@ def is_finite(value: Any) -> bool:
 SCALARS: dict[Any, ScalarDefinition] = {
     datetime: strawberry.scalar(
         name="DateTime",
-        description="A moment in ISO 8601; answers are in UTC with microseconds, as 2026-11-20T10:00:00.000000Z.",
+        description="Time in ISO 8601. Responses are in UTC with microseconds, such as 2026-11-20T10:00:00.000000Z.",
         specified_by_url="https://scalars.graphql.org/andimarek/date-time.html",
         serialize=timestamp,
         parse_value=read_moment,

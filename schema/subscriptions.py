@@ -21,32 +21,32 @@ from .pages.proposals import WikiProposal
 from .search.search_rows import owner_named
 
 changes = relations.pages
-INITIAL = "With `initial` a RESYNC comes first: what is read from then on misses nothing."
+INITIAL = "With `initial`, a RESYNC comes first: everything read after it is complete."
 
 
-@strawberry.type(description="Something that happened to a page, or to a wiki as a whole.")
+@strawberry.type(description="A change of a page, or of a whole wiki.")
 class WikiPageChange:
-    kind: WikiChangeKind = column("What happened.")
-    page_id: strawberry.ID | None = column("The page that it happened to; null when it was the wiki as a whole.")
-    version: int | None = column("The version that the page had then, where it is known.")
-    at: datetime = column("When.")
-    page: WikiPage | None = relation(changes.page, "The page as it is now; null when there is none any more.")
+    kind: WikiChangeKind = column("Kind of change.")
+    page_id: strawberry.ID | None = column("Id of the page. Null for a change of the whole wiki.")
+    version: int | None = column("Version of the page at that time, if known.")
+    at: datetime = column("Time of the event.")
+    page: WikiPage | None = relation(changes.page, "Current state of the page. Null if it was deleted.")
 
 
-@strawberry.type(description="That a compile job was made or came further.")
+@strawberry.type(description="Change of a compile job.")
 class WikiCompileJobChange:
-    kind: WikiChangeKind = column("CREATED, UPDATED or RESYNC.")
-    job_id: strawberry.ID | None = column("The job; null with RESYNC.")
-    at: datetime = column("When.")
-    job: WikiCompileJob | None = relation(changes.job, "The job as it is now.")
+    kind: WikiChangeKind = column("Kind of change: CREATED, UPDATED or RESYNC.")
+    job_id: strawberry.ID | None = column("Id of the job. Null for RESYNC.")
+    at: datetime = column("Time of the event.")
+    job: WikiCompileJob | None = relation(changes.job, "Current state of the job.")
 
 
-@strawberry.type(description="That a proposal was made or decided.")
+@strawberry.type(description="Change of a proposal.")
 class WikiProposalChange:
-    kind: WikiChangeKind = column("CREATED, UPDATED or RESYNC.")
-    proposal_id: strawberry.ID | None = column("The proposal; null with RESYNC.")
-    at: datetime = column("When.")
-    proposal: WikiProposal | None = relation(relations.proposals.of_event, "The proposal as it is now.")
+    kind: WikiChangeKind = column("Kind of change: CREATED, UPDATED or RESYNC.")
+    proposal_id: strawberry.ID | None = column("Id of the proposal. Null for RESYNC.")
+    at: datetime = column("Time of the event.")
+    proposal: WikiProposal | None = relation(relations.proposals.of_event, "Current state of the proposal.")
 
 
 async def page_event(context: Any, parent: Any, wanted: frozenset[str], **where: Any) -> list[tuple[Any, ...]]:
@@ -86,17 +86,15 @@ async def of_proposals(context: Any, **arguments: Any) -> Subscriber:
     return await of_wiki(context, topic=Topic.PROPOSALS, **arguments)
 
 
-@strawberry.type(description="What can be followed, over a WebSocket or as server-sent events.")
+@strawberry.type(description="All subscriptions, over a WebSocket or as server-sent events.")
 class Subscription:
-    @source(
-        changes.visible_event, f"What happens to a page. {INITIAL}", access=HAPPENED, step=PAGE_EVENT, events=of_page
-    )
+    @source(changes.visible_event, f"Changes of a page. {INITIAL}", access=HAPPENED, step=PAGE_EVENT, events=of_page)
     def wiki_page_changed(
         page_id: strawberry.ID, tenant_id: strawberry.ID | None = None, initial: bool = False
     ) -> WikiPageChange | None: ...
 
     @source(
-        changes.visible_event, f"What happens to any page of a wiki. {INITIAL}", access=HAPPENED, step=PAGE_EVENT,
+        changes.visible_event, f"Changes of all pages of a wiki. {INITIAL}", access=HAPPENED, step=PAGE_EVENT,
         events=of_wiki,
     )  # fmt: skip
     def wiki_scope_changed(
@@ -109,7 +107,7 @@ class Subscription:
     ) -> WikiPageChange | None: ...
 
     @source(
-        changes.visible_event, f"How the compile jobs of a wiki come along; for admins. {INITIAL}",
+        changes.visible_event, f"Changes of the compile jobs of a wiki. For admins. {INITIAL}",
         access=HAPPENED_AS_ADMIN, step=JOB_EVENT, events=of_jobs,
     )  # fmt: skip
     def wiki_compile_job_changed(
@@ -123,7 +121,7 @@ class Subscription:
 
     @source(
         relations.proposals.visible_event,
-        f"What becomes of the proposals of a wiki, for those who may write in it. {INITIAL}",
+        f"Changes of the proposals of a wiki. Requires write access. {INITIAL}",
         access=HAPPENED, step=PROPOSAL_EVENT, events=of_proposals,
     )  # fmt: skip
     def wiki_proposal_changed(

@@ -38,51 +38,53 @@ pages, search, sections = relations.pages, relations.search, relations.sections
 @strawberry.type(name="WikiPageSection", description="A section of a page.")
 class Section:
     id: strawberry.ID = column("Of the section.")
-    section_slug: str = column("Its name on the page, unique there.")
-    heading: str = column("Its heading; empty for the text before the first one.")
-    body_md: str = column("Its text as markdown, without the heading.")
-    position: int = column("Its place on the page, from 0.")
-    last_source_at: datetime | None = column("When its newest cited evidence was captured.")
-    aggregation: JSON | None = column("What a rollup section knows of the pages it lists.")
+    section_slug: str = column("Slug of the section, unique on the page.")
+    heading: str = column("Heading. Empty for the text before the first heading.")
+    body_md: str = column("Text in Markdown, without the heading.")
+    position: int = column("Position on the page, from 0.")
+    last_source_at: datetime | None = column("Capture time of its newest cited source.")
+    aggregation: JSON | None = column("Data of a rollup section about the pages that it lists.")
 
 
 @strawberry.type(name="WikiPage", description="A compiled page.")
 class Page:
     id: strawberry.ID = column("Of the page.")
-    tenant_id: strawberry.ID = column("The tenant it lies in.")
-    owner_id: strawberry.ID = column("Whose wiki it lies in.")
+    tenant_id: strawberry.ID = column("Id of the tenant.")
+    owner_id: strawberry.ID = column("Id of the owner of the wiki.")
     user_id: strawberry.ID = column("The same as ownerId.", name="owner_id")
-    type: WikiPageType = column("What it is about.")
-    slug: str = column("Its name in URLs, unique with the type in its wiki.")
-    title: str = column("Its name for people.")
-    summary: str | None = column("One line that says what it is.")
+    type: WikiPageType = column("Topic of the entry.")
+    slug: str = column("Slug for URLs, unique for each type in the wiki.")
+    title: str = column("Display name.")
+    summary: str | None = column("One-line summary.")
     body_md: str = column("The whole text as markdown.")
     status: str = column("`active` or `archived`.")
-    tags: list[str] = column("Soft hints.")
+    tags: list[str] = column("Tags of the page.")
     version: int = column("Grows by one with every change of content.")
     hubness_score: int = column("How much of a hub it is.")
-    last_compiled_at: datetime | None = column("When the compiler last touched it.")
-    created_at: datetime = column("When it was made.")
-    updated_at: datetime = column("When anything of it last changed.")
-    sections: list[Section] = relation(sections.of_page, "Its sections in order.", limit=50, most=200, per_row=4)
-    aliases: list[str] = relation(relations.pages.texts, "Its other names, normalised.", limit=100, per_row=20)
-    source_memory_count: int = expression(pages.memory_count, "How many distinct memories it cites.")
-    source_memory_ids: list[strawberry.ID] = relation(
-        pages.memory_ids, "Refs of the memories it cites, newest citation first.", limit=10, most=50
+    last_compiled_at: datetime | None = column("Time of the last write by the compiler.")
+    created_at: datetime = column("Time of creation.")
+    updated_at: datetime = column("Time of the last change.")
+    sections: list[Section] = relation(
+        sections.of_page, "Sections of the page, in order.", limit=50, most=200, per_row=4
     )
-    parent: "Page | None" = relation(hierarchy.parent, "The active page above it.")
-    children: list["Page"] = relation(hierarchy.children, "The active pages right below it, by title.", limit=50)
+    aliases: list[str] = relation(relations.pages.texts, "Aliases, normalized.", limit=100, per_row=20)
+    source_memory_count: int = expression(pages.memory_count, "Number of cited memories.")
+    source_memory_ids: list[strawberry.ID] = relation(
+        pages.memory_ids, "Refs of the cited memories, newest citation first.", limit=10, most=50
+    )
+    parent: "Page | None" = relation(hierarchy.parent, "Active parent page.")
+    children: list["Page"] = relation(hierarchy.children, "Active child pages, by title.", limit=50)
     promoted_from_section: "Promotion | None" = relation(
-        hierarchy.promoted_from, "The section of another page that grew into this one."
+        hierarchy.promoted_from, "Section from which this page was promoted."
     )
 
-    @relation(hierarchy.section_children, "The active pages that one of its sections lists.", limit=50)
+    @relation(hierarchy.section_children, "Active pages that one of its rollup sections lists.", limit=50)
     def section_children(section_slug: str) -> list["Page"]: ...
 
 
-@strawberry.type(name="WikiPromotedFromSection", description="Where a promoted page came from.")
+@strawberry.type(name="WikiPromotedFromSection", description="Origin of a promoted page.")
 class Promotion:
-    parent_page: Page = relation(sections.page, "The page whose section it was.")
+    parent_page: Page = relation(sections.page, "Page of the section.")
     section_slug: str = column("The slug of the section.")
     section_heading: str = column("The heading of the section.", name="heading")
 
@@ -90,36 +92,36 @@ class Promotion:
 @strawberry.type(name="WikiSearchResult", description="A page that a search found.")
 class SearchResult:
     page: Page = relation(search.page, "The page.")
-    score: float = column("How well it matches: comparable within one search only.")
-    matched_alias: str | None = column("The name that matched, when one did that is not the title.")
+    score: float = column("Relevance score. Comparable within one search only.")
+    matched_alias: str | None = column("Alias that matched, if any.")
 
 
 @strawberry.type(name="MobileWikiSearchResult", description="A page that a search found.")
 class MobileSearchResult:
     page: Page = relation(search.page, "The page.")
-    score: float = column("How well it matches: comparable within one search only.")
+    score: float = column("Relevance score. Comparable within one search only.")
     matching_memory_ids: list[strawberry.ID] = expression(
         search.matching_refs,
-        "The refs of the sources that the page cites and that say words of the query, the newest first, 20 at most.",
+        "Refs of the cited sources that contain words of the query, newest first, 20 at most.",
     )
 
 
-@strawberry.type(name="WikiGraphNode", description="An active page as a node of a drawing.")
+@strawberry.type(name="WikiGraphNode", description="An active page as a node of the graph.")
 class GraphNode:
     id: strawberry.ID = column("The id of the page.")
-    label: str = column("Its title.", name="title")
+    label: str = column("Title.", name="title")
     type: str = expression(graph.node_type, "Always `page`.")
     entity_type: WikiPageType = column("The type of the page.", name="type")
-    slug: str = column("Its slug.")
+    slug: str = column("Slug.")
     strategy: str | None = expression(relations.owners.null_text, "Always null.")
-    edge_count: int = expression(graph.neighbour_count, "How many other active pages it is linked with.")
+    edge_count: int = expression(graph.neighbour_count, "Number of active pages that it is linked with.")
     latest_thread_id: str | None = expression(relations.owners.null_text, "Always null.")
 
 
 @strawberry.type(name="WikiGraphEdge", description="That one page links to another.")
 class GraphEdge:
-    source: strawberry.ID = column("The page it starts from.", name="from_page_id")
-    target: strawberry.ID = column("The page it leads to.", name="to_page_id")
+    source: strawberry.ID = column("Page with the link.", name="from_page_id")
+    target: strawberry.ID = column("Page that the link points to.", name="to_page_id")
     label: str = expression(graph.label, "Always `references`.")
     weight: float = expression(graph.weight, "Always 0.5.")
     kind: str = column("`reference`, `parent_of` or `child_of`; a reference counts before hierarchy.")
@@ -127,33 +129,33 @@ class GraphEdge:
 
 @strawberry.type(name="WikiGraph", description="All active pages of a wiki and the links between them.")
 class Graph:
-    nodes: list[GraphNode] = relation(graph.nodes, "The greatest hubs first.", limit=1000, most=5000)
+    nodes: list[GraphNode] = relation(graph.nodes, "Pages, most central first.", limit=1000, most=5000)
 
     @relation(graph.edges, "One per directed pair between the greatest hubs.", limit=2000, most=10000)
     def edges(among: int = 1000) -> list[GraphEdge]: ...
 
 
-@strawberry.type(name="WikiCompileJob", description="One run of the compiler over one wiki.")
+@strawberry.type(name="WikiCompileJob", description="A compile job: one run of the compiler on one wiki.")
 class CompileJob:
-    id: strawberry.ID = column("Of the job.")
-    tenant_id: strawberry.ID = column("Of the wiki.")
-    owner_id: strawberry.ID = column("Whose wiki it compiles.")
+    id: strawberry.ID = column("Id of the job.")
+    tenant_id: strawberry.ID = column("Id of the tenant of the wiki.")
+    owner_id: strawberry.ID = column("Id of the owner of the wiki.")
     user_id: strawberry.ID = column("The same as ownerId.", name="owner_id")
     status: str = column("`pending`, `running`, `succeeded`, `failed` or `cancelled`.")
     trigger: str = expression(
         jobs.older_trigger, "What asked for it: `memory_retain`, `bootstrap_import`, `admin`, `lint`, or what is newer."
     )
-    dedupe_key: str = column("At most one open job has it.")
-    attempt: int = column("How often it was started.")
+    dedupe_key: str = column("Deduplication key. At most one open job has it.")
+    attempt: int = column("Number of attempts.")
     claimed_at: datetime | None = column("When a worker last took it.", name="started_at")
     started_at: datetime | None = column("The same as claimedAt.")
-    finished_at: datetime | None = column("When it ended.")
-    error: str | None = column("Why the last attempt failed.")
+    finished_at: datetime | None = column("Time at which the job finished.")
+    error: str | None = column("Error of the last attempt.")
     metrics: JSON = expression(jobs.older_metrics, "What it did, also as `records_read` and `pages_upserted`.")
-    created_at: datetime = column("When it was asked for.")
+    created_at: datetime = column("Time of creation.")
 
 
-@strawberry.type(description="Everything that can be read.")
+@strawberry.type(description="All queries.")
 class Query:
     @source(pages.by_slug, "A page by type and slug.", owner=IN_OWNER.owner)
     def wiki_page(
@@ -172,7 +174,7 @@ class Query:
         user_id: strawberry.ID | None = None,
     ) -> list[SearchResult]: ...
 
-    @source(search.hits, "The same search for mobile clients.", access=FOUND, step=HITS, most=50, least=1)
+    @source(search.hits, "Full-text search in the format of mobile clients.", access=FOUND, step=HITS, most=50, least=1)
     def mobile_wiki_search(
         query: str,
         tenant_id: strawberry.ID | None = None,
@@ -189,7 +191,7 @@ class Query:
         agent_id: strawberry.ID | None = None,
     ) -> list[Page]: ...
 
-    @source(links.backlinks_of, "Active pages that link to a page, each once.", access=BY_ID, limit=100)
+    @source(links.backlinks_of, "Active pages that link to a page.", access=BY_ID, limit=100)
     def wiki_backlinks(page_id: strawberry.ID) -> list[Page]: ...
 
     @source(links.connected_from, "Active pages that a page links to, each once.", access=BY_ID, limit=100)
@@ -204,7 +206,7 @@ class Query:
 
     @source(
         jobs.listed,
-        "The compile jobs of a wiki, newest first; of the whole tenant when no owner is named. For admins.",
+        "The compile jobs of a wiki, newest first. Without an owner, those of the whole tenant. For admins.",
         access=AS_ADMIN_OF_TENANT,
         owner=AS_ADMIN_OF_TENANT.named_owner,
         limit=10,

@@ -14,48 +14,50 @@ from .owners import WikiOwner
 webhooks = relations.webhooks
 
 
-@strawberry.type(description="Where changes of the tenant are sent. Its secret is shown once, by createWebhook.")
+@strawberry.type(
+    description="A webhook, to which events of the tenant are sent. Its secret is shown only once, by createWebhook."
+)
 class Webhook:
-    id: strawberry.ID = column("Of the webhook; it is no secret.")
-    url: str = column("The address that they are sent to.")
+    id: strawberry.ID = column("Id of the webhook. It is not secret.")
+    url: str = column("URL that events are sent to.")
     owners: list[WikiOwner] = relation(
-        webhooks.owners_of, "Of whose wikis it is told, by slug; of all when there is none.", limit=100
+        webhooks.owners_of, "Slugs of the owners whose events are sent. Empty for all.", limit=100
     )
     kinds: list[str] = column(
-        "The kinds that it is told of, like created or proposal.accepted; empty for all changes of pages."
+        "Kinds of events that are sent, such as created or proposal.accepted. Empty for all changes of pages."
     )
-    types: list[str] = column("The types of pages that it is told of, like entity; empty for all.")
-    ceiling: WikiSensitivity = column("It is told nothing of pages that are more sensitive.")
-    state: WebhookState = expression(webhooks.state, "How it does.")
-    created_at: datetime = column("When it was made.")
-    failing_since: datetime | None = column("Since when it takes nothing; null when it took what it was sent last.")
-    disabled_at: datetime | None = column("When it was disabled.")
-    disabled_reason: str | None = column("Why it was disabled; null when somebody did it.")
+    types: list[str] = column("Types of the pages whose events are sent, such as entity. Empty for all.")
+    ceiling: WikiSensitivity = column("Highest sensitivity of the pages whose events are sent.")
+    state: WebhookState = expression(webhooks.state, "State of the webhook.")
+    created_at: datetime = column("Time of creation.")
+    failing_since: datetime | None = column("Time since which deliveries fail. Null if the last one succeeded.")
+    disabled_at: datetime | None = column("Time at which the webhook was disabled.")
+    disabled_reason: str | None = column(
+        "Reason why the webhook was disabled automatically. Null if a person disabled it."
+    )
     former_until: datetime | None = expression(
-        webhooks.former_until, "Until when deliveries have a signature by the former secret as well."
+        webhooks.former_until, "Time until which deliveries are also signed with the former secret."
     )
 
 
-@strawberry.type(description="A change that is sent to a webhook, or was.")
+@strawberry.type(description="Delivery of an event to a webhook.")
 class WebhookDelivery:
-    id: strawberry.ID = column("The header webhook-id of each attempt.")
-    owner: WikiOwner = relation(webhooks.owner, "In whose wiki it happened.")
-    event: str = expression(webhooks.event, "What is sent, as its `type` says: page.created, or proposal.accepted.")
-    kind: WikiChangeKind = expression(
-        webhooks.kind, "What happened; a proposal is created, or updated by all that becomes of it."
-    )
-    proposal_id: strawberry.ID | None = column("To which proposal, where it is an event of one.")
-    page_id: strawberry.ID | None = column("To which page; null for the whole wiki, and a page that is only proposed.")
+    id: strawberry.ID = column("Id of the delivery, which is the header webhook-id of each attempt.")
+    owner: WikiOwner = relation(webhooks.owner, "Owner of the wiki.")
+    event: str = expression(webhooks.event, "Type of the event, such as page.created or proposal.accepted.")
+    kind: WikiChangeKind = expression(webhooks.kind, "Kind of the change. Events of proposals are created or updated.")
+    proposal_id: strawberry.ID | None = column("Id of the proposal, for events of proposals.")
+    page_id: strawberry.ID | None = column("Id of the page. Null for a whole wiki and for a proposed page.")
     page_type: WikiPageType | None = column("The type of the page.")
-    slug: str | None = column("The slug of the page then.")
-    version: int | None = column("The version of the page then, where the change made one.")
-    happened_at: datetime = column("When it happened.")
-    status: WebhookDeliveryStatus = column("What became of it.")
-    attempts: int = column("How often it was tried.")
-    attempted_at: datetime | None = column("When it was tried last.")
-    finished_at: datetime | None = column("When it arrived, or was given up.")
-    response_status: int | None = column("The HTTP status of the last answer; null when there was none.")
-    error: str | None = column("Why the last attempt failed.")
+    slug: str | None = column("Slug of the page at that time.")
+    version: int | None = column("Version of the page that the change created.")
+    happened_at: datetime = column("Time of the event.")
+    status: WebhookDeliveryStatus = column("Status of the delivery.")
+    attempts: int = column("Number of attempts.")
+    attempted_at: datetime | None = column("Time of the last attempt.")
+    finished_at: datetime | None = column("Time at which it was delivered or given up.")
+    response_status: int | None = column("HTTP status of the last response. Null if there was none.")
+    error: str | None = column("Error of the last attempt.")
 
 
 @strawberry.type
@@ -68,8 +70,10 @@ class WebhookQueries:
 
     @source(
         relations.webhooks.deliveries,
-        "The deliveries of a webhook, the newest first: what waits, what arrived in the last week, and what was given "
-        "up in the last 30 days. For admins.",
+        (
+            "The deliveries of a webhook, newest first: pending ones, those delivered in the last "
+            "week, and those that failed in the last 30 days. For admins."
+        ),
         access=OF_TENANT_AS_ADMIN,
     )
     def webhook_deliveries(

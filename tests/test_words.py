@@ -1,6 +1,7 @@
 """Code and public texts are written in the words of the field: no private vocabulary, and docstrings are sentences."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,10 @@ ALLOWED_IN = re.compile(
 FRAGMENT = re.compile(
     r"(?:What|Who|Whose|The same|Where|Whether|Which|How|Why|Those|That|As|Of|For|By|From|In|With|At|To|On|When|If|Or"
     r"|And|But|Nothing|Only|All|Also|So)\b"
+)
+
+UNFINISHED = re.compile(
+    r"(?:What|Who|Whose|The same|Where|Which|Why|How|Those|That|As|Of|By|From|Until|Since|When|If|Its|It|They)\b"
 )
 
 
@@ -66,6 +71,34 @@ def test_no_docstring_begins_as_a_fragment() -> None:
         if FRAGMENT.match(text)
     ]
     assert found == []
+
+
+def descriptions(part: object) -> Iterator[str]:
+    """The descriptions in a list of MCP tools or an OpenAPI document."""
+    if isinstance(part, dict):
+        if isinstance(text := part.get("description"), str):
+            yield text
+        for inner in part.values():
+            yield from descriptions(inner)
+    elif isinstance(part, list):
+        for inner in part:
+            yield from descriptions(inner)
+
+
+def public_texts() -> Iterator[tuple[str, str]]:
+    """Each description of the contracts and each text of `--help` with the name of the file that has it."""
+    schema = (ROOT / "schema/schema.graphql").read_text(encoding="utf-8")
+    yield from (("schema.graphql", text) for text in re.findall(r'"""\s*(.*?)\s*"""', schema, re.DOTALL))
+    for name in PUBLIC[1:3] + PUBLIC[4:]:
+        yield from ((name, text) for text in descriptions(json.loads((ROOT / name).read_text(encoding="utf-8"))))
+    shown = (ROOT / "tests/app/cli/cli_help.txt").read_text(encoding="utf-8")
+    yield from (("cli_help.txt", text) for text in re.findall(r"^  \S.*?  +(\S.*)", shown, re.MULTILINE))
+
+
+def test_no_public_text_begins_as_a_fragment() -> None:
+    texts = list(public_texts())
+    assert len(texts) > 3_000
+    assert [(name, text) for name, text in texts if UNFINISHED.match(text)] == []
 
 
 @pytest.mark.parametrize("text", ["What is asked.", "The same of many.", "Whether it is there."])

@@ -1,14 +1,36 @@
 """Options that many commands have, and how their values are read."""
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.core import TyperCommand
 
 from .output import print_status, show, table
 
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+LONG_OPTION = re.compile(r"(--[a-z][a-z-]*)(=.*)?", re.DOTALL)
 DURATION = re.compile(r"(\d{1,9})([smhdw])")
+
+
+class TextCommand(TyperCommand):
+    """A command whose arguments may begin with a hyphen: Markdown, as in `- an item`, or a query, as in `-decaf tea`.
+
+    All of its options have long names, so that only a word such as `--name` or `--name=value` can be one. A word of
+    that form that is not one of its options is refused as a misspelling, unless it follows `--`.
+    """
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        names = {name: one for one in self.get_params(ctx) for name in (*one.opts, *one.secondary_opts)}
+        words = args[: args.index("--")] if "--" in args else args
+        for before, word in pairwise(["", *words]):
+            is_value = before in names and not getattr(names[before], "is_flag", False)
+            named = LONG_OPTION.fullmatch(word)
+            if named and named[1] not in names and not is_value:
+                return super().parse_args(ctx, [word])  # it raises, and suggests the options that are spelt alike
+        ctx.ignore_unknown_options = True
+        return super().parse_args(ctx, args)
 
 
 def duration(text: str) -> int:
@@ -31,16 +53,19 @@ def parse_time(text: str) -> str:
 
 
 Tenant = Annotated[
-    str, typer.Option("--tenant", metavar="SLUG", envvar="CAIRN_TENANT", help="The tenant's slug or id.")
+    str, typer.Option("--tenant", metavar="SLUG", envvar="CAIRN_TENANT", help="Slug or id of the tenant.")
 ]
 Owner = Annotated[
-    str, typer.Option("--owner", metavar="SLUG", envvar="CAIRN_OWNER", help="Whose wiki it is: the owner's slug or id.")
+    str, typer.Option("--owner", metavar="SLUG", envvar="CAIRN_OWNER", help="Slug or id of the owner of the wiki.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the output as JSON.")]
 Host = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="The address to listen on; else CAIRN_HOST, else 127.0.0.1.")
+    str | None, typer.Option(metavar="ADDRESS", help="Address to listen on. Defaults to CAIRN_HOST, then to 127.0.0.1.")
 ]
-Port = Annotated[int | None, typer.Option(metavar="N", min=0, max=65535, help="The port; else CAIRN_PORT, else 8000.")]
+Port = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=0, max=65535, help="Port to listen on. Defaults to CAIRN_PORT, then to 8000."),
+]
 
 
 if TYPE_CHECKING:
@@ -52,7 +77,7 @@ def add_to(parent: typer.Typer) -> None:
 
 
 def settings(as_json: AsJson = False) -> None:
-    """List every setting with its value, where that is from, and the values that it may have. Secrets are masked."""
+    """List all settings. Shows their values, origins and possible values; secrets are masked."""
     from ..settings import PREFIX, masked, sources_of, values_of
 
     read = read_settings()

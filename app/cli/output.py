@@ -110,4 +110,4 @@ def read_stdin() -> str:
     try:
         return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig").read()
     except UnicodeDecodeError as error:
-        raise BadInput(f"What comes on stdin is not UTF-8: {error.reason}.") from None
+        raise BadInput(f"The input on stdin is not UTF-8: {error.reason}.") from None

@@ -103,7 +103,7 @@ FAILURE = 1
 
 app = typer.Typer(
     name="cairn",
-    help="A knowledge base that compounds: sources in, cited pages out, one GraphQL API over Postgres.",
+    help="Run and use Cairn, a knowledge base that compiles sources into linked and cited pages.",
     epilog="Begin with: cairn demo",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -131,7 +131,7 @@ def cairn(
         bool, typer.Option("--version", callback=say_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """A knowledge base that compounds: sources in, cited pages out, one GraphQL API over Postgres."""
+    """Run and use Cairn, a knowledge base that compiles sources into linked and cited pages."""
 
 
 for module in COMMANDS:
@@ -190,5 +190,7 @@ def usage(error: typer.TyperException) -> str:
         message = " ".join(message.split())
     if context is None or "\n" in message:
         return message
+    if isinstance(context.command, options.TextCommand) and message.startswith("No such option"):
+        message = f"{message.rstrip('.')}. Write a text that begins like an option last, after --"
     message = message if message.endswith("?") else f"{message.rstrip('.')}."
     return f"{message} Try: {context.command_path} --help"

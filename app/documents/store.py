@@ -98,5 +98,5 @@ class Documents:
 
 
 def untrusted() -> Refused:
-    message = "Only documents that its operators trust are executed here, and this is none of them."
+    message = "This service executes trusted documents only. Use the id of one of them."
     return Refused(403, message, "DOCUMENT_NOT_TRUSTED")

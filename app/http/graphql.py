@@ -83,7 +83,9 @@ class GraphQLEndpoint:
             answer = await with_position(self.database, answer)
             status, body, borrower = status_of(answer, kind), answer.body, wiki.tenant_id
             if not self.unread.has_room(borrower, len(body)) and not await self.is_mutation(request):
-                raise Throttled("Large answers wait for this tenant's clients to read them.", 1)
+                raise Throttled(
+                    "Clients of this tenant have not read earlier large responses. Try again in a moment.", 1
+                )
         except Refused as refused:
             status, body = refused.status, error_body(refused.message, refused.code)
         except CairnError as error:

@@ -278,7 +278,7 @@ def idempotency_key(scope: Scope) -> str | None:
     if key is None or scope["method"] not in ("PATCH", "POST"):
         return None
     if sum(name == b"idempotency-key" for name, _ in scope["headers"]) > 1:
-        raise BadInput("Send one Idempotency-Key: which of them is meant is not ours to choose.")
+        raise BadInput("Send only one Idempotency-Key.")
     return checked_key(key.removeprefix('"').removesuffix('"'))
 
 

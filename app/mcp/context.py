@@ -9,10 +9,10 @@ from .tool import Tool, ToolInput, ToolOutput
 
 
 class ContextInput(ToolInput):
-    query: str = Field(max_length=10_000, description="As for wiki_search.")
-    task: str | None = Field(None, max_length=20_000, description="What you do: loads the pages that it names.")
-    role: str | None = Field(None, max_length=200, description="Loads its standards.")
-    budget_tokens: int = Field(BUDGET, ge=1, le=BUDGET_MAX, description="At most.")
+    query: str = Field(max_length=10_000, description="Query, as in wiki_search.")
+    task: str | None = Field(None, max_length=20_000, description="Your task. Pages that it names are included.")
+    role: str | None = Field(None, max_length=200, description="Your role. Its standards are included.")
+    budget_tokens: int = Field(BUDGET, ge=1, le=BUDGET_MAX, description="Maximum tokens.")
 
 
 class Pack(BaseModel):
@@ -31,7 +31,7 @@ async def context(caller: Caller, given: ContextInput) -> ToolOutput:
 WIKI_CONTEXT = Tool(
     "wiki_context",
     "Get context for a task",
-    "What is known for a task, within a budget: sections, evidence, corrections. Begin with it.",
+    "Get what is known about a task, within a budget: sections, passages, corrections. Call it first.",
     ContextInput,
     Pack,
     context,

@@ -27,17 +27,19 @@ from .tool import Tool, ToolInput, ToolOutput
 
 
 class DecideInput(ToolInput):
-    question: str | None = Field(None, max_length=TITLE.most, description="On one line.")
-    question_id: str | None = Field(None, description="Instead of question: one that was asked before.")
-    why: str | None = Field(None, max_length=PART_MAX, description="Why it matters.")
-    options: list[str] = Field([], max_length=OPTIONS_MAX, description="What was considered.")
+    question: str | None = Field(None, max_length=TITLE.most, description="Question, on one line.")
+    question_id: str | None = Field(None, description="Open question, instead of question.")
+    why: str | None = Field(None, max_length=PART_MAX, description="Reason why the question matters.")
+    options: list[str] = Field([], max_length=OPTIONS_MAX, description="Options that were considered.")
     decision: str | None = Field(
-        None, max_length=PART_MAX, description="What was decided. Without it the question is asked, and waits."
+        None, max_length=PART_MAX, description="Decision. Without it, the question stays open."
     )
-    withdraw: bool = Field(False, description="Let question_id end without a decision; why may say the reason.")
-    consequences: str = Field("", max_length=PART_MAX, description="What follows.")
-    significance: str = Field("medium", description=f"One of {', '.join(Significance)}; below the wiki's: only logged.")
-    supersedes: PageName | None = Field(None, description="The decision that this one replaces.")
+    withdraw: bool = Field(False, description="Withdraw question_id; why can give the reason.")
+    consequences: str = Field("", max_length=PART_MAX, description="Consequences of the decision.")
+    significance: str = Field(
+        "medium", description=f"One of {', '.join(Significance)}. Below the wiki's threshold: only logged."
+    )
+    supersedes: PageName | None = Field(None, description="Decision that this one replaces.")
 
 
 class OpenQuestion(BaseModel):
@@ -47,9 +49,9 @@ class OpenQuestion(BaseModel):
 
 
 class Decided(BaseModel):
-    page_id: str | None = Field(description="Null where it went into the log alone, or waits.")
+    page_id: str | None = Field(description="Null if only logged, or open.")
     question_id: str | None
-    open: list[OpenQuestion] = Field(description="Questions that wait for a decision.")
+    open: list[OpenQuestion] = Field(description="Open questions.")
 
 
 async def decide(caller: Caller, given: DecideInput) -> ToolOutput:
@@ -102,8 +104,10 @@ def as_id(text: str) -> UUID:
 WIKI_DECIDE = Tool(
     "wiki_decide",
     "Ask for or record a decision",
-    "Record a decision with its options as a page that is never edited; without `decision`, ask for it. "
-    "Without a question, list those that wait.",
+    (
+        "Record a decision with its options as an immutable page. Without `decision`, ask the "
+        "question. Without a question, list open ones."
+    ),
     DecideInput,
     Decided,
     decide,

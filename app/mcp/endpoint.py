@@ -87,7 +87,9 @@ class ToolsEndpoint:
             if scope["method"] != "POST":
                 raise Refused(405, "Send a POST: each request is answered by itself.", "METHOD_NOT_ALLOWED")
             if not is_same_site(scope, self.origins):
-                raise Refused(403, "Pages of this origin may not ask here.", "FORBIDDEN")
+                raise Refused(
+                    403, "This origin is not allowed. The operator allows origins with CAIRN_CORS_ORIGINS.", "FORBIDDEN"
+                )
             wiki = await self.credentials.scope(*credential_of(scope), resource=self.resource)
             toolsets = parse_toolsets(asked) if (asked := toolsets_asked(scope)) else None
             body = await self.bodies.read(scope, receive)

@@ -57,16 +57,16 @@ def words_of(data: Linking) -> Words:
 
 
 class GraphInput(ToolInput):
-    page: PageName | None = Field(None, description="The page in the middle; without one the whole wiki.")
-    depth: Annotated[int, Field(ge=1, le=3, description="How many links away from that page.")] = 1
-    limit: Annotated[int, Field(ge=1, le=200, description="How many pages at most.")] = 50
+    page: PageName | None = Field(None, description="Page at the center; defaults to the whole wiki.")
+    depth: Annotated[int, Field(ge=1, le=3, description="Maximum distance from that page, in links.")] = 1
+    limit: Annotated[int, Field(ge=1, le=200, description="Maximum number of pages.")] = 50
     max_chars: MaxChars = CHARS
 
 
 class Node(BaseModel):
     page: str
     title: str
-    links: int = Field(description="How many other pages it is linked with, also those that are not shown.")
+    links: int = Field(description="Number of linked pages, including those not shown.")
 
 
 class Edge(BaseModel):
@@ -76,9 +76,9 @@ class Edge(BaseModel):
 
 
 class Graph(BaseModel):
-    pages: list[Node] = Field(description="The nearest first; of the whole wiki the most linked.")
+    pages: list[Node] = Field(description="Nearest first, or most central first.")
     links: list[Edge] = Field(description="Between the pages that are shown.")
-    is_cut: bool = Field(description="Were there more pages or links than fit?")
+    is_cut: bool = Field(description="Whether pages or links were omitted.")
 
 
 async def graph(caller: Caller, given: GraphInput) -> ToolOutput:
@@ -127,7 +127,7 @@ def format_edge(edge: Edge) -> str:
 WIKI_BACKLINKS = Tool(
     "wiki_backlinks",
     "What links to a page",
-    "The pages that link to a page: what would be affected if it changed.",
+    "List the pages that link to a page.",
     LinkInput,
     Linking,
     backlinks,
@@ -135,7 +135,7 @@ WIKI_BACKLINKS = Tool(
 WIKI_GRAPH = Tool(
     "wiki_graph",
     "Pages and their links",
-    "The surroundings of a page, or the most linked pages of the wiki, with the links between them.",
+    "Get the pages around a page, or the most central pages of the wiki, with the links between them.",
     GraphInput,
     Graph,
     graph,

@@ -9,17 +9,17 @@ from pydantic import Field
 CHARS = 12_000
 MaxChars = Annotated[
     int,
-    Field(ge=200, le=100_000, description="Characters of text at most."),
+    Field(ge=200, le=100_000, description="Maximum characters of text."),
 ]
-Limit = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
+Limit = Annotated[int, Field(ge=1, le=100, description="Maximum number.")]
 Cursor = Annotated[
     str | None,
-    Field(max_length=4_000, description="next_cursor of the answer before."),
+    Field(max_length=4_000, description="next_cursor of the previous result."),
 ]
 
 T = TypeVar("T")
 MARKS = len("<data 00000000>\n\n</data 00000000>")
-NOT_SHOWN = "Ask with a greater max_chars: not all fits."
+NOT_SHOWN = "The result was cut. Call again with a greater max_chars."
 
 
 class TextPart(NamedTuple):

@@ -46,7 +46,7 @@ class PageLookup(NamedTuple):
 class PageLine(BaseModel):
     """A page in a list."""
 
-    page: str = Field(description="Its name as type/slug: what the other tools take.")
+    page: str = Field(description="type/slug, for other tools.")
     title: str
     summary: str | None = None
     tags: list[str] = []

@@ -59,17 +59,17 @@ async def get_prompt(name: str, arguments: dict[str, str]) -> GetPromptResult:
 
 
 class HotIndexInput(ToolInput):
-    limit: Annotated[int, Field(ge=1, le=20, description="How many at most.")] = 5
+    limit: Annotated[int, Field(ge=1, le=20, description="Maximum number.")] = 5
 
 
 class HotEntry(PageLine):
-    """A page that is at hand."""
+    """An entry of the hot index."""
 
-    score: float = Field(description="Calls of the tools that its tags speak of, and its own reads, in 30 days.")
+    score: float = Field(description="Reads, and calls of tools named by its tags, in 30 days.")
 
 
 class HotIndex(BaseModel):
-    entries: list[HotEntry] = Field(description="The hottest first.")
+    entries: list[HotEntry] = Field(description="Highest score first.")
 
 
 async def hot_index(caller: Caller, given: HotIndexInput) -> ToolOutput:
@@ -89,8 +89,10 @@ def text_of(entries: list[HotEntry]) -> str:
 WIKI_HOT_INDEX = Tool(
     "wiki_hot_index",
     "What is at hand",
-    "The pages that agents read most and the entries whose tags speak of the tools they call: "
-    "an index of a few lines for the beginning of a prompt.",
+    (
+        "Get the hot index: the pages that agents read most, and entries tagged with the tools that "
+        "they call. A few lines for the start of a prompt."
+    ),
     HotIndexInput,
     HotIndex,
     hot_index,

@@ -28,9 +28,7 @@ class ToolInput(BaseModel):
 class KeyedInput(ToolInput):
     """The arguments of a tool of which two equal calls are not as good as one."""
 
-    idempotency_key: str = Field(
-        "", max_length=IDEMPOTENCY_KEY_MAX, description="To repeat a call that got no answer: any new id."
-    )
+    idempotency_key: str = Field("", max_length=IDEMPOTENCY_KEY_MAX, description="Any new id, to repeat a call safely.")
 
 
 class ToolOutput(NamedTuple):

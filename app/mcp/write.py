@@ -29,12 +29,12 @@ EditSummary = Annotated[
 
 
 ExpectedVersion = Annotated[
-    int | None, Field(ge=1, description="The version that you have read; refused if the page has changed since.")
+    int | None, Field(ge=1, description="Version that you have read; fails if the page has changed.")
 ]
 
 
 class CreateInput(KeyedInput):
-    title: str = Field(max_length=TITLE.most, description="Its name for people.", examples=["Austin, Texas"])
+    title: str = Field(max_length=TITLE.most, description="Display name.", examples=["Austin, Texas"])
     type: PageType
     content: str = Field(
         max_length=BODY.most,
@@ -44,22 +44,20 @@ class CreateInput(KeyedInput):
     slug: str | None = Field(
         None,
         max_length=SLUG.most,
-        description="Its name in links; else made from the title. Needed where the title is taken.",
+        description="Slug; defaults to the title's. Needed if that is taken.",
     )
-    summary: str | None = Field(None, max_length=SUMMARY.most, description="One line that says what it is.")
-    tags: list[str] | None = Field(None, max_length=TAGS.most, description="Soft hints, never structure.")
-    aliases: list[str] = Field(
-        [], max_length=ALIASES_PER_CALL.most, description="Other names by which it is to be found."
-    )
+    summary: str | None = Field(None, max_length=SUMMARY.most, description="One-line summary.")
+    tags: list[str] | None = Field(None, max_length=TAGS.most, description="Tags.")
+    aliases: list[str] = Field([], max_length=ALIASES_PER_CALL.most, description="Other names.")
     related: list[PageName] = Field([], max_length=50, description="Pages to link to under the heading Related.")
     sensitivity: str | None = Field(None, description=f"One of {', '.join(LEVELS)}.")
     edit_summary: EditSummary = None
 
 
 class Written(BaseModel):
-    page: str = Field(description="Its name as type/slug.")
+    page: str = Field(description="type/slug.")
     version: int
-    changed: bool = Field(description="False when all of it stood there already.")
+    changed: bool = Field(description="False if nothing was changed.")
 
 
 async def create(caller: Caller, given: CreateInput) -> ToolOutput:
@@ -102,18 +100,18 @@ class EditInput(KeyedInput):
     page: PageName
     old_text: str = Field(
         max_length=BODY.most,
-        description="The text to replace, as it stands on the page; white space may differ a little.",
+        description="Text to replace, as on the page; whitespace can differ.",
     )
-    new_text: str = Field(max_length=BODY.most, description="What is to stand there instead; empty to delete.")
-    replace_all: bool = Field(False, description="Every place that has it, where there is more than one.")
-    section: str | None = Field(None, max_length=SLUG.most, description="Look in this section alone: its slug.")
+    new_text: str = Field(max_length=BODY.most, description="Replacement text; empty to delete.")
+    replace_all: bool = Field(False, description="Replace all occurrences.")
+    section: str | None = Field(None, max_length=SLUG.most, description="Slug of the section to edit.")
     expected_version: ExpectedVersion = None
     edit_summary: EditSummary = None
 
 
 class Edited(Written):
-    matched_by: str | None = Field(description="How the old text was found: exact, or how tolerantly.")
-    lines: list[int] = Field(description="Where the new text begins, in lines from 1: the first twenty.")
+    matched_by: str | None = Field(description="Strategy that found the old text.")
+    lines: list[int] = Field(description="First twenty lines with the new text, from 1.")
 
 
 async def edit(caller: Caller, given: EditInput) -> ToolOutput:
@@ -150,10 +148,8 @@ def address(found: PageLookup) -> PageAddress:
 
 class AppendInput(KeyedInput):
     page: PageName
-    text: str = Field(max_length=BODY.most, description="Markdown, added at the end as its own paragraph.")
-    section: str | None = Field(
-        None, max_length=SLUG.most, description="The slug of its section; one that is not there yet is made."
-    )
+    text: str = Field(max_length=BODY.most, description="Markdown, appended as a paragraph.")
+    section: str | None = Field(None, max_length=SLUG.most, description="Slug of the section; created if missing.")
     expected_version: ExpectedVersion = None
     edit_summary: EditSummary = None
 
@@ -176,12 +172,16 @@ async def append(caller: Caller, given: AppendInput) -> ToolOutput:
 
 class SupersedeInput(ToolInput):
     page: PageName
-    fact: str = Field(max_length=CLAIM.most, description="What no longer holds, as it stands on the page.")
-    replacement: str = Field(max_length=CLAIM.most, description="What holds now.")
-    section: str | None = Field(None, max_length=SLUG.most, description="Look in this section alone: its slug.")
-    overridden_by: str | None = Field(None, max_length=REF.most + 20, description="What says so, as kind:ref.")
-    superseded_on: str | None = Field(None, max_length=40, description="Until when it held, like 2026-03-02; else now.")
-    rewrite: bool = Field(True, description="False leaves the text: then the fact need not stand on the page.")
+    fact: str = Field(max_length=CLAIM.most, description="Claim that no longer holds, as on the page.")
+    replacement: str = Field(max_length=CLAIM.most, description="Claim that holds now.")
+    section: str | None = Field(None, max_length=SLUG.most, description="Slug of the section to edit.")
+    overridden_by: str | None = Field(
+        None, max_length=REF.most + 20, description="Source of the new claim, as kind:ref."
+    )
+    superseded_on: str | None = Field(
+        None, max_length=40, description="Time until which it held, such as 2026-03-02; defaults to now."
+    )
+    rewrite: bool = Field(True, description="False to only record the claim; it need not be on the page.")
     expected_version: ExpectedVersion = None
 
 
@@ -224,25 +224,21 @@ def parse_day(text: str | None) -> datetime | None:
 
 class UpdateInput(ToolInput):
     page: PageName
-    title: str | None = Field(None, max_length=TITLE.most, description="The old one stays as an alias.")
-    summary: str | None = Field(
-        None, max_length=SUMMARY.most, description="One line that says what it is; empty for none."
-    )
-    tags: list[str] | None = Field(
-        None, max_length=TAGS.most, description="All of its tags: those left out are taken away."
-    )
+    title: str | None = Field(None, max_length=TITLE.most, description="New title; the old one becomes an alias.")
+    summary: str | None = Field(None, max_length=SUMMARY.most, description="One-line summary; empty for none.")
+    tags: list[str] | None = Field(None, max_length=TAGS.most, description="All tags; others are removed.")
     aliases: list[str] | None = Field(
-        None, max_length=ALIASES_PER_CALL.most, description="All of its other names: those left out are taken away."
+        None, max_length=ALIASES_PER_CALL.most, description="All aliases; others are removed."
     )
     related: list[PageName] | None = Field(
-        None, max_length=50, description="All pages that it is related to besides those that its text links to."
+        None, max_length=50, description="All related pages beyond the text's links."
     )
-    sensitivity: str | None = Field(None, description=f"One of {', '.join(LEVELS)}: not more than you may read.")
+    sensitivity: str | None = Field(None, description=f"One of {', '.join(LEVELS)}, up to what you can read.")
     stated_confidence: str | None = Field(None, description="low, medium or high; empty for none.")
     expires_at: str | None = Field(None, max_length=40, description="A day like 2027-03-02; empty for none.")
-    owner_role: str | None = Field(None, max_length=ROLE_MAX, description="Who looks after it; empty for nobody.")
+    owner_role: str | None = Field(None, max_length=ROLE_MAX, description="Responsible role; empty for none.")
     supersedes: list[PageName] | None = Field(None, max_length=50, description="All pages that it replaces.")
-    contradicts: list[PageName] | None = Field(None, max_length=50, description="All pages that it disagrees with.")
+    contradicts: list[PageName] | None = Field(None, max_length=50, description="All pages that it contradicts.")
     expected_version: ExpectedVersion = None
     edit_summary: EditSummary = None
 
@@ -291,8 +287,10 @@ def write_answer(found: PageLookup, saved: Saved) -> ToolOutput:
 WIKI_CREATE = Tool(
     "wiki_create",
     "Create a page",
-    "Write a new page. Search first: if there is a page about it, use wiki_edit. "
-    "Refused where a page of the type has that title or alias.",
+    (
+        "Create a page. Search first: if there is a page about it, use wiki_edit. Fails if a page of "
+        "the type has this title or alias."
+    ),
     CreateInput,
     Written,
     create,
@@ -302,8 +300,10 @@ WIKI_CREATE = Tool(
 WIKI_EDIT = Tool(
     "wiki_edit",
     "Edit a page",
-    "Replace a piece of a page's text by another: quote the text to replace, and give its replacement. "
-    "Everything else stays as it is, and the version before stays in the history.",
+    (
+        "Replace text on a page: quote the text to replace, and give its replacement. The rest is "
+        "unchanged, and the history keeps the old version."
+    ),
     EditInput,
     Edited,
     edit,
@@ -314,7 +314,7 @@ WIKI_EDIT = Tool(
 WIKI_SUPERSEDE = Tool(
     "wiki_supersede",
     "Supersede a claim",
-    "Record that a claim of a page no longer holds, and rewrite it. Readers are told what the page used to say.",
+    "Supersede a claim of a page: record that it no longer holds, and rewrite it. Readers see both.",
     SupersedeInput,
     Written,
     supersede,
@@ -324,7 +324,7 @@ WIKI_SUPERSEDE = Tool(
 WIKI_APPEND = Tool(
     "wiki_append",
     "Append to a page",
-    "Put a text behind all that a page, or one of its sections, says.",
+    "Append text to a page or to one of its sections.",
     AppendInput,
     Written,
     append,
@@ -334,7 +334,7 @@ WIKI_APPEND = Tool(
 WIKI_UPDATE = Tool(
     "wiki_update",
     "Change what is known of a page",
-    "Change a page's title, summary, tags, aliases, related pages or other fields; what is left out stays.",
+    "Update a page's title, summary, tags, aliases, related pages or other fields. Omitted fields are unchanged.",
     UpdateInput,
     Written,
     update,

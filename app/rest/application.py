@@ -47,27 +47,30 @@ PARTS = (
     pages, edits, claims, decisions, proposals, history, search, sources, overview, lint, changes, imports, exports,
     health,
 )  # fmt: skip
-ABOUT = """
-The wiki that a credential belongs to, or with `X-Cairn-Owner` another one that it may use. Every error is a problem
-(RFC 9457) whose `code` is that of the GraphQL API. Lists go on with `cursor`, the `next` of what came before.
-"""
-BEARER = {"type": "http", "scheme": "bearer", "description": "A token, or an API key."}
+ABOUT = (
+    "REST API of the wiki of a credential, or with `X-Cairn-Owner` of another one that it can access. "
+    "Errors are problems (RFC 9457) with the same `code` as in the GraphQL API. To continue a list, "
+    "pass its `next` as `cursor`."
+)
+BEARER = {"type": "http", "scheme": "bearer", "description": "Token or API key."}
 OWNER = {
     "name": "X-Cairn-Owner",
     "in": "header",
-    "description": "The id of another owner whose wiki the credential may use.",
+    "description": "Id of another owner whose wiki the credential can access.",
     "schema": {"type": "string", "format": "uuid"},
 }
 IF_MATCH = {
     "name": "If-Match",
     "in": "header",
-    "description": "The page's ETag; else 412.",
+    "description": "ETag of the page. The request fails with 412 if the page has another one.",
     "schema": {"type": "string"},
 }
 KEY = {
     "name": "Idempotency-Key",
     "in": "header",
-    "description": "1 to 255 visible ASCII characters: the same request with it is done once.",
+    "description": (
+        "Idempotency key of 1 to 255 visible ASCII characters. A repeated request with the same key is executed once."
+    ),
     "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
 }
 EDIT_ACTIONS = ("/edit", "/rename", "/merge", "/transfer", "/restore", "/archive", "/unarchive")

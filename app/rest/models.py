@@ -20,10 +20,11 @@ VERSION_MAX = 2**31 - 1
 MEMBERS_MAX = 50  # of a body
 Text = Annotated[str, Field(max_length=BODY.most)]
 EditSummary = Annotated[
-    str | None, Field(max_length=EDIT_SUMMARY.most, description="What to say of it in the history.")
+    str | None, Field(max_length=EDIT_SUMMARY.most, description="Summary of the change for the history.")
 ]
 ExpectedVersion = Annotated[
-    int | None, Field(ge=1, le=VERSION_MAX, description="Refuse with 409 if it has another; If-Match says the same.")
+    int | None,
+    Field(ge=1, le=VERSION_MAX, description="Version that the page must have; otherwise 409. Alternative to If-Match."),
 ]
 
 
@@ -52,14 +53,15 @@ class Listed(ResponseModel):
 
 
 class Fault(ResponseModel):
-    """The faults of an input, and where they are."""
+    """Errors in the input and their positions."""
 
     field: str | None
     message: str
 
 
 class Problem(ResponseModel):
-    """A problem (RFC 9457). `code` is for programs: docs/reference/errors.md lists them. More members are possible."""
+    """Problem (RFC 9457). `code` is for programs; docs/reference/errors.md lists the codes. More members are
+    possible."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -75,7 +77,7 @@ class Problem(ResponseModel):
 
 
 class Link(ResponseModel):
-    """A link from a page's text, or from who wrote it. `broken`: no page answers to it yet."""
+    """Link of a page. `broken` if no page answers to it."""
 
     slug: str
     title: str
@@ -88,7 +90,7 @@ class Links(Listed):
 
 
 class PageName(ResponseModel):
-    """A page in a list of names."""
+    """Page in a list."""
 
     slug: str
     title: str
@@ -111,7 +113,7 @@ class PageItem(ResponseModel):
 
 
 class SupersededClaim(ResponseModel):
-    """A claim that a page used to make, and what it says now. `text` says both in one line, for prompts."""
+    """Superseded claim, with the claim that replaced it. `text` has both in one line, for prompts."""
 
     id: UUID
     fact: str
@@ -122,10 +124,10 @@ class SupersededClaim(ResponseModel):
 
 
 class Page(PageItem):
-    """A page, with its first hundred links. `redirected_from`: the former slug by which it was asked for.
+    """Page with its first hundred links. `redirected_from` is the former slug by which it was requested.
 
-    `merged_into`: the page that it became a part of. `pages_to_rewrite`: texts that may call it by a name it had, and
-    are yet to be rewritten; 0 once a rename is done. `superseded`: the five newest claims that it makes no more.
+    `merged_into` is the page into which it was merged. `pages_to_rewrite` is the number of texts whose links a
+    rename has yet to update. `superseded` has the five newest superseded claims.
     """
 
     superseded: list[SupersededClaim]
@@ -168,13 +170,18 @@ Moment = Annotated[datetime, BeforeValidator(as_text), Field(strict=False)]
 
 
 class NewSource(RequestModel):
-    """A piece of evidence. Other content under the same kind and ref is its next version."""
+    """Source to add. Different content under the same kind and ref becomes its next version."""
 
     kind: SourceKind
-    ref: Annotated[str, Field(min_length=1, max_length=REF.most, description="Its name where it comes from.")]
+    ref: Annotated[
+        str,
+        Field(min_length=1, max_length=REF.most, description="Name of the source in the system that it comes from."),
+    ]
     content: Annotated[str, Field(min_length=1, max_length=CONTENT.most)]
     title: Annotated[str | None, Field(max_length=SOURCE_TITLE.most)] = None
-    captured_at: Annotated[Moment | None, Field(description="When it is from; now if left out.")] = None
+    captured_at: Annotated[
+        Moment | None, Field(description="Time at which the source was captured. Defaults to now.")
+    ] = None
     metadata: dict[str, Any] | None = None
 
 
@@ -183,7 +190,7 @@ NewSources = Annotated[Annotated[NewSource, Tag(ONE)] | Many, Discriminator(how_
 
 
 class SourceItem(ResponseModel):
-    """A source in a list, without what it says."""
+    """Source in a list, without its content."""
 
     id: UUID
     kind: WikiSourceKind
@@ -194,18 +201,20 @@ class SourceItem(ResponseModel):
     metadata: dict[str, Any]
     captured_at: datetime
     created_at: datetime
-    forgotten_at: Annotated[datetime | None, Field(description="Since then nothing is left of it but this.")]
+    forgotten_at: Annotated[
+        datetime | None, Field(description="Time at which it was forgotten. Only this record remains.")
+    ]
 
 
 class Flag(ResponseModel):
-    """A sentence that is addressed to agents, and its line in the source."""
+    """Sentence that is addressed to agents, with its line in the source."""
 
     line: int
     text: str
 
 
 class Original(ResponseModel):
-    """The file that a source was read from."""
+    """Original file of a source."""
 
     address: str
     media_type: str
@@ -215,7 +224,7 @@ class Original(ResponseModel):
 
 
 class Source(SourceItem):
-    """A source, with the first hundred pages that cite it."""
+    """Source with the first hundred pages that cite it."""
 
     content: str
     original: Original | None
@@ -227,7 +236,7 @@ class Sources(Listed):
 
 
 class Highlight(ResponseModel):
-    """A stretch of a text that says what was asked for, in Unicode code points."""
+    """Matching part of a text, in Unicode code points."""
 
     start: int
     length: int
@@ -239,7 +248,7 @@ class Snippet(ResponseModel):
 
 
 class SourceName(ResponseModel):
-    """The source that a passage is a part of."""
+    """Source of a passage."""
 
     id: UUID
     kind: WikiSourceKind
@@ -258,7 +267,7 @@ class CitingSection(ResponseModel):
 
 
 class NewerPassage(ResponseModel):
-    """A newer passage that says that another one no longer holds."""
+    """Newer passage that supersedes another one."""
 
     position: int
     line_start: int
@@ -267,7 +276,7 @@ class NewerPassage(ResponseModel):
 
 
 class PassageHit(ResponseModel):
-    """A passage of a source that a search found. Scores are comparable within one search."""
+    """Found passage of a source. Scores are comparable within one search."""
 
     score: float
     position: int
@@ -297,7 +306,7 @@ class ContextItem(ResponseModel):
 
 
 class ContextPack(ResponseModel):
-    """The most useful of what is known for a task, within a budget. `text` is all of it as markdown for a prompt."""
+    """Context for a task, within a budget of tokens. `text` has all items as Markdown for a prompt."""
 
     text: str
     tokens: int
@@ -308,14 +317,15 @@ class ContextPack(ResponseModel):
 
 
 class PassageHits(Listed):
-    """`did_you_mean` is what was searched for instead, when a word had to be corrected."""
+    """Search results. `did_you_mean` is the corrected query, if a word was misspelt."""
 
     items: list[PassageHit]
     did_you_mean: str | None
 
 
 class RetainResult(ResponseModel):
-    """The result for one source of a batch, by its place from 0; it is kept, or `code` and `detail` say why not."""
+    """Result for one source of a batch, by its position from 0. If it was not stored, `code` and `detail` give the
+    reason."""
 
     position: int
     id: UUID | None
@@ -326,14 +336,14 @@ class RetainResult(ResponseModel):
 
 
 class RetainResults(ResponseModel):
-    """A batch of sources, and the job that will read what is new."""
+    """Results for a batch of sources, and the job that compiles the new ones."""
 
     items: list[RetainResult]
     job_id: UUID | None
 
 
 class ForgetResult(ResponseModel):
-    """The remains of a forgotten source, and the job that takes it out of pages, history and search."""
+    """Remaining record of a forgotten source, and the job that removes it from pages, history and search."""
 
     source: Source
     versions: int

@@ -16,40 +16,52 @@ from .models import Moment
 from .problems import PROBLEM
 
 Caller = Annotated[Call, Depends(call_of)]
-Slug = Annotated[str, Path(max_length=SLUG.most, description="Of the page now, or once.", examples=["austin-texas"])]
-Type = Annotated[WikiPageType | None, Query(description="Where pages of several types share the slug.")]
-Types = Annotated[list[WikiPageType] | None, Query(alias="type", max_length=20, description="Of one of these types.")]
+Slug = Annotated[
+    str, Path(max_length=SLUG.most, description="Slug of the page, or a former slug.", examples=["austin-texas"])
+]
+Type = Annotated[
+    WikiPageType | None, Query(description="Type of the page. Required if pages of several types share the slug.")
+]
+Types = Annotated[list[WikiPageType] | None, Query(alias="type", max_length=20, description="Types of the pages.")]
 Tags = Annotated[
     list[Annotated[str, Query(max_length=200)]] | None,
-    Query(alias="tag", max_length=50, description="With all of these tags."),
+    Query(alias="tag", max_length=50, description="Tags that the pages must all have."),
 ]
 UpdatedSince = Annotated[
     Moment | None,
-    Query(description="Changed then or later, as 2026-11-20T10:00:00Z. For a copy of the wiki ask /changes instead."),
+    Query(
+        description=(
+            "Only pages changed at or after this time, such as 2026-11-20T10:00:00Z. To keep a copy of "
+            "the wiki, use /changes instead."
+        )
+    ),
 ]
-Archived = Annotated[bool, Query(description="Archived pages answer as unknown ones without it.")]
-Limit = Annotated[int, Query(ge=1, le=100, description="How many items at most.")]
+Archived = Annotated[bool, Query(description="Whether to include archived pages, which are not found otherwise.")]
+Limit = Annotated[int, Query(ge=1, le=100, description="Maximum number of items.")]
 Cursor = Annotated[
-    str | None, Query(max_length=4000, description="`next` of the items before; of a list with the same parameters.")
+    str | None, Query(max_length=4000, description="`next` of the previous response with the same parameters.")
 ]
 
 ALWAYS = (401, 403, 422, 429, 503, 504)
 SAID = {
-    301: "It was merged into the page at Location.",
-    400: "The request cannot be read.",
-    401: "A credential is needed.",
-    403: "The credential is valid, and may not do this.",
-    404: "There is no such thing, or none that the caller may see.",
-    408: "The request did not come whole in time.",
-    409: "Somebody else was first, the text is not there once, several pages share the slug, or it waits for review.",
-    410: "It is gone: a source that was forgotten, or what a cursor from before a restore stood for.",
-    412: "The page has another version than If-Match names.",
+    301: "The page was merged into the page at Location.",
+    400: "The request is malformed.",
+    401: "The credential is missing or invalid.",
+    403: "The credential does not allow this request.",
+    404: "The resource does not exist, or the caller cannot read it.",
+    408: "The request was not received in time.",
+    409: (
+        "Conflict: the page was changed in the meantime, the text does not occur exactly once, the "
+        "slug is ambiguous, or the write needs a review."
+    ),
+    410: "Gone: the source was forgotten, or the cursor is older than a restored backup.",
+    412: "The page does not have the version in If-Match.",
     413: "The request is too large.",
-    415: "The body is not of a kind that this takes, or is compressed.",
-    422: "Something of the request is not acceptable.",
-    429: "Too much in a while.",
-    503: "Not now.",
-    504: "It took too long and was stopped.",
+    415: "The media type of the body is not supported, or the body is compressed.",
+    422: "The request is invalid.",
+    429: "The rate limit is exceeded.",
+    503: "The service is temporarily unavailable.",
+    504: "The request timed out.",
 }
 OF_PAGE = (404, 409)
 SENT = (400, 408, 409, 413, 415)
@@ -64,7 +76,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def reading(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return `problems`, and the 304 of what a client may cache."""
-    return {304: {"description": "You have it: If-None-Match names what would be sent."}, **problems(*statuses)}
+    return {304: {"description": "Not modified: the response has the ETag in If-None-Match."}, **problems(*statuses)}
 
 
 def redirect_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:

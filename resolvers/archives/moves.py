@@ -93,9 +93,7 @@ async def import_tenant(
             if not await differing_tables(connection, tables, manifest):
                 return done._replace(is_new=False)
             if not replace:
-                raise ArchiveRefused(
-                    f"There is a tenant {slug} that differs. Give --replace: what it holds is lost then."
-                )
+                raise ArchiveRefused(f"The tenant {slug} exists with other data. Use --replace to overwrite that data.")
             for table in reversed(tables):
                 await connection.execute(f"DELETE FROM {quoted(table.name)} WHERE {OWN}", tenant_id)  # noqa: S608
         await copy_tables_in(connection, archive, [table.name for table in tables], report)

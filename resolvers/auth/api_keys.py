@@ -135,7 +135,7 @@ async def create_api_key(
     limits = limits.clean()
     role = role or limits.role(None)
     if not covers(maker, role):
-        raise Forbidden(f"A credential with the role {maker} makes no API keys with the role {role}.")
+        raise Forbidden(f"A credential with the role {maker} cannot create API keys with the role {role}.")
     now = datetime.now(UTC)
     owners = list(dict.fromkeys(owner_ids))
     few_owners(owners)
@@ -143,7 +143,7 @@ async def create_api_key(
     if expires_at is not None and expires_at <= now:
         raise BadInput("A key must expire in the future, or never.", "expiresAt")
     if actor_kind is ActorKind.COMPILER:
-        raise BadInput("Who acts with a key is an agent, a user or a service.", "actor")
+        raise BadInput("The actor of a key must be an agent, a user or a service.", "actor")
     issued, called = IssuedKey(new_id(), new_secret()), validation.line(name, "name", CALLED.most)
     async with transaction(database) as connection:
         kinds = await hold_owners(connection, tenant_id, owners)
@@ -200,7 +200,7 @@ def network(text: str) -> str:
         found = ip_network(text.strip())
     except ValueError:
         raise BadInput(
-            f"`{text[:50]}` is no network. Write it as 203.0.113.0/24 or 2001:db8::/32, or an address alone.",
+            f"`{text[:50]}` is not a network. Write it as 203.0.113.0/24 or 2001:db8::/32, or give an address.",
             "networks",
         ) from None
     return str(found)
@@ -227,7 +227,7 @@ def role_of_scopes(given: Any) -> Role | None:
 def few_owners(owners: Sequence[Named]) -> Sequence[Named]:
     """Return the owners of a key, one to OWNERS_MAX: counted before any of them is looked up."""
     if not owners:
-        raise BadInput("A key speaks for one owner at least.", "owners")
+        raise BadInput("An API key needs at least one owner.", "owners")
     return validation.check_count(owners, OWNERS_MAX, "owners")
 
 
@@ -280,7 +280,7 @@ async def find_key(database: Database, key: str) -> Row:
     if row["expires_at"] is not None and row["expires_at"] <= now:
         raise KeyRefused("The API key has expired.", row)
     if former_until is not None and former_until <= now:
-        raise KeyRefused("The API key has been rotated: this is its former secret.", row)
+        raise KeyRefused("The API key has been rotated. Use its new secret.", row)
     if row["networks"] and not is_within(CLIENT_ADDRESS.get(), row["networks"]):
         raise NetworkRefused(row)
     return row

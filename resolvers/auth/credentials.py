@@ -130,7 +130,7 @@ def mint(
 ) -> str:
     """A token for `ttl` seconds. Without an actor it acts as its owner."""
     if not 1 <= ttl <= TTL_MAX:
-        raise BadInput("A token lives for 1 second at least and 10 years at most.", "ttl")
+        raise BadInput("The lifetime of a token must be between 1 second and 10 years.", "ttl")
     now = time.time()
     claims = {
         "tenant": str(tenant_id),
@@ -163,7 +163,7 @@ def issue_token(signing: Signing, owner: Owner, role: Role, ttl: float, actor_ki
     if signing.secret is None:
         raise Forbidden("Tokens come from the issuer behind CAIRN_JWKS_URL. Set CAIRN_JWT_SECRET to sign some here.")
     if actor_kind is ActorKind.COMPILER:
-        raise BadInput("Who acts with a token is an agent, a user or a service.", "actor")
+        raise BadInput("The actor of a token must be an agent, a user or a service.", "actor")
     return mint(
         signing.secret,
         tenant_id=owner.tenant_id,

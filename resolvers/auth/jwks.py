@@ -42,7 +42,7 @@ class Jwks:
         if found is not None:
             return found
         if self.age > KEEP:
-            raise Unavailable("The keys that tokens are checked with cannot be fetched now. Try again in a moment.")
+            raise Unavailable("The signing keys of the token issuer cannot be fetched. Try again in a moment.")
         raise Unauthenticated("The token is signed with an unknown key.")
 
     @property

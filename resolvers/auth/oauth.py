@@ -109,7 +109,7 @@ async def authorize(database: Database, scope: Scope, request: AuthorizationRequ
     as an agent of the `person`.
     """
     if not is_at_home(scope, scope.owner_id, Action.READ):
-        raise Forbidden("A program can be let into your own wiki only.")
+        raise Forbidden("You can connect a program to your own wiki only.")
     asked = role_of_scopes(request.scopes) or Role.READER
     role = asked if covers(scope.role, asked) else scope.role
     code, id = new_secret(scope.tenant_id), new_id()
@@ -249,7 +249,7 @@ async def disconnect_program(
 
 def check_own(scope: Scope, least: Action = Action.READ) -> None:
     if scope.role is not Role.ADMIN and not is_at_home(scope, scope.owner_id, least):
-        raise Forbidden("Only the owner of a wiki, and an admin of the tenant, has a say in which programs may use it.")
+        raise Forbidden("Only the owner of a wiki and admins of the tenant can manage its programs.")
 
 
 def issue_tokens(signing: Signing, found: Authorization, refresh_token: str, scopes: tuple[str, ...]) -> IssuedTokens:

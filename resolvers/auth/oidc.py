@@ -38,7 +38,7 @@ USE = "sign-in"
 STRENGTH = {Role.READER: 1, Role.MEMBER: 2, Role.ADMIN: 3}
 BEGIN_AGAIN = "This sign-in was not begun in this browser, or took longer than ten minutes. Begin it again."
 REFUSED = "The provider did not let you in. Try again, or ask whoever runs it."
-UNREACHABLE = "The provider by which people sign in cannot be reached now. Try again in a moment."
+UNREACHABLE = "The OpenID provider cannot be reached. Try again in a moment."
 NOT_KNOWN = "You have signed in, but nobody has given you a wiki here. Ask an admin of the service for one."
 NO_ROLE = "You have signed in, but none of your groups may use this service. Ask an admin of the service."
 
@@ -185,7 +185,7 @@ class Provider:
             if about.get("issuer") != self.issuer or not all(isinstance(about.get(name), str) for name in wanted):
                 log.error("oidc_discovery", issuer=self.issuer, said=str(about.get("issuer"))[:200])
                 raise Unavailable(
-                    "The provider by which people sign in is not the one that is set, or says too little."
+                    "The OpenID provider is not the one in CAIRN_OIDC_ISSUER, or its configuration is incomplete."
                 )
             self.about, self.asked_at, self.jwks = about, time.monotonic(), Jwks(about["jwks_uri"])
         return self.about

@@ -66,10 +66,10 @@ async def find_language(connection: Connection, text: str) -> str:
     """Return the name that Postgres has for a language, in whatever way it was written: `de`, `de-AT`, `German`."""
     language = find_configuration(text)
     if language is None:
-        raise BadInput(f"Search knows no such language. It knows {', '.join(sorted(LANGUAGES))}.", "language")
+        raise BadInput(f"The language is not supported. Choose one of {', '.join(sorted(LANGUAGES))}.", "language")
     if not await connection.value(OWNERS["has_language"], language=language):
         raise BadInput(
-            f"This Postgres has no stemmer for {language}; a newer one may. `simple` takes words as they are.",
+            f"This Postgres has no stemmer for {language}; upgrade PostgreSQL, or use `simple`.",
             "language",
         )
     return language
@@ -93,7 +93,7 @@ class WikiSettings:
     member_ceiling: str | None = None
     """The most sensitive pages, sections and sources that readers see, and members by grant."""
     decision_threshold: str | None = None
-    """The least significance of a decision that gets a page."""
+    """Minimum significance of a decision that gets a page."""
 
 
 USUAL = WikiSettings(0.9, 3, 90, 20_000, 3, 7, 5, False)

@@ -124,12 +124,14 @@ class EmbeddingServer:
             placed = {item["index"]: item["embedding"] for item in items}
             found = [placed[place] for place in range(count)]
         except (orjson.JSONDecodeError, TypeError, KeyError, AttributeError):
-            raise Unavailable("The embedding server answers with something else than embeddings.") from None
+            raise Unavailable(
+                "The response of the embedding server has no embeddings. Check CAIRN_EMBEDDING_URL."
+            ) from None
         return [self.parse_vector(vector) for vector in found]
 
     def parse_vector(self, vector: Any) -> Vector:
         if not isinstance(vector, list) or not all(type(number) in (int, float) for number in vector):
-            raise Unavailable("The embedding server answers with something else than embeddings.")
+            raise Unavailable("The response of the embedding server has no embeddings. Check CAIRN_EMBEDDING_URL.")
         if len(vector) != self.dimensions:
             raise Unavailable(
                 f"The model {self.model} has {len(vector)} dimensions, not {self.dimensions}. Set "

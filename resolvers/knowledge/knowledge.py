@@ -68,7 +68,7 @@ async def seed_knowledge(database: Database, scope: Scope, topic: str, seed: See
 
 def draft_of(entry: TopicEntry) -> PageDraft:
     if not entry.content.strip():
-        raise BadInput("An entry has to say something.", "content")
+        raise BadInput("The content of an entry must not be empty.", "content")
     return PageDraft(
         type=TYPE,
         title=entry.topic,

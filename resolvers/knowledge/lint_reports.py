@@ -39,7 +39,7 @@ async def mute_finding(
     reason = validation.line(reason, "reason", REASON.most)
     until = None if until is None else validation.timestamp(until, "until")
     if until is not None and until <= datetime.now(UTC):
-        raise BadInput("This moment is past. Give one to come, or none to mute the finding for good.", "until")
+        raise BadInput("This time is in the past. Give a later one, or none to mute the finding forever.", "until")
     subject, name = subject_of(check, page_id, name)
     async with writing(database, scope) as writer:
         await check_page(writer, page_id)
@@ -75,7 +75,7 @@ def subject_of(check: str, page_id: UUID | None, name: str | None) -> tuple[str,
     if check not in BY_NAME:
         raise no_check(check)
     if (page_id is None) is (name is None):
-        raise BadInput("Name a page, or the name that has none: one of both.", "name")
+        raise BadInput("Give either a page, or a name that has no page.", "name")
     if page_id is not None:
         return str(page_id), None
     name = validation.line(name or "", "name", TITLE.most)

@@ -115,7 +115,7 @@ def everyone(several: Iterable[Names]) -> Names:
 def check_number(names: Names, field: str, *, restored: bool = False) -> None:
     """Refuse more aliases than a page can have."""
     if len(names.aliases) > (most := limits.ALIASES.limit(restored=restored)):
-        raise BadInput(f"A page can answer to {most:,} names. Take some from it first.", field)
+        raise BadInput(f"A page can have at most {most:,} names. Remove some first.", field)
 
 
 def searchable_names(page: Page, aliases: Iterable[str], old_slugs: Iterable[str]) -> set[tuple[str, str]]:

@@ -37,7 +37,7 @@ async def add_alias(database: Database, scope: Scope, page_id: UUID, *, name: st
 
 @proposable
 async def remove_alias(database: Database, scope: Scope, page_id: UUID, *, name: str) -> Saved:
-    """Take a name from a page; its title always names it."""
+    """Remove an alias from a page. The title cannot be removed."""
     alias = normalise(validation.alias(name))
     async with writing_page(database, scope, page_id) as (writer, page):
         if alias == normalise(page.title):

@@ -45,7 +45,7 @@ async def tag_pages(
     """Put tags on every one of the pages, and take others off."""
     added, removed = tags(add, "add"), tags(remove, "remove")
     if both := sorted(set(added) & set(removed)):
-        raise BadInput(f'The tag "{both[0]}" cannot be put on and taken off at once.', "remove")
+        raise BadInput(f'The tag "{both[0]}" cannot be added and removed at once.', "remove")
     return await each(page_ids, lambda page_id: retag_page(database, scope, page_id, added, removed))
 
 

@@ -37,7 +37,7 @@ NO_CLAIM = "There is no such superseded claim, or none that you may see."
 
 
 class Mode(StrEnum):
-    """The ways in which a section is rewritten when a claim in it is superseded."""
+    """The ways of changing the text when a claim is superseded."""
 
     REPLACE = "replace"
     MERGE = "merge"
@@ -116,7 +116,7 @@ async def supersede_claim(
     if claims.has_claim(correction.fact, correction.replacement) and claims.has_claim(
         correction.replacement, correction.fact
     ):
-        raise BadInput("The replacement says just what the fact says. Give what holds now.", "replacement")
+        raise BadInput("The replacement equals the fact. Give the claim that holds now.", "replacement")
     page_id = await locate(database, scope, address)
     async with writing_page(database, scope, page_id) as (writer, page):
         known = await writer.one(CLAIMS["find_claim"], page_id=page.id, digest=correction.digest)

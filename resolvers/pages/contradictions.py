@@ -45,7 +45,7 @@ NO_CONTRADICTION = "There is no such contradiction, or none that you may see."
 
 
 class Resolution(StrEnum):
-    """The ways in which a contradiction is decided."""
+    """The possible resolutions of a contradiction."""
 
     KEEP_NEWER = "keep_newer"
     KEEP_OLDER = "keep_older"

@@ -173,7 +173,7 @@ async def check_decision(database: Database, scope: Scope, page_id: UUID) -> Non
     async with writing(database, scope, Action.WRITE) as writer:
         page = await require_page(writer, page_id)
     if page.type != "decision":
-        raise BadInput("Only a decision is superseded by another.", "supersedesId")
+        raise BadInput("This page is not a decision. A decision can only supersede another decision.", "supersedesId")
 
 
 async def require_page(writer: Writer, page_id: UUID) -> Page:
@@ -216,5 +216,5 @@ def clean_question(draft: QuestionDraft) -> QuestionDraft:
 def required_text(text: str, field: str) -> str:
     text = validation.text(text, field, PART_MAX).strip()
     if not text:
-        raise BadInput("Say it: a decision without this cannot be understood later.", field)
+        raise BadInput("This is required to record a decision.", field)
     return text

@@ -21,7 +21,7 @@ REASON = "hierarchy"
 
 @proposable
 async def set_parent(database: Database, scope: Scope, page_id: UUID, *, parent_id: UUID | None) -> Saved:
-    """Hang a page under another one, or under none."""
+    """Set or clear the parent of a page."""
     async with writing_page(database, scope, page_id) as (writer, page):
         placed = await place(writer, page, parent_id)
         if placed:
@@ -57,4 +57,6 @@ async def check_parent(writer: Writer, page: Page, parent_id: UUID) -> None:
         raise BadInput("A page cannot be its own parent.", "parentId")
     await check_same_wiki(writer, parent_id, "parentId")
     if await writer.value(PAGES["find_ancestor"], page_id=parent_id, ancestor_id=page.id):
-        raise BadInput("This page already hangs under the one that you want to move.", "parentId")
+        raise BadInput(
+            "This page is a descendant of the page that you want to move. Choose another parent.", "parentId"
+        )

@@ -217,7 +217,7 @@ def check_mergeable(gone: Page, into: Page, field: str) -> None:
             field,
         )
     if into.status != "active":
-        raise BadInput(f"The page that stays, {into.name}, is archived. Bring it back first.", "intoPageId")
+        raise BadInput(f"The page that stays, {into.name}, is archived. Unarchive it first.", "intoPageId")
 
 
 async def archive_merged(writer: Writer, gone: Page, into: Page) -> Page:

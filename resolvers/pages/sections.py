@@ -62,7 +62,7 @@ async def remove_section(
     expected_version: int | None = None,
     edit_summary: str | None = None,
 ) -> Saved:
-    """Take a section from a page, with what it cites."""
+    """Remove a section and its citations from a page."""
     section_slug, summary = named(section_slug), validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
@@ -134,7 +134,7 @@ async def suppress_promotion(
 def status_of(aggregation: dict[str, object] | None) -> object:
     """Return the promotion status of a section, if it is one that could grow."""
     if aggregation is None:
-        raise BadInput("This section lists no pages by itself, so it never grows into one.", "sectionSlug")
+        raise BadInput("This is not a rollup section, so it is never promoted to a page.", "sectionSlug")
     if aggregation.get("promotion_status") == "promoted":
-        raise BadInput("This section has grown into a page already. Archive that page, or merge it.", "sectionSlug")
+        raise BadInput("This section was already promoted to a page. Archive that page, or merge it.", "sectionSlug")
     return aggregation.get("promotion_status")

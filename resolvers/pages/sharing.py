@@ -51,11 +51,11 @@ async def share_page(
     if expires_at is not None:
         now, expires_at = datetime.now(UTC), validation.timestamp(expires_at, "expiresAt")
         if not now < expires_at <= now + LONGEST:
-            raise BadInput("This must lie ahead, within a year.", "expiresAt")
+            raise BadInput("This must be a time in the future, within a year.", "expiresAt")
     token = urlsafe_b64encode(scope.tenant_id.bytes + token_bytes(SECRET_BYTES)).decode()
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
         if page.status != "active":
-            raise BadInput("This page is archived. Bring it back, then share it.", "pageId")
+            raise BadInput("This page is archived. Unarchive it before you share it.", "pageId")
         issued = IssuedLink(new_id(), token)
         author: dict[str, Any] = {"author_kind": scope.actor.kind.value, "author_id": scope.actor.id}
         ends: datetime = await writer.value(

@@ -98,7 +98,9 @@ async def transfer_page(
 async def check_transferable(both: TwoWikis, page: Page) -> Called:
     """Return what the page is called. Raises BadInput where the other wiki cannot take it."""
     if is_trajectory(page):
-        raise BadInput("A trajectory goes along with the page whose corrections it lists. Transfer that one.", "pageId")
+        raise BadInput(
+            "A trajectory moves with its page and cannot be transferred alone. Transfer that page.", "pageId"
+        )
     if await both.here.value(FORGETTING["is_forgetting"]):
         raise Conflict("A source of this wiki is being forgotten. Transfer the page once that is done.")
     row = await both.here.one(TRANSFERS["find_names"], page_id=page.id, to_owner_id=both.there.scope.owner_id)
@@ -272,7 +274,7 @@ async def copy_sources(database: Database, both: TwoWikis, page: Page) -> dict[U
     """Return the sources of the other wiki that stand for those of the page; those that it lacks are copied."""
     cited = await both.here.all(TRANSFERS["find_evidence"], page_id=page.id, most=SOURCES_MAX + 1)
     if len(cited) > SOURCES_MAX:
-        raise LimitExceeded(f"The page rests on more than {SOURCES_MAX:,} sources. It cannot be transferred.")
+        raise LimitExceeded(f"The page cites more than {SOURCES_MAX:,} sources. It cannot be transferred.")
     if not cited:
         return {}
     named = sorted({(row["kind"], row["ref"]) for row in cited})

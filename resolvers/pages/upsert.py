@@ -129,7 +129,7 @@ async def upsert_page(
     """Make or update the page of this type and slug as the draft wants it; what that leaves out stays."""
     ready = await prepare_draft(draft)
     if mark_compiled and ready.draft.status == "archived":
-        raise BadInput("A compile brings a page back: it cannot archive it as well.", "status")
+        raise BadInput("markCompiled unarchives the page. Leave out the status ARCHIVED, or markCompiled.", "status")
     async with writing(database, scope) as writer:
         if expected_version is None:
             await check_slug_is_own(writer, ready)

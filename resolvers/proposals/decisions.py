@@ -58,7 +58,7 @@ OPERATIONS = (
 )  # fmt: skip
 """The modules whose functions are known as operations once they are imported."""
 NO_PROPOSAL = "There is no such proposal, or none that you may see."
-DECIDED = "This proposal is not open any more: it was decided, or its time is over."
+DECIDED = "This proposal is no longer open: it was decided, or it has expired."
 DECISIONS_MAX = 50  # proposals of one batch
 PORTION = 500  # proposals that expire in one transaction
 EXPIRING = Actor(ActorKind.SERVICE, "expiries")
@@ -117,7 +117,7 @@ async def propose_change(
         if error.proposal_id is None:
             raise
         return error
-    raise BadInput("This changes nothing: the wiki says all of it already. Nothing was proposed.")
+    raise BadInput("Nothing was proposed, because the proposal would not change the page.")
 
 
 async def accept_proposal(
@@ -242,12 +242,12 @@ async def decline_proposal(database: Database, scope: Scope, proposal_id: UUID, 
     """Let a proposal end without being done. Its author is told why."""
     reason = validation.text(reason, "reason", EDIT_SUMMARY.most).strip()
     if not reason:
-        raise BadInput("Say why. The author is told.", "reason")
+        raise BadInput("Give a reason for the author.", "reason")
     return await end(database, scope, proposal_id, Decision.DECLINE, reason)
 
 
 async def withdraw_proposal(database: Database, scope: Scope, proposal_id: UUID, reason: str | None = None) -> Decided:
-    """Take back one's own proposal."""
+    """Withdraw a proposal. Only its author can."""
     return await end(
         database, scope, proposal_id, Decision.WITHDRAW, validation.optional(reason, "reason", EDIT_SUMMARY.most)
     )
@@ -257,7 +257,7 @@ async def end(database: Database, scope: Scope, proposal_id: UUID, decision: Dec
     is_own = decision is Decision.WITHDRAW
     found = await find_proposal(database, scope, proposal_id, Action.WRITE if is_own else Action.MANAGE)
     if is_own and (found["author_kind"], found["author_id"]) != (scope.actor.kind.value, scope.actor.id):
-        raise BadInput("A proposal is withdrawn by its author. Decline it.", "proposalId")
+        raise BadInput("Only its author can withdraw a proposal. Decline it instead.", "proposalId")
     scope = scope.in_owner(found["owner_id"])
     async with process_lock(database, scope), transaction(database) as connection:
         await lock_wiki(connection, scope)

@@ -51,7 +51,7 @@ class WriterRole(StrEnum):
 
 
 class Significance(StrEnum):
-    """The significance of a proposal. The less depends on it, the sooner it ends by itself."""
+    """The significance of a proposal. Less significant ones expire sooner."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -62,7 +62,7 @@ DAYS = {Significance.LOW: 7, Significance.MEDIUM: 30, Significance.HIGH: 90}
 
 
 class PolicyRule(NamedTuple):
-    """A rule of a write policy. One for a type of pages goes before that for all types."""
+    """Rule of a write policy. A rule for one page type has precedence over a rule for all types."""
 
     role: WriterRole
     policy: Policy
@@ -196,12 +196,12 @@ def checked_terms(terms: Terms, now: datetime) -> Terms:
     """Return the terms of a proposal that is made on purpose, cleaned. Raises BadInput."""
     why = validation.text(terms.why, "why", EDIT_SUMMARY.most).strip()
     if not why:
-        raise BadInput("Say why. The reviewer decides by it.", "why")
+        raise BadInput("Give a reason for the reviewer.", "why")
     expires_at = terms.expires_at
     if expires_at is not None:
         expires_at = validation.timestamp(expires_at, "expiresAt")
         if not now < expires_at <= now + timedelta(days=366):
-            raise BadInput("This must lie ahead, within a year.", "expiresAt")
+            raise BadInput("This must be a time in the future, within a year.", "expiresAt")
     evidence = validation.check_count(terms.evidence, EVIDENCE_MAX, "evidence")
     refs = [validation.line(ref, f"evidence.{n}", REF.most + 20) for n, ref in enumerate(evidence)]
     return Terms(why, tuple(refs), Significance(terms.significance).value, expires_at)

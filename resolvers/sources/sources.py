@@ -107,7 +107,7 @@ def checked_source(draft: SourceDraft) -> CheckedSource:
     ref = validation.line(draft.ref, "ref", REF.limit(restored=restored))
     content = validation.text(draft.content, "content", CONTENT.limit(restored=restored))
     if not content.strip():
-        raise BadInput("A source has to say something.", "content")
+        raise BadInput("The content of a source must not be empty.", "content")
     return CheckedSource(
         kind=kind,
         ref=ref,
@@ -278,7 +278,7 @@ def lines(content: str, start: int | None, end: int | None) -> tuple[int | None,
     if start is None and end is None:
         return None, None
     if start is None:
-        raise BadInput("A last line needs a first one.", "lineStart")
+        raise BadInput("lineEnd needs lineStart.", "lineStart")
     end = start if end is None else end
     last = content.rstrip("\n").count("\n") + 1
     if not 1 <= start <= last:

@@ -32,7 +32,7 @@ from .outbox import queue_deliveries
 from .writer import LogLine, Writer
 
 QUEUE_TIMEOUT = 10.0  # seconds
-BUSY = "This wiki is being written by others. Try again in a moment."
+BUSY = "The wiki is locked by other writes. Try again in a moment."
 
 Place = tuple[Database, UUID, UUID]
 

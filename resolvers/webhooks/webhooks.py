@@ -149,11 +149,11 @@ def checked_url(text: str) -> str:
     except ValueError:
         is_known = False
     if not is_known or " " in url or not url.isascii():
-        raise BadInput("This is no address. Write it as https://app.example.org/hooks/cairn", "url")
+        raise BadInput("This is not a URL. Write it as https://app.example.org/hooks/cairn", "url")
     if parts.username is not None or parts.password is not None:
-        raise BadInput("An address may hold no name and no password. The signature says who sends.", "url")
+        raise BadInput("The URL must not contain a name or a password. Receivers verify the signature instead.", "url")
     if parts.fragment:
-        raise BadInput("An address of a webhook has no part after #.", "url")
+        raise BadInput("The URL must not contain a fragment (#…).", "url")
     return url
 
 

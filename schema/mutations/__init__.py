@@ -20,7 +20,7 @@ from .upkeep import UpkeepMutations
 from .webhooks import WebhookMutations
 
 
-@strawberry.type(description="Everything that can be changed. Each mutation is done whole, or not at all.")
+@strawberry.type(description="All mutations. Each one is applied completely or not at all.")
 class Mutation(
     PageMutations,
     EditMutations,

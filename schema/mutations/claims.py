@@ -25,32 +25,37 @@ from .payloads import UserError, WikiConflict, private_id, user_error
 from .scoping import Request, id_of, scope_in
 
 
-@strawberry.input(description="A source of the wiki; its newest version is meant.")
+@strawberry.input(description="Reference to the newest version of a source.")
 class WikiSourceRefInput:
-    kind: WikiSourceKind = strawberry.field(description="What kind of evidence it is.")
-    ref: str = strawberry.field(description="Its name where it came from.")
+    kind: WikiSourceKind = strawberry.field(description="Kind of the source.")
+    ref: str = strawberry.field(description="Name of the source in the system that it comes from.")
 
     def to_ref(self) -> SourceRef:
         return SourceRef(self.kind.value, self.ref)
 
 
-@strawberry.input(description="A claim of a page that no longer holds, and what holds now.")
+@strawberry.input(description="Claim that no longer holds, and the claim that replaces it.")
 class SupersedeWikiClaimInput(WikiPageInWikiInput):
     fact: str = strawberry.field(
-        description="What no longer holds, as the page says it: whitespace may differ, of two lines or more some words "
-        "as well."
+        description=(
+            "Claim that no longer holds, in the words of the page. Differences in whitespace are "
+            "ignored; in two or more lines, a few words can differ as well."
+        )
     )
-    replacement: str = strawberry.field(description="What holds now, as markdown.")
-    stated_by: WikiSourceRefInput | None = strawberry.field(default=None, description="The source that stated it.")
+    replacement: str = strawberry.field(description="Claim that holds now, in Markdown.")
+    stated_by: WikiSourceRefInput | None = strawberry.field(default=None, description="Source of the old claim.")
     overridden_by: WikiSourceRefInput | None = strawberry.field(
-        default=None, description="The source that says what holds now. The section that is rewritten cites it."
+        default=None, description="Source of the new claim. The rewritten section cites it."
     )
     superseded_on: datetime | None = strawberry.field(
         default=None,
-        description="Until when the fact held: when the overriding source was captured, or else now, if left out.",
+        description=(
+            "Time until which the old claim held. Defaults to the capture time of the overriding "
+            "source, or else to now."
+        ),
     )
     mode: WikiSupersessionMode = strawberry.field(
-        default=WikiSupersessionMode.REPLACE, description="How the text is rewritten."
+        default=WikiSupersessionMode.REPLACE, description="Mode of changing the text."
     )
 
 
@@ -59,39 +64,42 @@ class WithdrawWikiSupersededClaimInput:
     claim_id: strawberry.ID = strawberry.field(description="The claim.")
 
 
-@strawberry.type(description="A page after one of its claims was superseded.")
+@strawberry.type(description="Payload of superseding a claim.")
 class WikiSupersessionPayload:
     page_id: strawberry.Private[UUID | None] = None
     claim_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
-    conflict: WikiConflict | None = strawberry.field(default=None, description="Set when expectedVersion was stale.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
+    conflict: WikiConflict | None = strawberry.field(
+        default=None, description="Set if the page no longer has the expectedVersion."
+    )
     failure: WikiEditFailure | None = strawberry.field(
-        default=None, description="Set when the page does not say the fact."
+        default=None, description="Set if the page does not contain the claim."
     )
     ambiguity: WikiEditAmbiguity | None = strawberry.field(
-        default=None, description="Set when it says the fact more than once: name the section, or quote more of it."
+        default=None,
+        description="Set if the page contains the claim more than once. Give the section, or quote more text.",
     )
     changed: bool = strawberry.field(
-        default=False, description="False when the page had this claim already, from the same overriding source."
+        default=False, description="False if the claim was already recorded with the same overriding source."
     )
-    matched_by: WikiEditPass | None = strawberry.field(default=None, description="How the fact was found in the text.")
+    matched_by: WikiEditPass | None = strawberry.field(default=None, description="Strategy that found the claim.")
     claim: WikiSupersededClaim | None = source(
         relations.claims.by_ids, "The claim.", access=BY_ID, step=private_id("claim_id")
     )
     page: WikiPage | None = source(
-        relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=private_id("page_id")
+        relations.pages.by_ids, "Current state of the page.", access=BY_ID, step=private_id("page_id")
     )
 
 
-@strawberry.input(description="One of two claims that contradict each other.")
+@strawberry.input(description="One of two contradicting claims.")
 class WikiClaimInput:
-    claim: str = strawberry.field(description="The claim, as the page or its source says it.")
+    claim: str = strawberry.field(description="Claim in the words of the page or of its source.")
     section_slug: str | None = strawberry.field(
-        default=None, description="The section that states it; the only one that says it, if left out."
+        default=None, description="Slug of the section with the claim. Defaults to the only one that contains it."
     )
-    source: WikiSourceRefInput | None = strawberry.field(default=None, description="The source that states it.")
+    source: WikiSourceRefInput | None = strawberry.field(default=None, description="Source of the claim.")
     on: datetime | None = strawberry.field(
-        default=None, description="When it was stated: when its source was captured, or else now, if left out."
+        default=None, description="Time of the claim. Defaults to the capture time of its source, or else to now."
     )
 
     def to_claim(self) -> Claimed:
@@ -100,43 +108,45 @@ class WikiClaimInput:
 
 @strawberry.input(description="Two claims of a page that cannot both hold.")
 class RecordWikiContradictionInput:
-    page_id: strawberry.ID = strawberry.field(description="The page that makes both claims.")
+    page_id: strawberry.ID = strawberry.field(description="Page with both claims.")
     older: WikiClaimInput = strawberry.field(description="The older claim.")
     newer: WikiClaimInput = strawberry.field(description="The newer claim.")
 
 
-@strawberry.input(description="A decision of a contradiction.")
+@strawberry.input(description="Resolution of a contradiction.")
 class ResolveWikiContradictionInput:
     contradiction_id: strawberry.ID = strawberry.field(description="The contradiction.")
-    resolution: WikiContradictionResolution = strawberry.field(description="What holds.")
-    reason: str = strawberry.field(description="Why, for those who read it later.")
+    resolution: WikiContradictionResolution = strawberry.field(description="Claim that holds.")
+    reason: str = strawberry.field(description="Reason for the decision.")
 
 
-@strawberry.type(description="A contradiction after it was recorded or decided.")
+@strawberry.type(description="Payload with the contradiction.")
 class WikiContradictionPayload:
     contradiction_id: strawberry.Private[UUID | None] = None
     page_id: strawberry.Private[UUID | None] = None
     claim_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
     changed: bool = strawberry.field(
-        default=False, description="False when it was recorded, or decided in this way, already."
+        default=False, description="False if it was already recorded, or decided in this way."
     )
     contradiction: WikiContradiction | None = source(
         relations.contradictions.by_ids, "The contradiction.", access=BY_ID, step=private_id("contradiction_id")
     )
     claim: WikiSupersededClaim | None = source(
-        relations.claims.by_ids, "The claim that the decision superseded.", access=BY_ID, step=private_id("claim_id")
+        relations.claims.by_ids, "Claim that the decision superseded.", access=BY_ID, step=private_id("claim_id")
     )
     page: WikiPage | None = source(
-        relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=private_id("page_id")
+        relations.pages.by_ids, "Current state of the page.", access=BY_ID, step=private_id("page_id")
     )
 
 
 @strawberry.type
 class ClaimMutations:
     @strawberry.mutation(
-        description="Record that a claim of a page no longer holds, and rewrite its section to say what holds now. The "
-        "same fact from the same overriding source is recorded once."
+        description=(
+            "Supersede a claim: record that it no longer holds, and rewrite its section. The same "
+            "claim and overriding source are recorded only once."
+        )
     )
     async def supersede_wiki_claim(self, info: Request, input: SupersedeWikiClaimInput) -> WikiSupersessionPayload:
         saving = claims.supersede_claim(
@@ -156,8 +166,10 @@ class ClaimMutations:
         return await supersession_payload(saving)
 
     @strawberry.mutation(
-        description="Take back that a claim was superseded: readers are no longer told of it, and the compiler does "
-        "not record it again. The text stays: restoreWikiRevision brings an earlier one back."
+        description=(
+            "Withdraw a superseded claim. It is no longer shown, and the compiler does not record it "
+            "again. The text is unchanged; use restoreWikiRevision to restore an earlier one."
+        )
     )
     async def withdraw_wiki_superseded_claim(
         self, info: Request, input: WithdrawWikiSupersededClaimInput
@@ -166,8 +178,10 @@ class ClaimMutations:
         return await supersession_payload(saving)
 
     @strawberry.mutation(
-        description="Record that two claims of a page contradict each other. Nothing is rewritten; the same pair is "
-        "recorded once."
+        description=(
+            "Record that two claims of a page contradict each other. The text is unchanged, and the "
+            "same pair is recorded only once."
+        )
     )
     async def record_wiki_contradiction(
         self, info: Request, input: RecordWikiContradictionInput
@@ -177,8 +191,9 @@ class ClaimMutations:
         return await contradiction_payload(contradictions.record_contradiction(database, scope, address, older, newer))
 
     @strawberry.mutation(
-        description="Decide a contradiction. The claim that is not kept is superseded by the other one and leaves the "
-        "text of the page."
+        description=(
+            "Resolve a contradiction. The claim that is not kept is superseded and removed from the text of the page."
+        )
     )
     async def resolve_wiki_contradiction(
         self, info: Request, input: ResolveWikiContradictionInput

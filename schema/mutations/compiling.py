@@ -43,27 +43,27 @@ async def ask_for_compile(
     return [(await queue.ask_for_compile(context.database, scope, options=options),)]
 
 
-@strawberry.type(description="How far a wiki is compiled, after that was forgotten.")
+@strawberry.type(description="Payload of a reset of the compiler's progress.")
 class WikiCursorReset:
-    tenant_id: strawberry.ID = strawberry.field(description="Of the wiki.")
-    owner_id: strawberry.ID = strawberry.field(description="Whose wiki it is.")
-    user_id: strawberry.ID = strawberry.field(description="The same.")
-    cursor_cleared: bool = strawberry.field(description="False when there was none.")
-    pages_archived: int = strawberry.field(description="Number of pages that were archived, with force.")
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    tenant_id: strawberry.ID = strawberry.field(description="Id of the tenant of the wiki.")
+    owner_id: strawberry.ID = strawberry.field(description="Id of the owner of the wiki.")
+    user_id: strawberry.ID = strawberry.field(description="Former name of ownerId.")
+    cursor_cleared: bool = strawberry.field(description="Whether there was progress to reset.")
+    pages_archived: int = strawberry.field(description="Number of archived pages, with force.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
 
 
-@strawberry.type(description="A journal whose ideas are compiled in bulk.")
+@strawberry.type(description="Payload of a bulk compile of a journal.")
 class WikiJournalImport:
-    account_id: strawberry.ID = strawberry.field(description="Of the journal.")
-    tenant_id: strawberry.ID = strawberry.field(description="Of the wiki.")
-    user_id: strawberry.ID = strawberry.field(description="Whose wiki it is.")
-    agent_id: strawberry.ID = strawberry.field(description="The same.")
-    dispatched: bool = strawberry.field(description="Was a job asked for?")
-    dispatched_at: datetime | None = strawberry.field(description="When.")
-    error: str | None = strawberry.field(description="Why not.")
+    account_id: strawberry.ID = strawberry.field(description="Id of the journal.")
+    tenant_id: strawberry.ID = strawberry.field(description="Id of the tenant of the wiki.")
+    user_id: strawberry.ID = strawberry.field(description="Id of the owner of the wiki.")
+    agent_id: strawberry.ID = strawberry.field(description="Id of the owner of the wiki, like userId.")
+    dispatched: bool = strawberry.field(description="Whether a job was queued.")
+    dispatched_at: datetime | None = strawberry.field(description="Time at which the job was queued.")
+    error: str | None = strawberry.field(description="Reason why no job was queued.")
     user_errors: list[UserError] = strawberry.field(
-        default_factory=list, description="What is wrong with the input. Empty where there only is nothing to do."
+        default_factory=list, description="Errors in the input. Empty if there is only nothing to do."
     )
 
 
@@ -102,7 +102,7 @@ async def import_journal(context: Any, account_id: str, limit: int | None, **whe
 class CompilingMutations:
     @source(
         relations.jobs.by_ids,
-        "Compile a wiki now, for admins: the job that will. With `propose` pages wait for a reviewer.",
+        "Queue a compile job for a wiki. With `propose`, pages become proposals. For admins.",
         access=AS_ADMIN,
         step=Step(ask_for_compile, IDS),
     )
@@ -116,7 +116,11 @@ class CompilingMutations:
         propose: bool = False,
     ) -> WikiCompileJob | None: ...
 
-    @strawberry.mutation(description="Compile a wiki from its first source on, from the next job on; for admins.")
+    @strawberry.mutation(
+        description=(
+            "Reset the progress of the compiler, so that the next job starts from the first source. For admins."
+        )
+    )
     async def reset_wiki_cursor(
         self,
         info: Request,
@@ -131,7 +135,7 @@ class CompilingMutations:
         return await reset_cursor(info.context, force=bool(force), dry_run=bool(dry_run), **where)
 
     @strawberry.mutation(
-        description="Compile in bulk up to the last retained idea of a journal, or the last of `limit`; for admins."
+        description="Compile the ideas of a journal in bulk, up to the last one or up to `limit`. For admins."
     )
     async def bootstrap_journal_import(
         self,

@@ -18,13 +18,13 @@ from .payloads import UserError, private_id, user_error
 from .scoping import InWiki, Request, id_of, optional_id, scope_in
 
 
-@strawberry.input(description="A question that waits for a decision.")
+@strawberry.input(description="Question to ask.")
 class AskWikiDecisionInput(InWiki):
     question: str = strawberry.field(description="The question, on one line.")
-    why: str = strawberry.field(description="Why it matters.")
-    options: list[str] = strawberry.field(default_factory=list, description="The options, twenty at most.")
+    why: str = strawberry.field(description="Reason why the question matters.")
+    options: list[str] = strawberry.field(default_factory=list, description="Options to choose from, 20 at most.")
     significance: WikiSignificance = strawberry.field(
-        default=WikiSignificance.MEDIUM, description="How much depends on it."
+        default=WikiSignificance.MEDIUM, description="Significance of the decision."
     )
 
     def to_draft(self) -> QuestionDraft:
@@ -32,21 +32,26 @@ class AskWikiDecisionInput(InWiki):
         return QuestionDraft(self.question, self.why, tuple(self.options), significance)
 
 
-@strawberry.input(description="A decision: of a question that is given, or of one that was asked before.")
+@strawberry.input(description="Decision to record, with a new question or for an open one.")
 class RecordWikiDecisionInput(InWiki):
-    decision: str = strawberry.field(description="What was decided, as markdown.")
+    decision: str = strawberry.field(description="Decision, in Markdown.")
     question: str | None = strawberry.field(default=None, description="The question, on one line.")
-    question_id: strawberry.ID | None = strawberry.field(default=None, description="Or a question that was asked.")
-    why: str | None = strawberry.field(default=None, description="Why it matters; needed with question.")
-    options: list[str] = strawberry.field(
-        default_factory=list, description="The options that were considered, twenty at most; with question."
+    question_id: strawberry.ID | None = strawberry.field(
+        default=None, description="Id of an open question, instead of question."
     )
-    consequences: str | None = strawberry.field(default=None, description="What follows, as markdown.")
+    why: str | None = strawberry.field(
+        default=None, description="Reason why the question matters. Required with question."
+    )
+    options: list[str] = strawberry.field(
+        default_factory=list, description="Options that were considered, 20 at most. Only with question."
+    )
+    consequences: str | None = strawberry.field(default=None, description="Consequences, in Markdown.")
     significance: WikiSignificance = strawberry.field(
-        default=WikiSignificance.MEDIUM, description="How much depends on it; with question."
+        default=WikiSignificance.MEDIUM, description="Significance of the decision. Only with question."
     )
     supersedes_id: strawberry.ID | None = strawberry.field(
-        default=None, description="The page of the decision that this one replaces. Such a one always gets a page."
+        default=None,
+        description="Id of the page of the decision that this one replaces. Such a decision always gets a page.",
     )
 
     def draft(self) -> DecisionDraft:
@@ -63,40 +68,42 @@ class RecordWikiDecisionInput(InWiki):
         )
 
 
-@strawberry.input(description="A question that is not to be decided any more.")
+@strawberry.input(description="Question to withdraw.")
 class WithdrawWikiDecisionQuestionInput:
     question_id: strawberry.ID = strawberry.field(description="The question.")
-    reason: str | None = strawberry.field(default=None, description="Why, for those who wonder later.")
+    reason: str | None = strawberry.field(default=None, description="Reason for the withdrawal.")
 
 
-@strawberry.type(description="A question after it was asked, or withdrawn.")
+@strawberry.type(description="Payload with the question.")
 class WikiDecisionQuestionPayload:
     question_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
     question: WikiDecisionQuestion | None = source(
         relations.decisions.by_ids, "The question.", access=BY_ID, step=private_id("question_id")
     )
 
 
-@strawberry.type(description="A decision after it was recorded.")
+@strawberry.type(description="Payload with the decision.")
 class WikiDecisionPayload:
     page_id: strawberry.Private[UUID | None] = None
     question_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
     page: WikiPage | None = source(
         relations.pages.by_ids,
-        "Its page; null where it went into the log alone.",
+        "Page of the decision. Null if it was only logged.",
         access=BY_ID,
         step=private_id("page_id"),
     )
     question: WikiDecisionQuestion | None = source(
-        relations.decisions.by_ids, "The question that was asked before.", access=BY_ID, step=private_id("question_id")
+        relations.decisions.by_ids, "Question that the decision answers.", access=BY_ID, step=private_id("question_id")
     )
 
 
 @strawberry.type
 class DecisionMutations:
-    @strawberry.mutation(description="Ask a question, which is listed until it is decided or withdrawn.")
+    @strawberry.mutation(
+        description="Ask a question that waits for a decision. It stays open until it is decided or withdrawn."
+    )
     async def ask_wiki_decision(self, info: Request, input: AskWikiDecisionInput) -> WikiDecisionQuestionPayload:
         scope = await scope_in(info, input)
         try:
@@ -105,7 +112,7 @@ class DecisionMutations:
             return WikiDecisionQuestionPayload(user_errors=[user_error(error)])
         return WikiDecisionQuestionPayload(question_id=question_id)
 
-    @strawberry.mutation(description="Let a question end without a decision, for those who may write in its wiki.")
+    @strawberry.mutation(description="Withdraw an open question. Requires write access to the wiki.")
     async def withdraw_wiki_decision_question(
         self, info: Request, input: WithdrawWikiDecisionQuestionInput
     ) -> WikiDecisionQuestionPayload:
@@ -117,8 +124,9 @@ class DecisionMutations:
         return WikiDecisionQuestionPayload(question_id=question_id)
 
     @strawberry.mutation(
-        description="Record a decision as a page that is never edited, or in the log alone where it is less "
-        "significant than the wiki's decisionThreshold."
+        description=(
+            "Record a decision as an immutable page. Decisions below the decisionThreshold of the wiki are only logged."
+        )
     )
     async def record_wiki_decision(self, info: Request, input: RecordWikiDecisionInput) -> WikiDecisionPayload:
         scope = await scope_in(info, input)

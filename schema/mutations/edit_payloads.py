@@ -33,95 +33,108 @@ async def payload_pages(
     return [(page_id,) for page_id in payload.page_ids]
 
 
-@strawberry.type(description="The part of the text that is most like the old text of an edit.")
+@strawberry.type(description="The part of the text that is most similar to the old text of an edit.")
 class WikiEditNearest:
-    text: str = strawberry.field(description="What it says: 2000 characters of it at most.")
-    line: int = strawberry.field(description="The line where it begins, from 1.")
-    similarity: float = strawberry.field(description="How like it is, from 0 to 1.")
+    text: str = strawberry.field(description="Text, 2000 characters at most.")
+    line: int = strawberry.field(description="Line where it begins, counted from 1.")
+    similarity: float = strawberry.field(description="Similarity, from 0 to 1.")
 
 
 @strawberry.type(description="The old text of an edit was not found. Nothing was written.")
 class WikiEditFailure:
-    message: str = strawberry.field(description="What to do, for people and models.")
-    passes_tried: list[WikiEditPass] = strawberry.field(description="How it was looked for, the strictest way first.")
-    nearest: WikiEditNearest | None = strawberry.field(description="What is most like it; null in an empty text.")
+    message: str = strawberry.field(description="Error message with advice, for people and models.")
+    passes_tried: list[WikiEditPass] = strawberry.field(description="Strategies that were tried, strictest first.")
+    nearest: WikiEditNearest | None = strawberry.field(
+        description="Most similar part of the text. Null for an empty text."
+    )
 
 
 @strawberry.type(description="The old text of an edit was found more than once. Nothing was written.")
 class WikiEditAmbiguity:
-    message: str = strawberry.field(description="What to do, for people and models.")
-    count: int = strawberry.field(description="How many times it is there.")
-    lines: list[int] = strawberry.field(description="The lines where it begins, from 1: the first twenty.")
-    matched_by: WikiEditPass = strawberry.field(description="How it was found.")
+    message: str = strawberry.field(description="Error message with advice, for people and models.")
+    count: int = strawberry.field(description="Number of occurrences.")
+    lines: list[int] = strawberry.field(description="Lines of the first twenty occurrences, counted from 1.")
+    matched_by: WikiEditPass = strawberry.field(description="Strategy that found the text.")
 
 
-@strawberry.type(description="A page after an edit of its text.")
+@strawberry.type(description="Payload of an edit.")
 class WikiEditPayload:
     page_id: strawberry.Private[UUID | None] = None
     state: strawberry.Private[tuple[UUID, int] | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
-    conflict: WikiConflict | None = strawberry.field(default=None, description="Set when expectedVersion was stale.")
-    failure: WikiEditFailure | None = strawberry.field(default=None, description="Set when nothing was found.")
-    ambiguity: WikiEditAmbiguity | None = strawberry.field(default=None, description="Set when too much was found.")
-    changed: bool = strawberry.field(default=False, description="Did this change anything?")
-    note: str | None = strawberry.field(default=None, description="Why nothing was changed, when that is no mistake.")
-    matched_by: WikiEditPass | None = strawberry.field(default=None, description="How the old text was found.")
-    replacements: int = strawberry.field(default=0, description="How many times it was replaced.")
-    lines: list[int] = strawberry.field(
-        default_factory=list, description="Where the first hundred replacements begin in the text now, from 1."
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
+    conflict: WikiConflict | None = strawberry.field(
+        default=None, description="Set if the page no longer has the expectedVersion."
     )
-    lines_removed: int = strawberry.field(default=0, description="Over how many lines went what was replaced.")
-    lines_added: int = strawberry.field(default=0, description="Over how many lines goes what came.")
+    failure: WikiEditFailure | None = strawberry.field(default=None, description="Set if the old text was not found.")
+    ambiguity: WikiEditAmbiguity | None = strawberry.field(
+        default=None, description="Set if the old text was found more than once."
+    )
+    changed: bool = strawberry.field(default=False, description="Whether anything was changed.")
+    note: str | None = strawberry.field(
+        default=None, description="Reason why nothing was changed, if that is not an error."
+    )
+    matched_by: WikiEditPass | None = strawberry.field(default=None, description="Strategy that found the old text.")
+    replacements: int = strawberry.field(default=0, description="Number of replacements.")
+    lines: list[int] = strawberry.field(
+        default_factory=list, description="Lines where the first hundred replacements begin, counted from 1."
+    )
+    lines_removed: int = strawberry.field(default=0, description="Number of lines of the replaced text.")
+    lines_added: int = strawberry.field(default=0, description="Number of lines of the new text.")
     page: WikiPage | None = source(
-        relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=private_id("page_id")
+        relations.pages.by_ids, "Current state of the page.", access=BY_ID, step=private_id("page_id")
     )
     revision: WikiRevision | None = source(
         relations.revisions.written_revision,
-        "The version that holds the edit: the one before it when nothing changed.",
+        "Version with the edit, or the present version if nothing changed.",
         access=BY_ID,
         step=Step(payload_state, relations.revisions.STATE),
     )
 
 
-@strawberry.type(description="A page after it got another name.")
+@strawberry.type(description="Payload of a rename.")
 class WikiRenamePayload:
     page_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
-    conflict: WikiConflict | None = strawberry.field(default=None, description="Set when expectedVersion was stale.")
-    changed: bool = strawberry.field(default=False, description="Did this change anything?")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
+    conflict: WikiConflict | None = strawberry.field(
+        default=None, description="Set if the page no longer has the expectedVersion."
+    )
+    changed: bool = strawberry.field(default=False, description="Whether anything was changed.")
     pages_rewritten: int = strawberry.field(
-        default=0, description="In how many pages links were spelled anew: each has a new version."
+        default=0, description="Number of pages whose links were updated, each in a new version."
     )
     pages_left: int = strawberry.field(
         default=0,
-        description="How many more call it by the old name, which leads to it: they are rewritten after this answer. "
-        "WikiPage.pagesToRewrite is 0 once all are, and the same rename again goes on with them.",
+        description=(
+            "Number of pages that are updated after this response. WikiPage.pagesToRewrite is 0 once "
+            "all are; the same rename continues with them. Until then the old name resolves."
+        ),
     )
     page: WikiPage | None = source(
-        relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=private_id("page_id")
+        relations.pages.by_ids, "Current state of the page.", access=BY_ID, step=private_id("page_id")
     )
 
 
-@strawberry.type(description="What became of one page of a batch.")
+@strawberry.type(description="Result for one page of a batch.")
 class WikiBatchOutcome:
-    position: int = strawberry.field(description="Its place in pageIds, from 0.")
-    ok: bool = strawberry.field(description="Is the page now as it was wanted?")
-    changed: bool = strawberry.field(description="Did this change anything?")
-    error: UserError | None = strawberry.field(description="Why it is not.")
+    position: int = strawberry.field(description="Position in pageIds, from 0.")
+    ok: bool = strawberry.field(description="Whether the page is in the requested state.")
+    changed: bool = strawberry.field(description="Whether anything was changed.")
+    error: UserError | None = strawberry.field(description="Error, if it failed.")
 
 
-@strawberry.type(description="The pages of a batch: each was changed by itself.")
+@strawberry.type(description="Payload of a batch. Each page was changed in its own transaction.")
 class WikiPagesPayload:
     page_ids: strawberry.Private[Sequence[UUID]] = ()
     user_errors: list[UserError] = strawberry.field(
-        default_factory=list, description="What went wrong with the whole, and with single pages: [pageIds, position]."
+        default_factory=list,
+        description="Errors of the whole request, and of single pages with the path [pageIds, position].",
     )
     outcomes: list[WikiBatchOutcome] = strawberry.field(
-        default_factory=list, description="One for each of pageIds, in their order."
+        default_factory=list, description="Results for pageIds, in the same order."
     )
     pages: list[WikiPage] = source(
         relations.pages.by_ids,
-        "The pages that are as they were wanted, each once.",
+        "Pages that are in the requested state.",
         access=BY_ID,
         step=Step(payload_pages, IDS),
         limit=100,

@@ -16,11 +16,15 @@ from .scoping import InWiki, Request, id_of, optional_id, scope_in
 @strawberry.input(description="A page by its id, or else by type and slug in the wiki that is named.")
 class WikiPageInWikiInput(InWiki):
     page_id: strawberry.ID | None = strawberry.field(default=None, description="The page.")
-    type: WikiPageType | None = strawberry.field(default=None, description="Its type, together with slug.")
-    slug: str | None = strawberry.field(default=None, description="Its slug, or one that it once had.")
-    section_slug: str | None = strawberry.field(default=None, description="One of its sections; else the whole text.")
-    expected_version: int | None = strawberry.field(default=None, description="Refuse if it has another version.")
-    summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
+    type: WikiPageType | None = strawberry.field(default=None, description="Type of the page. Required with slug.")
+    slug: str | None = strawberry.field(default=None, description="Slug of the page, or one of its former slugs.")
+    section_slug: str | None = strawberry.field(
+        default=None, description="Slug of the section to change. Defaults to the whole page."
+    )
+    expected_version: int | None = strawberry.field(
+        default=None, description="Version that the page must have. Otherwise the change is refused."
+    )
+    summary: str | None = strawberry.field(default=None, description="Summary of the change for the history.")
 
     def common(self) -> dict[str, Any]:
         """Return what every operation on a text takes besides its own arguments."""
@@ -39,31 +43,36 @@ class WikiPageInWikiInput(InWiki):
         )
 
 
-@strawberry.input(description="An edit: the new text comes where the old text stands.")
+@strawberry.input(description="Edit of a page: the old text is replaced by the new text.")
 class EditWikiPageInput(WikiPageInWikiInput):
     old_text: str = strawberry.field(
-        description="What stands there: whitespace may differ, of two lines or more some words as well."
+        description=(
+            "Text to replace. Differences in whitespace are ignored; in two or more lines, a few "
+            "words can differ as well."
+        )
     )
     new_text: str = strawberry.field(description="Replacement text. An empty string removes the old text.")
-    replace_all: bool = strawberry.field(default=False, description="Wherever it stands, not in one place alone.")
+    replace_all: bool = strawberry.field(default=False, description="Whether to replace all occurrences.")
 
 
-@strawberry.input(description="A text to be put behind what is there. A section that is not there yet is added.")
+@strawberry.input(description="Text to append to a page. A section that does not exist is created.")
 class AppendToWikiPageInput(WikiPageInWikiInput):
     text: str = strawberry.field(description="Markdown.")
-    as_paragraph: bool = strawberry.field(default=True, description="After a blank line; else on the next line.")
+    as_paragraph: bool = strawberry.field(default=True, description="Whether to insert a blank line before the text.")
 
 
-@strawberry.input(description="An earlier version of a page.")
+@strawberry.input(description="Version of a page to restore.")
 class RestoreWikiRevisionInput:
     page_id: strawberry.ID = strawberry.field(description="The page.")
-    version: int = strawberry.field(description="The version whose title, summary, text, tags and metadata come again.")
-    expected_version: int | None = strawberry.field(default=None, description="Refuse if it has another version.")
+    version: int = strawberry.field(description="Version whose title, summary, text, tags and metadata to restore.")
+    expected_version: int | None = strawberry.field(
+        default=None, description="Version that the page must have. Otherwise the change is refused."
+    )
 
 
 @strawberry.type
 class EditMutations:
-    @strawberry.mutation(description="Replace a stretch of a page's text.")
+    @strawberry.mutation(description="Replace text on a page.")
     async def edit_wiki_page(self, info: Request, input: EditWikiPageInput) -> WikiEditPayload:
         saving = edits.edit_page(
             info.context.database,
@@ -76,7 +85,7 @@ class EditMutations:
         )
         return await edit_payload(saving)
 
-    @strawberry.mutation(description="Put a text behind all that a page, or one of its sections, says.")
+    @strawberry.mutation(description="Append text to a page or to one of its sections.")
     async def append_to_wiki_page(self, info: Request, input: AppendToWikiPageInput) -> WikiEditPayload:
         saving = edits.append_to_page(
             info.context.database,
@@ -88,7 +97,7 @@ class EditMutations:
         )
         return await edit_payload(saving)
 
-    @strawberry.mutation(description="Make a new version of a page that says what an earlier one said.")
+    @strawberry.mutation(description="Restore an earlier version of a page as a new version.")
     async def restore_wiki_revision(self, info: Request, input: RestoreWikiRevisionInput) -> WikiPagePayload:
         saving = history.restore_state(
             info.context.database,
@@ -100,30 +109,30 @@ class EditMutations:
         return await page_payload(saving)
 
 
-@strawberry.input(description="Pages, a hundred at most.")
+@strawberry.input(description="Pages, 100 at most.")
 class WikiPageIdsInput:
     page_ids: list[strawberry.ID] = strawberry.field(description="The pages.")
 
 
-@strawberry.input(description="Tags for pages, a hundred at most.")
+@strawberry.input(description="Tags to add to pages or to remove from them, 100 pages at most.")
 class TagWikiPagesInput(WikiPageIdsInput):
-    add: list[str] = strawberry.field(default_factory=list, description="Tags that each of them shall have.")
-    remove: list[str] = strawberry.field(default_factory=list, description="Tags that none of them shall have.")
+    add: list[str] = strawberry.field(default_factory=list, description="Tags to add.")
+    remove: list[str] = strawberry.field(default_factory=list, description="Tags to remove.")
 
 
 @strawberry.type
 class BatchMutations:
-    @strawberry.mutation(description="Put pages away, each by itself.")
+    @strawberry.mutation(description="Archive pages, each in its own transaction.")
     async def archive_wiki_pages(self, info: Request, input: WikiPageIdsInput) -> WikiPagesPayload:
         ids = [id_of(one) for one in input.page_ids]
         return await pages_payload(batches.archive_pages(info.context.database, info.context.scope, ids))
 
-    @strawberry.mutation(description="Bring archived pages back, each by itself.")
+    @strawberry.mutation(description="Unarchive pages, each in its own transaction.")
     async def unarchive_wiki_pages(self, info: Request, input: WikiPageIdsInput) -> WikiPagesPayload:
         ids = [id_of(one) for one in input.page_ids]
         return await pages_payload(batches.unarchive_pages(info.context.database, info.context.scope, ids))
 
-    @strawberry.mutation(description="Put tags on pages and take others off, each page by itself.")
+    @strawberry.mutation(description="Add and remove tags of pages, each page in its own transaction.")
     async def tag_wiki_pages(self, info: Request, input: TagWikiPagesInput) -> WikiPagesPayload:
         ids = [id_of(one) for one in input.page_ids]
         saving = batches.tag_pages(info.context.database, info.context.scope, ids, add=input.add, remove=input.remove)

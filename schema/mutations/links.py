@@ -13,23 +13,30 @@ from .payloads import UserError, WikiPagePayload, page_payload, user_error
 from .scoping import InWiki, Request, id_of, scope_in
 
 
-@strawberry.input(description="That one page refers to another.")
+@strawberry.input(description="Link to add from one page to another.")
 class LinkWikiPagesInput:
-    from_page_id: strawberry.ID = strawberry.field(description="Where the link starts.")
-    to_page_id: strawberry.ID = strawberry.field(description="Where it leads, in the same wiki.")
-    kind: WikiLinkKind = strawberry.field(
-        default=WikiLinkKind.REFERENCE, description="References only: hierarchy is set with setWikiParent."
+    from_page_id: strawberry.ID = strawberry.field(description="Id of the page with the link.")
+    to_page_id: strawberry.ID = strawberry.field(
+        description="Id of the page that the link points to, in the same wiki."
     )
-    reason: str = strawberry.field(default="manual", description="Why; a link is kept as long as it has a reason.")
+    kind: WikiLinkKind = strawberry.field(
+        default=WikiLinkKind.REFERENCE,
+        description="Kind of the link. Only references are allowed; use setWikiParent for the hierarchy.",
+    )
+    reason: str = strawberry.field(
+        default="manual", description="Reason for the link. A link exists as long as it has a reason."
+    )
 
 
-@strawberry.input(description="That one page no longer refers to another.")
+@strawberry.input(description="Link to remove.")
 class UnlinkWikiPagesInput:
-    from_page_id: strawberry.ID = strawberry.field(description="Where the link starts.")
-    to_page_id: strawberry.ID = strawberry.field(description="Where it leads.")
-    kind: WikiLinkKind = strawberry.field(default=WikiLinkKind.REFERENCE, description="References only.")
+    from_page_id: strawberry.ID = strawberry.field(description="Id of the page with the link.")
+    to_page_id: strawberry.ID = strawberry.field(description="Id of the page that the link points to.")
+    kind: WikiLinkKind = strawberry.field(
+        default=WikiLinkKind.REFERENCE, description="Kind of the link. Only references are allowed."
+    )
     reason: str | None = strawberry.field(
-        default=None, description="The reason to take back; all but the text's own when left out."
+        default=None, description="Reason to remove. Defaults to all reasons except the text of the page."
     )
 
 
@@ -40,7 +47,7 @@ async def starting_page(saving: Awaitable[links.SavedLink]) -> Saved:
 
 @strawberry.type
 class LinkMutations:
-    @strawberry.mutation(description="Link one page to another for a reason. Answers with the page it starts from.")
+    @strawberry.mutation(description="Link one page to another for a reason. Returns the page with the link.")
     async def link_wiki_pages(self, info: Request, input: LinkWikiPagesInput) -> WikiPagePayload:
         saving = links.link_pages(
             info.context.database,
@@ -52,7 +59,7 @@ class LinkMutations:
         )
         return await page_payload(starting_page(saving))
 
-    @strawberry.mutation(description="Take back a reason of a link; the link goes with its last one.")
+    @strawberry.mutation(description="Remove a reason of a link. The link is deleted with its last reason.")
     async def unlink_wiki_pages(self, info: Request, input: UnlinkWikiPagesInput) -> WikiPagePayload:
         saving = links.unlink_pages(
             info.context.database,
@@ -65,24 +72,27 @@ class LinkMutations:
         return await page_payload(starting_page(saving))
 
 
-@strawberry.input(description="A kind of links that follow from evidence alone, in the caller's own wiki or another.")
+@strawberry.input(description="Kind of derived links to delete.")
 class DropWikiLinksInput(InWiki):
     kind: str = strawberry.field(
-        description="`deterministic:city:*`, `deterministic:journal:austin-trip`, `deterministic:*`, `co_mention:*`."
+        description=(
+            "Kind of links, such as `deterministic:city:*`, `deterministic:journal:austin-trip`, "
+            "`deterministic:*` or `co_mention:*`."
+        )
     )
-    dry_run: bool = strawberry.field(default=False, description="Only say how many there are.")
+    dry_run: bool = strawberry.field(default=False, description="Whether to count the links without deleting them.")
 
 
-@strawberry.type(description="Links that lost a reason; in a dry run, that would.")
+@strawberry.type(description="Payload of deleting derived links. In a dry run, nothing is deleted.")
 class WikiLinksPayload:
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
-    links: int = strawberry.field(default=0, description="How many links lost a reason.")
-    deleted: int = strawberry.field(default=0, description="How many of them had no other.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
+    links: int = strawberry.field(default=0, description="Number of links that lost a reason.")
+    deleted: int = strawberry.field(default=0, description="Number of links without any other reason.")
 
 
 @strawberry.type
 class LinkKindMutations:
-    @strawberry.mutation(description="Take back links of a kind that follows from evidence alone; for admins.")
+    @strawberry.mutation(description="Delete all links of a kind that was derived from sources. For admins.")
     async def drop_wiki_links(self, info: Request, input: DropWikiLinksInput) -> WikiLinksPayload:
         scope = await scope_in(info, input)
         try:

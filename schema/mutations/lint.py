@@ -19,37 +19,39 @@ from .scoping import InWiki, Request, optional_id, scope_in
 REQUEST = "request"
 
 
-@strawberry.input(description="A finding of lint that is none: of a page, or of a name that has no page.")
+@strawberry.input(description="Finding to mute, of a page or of a name without a page.")
 class MuteWikiLintFindingInput(InWiki):
-    check: str = strawberry.field(description="The check, as wikiLint names it.")
-    page_id: strawberry.ID | None = strawberry.field(default=None, description="The page that it found.")
-    name: str | None = strawberry.field(default=None, description="The name that it found, where there is no page.")
-    reason: str = strawberry.field(description="Why it is none, for those who read it later.")
-    until: datetime | None = strawberry.field(default=None, description="Until when; for good when left out.")
+    check: str = strawberry.field(description="Name of the check, as in wikiLint.")
+    page_id: strawberry.ID | None = strawberry.field(default=None, description="Page of the finding.")
+    name: str | None = strawberry.field(default=None, description="Name of the finding, if it has no page.")
+    reason: str = strawberry.field(description="Reason why the finding is not a problem.")
+    until: datetime | None = strawberry.field(
+        default=None, description="Time until which the finding is muted. Defaults to forever."
+    )
 
 
-@strawberry.input(description="A finding of lint that is one again.")
+@strawberry.input(description="Finding to unmute.")
 class UnmuteWikiLintFindingInput(InWiki):
-    check: str = strawberry.field(description="The check, as wikiLint names it.")
-    page_id: strawberry.ID | None = strawberry.field(default=None, description="The page that it found.")
-    name: str | None = strawberry.field(default=None, description="The name that it found, where there is no page.")
+    check: str = strawberry.field(description="Name of the check, as in wikiLint.")
+    page_id: strawberry.ID | None = strawberry.field(default=None, description="Page of the finding.")
+    name: str | None = strawberry.field(default=None, description="Name of the finding, if it has no page.")
 
 
-@strawberry.input(description="A run of lint that is kept.")
+@strawberry.input(description="Wiki to run lint on.")
 class ReportWikiLintInput(InWiki):
     pass
 
 
-@strawberry.type(description="A finding after it was muted, or was not any more.")
+@strawberry.type(description="Payload of muting or unmuting a finding.")
 class WikiLintMutePayload:
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
-    changed: bool = strawberry.field(default=False, description="False when it was so before.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
+    changed: bool = strawberry.field(default=False, description="False if nothing was changed.")
 
 
 @strawberry.type(description="A report of a run of lint.")
 class WikiLintReportPayload:
     report_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
     report: WikiLintReport | None = source(
         relations.jobs.lint_report_by_ids, "The report.", access=BY_ID, step=private_id("report_id")
     )
@@ -58,8 +60,10 @@ class WikiLintReportPayload:
 @strawberry.type
 class LintMutations:
     @strawberry.mutation(
-        description="Mute what a check of wikiLint finds of a page or name. It is counted apart, with the reason; a "
-        "second mute replaces the first."
+        description=(
+            "Mute a finding of wikiLint for a page or a name. Muted findings are counted separately. "
+            "A second mute replaces the first."
+        )
     )
     async def mute_wiki_lint_finding(self, info: Request, input: MuteWikiLintFindingInput) -> WikiLintMutePayload:
         scope, page_id = await scope_in(info, input), optional_id(input.page_id)
@@ -70,7 +74,7 @@ class LintMutations:
             return WikiLintMutePayload(user_errors=[user_error(error)])
         return WikiLintMutePayload(changed=changed)
 
-    @strawberry.mutation(description="Let a check of wikiLint find this page or name again.")
+    @strawberry.mutation(description="Unmute a finding of wikiLint for a page or a name.")
     async def unmute_wiki_lint_finding(self, info: Request, input: UnmuteWikiLintFindingInput) -> WikiLintMutePayload:
         scope, page_id = await scope_in(info, input), optional_id(input.page_id)
         try:
@@ -82,8 +86,7 @@ class LintMutations:
         return WikiLintMutePayload(changed=changed)
 
     @strawberry.mutation(
-        description="Run every check of wikiLint, and keep how much each found: wikiLintReports lists it. No page is "
-        "edited."
+        description=("Run all checks of wikiLint and store a report with the number of findings. No page is edited.")
     )
     async def report_wiki_lint(self, info: Request, input: ReportWikiLintInput) -> WikiLintReportPayload:
         scope = await scope_in(info, input)

@@ -11,12 +11,14 @@ from .payloads import WikiMentionPayload, WikiPagePayload, page_payload, user_er
 from .scoping import InWiki, Request, id_of, scope_in
 
 
-@strawberry.input(description="That a source names something that has no page.")
+@strawberry.input(description="Mention to record: a name in a source that has no page.")
 class RecordWikiMentionInput(InWiki):
     name: str = strawberry.field(description="The name as the source writes it.")
-    source_id: strawberry.ID = strawberry.field(description="The source; each counts once.")
-    quote: str | None = strawberry.field(default=None, description="The words around the name.")
-    suggested_type: WikiPageType | None = strawberry.field(default=None, description="What it seems to be.")
+    source_id: strawberry.ID = strawberry.field(description="Id of the source. Each source counts once.")
+    quote: str | None = strawberry.field(default=None, description="Text around the name.")
+    suggested_type: WikiPageType | None = strawberry.field(
+        default=None, description="Suggested type of a page for this name."
+    )
 
 
 @strawberry.input(description="A mention.")
@@ -26,7 +28,7 @@ class WikiMentionIdInput:
 
 @strawberry.type
 class MentionMutations:
-    @strawberry.mutation(description="Hold a name that was seen in a source.")
+    @strawberry.mutation(description="Record a mention: a name in a source that has no page yet.")
     async def record_wiki_mention(self, info: Request, input: RecordWikiMentionInput) -> WikiMentionPayload:
         try:
             saved = await mentions.record_mention(
@@ -41,22 +43,22 @@ class MentionMutations:
             return WikiMentionPayload(user_errors=[user_error(error)])
         return WikiMentionPayload(mention_id=saved.mention_id)
 
-    @strawberry.mutation(description="Never make a page of this name.")
+    @strawberry.mutation(description="Ignore a mention, so that it is never promoted to a page.")
     async def ignore_wiki_mention(self, info: Request, input: WikiMentionIdInput) -> WikiMentionPayload:
         saved = await mentions.ignore_mention(info.context.database, info.context.scope, id_of(input.mention_id))
         return WikiMentionPayload(mention_id=saved.mention_id)
 
 
-@strawberry.input(description="A section that lists pages, and whether it may become one itself.")
+@strawberry.input(description="Rollup section, and whether it can be promoted to a page.")
 class SuppressWikiSectionPromotionInput:
     page_id: strawberry.ID = strawberry.field(description="The page.")
-    section_slug: str = strawberry.field(description="The section's name on the page.")
-    suppressed: bool = strawberry.field(default=True, description="False lets it grow again.")
+    section_slug: str = strawberry.field(description="Slug of the section.")
+    suppressed: bool = strawberry.field(default=True, description="Whether to prevent the promotion.")
 
 
 @strawberry.type
 class PromotionMutations:
-    @strawberry.mutation(description="Keep a section that lists pages from growing into one; for admins.")
+    @strawberry.mutation(description="Prevent or allow the promotion of a rollup section to a page. For admins.")
     async def suppress_wiki_section_promotion(
         self, info: Request, input: SuppressWikiSectionPromotionInput
     ) -> WikiPagePayload:

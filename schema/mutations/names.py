@@ -15,37 +15,47 @@ from .scoping import Request, id_of, non_null
 @strawberry.input(description="A page's new title, new slug, or both.")
 class RenameWikiPageInput:
     page_id: strawberry.ID = strawberry.field(description="The page.")
-    title: strawberry.Maybe[str | None] = strawberry.field(description="A new title; the old one stays an alias.")
-    slug: strawberry.Maybe[str | None] = strawberry.field(description="A new slug; the old one keeps resolving.")
-    expected_version: int | None = strawberry.field(default=None, description="Refuse if it has another version.")
-    summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
+    title: strawberry.Maybe[str | None] = strawberry.field(description="New title. The old one becomes an alias.")
+    slug: strawberry.Maybe[str | None] = strawberry.field(
+        description="New slug. The old one still resolves to the page."
+    )
+    expected_version: int | None = strawberry.field(
+        default=None, description="Version that the page must have. Otherwise the change is refused."
+    )
+    summary: str | None = strawberry.field(default=None, description="Summary of the change for the history.")
 
 
-@strawberry.input(description="Pages of one type and wiki that are about one thing.")
+@strawberry.input(description="Pages to merge. They must have the same type and wiki.")
 class MergeWikiPagesInput:
     from_page_id: strawberry.ID | None = strawberry.field(
-        default=None, description="The page that is archived; its slugs lead to the other."
+        default=None,
+        description="Id of the page to merge. It is archived, and its slugs resolve to the remaining page.",
     )
     from_page_ids: list[strawberry.ID] | None = strawberry.field(
-        default=None, description="Several such pages, twenty at most, in this order: all of them, or none."
+        default=None,
+        description="Ids of several pages to merge, in this order, 20 at most. All of them are merged, or none.",
     )
-    into_page_id: strawberry.ID = strawberry.field(description="The page that stays.")
+    into_page_id: strawberry.ID = strawberry.field(description="Id of the remaining page.")
     expected_version: int | None = strawberry.field(
-        default=None, description="Refuse if the one that stays has another."
+        default=None, description="Version that the remaining page must have. Otherwise the merge is refused."
     )
-    from_expected_version: int | None = strawberry.field(default=None, description="Refuse if the other has another.")
+    from_expected_version: int | None = strawberry.field(
+        default=None, description="Version that the merged page must have. Otherwise the merge is refused."
+    )
 
 
-@strawberry.input(description="A page that is given to another wiki of the tenant.")
+@strawberry.input(description="Page to move to another wiki of the tenant.")
 class TransferWikiPageInput:
     page_id: strawberry.ID = strawberry.field(description="The page.")
-    to_owner: str = strawberry.field(description="The slug or the id of the owner whose wiki it goes to.")
-    expected_version: int | None = strawberry.field(default=None, description="Refuse if it has another version.")
+    to_owner: str = strawberry.field(description="Slug or id of the new owner.")
+    expected_version: int | None = strawberry.field(
+        default=None, description="Version that the page must have. Otherwise the change is refused."
+    )
 
 
 @strawberry.type
 class NameMutations:
-    @strawberry.mutation(description="Give a page another name, also in the texts of the pages that link to it.")
+    @strawberry.mutation(description="Rename a page and update the links to it on other pages.")
     async def rename_wiki_page(self, info: Request, input: RenameWikiPageInput) -> WikiRenamePayload:
         async def saving() -> renaming.Renamed:
             return await renaming.rename_page(
@@ -61,7 +71,7 @@ class NameMutations:
         return await rename_payload(saving())
 
     @strawberry.mutation(
-        description="Put one page, or several, into another: texts, names, evidence, links, children and tags."
+        description="Merge one or more pages into another: texts, aliases, citations, links, children and tags."
     )
     async def merge_wiki_pages(self, info: Request, input: MergeWikiPagesInput) -> WikiPagePayload:
         async def saving() -> Saved:
@@ -84,9 +94,11 @@ class NameMutations:
         return await page_payload(saving())
 
     @strawberry.mutation(
-        description="Give a page to another wiki in which the caller may write as well, with its history, names and "
-        "evidence. The payload shows it there, under its new id. Links that cross the wikis name the other one; its "
-        "children and its parent stay behind."
+        description=(
+            "Move a page to another wiki in which the caller can write, with its history, aliases and "
+            "sources. The payload has its new id. Links across the two wikis name the other wiki; "
+            "parent and children are not moved."
+        )
     )
     async def transfer_wiki_page(self, info: Request, input: TransferWikiPageInput) -> WikiPagePayload:
         return await page_payload(
@@ -100,20 +112,20 @@ class NameMutations:
         )
 
 
-@strawberry.input(description="A name of a page.")
+@strawberry.input(description="Alias of a page.")
 class WikiAliasInput:
     page_id: strawberry.ID = strawberry.field(description="The page.")
-    name: str = strawberry.field(description="The name as people write it; it is compared in its normalised form.")
+    name: str = strawberry.field(description="Name as people write it. Its normalized form is used for matching.")
 
 
 @strawberry.type
 class AliasMutations:
-    @strawberry.mutation(description="Let a page answer to another name.")
+    @strawberry.mutation(description="Add an alias to a page.")
     async def add_wiki_alias(self, info: Request, input: WikiAliasInput) -> WikiPagePayload:
         saving = aliases.add_alias(info.context.database, info.context.scope, id_of(input.page_id), name=input.name)
         return await page_payload(saving)
 
-    @strawberry.mutation(description="Take a name from a page; its title always names it.")
+    @strawberry.mutation(description="Remove an alias from a page. The title cannot be removed.")
     async def remove_wiki_alias(self, info: Request, input: WikiAliasInput) -> WikiPagePayload:
         saving = aliases.remove_alias(info.context.database, info.context.scope, id_of(input.page_id), name=input.name)
         return await page_payload(saving)

@@ -32,108 +32,112 @@ from .payloads import UserError, private_id, user_error
 from .scoping import InWiki, Request, id_of, scope_in
 
 
-@strawberry.input(description="A new owner with an empty wiki.")
+@strawberry.input(description="Owner to create, with an empty wiki.")
 class CreateWikiOwnerInput:
-    kind: WikiOwnerKind = strawberry.field(description="An agent, a user, or a space that several share.")
-    slug: str = strawberry.field(description="Its name in commands and URLs, unique in the tenant.")
-    name: str | None = strawberry.field(default=None, description="Its name for people; the slug when left out.")
+    kind: WikiOwnerKind = strawberry.field(description="Kind of owner: an agent, a user or a shared space.")
+    slug: str = strawberry.field(description="Slug for commands and URLs, unique in the tenant.")
+    name: str | None = strawberry.field(default=None, description="Display name. Defaults to the slug.")
     language: str = strawberry.field(
-        default=owners.ENGLISH, description="What its pages are written in, like german, de or de-AT."
+        default=owners.ENGLISH, description="Language of the pages, such as german, de or de-AT."
     )
 
 
-@strawberry.input(description="What one owner may do in another owner's wiki.")
+@strawberry.input(description="Grant to create or replace: the access of one owner to the wiki of another.")
 class GrantWikiAccessInput:
-    owner: str = strawberry.field(description="Whose wiki it is: the owner's slug or id.")
-    grantee: str = strawberry.field(description="The owner who may use it: its slug or id.")
-    role: WikiGrantRole = strawberry.field(description="It replaces the role of a grant that exists.")
+    owner: str = strawberry.field(description="Slug or id of the owner of the wiki.")
+    grantee: str = strawberry.field(description="Slug or id of the owner who gets access.")
+    role: WikiGrantRole = strawberry.field(description="Role of the grant. It replaces the role of an existing grant.")
 
 
-@strawberry.input(description="A grant that is to be taken back.")
+@strawberry.input(description="Grant to revoke.")
 class RevokeWikiAccessInput:
-    owner: str = strawberry.field(description="Whose wiki it is: the owner's slug or id.")
-    grantee: str = strawberry.field(description="The owner who may use it no longer: its slug or id.")
+    owner: str = strawberry.field(description="Slug or id of the owner of the wiki.")
+    grantee: str = strawberry.field(description="Slug or id of the owner who loses access.")
 
 
-@strawberry.input(description="A new API key.")
+@strawberry.input(description="API key to create.")
 class CreateApiKeyInput:
-    name: str = strawberry.field(description="What the key is for; history shows it as the author.")
+    name: str = strawberry.field(description="Purpose of the key. The history shows it as the author.")
     owners: list[str] = strawberry.field(
-        description="The owners that it speaks for, by slug or id; the first is whose wiki it works in."
+        description="Slugs or ids of the owners that the key acts for. The wiki of the first one is the default."
     )
     role: WikiRole | None = strawberry.field(
         default=None,
-        description="What the key may do at most; no more than the caller itself. That of its scopes when left out.",
+        description="Maximum role of the key. Defaults to the role that the scopes allow.",
     )
     scopes: list[str] | None = strawberry.field(
-        default=None, description="Of wiki:read, wiki:write and wiki:admin: they take away what the role may besides."
+        default=None, description="Scopes that limit the role: wiki:read, wiki:write and wiki:admin."
     )
     networks: list[str] | None = strawberry.field(
         default=None,
-        description="Networks from which it is accepted, like 203.0.113.0/24 or 2001:db8::/32; all when left out.",
+        description="Networks that can use the key, such as 203.0.113.0/24. Defaults to all.",
     )
-    expires_at: datetime | None = strawberry.field(default=None, description="When it ends by itself; null for never.")
+    expires_at: datetime | None = strawberry.field(
+        default=None, description="Time at which it expires. Null for never."
+    )
     actor: WikiAuthorKind | None = strawberry.field(
         default=None,
-        description="The kind of author that history names: AGENT, USER or SERVICE. What its first owner is when "
-        "left out.",
+        description="Kind of author in the history. Defaults to the kind of the first owner.",
     )
 
 
-@strawberry.input(description="An API key that gets another secret.")
+@strawberry.input(description="API key whose secret to replace.")
 class RotateApiKeyInput:
-    id: strawberry.ID = strawberry.field(description="The id of the key, not the key.")
+    id: strawberry.ID = strawberry.field(description="Id of the key, not the key itself.")
     overlap_seconds: int = strawberry.field(
         default=int(api_keys.OVERLAP.total_seconds()),
-        description="For how long the secret that it has now is accepted still: a day, 0 for no longer, 90 days at "
-        "most.",
+        description=(
+            "Seconds for which the old secret is still accepted. Defaults to a day; 0 for none, 90 days at most."
+        ),
     )
 
 
-@strawberry.input(description="An API key that is to be revoked.")
+@strawberry.input(description="API key to revoke.")
 class RevokeApiKeyInput:
-    id: strawberry.ID = strawberry.field(description="The id of the key, not the key.")
+    id: strawberry.ID = strawberry.field(description="Id of the key, not the key itself.")
 
 
-@strawberry.type(description="An owner after it was made.")
+@strawberry.type(description="Payload with the owner.")
 class WikiOwnerPayload:
     owner_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
     owner: WikiOwner | None = source(relations.owners.by_ids, "The owner.", access=BY_ID, step=private_id("owner_id"))
 
 
-@strawberry.type(description="What one owner may do in another owner's wiki now.")
+@strawberry.type(description="Payload with the access of one owner to the wiki of another.")
 class WikiAccessPayload:
     owner_id: strawberry.Private[UUID | None] = None
     grantee_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
-    role: WikiGrantRole | None = strawberry.field(default=None, description="Of the grant; null when there is none.")
-    revoked: bool = strawberry.field(default=False, description="Whether a grant was taken back by this.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
+    role: WikiGrantRole | None = strawberry.field(default=None, description="Role of the grant. Null if there is none.")
+    revoked: bool = strawberry.field(default=False, description="Whether a grant was revoked.")
     owner: WikiOwner | None = source(
-        relations.owners.by_ids, "Whose wiki it is.", access=BY_ID, step=private_id("owner_id")
+        relations.owners.by_ids, "Owner of the wiki.", access=BY_ID, step=private_id("owner_id")
     )
     grantee: WikiOwner | None = source(
-        relations.owners.by_ids, "The owner who may use it.", access=BY_ID, step=private_id("grantee_id")
+        relations.owners.by_ids, "Owner who has access.", access=BY_ID, step=private_id("grantee_id")
     )
 
 
-@strawberry.type(description="An API key after it was made or revoked.")
+@strawberry.type(description="Payload with the API key.")
 class WikiApiKeyPayload:
     key_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
     key: str | None = strawberry.field(
         default=None,
-        description="The key itself, from createApiKey alone and this once: it is stored as a hash and cannot be "
-        "shown again.",
+        description="The key itself. Only createApiKey and rotateApiKey return it, once: it is stored as a hash.",
     )
     api_key: WikiApiKey | None = source(
-        relations.api_keys.by_ids, "What may be known of it.", access=OF_TENANT_AS_ADMIN, step=private_id("key_id")
+        relations.api_keys.by_ids,
+        "The API key, without the key itself.",
+        access=OF_TENANT_AS_ADMIN,
+        step=private_id("key_id"),
     )
 
 
 @strawberry.type
 class OnboardingMutations:
-    @strawberry.mutation(description="Make an owner with an empty wiki; for admins.")
+    @strawberry.mutation(description="Create an owner with an empty wiki. For admins.")
     async def create_wiki_owner(self, info: Request, input: CreateWikiOwnerInput) -> WikiOwnerPayload:
         tenant_id = require_admin(info.context.scope)
         try:
@@ -151,7 +155,7 @@ class OnboardingMutations:
         return WikiOwnerPayload(owner_id=owner.id)
 
     @strawberry.mutation(
-        description="Let one owner into another owner's wiki; a second grant replaces the first. For admins."
+        description=("Grant an owner access to the wiki of another. A second grant replaces the first. For admins.")
     )
     async def grant_wiki_access(self, info: Request, input: GrantWikiAccessInput) -> WikiAccessPayload:
         scope, database = info.context.scope, info.context.database
@@ -172,8 +176,10 @@ class OnboardingMutations:
         return WikiAccessPayload(owner_id=owner.id, grantee_id=grantee.id, role=role)
 
     @strawberry.mutation(
-        description="Take a grant back; it is no error when there is none. What spans the tenant needs no grant and "
-        "keeps its access. For admins."
+        description=(
+            "Revoke a grant. It is not an error if there is none. Tenant-wide credentials need no "
+            "grant and keep their access. For admins."
+        )
     )
     async def revoke_wiki_access(self, info: Request, input: RevokeWikiAccessInput) -> WikiAccessPayload:
         scope, database = info.context.scope, info.context.database
@@ -183,8 +189,7 @@ class OnboardingMutations:
         return WikiAccessPayload(owner_id=owner.id, grantee_id=grantee.id, revoked=revoked)
 
     @strawberry.mutation(
-        description="Make an API key and show it, this once. An Idempotency-Key is refused, because the answer would "
-        "be stored. For admins."
+        description=("Create an API key. It is shown only once, so that an Idempotency-Key is refused. For admins.")
     )
     async def create_api_key(self, info: Request, input: CreateApiKeyInput) -> WikiApiKeyPayload:
         scope, database = info.context.scope, info.context.database
@@ -208,8 +213,10 @@ class OnboardingMutations:
         return WikiApiKeyPayload(key_id=issued.id, key=issued.key)
 
     @strawberry.mutation(
-        description="Give an API key another secret and show it, this once; the one before is accepted for a while. An "
-        "Idempotency-Key is refused. For admins."
+        description=(
+            "Replace the secret of an API key and show the new one, only once. The old secret is "
+            "accepted until the overlap ends. An Idempotency-Key is refused. For admins."
+        )
     )
     async def rotate_api_key(self, info: Request, input: RotateApiKeyInput) -> WikiApiKeyPayload:
         scope, key_id = info.context.scope, id_of(input.id)
@@ -221,7 +228,9 @@ class OnboardingMutations:
         return WikiApiKeyPayload(key_id=key_id, key=issued.key)
 
     @strawberry.mutation(
-        description="End an API key from the next request on. Revoking it again changes nothing. For admins."
+        description=(
+            "Revoke an API key, effective from the next request. Revoking it again changes nothing. For admins."
+        )
     )
     async def revoke_api_key(self, info: Request, input: RevokeApiKeyInput) -> WikiApiKeyPayload:
         tenant_id, key_id = require_admin(info.context.scope), id_of(input.id)
@@ -229,22 +238,26 @@ class OnboardingMutations:
         return WikiApiKeyPayload(key_id=key_id)
 
 
-@strawberry.input(description="A program that is to be let in no longer.")
+@strawberry.input(description="Program whose access to revoke.")
 class DisconnectWikiProgramInput(InWiki):
-    id: strawberry.ID = strawberry.field(description="The id that wikiConnectedPrograms gives.")
+    id: strawberry.ID = strawberry.field(description="Id as listed by wikiConnectedPrograms.")
 
 
-@strawberry.type(description="A program after it was disconnected.")
+@strawberry.type(description="Payload of disconnecting a program.")
 class WikiProgramPayload:
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
-    disconnected_id: strawberry.ID | None = strawberry.field(default=None, description="What was ended.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
+    disconnected_id: strawberry.ID | None = strawberry.field(
+        default=None, description="Id of the revoked authorization."
+    )
 
 
 @strawberry.type
 class ProgramMutations:
     @strawberry.mutation(
-        description="Let a program into a wiki no longer: it gets no more tokens, and the last one ends within 15 "
-        "minutes. For admins of the tenant, and for its owner with a credential that may write."
+        description=(
+            "Revoke the access of a program to a wiki. Its last token expires within 15 minutes. For "
+            "admins of the tenant, and for the owner with a credential that can write."
+        )
     )
     async def disconnect_wiki_program(self, info: Request, input: DisconnectWikiProgramInput) -> WikiProgramPayload:
         scope = await scope_in(info, input)
@@ -255,92 +268,99 @@ class ProgramMutations:
 @strawberry.input(description="The language of a wiki.")
 class SetWikiLanguageInput(InWiki):
     language: str = strawberry.field(
-        description="Like german, de or de-AT: any that Postgres has a configuration for, and simple for none."
+        description=(
+            "Language such as german, de or de-AT, if Postgres has a configuration for it, or simple for none."
+        )
     )
 
 
-@strawberry.type(description="A wiki after it was said what it is written in.")
+@strawberry.type(description="Payload with the language of a wiki.")
 class WikiLanguagePayload:
     owner_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
-    changed: bool = strawberry.field(default=False, description="False when it was written in that before.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
+    changed: bool = strawberry.field(default=False, description="False if the language was already set.")
     compile_job_id: strawberry.ID | None = strawberry.field(
         default=None,
-        description="The job that reads its pages again for search; its metrics count them as pages_reindexed.",
+        description="Id of the job that indexes the pages again. Its metrics count them as pages_reindexed.",
     )
     owner: WikiOwner | None = source(
-        relations.owners.by_ids, "Whose wiki it is.", access=BY_ID, step=private_id("owner_id")
+        relations.owners.by_ids, "Owner of the wiki.", access=BY_ID, step=private_id("owner_id")
     )
 
 
-@strawberry.input(description="A rule of a write policy. One for a type of pages goes before that for all types.")
+@strawberry.input(
+    description="Rule of a write policy. A rule for one page type has precedence over a rule for all types."
+)
 class WikiWriteRuleInput:
-    role: WikiWriterRole = strawberry.field(description="Whose writes.")
-    page_type: WikiPageType | None = strawberry.field(default=None, description="Of which pages; of all if left out.")
-    policy: WikiWritePolicy = strawberry.field(description="What becomes of them.")
+    role: WikiWriterRole = strawberry.field(description="Role of the writer.")
+    page_type: WikiPageType | None = strawberry.field(default=None, description="Type of the pages. Defaults to all.")
+    policy: WikiWritePolicy = strawberry.field(description="Policy for these writes.")
 
     def rule(self) -> PolicyRule:
         role, policy = WriterRole(self.role.value), Policy(str(WikiWritePolicy(self.policy).value))
         return PolicyRule(role, policy, self.page_type and self.page_type.value)
 
 
-@strawberry.input(description="The settings of a wiki. What is left out stays as it is.")
+@strawberry.input(description="Settings of a wiki. Omitted fields are unchanged.")
 class UpdateWikiSettingsInput(InWiki):
     score_boost: float | None = strawberry.field(
         default=None,
-        description="By what the scores of its pages are multiplied where evidence is searched beside them: 0 to 10. "
-        "Under 1 the evidence leads when both answer alike.",
+        description="Factor for scores of its pages when pages and sources are searched together: 0 to 10.",
     )
     min_sources_for_synthesis: int | None = strawberry.field(
         default=None,
-        description="How many sources a page has to cite before a model writes its text, from 1 to 100. Themes are "
-        "made from so many sources only.",
+        description=(
+            "Number of sources that a page must cite before a model writes its text, from 1 to 100. "
+            "Themes need as many sources."
+        ),
     )
     stale_after_days: int | None = strawberry.field(
-        default=None, description="After how many days without a change lint calls a page stale, from 1 to 3,650."
+        default=None, description="Days without a change after which lint reports a page as stale, from 1 to 3,650."
     )
     oversize_characters: int | None = strawberry.field(
-        default=None, description="From how many characters on lint calls a page too long, from 1,000 to 1,000,000."
+        default=None,
+        description="Number of characters from which lint reports a page as too long, from 1,000 to 1,000,000.",
     )
     lint_min_pages: int | None = strawberry.field(
-        default=None, description="On how many pages a name has to stand for lint to ask for its page, 1 to 1,000."
+        default=None,
+        description="Number of pages that must mention a name before lint asks for a page, 1 to 1,000.",
     )
     lint_every_days: int | None = strawberry.field(
-        default=None, description="After how many days a worker lints the wiki again, up to 365; 0 for never."
+        default=None, description="Days between two runs of lint by a worker, up to 365, or 0 for never."
     )
     lint_after_sources: int | None = strawberry.field(
-        default=None, description="After how many new sources a worker lints the wiki, up to 1,000; 0 for never."
+        default=None, description="Number of new sources after which a worker runs lint, up to 1,000, or 0 for never."
     )
     requires_sensitivity: bool | None = strawberry.field(
-        default=None, description="Whether lint asks for a sensitivity of every page."
+        default=None, description="Whether lint reports pages without a sensitivity."
     )
     reader_ceiling: WikiSensitivity | None = strawberry.field(
-        default=None, description="The most sensitive that readers see; PUBLIC is refused: a page is internal at least."
+        default=None, description="Highest sensitivity that readers can read, at least INTERNAL."
     )
     member_ceiling: WikiSensitivity | None = strawberry.field(
-        default=None, description="The most sensitive that members by grant see."
+        default=None, description="Highest sensitivity that members by grant can read."
     )
     decision_threshold: WikiSignificance | None = strawberry.field(
-        default=None, description="The least significance of a decision that gets a page."
+        default=None, description="Minimum significance of a decision that gets a page."
     )
     write_policy: list[WikiWriteRuleInput] | None = strawberry.field(
-        default=None, description="All rules of the write policy anew. Writes that no rule is about are written."
+        default=None, description="Rules that replace the write policy. Writes without a matching rule are open."
     )
 
 
-@strawberry.type(description="A wiki after its settings were changed.")
+@strawberry.type(description="Payload with the settings of a wiki.")
 class WikiSettingsPayload:
     owner_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
-    changed: bool = strawberry.field(default=False, description="False when every setting had that value before.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
+    changed: bool = strawberry.field(default=False, description="False if nothing was changed.")
     owner: WikiOwner | None = source(
-        relations.owners.by_ids, "Whose wiki it is.", access=BY_ID, step=private_id("owner_id")
+        relations.owners.by_ids, "Owner of the wiki.", access=BY_ID, step=private_id("owner_id")
     )
 
 
 @strawberry.type
 class WikiSettingMutations:
-    @strawberry.mutation(description="Change settings of a wiki, for admins.")
+    @strawberry.mutation(description="Update the settings of a wiki. For admins.")
     async def update_wiki_settings(self, info: Request, input: UpdateWikiSettingsInput) -> WikiSettingsPayload:
         scope = await scope_in(info, input)
         given = {one.name: getattr(input, one.name) for one in fields(WikiSettings)}
@@ -356,8 +376,10 @@ class WikiSettingMutations:
         return WikiSettingsPayload(owner_id=scope.owner_id, changed=changed)
 
     @strawberry.mutation(
-        description="Say what a wiki is written in, so that search takes its words by it; for admins. Pages that say "
-        "their own language keep it."
+        description=(
+            "Set the language of a wiki, by which search stems words. Pages with their own language "
+            "keep it. For admins."
+        )
     )
     async def set_wiki_language(self, info: Request, input: SetWikiLanguageInput) -> WikiLanguagePayload:
         scope = await scope_in(info, input)

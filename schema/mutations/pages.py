@@ -19,44 +19,54 @@ from .payloads import UserError, WikiDeletionPayload, WikiPagePayload, WikiScope
 from .scoping import InWiki, Request, id_of, non_null, nullable, optional_id, scope_in
 
 
-@strawberry.input(description="One section of a page; without a slug it is known by its heading.")
+@strawberry.input(description="Section of a page. Without a slug it is identified by its heading.")
 class WikiSectionInput:
-    body_md: str = strawberry.field(description="Its text as markdown, without the heading.")
-    section_slug: str | None = strawberry.field(default=None, description="Its name on the page.")
-    heading: str | None = strawberry.field(default=None, description="Its heading; made from the slug if left out.")
+    body_md: str = strawberry.field(description="Text in Markdown, without the heading.")
+    section_slug: str | None = strawberry.field(default=None, description="Slug of the section.")
+    heading: str | None = strawberry.field(default=None, description="Heading. Defaults to one made from the slug.")
 
     def draft(self) -> SectionDraft:
         return SectionDraft(body=self.body_md, slug=self.section_slug, heading=self.heading)
 
 
-@strawberry.input(description="A page to be made. Give the whole body, or sections, or neither.")
+@strawberry.input(description="Page to create. Give the whole body, or sections, or neither.")
 class CreateWikiPageInput(InWiki):
-    type: WikiPageType = strawberry.field(description="What it is about; it never changes.")
-    title: str = strawberry.field(description="Its name for people, 500 characters at most.")
-    slug: str | None = strawberry.field(default=None, description="Made from the title if left out.")
-    summary: str | None = strawberry.field(default=None, description="One line that says what it is.")
-    body_md: str | None = strawberry.field(default=None, description="The whole text; `## ` headings make sections.")
-    sections: list[WikiSectionInput] | None = strawberry.field(default=None, description="Its sections in order.")
-    aliases: list[str] | None = strawberry.field(default=None, description="Its other names.")
-    tags: list[str] | None = strawberry.field(default=None, description="Soft hints.")
-    parent_id: strawberry.ID | None = strawberry.field(default=None, description="The page above it.")
-    metadata: JSON | None = strawberry.field(default=None, description="An object that is kept as it is.")
-    sensitivity: WikiSensitivity | None = strawberry.field(
-        default=None, description="How few may read it: not more than you may. In the metadata, like those that follow."
+    type: WikiPageType = strawberry.field(description="Type of the page. It cannot be changed later.")
+    title: str = strawberry.field(description="Title of the page, 500 characters at most.")
+    slug: str | None = strawberry.field(
+        default=None, description="Slug of the page. Defaults to one made from the title."
     )
-    stated_confidence: WikiConfidence | None = strawberry.field(default=None, description="What you say of it.")
-    expires_at: datetime | None = strawberry.field(default=None, description="From when on it is out of date.")
-    owner_role: str | None = strawberry.field(default=None, description="The role that looks after it.")
+    summary: str | None = strawberry.field(default=None, description="One-line summary.")
+    body_md: str | None = strawberry.field(
+        default=None, description="Text of the whole page in Markdown. `## ` headings start sections."
+    )
+    sections: list[WikiSectionInput] | None = strawberry.field(
+        default=None, description="Sections of the page, in order."
+    )
+    aliases: list[str] | None = strawberry.field(default=None, description="Aliases of the page.")
+    tags: list[str] | None = strawberry.field(default=None, description="Tags of the page.")
+    parent_id: strawberry.ID | None = strawberry.field(default=None, description="Id of the parent page.")
+    metadata: JSON | None = strawberry.field(
+        default=None, description="Metadata as an object that is stored unchanged."
+    )
+    sensitivity: WikiSensitivity | None = strawberry.field(
+        default=None, description="Sensitivity of the page. It cannot exceed what the caller can read."
+    )
+    stated_confidence: WikiConfidence | None = strawberry.field(
+        default=None, description="Confidence as stated by the author."
+    )
+    expires_at: datetime | None = strawberry.field(default=None, description="Time from which the page is out of date.")
+    owner_role: str | None = strawberry.field(default=None, description="Role that is responsible for the page.")
     supersedes: list[str] | None = strawberry.field(
-        default=None, description="The pages that it replaces: slugs, or type/slug where types share one."
+        default=None, description="Pages that this page replaces: slugs, or type/slug if several types share a slug."
     )
     contradicts: list[str] | None = strawberry.field(
-        default=None, description="The pages that it disagrees with, named in the same way."
+        default=None, description="Pages that this page contradicts, named in the same way."
     )
     related: list[str] | None = strawberry.field(
-        default=None, description="Pages to refer to, whatever the text says, named in the same way."
+        default=None, description="Related pages to link to in addition to links of the text, named in the same way."
     )
-    edit_summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
+    edit_summary: str | None = strawberry.field(default=None, description="Summary of the change for the history.")
 
     def fields(self) -> dict[str, Any]:
         """Return the given fields, by the names of the resolver."""
@@ -82,19 +92,19 @@ class CreateWikiPageInput(InWiki):
         )
 
 
-@strawberry.input(description="What was just learnt of a subject without a page, and the source that says so.")
+@strawberry.input(description="Stub to create: a page of a new subject, and the source of its text.")
 class CreateWikiStubInput(InWiki):
-    type: WikiPageType = strawberry.field(description="What it is about; it never changes.")
-    title: str = strawberry.field(description="Its name for people, 500 characters at most.")
-    text: str = strawberry.field(default="", description="Markdown, for the first section of its type.")
-    why: str | None = strawberry.field(default=None, description="The section Why; a concept needs it.")
+    type: WikiPageType = strawberry.field(description="Type of the page. It cannot be changed later.")
+    title: str = strawberry.field(description="Title of the page, 500 characters at most.")
+    text: str = strawberry.field(default="", description="Text of the first section of the type, in Markdown.")
+    why: str | None = strawberry.field(default=None, description="Text of the section Why. Required for a concept.")
     how_to_apply: str | None = strawberry.field(
-        default=None, description="The section How to apply; a concept needs it."
+        default=None, description="Text of the section How to apply. Required for a concept."
     )
     source: str | None = strawberry.field(
-        default=None, description="The source that says so: kind/ref, such as daily_note/2026-03-02, or its id."
+        default=None, description="Source of the text: kind/ref, such as daily_note/2026-03-02, or an id."
     )
-    edit_summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
+    edit_summary: str | None = strawberry.field(default=None, description="Summary of the change for the history.")
 
     def draft(self) -> PageDraft:
         return stub_draft(
@@ -107,42 +117,60 @@ class CreateWikiStubInput(InWiki):
         )
 
 
-@strawberry.input(description="A page by type and slug: made if need be. What is left out stays as it is.")
+@strawberry.input(description="Page to create or update, by type and slug. Omitted fields are unchanged.")
 class UpsertWikiPageInput(CreateWikiPageInput):
-    status: WikiPageStatus | None = strawberry.field(default=None, description="As it stands when left out.")
-    mark_compiled: bool = strawberry.field(default=False, description="Bring it back if archived, and stamp it.")
-    expected_version: int | None = strawberry.field(default=None, description="Refuse if it has another version.")
+    status: WikiPageStatus | None = strawberry.field(
+        default=None, description="Status of the page. Unchanged by default."
+    )
+    mark_compiled: bool = strawberry.field(
+        default=False, description="Whether to unarchive the page and set lastCompiledAt."
+    )
+    expected_version: int | None = strawberry.field(
+        default=None, description="Version that the page must have. Otherwise the change is refused."
+    )
 
 
-@strawberry.input(description="Changes to a page. What is left out stays; null clears where it may.")
+@strawberry.input(description="Changes of a page. Omitted fields are unchanged; null clears a nullable field.")
 class UpdateWikiPageInput:
     page_id: strawberry.ID = strawberry.field(description="The page.")
     type: WikiPageType | None = strawberry.field(
-        default=None, description="The type that it has. Another one is refused: a type never changes."
+        default=None, description="Present type of the page. Another one is refused, because a type cannot be changed."
     )
-    title: strawberry.Maybe[str | None] = strawberry.field(description="A new title; the old one stays an alias.")
-    slug: strawberry.Maybe[str | None] = strawberry.field(description="A new slug; the old one keeps resolving.")
-    summary: strawberry.Maybe[str | None] = strawberry.field(description="A new summary, or null for none.")
-    body_md: strawberry.Maybe[str | None] = strawberry.field(description="The whole new text.")
-    tags: strawberry.Maybe[list[str] | None] = strawberry.field(description="All tags anew; null for none.")
-    metadata: strawberry.Maybe[JSON | None] = strawberry.field(description="All metadata anew; null for none.")
+    title: strawberry.Maybe[str | None] = strawberry.field(description="New title. The old one becomes an alias.")
+    slug: strawberry.Maybe[str | None] = strawberry.field(
+        description="New slug. The old one still resolves to the page."
+    )
+    summary: strawberry.Maybe[str | None] = strawberry.field(description="New summary, or null for none.")
+    body_md: strawberry.Maybe[str | None] = strawberry.field(description="New text of the whole page.")
+    tags: strawberry.Maybe[list[str] | None] = strawberry.field(
+        description="Tags that replace the present tags, or null for none."
+    )
+    metadata: strawberry.Maybe[JSON | None] = strawberry.field(
+        description="Metadata that replaces the present metadata, or null for none."
+    )
     sensitivity: strawberry.Maybe[WikiSensitivity | None] = strawberry.field(
-        description="How few may read it: not more than you may. In the metadata, like those that follow."
+        description="Sensitivity of the page. It cannot exceed what the caller can read."
     )
-    stated_confidence: strawberry.Maybe[WikiConfidence | None] = strawberry.field(description="What you say of it.")
-    expires_at: strawberry.Maybe[datetime | None] = strawberry.field(description="From when on it is out of date.")
-    owner_role: strawberry.Maybe[str | None] = strawberry.field(description="The role that looks after it.")
+    stated_confidence: strawberry.Maybe[WikiConfidence | None] = strawberry.field(
+        description="Confidence as stated by the author."
+    )
+    expires_at: strawberry.Maybe[datetime | None] = strawberry.field(
+        description="Time from which the page is out of date."
+    )
+    owner_role: strawberry.Maybe[str | None] = strawberry.field(description="Role that is responsible for the page.")
     supersedes: strawberry.Maybe[list[str] | None] = strawberry.field(
-        description="All pages that it replaces: slugs, or type/slug where types share one."
+        description="All pages that this page replaces: slugs, or type/slug if several types share a slug."
     )
     contradicts: strawberry.Maybe[list[str] | None] = strawberry.field(
-        description="All pages that it disagrees with, named in the same way."
+        description="All pages that this page contradicts, named in the same way."
     )
     related: strawberry.Maybe[list[str] | None] = strawberry.field(
-        description="All pages that it is related to besides those that its text links to, named in the same way."
+        description="All related pages in addition to those that the text links to, named in the same way."
     )
-    expected_version: int | None = strawberry.field(default=None, description="Refuse if it has another version.")
-    edit_summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
+    expected_version: int | None = strawberry.field(
+        default=None, description="Version that the page must have. Otherwise the change is refused."
+    )
+    edit_summary: str | None = strawberry.field(default=None, description="Summary of the change for the history.")
 
 
 @strawberry.input(description="A page.")
@@ -150,13 +178,15 @@ class WikiPageIdInput:
     page_id: strawberry.ID = strawberry.field(description="The page.")
 
 
-@strawberry.input(description="Where a page hangs.")
+@strawberry.input(description="Parent of a page.")
 class SetWikiParentInput:
     page_id: strawberry.ID = strawberry.field(description="The page.")
-    parent_id: strawberry.ID | None = strawberry.field(default=None, description="The page above it; null for none.")
+    parent_id: strawberry.ID | None = strawberry.field(
+        default=None, description="Id of the parent page, or null for none."
+    )
 
 
-@strawberry.input(description="A whole wiki.")
+@strawberry.input(description="Wiki whose pages to archive.")
 class ArchiveWikiScopeInput(InWiki):
     pass
 
@@ -182,15 +212,17 @@ def plain(value: Any) -> Any:
 
 @strawberry.type
 class PageMutations:
-    @strawberry.mutation(description="Make a page.")
+    @strawberry.mutation(description="Create a page.")
     async def create_wiki_page(self, info: Request, input: CreateWikiPageInput) -> WikiPagePayload:
         return await page_payload(
             lifecycle.create_page(info.context.database, await scope_in(info, input), input.draft())
         )
 
     @strawberry.mutation(
-        description="Make a page with the sections of its type that rests on one source; both or nothing. The code is "
-        "PAGE_EXISTS where a page of the type is called so already."
+        description=(
+            "Create a page with the sections of its type and one source. Fails with the code "
+            "PAGE_EXISTS if a page of this type and name exists."
+        )
     )
     async def create_wiki_stub(self, info: Request, input: CreateWikiStubInput) -> WikiPagePayload:
         async def saving() -> Saved:
@@ -202,7 +234,7 @@ class PageMutations:
             known = UserError(message=error.message, code=error.code, field=["title"])
             return WikiPagePayload(user_errors=[known])
 
-    @strawberry.mutation(description="Make a page, or bring the one of that type and slug up to date.")
+    @strawberry.mutation(description="Create a page, or update the page with this type and slug.")
     async def upsert_wiki_page(self, info: Request, input: UpsertWikiPageInput) -> WikiPagePayload:
         saving = upsert.upsert_page(
             info.context.database,
@@ -213,7 +245,7 @@ class PageMutations:
         )
         return await page_payload(saving)
 
-    @strawberry.mutation(description="Change a page.")
+    @strawberry.mutation(description="Update a page.")
     async def update_wiki_page(self, info: Request, input: UpdateWikiPageInput) -> WikiPagePayload:
         async def saving() -> Saved:
             return await lifecycle.update_page(
@@ -228,26 +260,28 @@ class PageMutations:
 
         return await page_payload(saving())
 
-    @strawberry.mutation(description="Hang a page under another one, or under none.")
+    @strawberry.mutation(description="Set or clear the parent of a page.")
     async def set_wiki_parent(self, info: Request, input: SetWikiParentInput) -> WikiPagePayload:
         saving = hierarchy.set_parent(
             info.context.database, info.context.scope, id_of(input.page_id), parent_id=optional_id(input.parent_id)
         )
         return await page_payload(saving)
 
-    @strawberry.mutation(description="Put a page away with everything it owns; it can come back.")
+    @strawberry.mutation(
+        description="Archive a page with its sections, aliases and links. unarchiveWikiPage restores it."
+    )
     async def archive_wiki_page(self, info: Request, input: WikiPageIdInput) -> WikiPagePayload:
         return await page_payload(
             lifecycle.archive_page(info.context.database, info.context.scope, id_of(input.page_id))
         )
 
-    @strawberry.mutation(description="Bring an archived page back.")
+    @strawberry.mutation(description="Unarchive a page.")
     async def unarchive_wiki_page(self, info: Request, input: WikiPageIdInput) -> WikiPagePayload:
         return await page_payload(
             lifecycle.unarchive_page(info.context.database, info.context.scope, id_of(input.page_id))
         )
 
-    @strawberry.mutation(description="Put every page of a wiki away, for its admins.")
+    @strawberry.mutation(description="Archive all pages of a wiki. For its admins.")
     async def archive_wiki_scope(self, info: Request, input: ArchiveWikiScopeInput) -> WikiScopePayload:
         try:
             archived = await lifecycle.archive_scope(info.context.database, await scope_in(info, input))
@@ -255,7 +289,11 @@ class PageMutations:
             return WikiScopePayload(user_errors=[user_error(error)])
         return WikiScopePayload(pages_archived=archived)
 
-    @strawberry.mutation(description="Delete a page and all it owns for good, for admins of its wiki.")
+    @strawberry.mutation(
+        description=(
+            "Delete a page permanently, with its sections, aliases, links and history. For admins of the wiki."
+        )
+    )
     async def delete_wiki_page(self, info: Request, input: WikiPageIdInput) -> WikiDeletionPayload:
         gone = await lifecycle.delete_page(info.context.database, info.context.scope, id_of(input.page_id))
         return WikiDeletionPayload(deleted_page_id=strawberry.ID(str(gone.page_id)))

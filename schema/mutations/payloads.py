@@ -40,76 +40,80 @@ async def payload_citation(
     return [] if payload.cited is None else [payload.cited]
 
 
-@strawberry.type(description="Why the input was not accepted, and which part of it to fix.")
+@strawberry.type(description="An error in the input, with the path of the field to fix.")
 class UserError:
-    message: str = strawberry.field(description="What is wrong and what to do, for people.")
-    code: str = strawberry.field(description="What is wrong, for programs.")
-    field: list[str] = strawberry.field(description="The path to it in the input, such as [sections, 0, bodyMd].")
+    message: str = strawberry.field(description="Error message for people, with advice.")
+    code: str = strawberry.field(description="Error code for programs.")
+    field: list[str] = strawberry.field(description="Path of the field in the input, such as [sections, 0, bodyMd].")
     proposal_id: strawberry.ID | None = strawberry.field(
-        default=None, description="With the code REVIEW_REQUIRED: the proposal that waits instead of the write."
+        default=None, description="Id of the proposal that was created instead, with the code REVIEW_REQUIRED."
     )
 
 
-@strawberry.type(description="Somebody else changed the page first. Nothing was written.")
+@strawberry.type(description="A conflict: the page was changed in the meantime. Nothing was written.")
 class WikiConflict:
     page_id: strawberry.Private[UUID | None]
-    message: str = strawberry.field(description="What happened, for people.")
-    current_version: int | None = strawberry.field(description="The version to look at before trying again.")
+    message: str = strawberry.field(description="Error message for people.")
+    current_version: int | None = strawberry.field(
+        description="Current version of the page. Read it before you try again."
+    )
     page: WikiPage | None = source(
-        relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=private_id("page_id")
+        relations.pages.by_ids, "Current state of the page.", access=BY_ID, step=private_id("page_id")
     )
 
 
-@strawberry.type(description="A page after a change of it.")
+@strawberry.type(description="Payload with the page.")
 class WikiPagePayload:
     page_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
-    conflict: WikiConflict | None = strawberry.field(default=None, description="Set when expectedVersion was stale.")
-    created: bool = strawberry.field(default=False, description="Was the page made by this?")
-    changed: bool = strawberry.field(default=False, description="Did this change anything?")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
+    conflict: WikiConflict | None = strawberry.field(
+        default=None, description="Set if the page no longer has the expectedVersion."
+    )
+    created: bool = strawberry.field(default=False, description="Whether the page was created.")
+    changed: bool = strawberry.field(default=False, description="Whether anything was changed.")
     page: WikiPage | None = source(
-        relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=private_id("page_id")
+        relations.pages.by_ids, "Current state of the page.", access=BY_ID, step=private_id("page_id")
     )
 
 
-@strawberry.type(description="A source after it was retained.")
+@strawberry.type(description="Payload with the source.")
 class WikiSourcePayload:
     source_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
-    created: bool = strawberry.field(default=False, description="False when this very evidence was here already.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
+    created: bool = strawberry.field(default=False, description="False if the same source was already stored.")
     source: WikiSource | None = source(
         relations.sources.by_ids, "The source.", access=BY_ID, step=private_id("source_id")
     )
 
 
-@strawberry.type(description="A citation after it was written.")
+@strawberry.type(description="Payload with the citation.")
 class WikiCitationPayload:
     cited: strawberry.Private[tuple[UUID, UUID] | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
     citation: WikiCitation | None = source(
         relations.sources.one_citation, "The citation.", access=BY_ID, step=Step(payload_citation, CITED)
     )
 
 
-@strawberry.type(description="A mention after it was seen or judged.")
+@strawberry.type(description="Payload with the mention.")
 class WikiMentionPayload:
     mention_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
     mention: WikiMention | None = source(
         relations.mentions.by_ids, "The mention.", access=BY_ID, step=private_id("mention_id")
     )
 
 
-@strawberry.type(description="What became of a whole wiki.")
+@strawberry.type(description="Payload of archiving a whole wiki.")
 class WikiScopePayload:
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
-    pages_archived: int = strawberry.field(default=0, description="How many pages were active and are archived now.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
+    pages_archived: int = strawberry.field(default=0, description="Number of archived pages.")
 
 
-@strawberry.type(description="A page that is gone for good.")
+@strawberry.type(description="Payload of a permanent deletion.")
 class WikiDeletionPayload:
-    deleted_page_id: strawberry.ID = strawberry.field(description="The id that it had.")
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    deleted_page_id: strawberry.ID = strawberry.field(description="Id of the deleted page.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
 
 
 def user_error(error: BadInput) -> UserError:

@@ -30,29 +30,32 @@ from .scoping import InWiki, Request, id_of, non_null, nullable, scope_in
 Write = Callable[[Scope], Awaitable[Any]]
 
 
-@strawberry.input(description="A change that is proposed: one operation, why, and what it rests on.")
+@strawberry.input(description="Change to propose: one operation, the reason, and the evidence for it.")
 class ProposeWikiChangeInput:
-    why: str = strawberry.field(description="Why, for the reviewer.")
+    why: str = strawberry.field(description="Reason for the reviewer.")
     evidence: list[str] = strawberry.field(
-        default_factory=list, description="What it rests on, fifty at most: sources as kind:ref, or addresses."
+        default_factory=list, description="Evidence, 50 entries at most: sources as kind:ref, or URLs."
     )
     significance: WikiSignificance = strawberry.field(
-        default=WikiSignificance.MEDIUM, description="How much depends on it."
+        default=WikiSignificance.MEDIUM, description="Significance of the decision."
     )
     expires_at: datetime | None = strawberry.field(
-        default=None, description="When it ends by itself, within a year; by its significance when left out."
+        default=None,
+        description=(
+            "Time at which the proposal expires, within a year. Defaults to a time that depends on its significance."
+        ),
     )
-    create: CreateWikiPageInput | None = strawberry.field(default=None, description="Make a page.")
-    update: UpdateWikiPageInput | None = strawberry.field(default=None, description="Change a page.")
-    edit: EditWikiPageInput | None = strawberry.field(default=None, description="Replace a stretch of text.")
-    append: AppendToWikiPageInput | None = strawberry.field(default=None, description="Put a text behind the rest.")
-    rename: RenameWikiPageInput | None = strawberry.field(default=None, description="Give a page another name.")
-    merge: MergeWikiPagesInput | None = strawberry.field(default=None, description="Put pages into another.")
+    create: CreateWikiPageInput | None = strawberry.field(default=None, description="Create a page.")
+    update: UpdateWikiPageInput | None = strawberry.field(default=None, description="Update a page.")
+    edit: EditWikiPageInput | None = strawberry.field(default=None, description="Replace text.")
+    append: AppendToWikiPageInput | None = strawberry.field(default=None, description="Append text.")
+    rename: RenameWikiPageInput | None = strawberry.field(default=None, description="Rename a page.")
+    merge: MergeWikiPagesInput | None = strawberry.field(default=None, description="Merge pages.")
     transfer: TransferWikiPageInput | None = strawberry.field(
-        default=None, description="Give a page to another wiki, where the caller may write as well."
+        default=None, description="Move a page to another wiki in which the caller can write."
     )
     supersede: SupersedeWikiClaimInput | None = strawberry.field(default=None, description="Supersede a claim.")
-    archive: WikiPageIdInput | None = strawberry.field(default=None, description="Put a page away.")
+    archive: WikiPageIdInput | None = strawberry.field(default=None, description="Archive a page.")
 
     def terms(self) -> Terms:
         return Terms(self.why, tuple(self.evidence), WikiSignificance(self.significance).value, self.expires_at)
@@ -71,66 +74,68 @@ class ProposeWikiChangeInput:
         return given[0]
 
 
-@strawberry.input(description="A proposal that is accepted. Where words are given, they stand for those proposed.")
+@strawberry.input(description="Input for accepting a proposal, optionally with amended texts.")
 class AcceptWikiProposalInput:
     proposal_id: strawberry.ID = strawberry.field(description="The proposal.")
-    title: strawberry.Maybe[str | None] = strawberry.field(description="Another title than the one proposed.")
-    summary: strawberry.Maybe[str | None] = strawberry.field(description="Another summary, or null for none.")
-    body_md: strawberry.Maybe[str | None] = strawberry.field(description="Another text than the one proposed.")
+    title: strawberry.Maybe[str | None] = strawberry.field(description="Amended title that replaces the proposed one.")
+    summary: strawberry.Maybe[str | None] = strawberry.field(description="Amended summary, or null for none.")
+    body_md: strawberry.Maybe[str | None] = strawberry.field(description="Amended text that replaces the proposed one.")
     body_version: int | None = strawberry.field(
-        default=None, description="The version of the page that bodyMd was made of; the proposal's own when left out."
+        default=None,
+        description="Version of the page on which bodyMd is based. Defaults to the base version of the proposal.",
     )
-    reason: str | None = strawberry.field(default=None, description="A word to the author.")
+    reason: str | None = strawberry.field(default=None, description="Comment for the author.")
 
     def amendment(self) -> Amendment:
         summary = nullable(self.summary, None)
         return Amendment(non_null(self.title, "title"), summary, non_null(self.body_md, "bodyMd"), self.body_version)
 
 
-@strawberry.input(description="A proposal that is declined.")
+@strawberry.input(description="Proposal to decline.")
 class DeclineWikiProposalInput:
     proposal_id: strawberry.ID = strawberry.field(description="The proposal.")
-    reason: str = strawberry.field(description="Why, for the author.")
+    reason: str = strawberry.field(description="Reason for the author.")
 
 
-@strawberry.input(description="One's own proposal that is withdrawn.")
+@strawberry.input(description="Proposal to withdraw.")
 class WithdrawWikiProposalInput:
     proposal_id: strawberry.ID = strawberry.field(description="The proposal.")
-    reason: str | None = strawberry.field(default=None, description="Why.")
+    reason: str | None = strawberry.field(default=None, description="Reason.")
 
 
-@strawberry.input(description="Proposals, fifty at most, that are decided alike.")
+@strawberry.input(description="Proposals to decide in the same way, 50 at most.")
 class DecideWikiProposalsInput:
     proposal_ids: list[strawberry.ID] = strawberry.field(description="The proposals.")
-    decision: WikiProposalDecision = strawberry.field(description="What becomes of them.")
-    reason: str | None = strawberry.field(default=None, description="Why; needed to decline.")
+    decision: WikiProposalDecision = strawberry.field(description="Decision for all of these proposals.")
+    reason: str | None = strawberry.field(default=None, description="Reason. Required to decline.")
 
 
-@strawberry.type(description="A proposal after it was made or decided.")
+@strawberry.type(description="Payload with the proposal.")
 class WikiProposalPayload:
     proposal_id: strawberry.Private[UUID | None] = None
     page_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
     conflict: WikiConflict | None = strawberry.field(
-        default=None, description="Set when somebody else was first, or the page was changed otherwise since."
+        default=None,
+        description="Set if the proposal was already decided, or if the page was changed differently in the meantime.",
     )
-    created: bool = strawberry.field(default=False, description="False when the same proposal was open already.")
+    created: bool = strawberry.field(default=False, description="False if the same proposal was already open.")
     proposal: WikiProposal | None = source(
         relations.proposals.by_ids, "The proposal.", access=BY_ID, step=private_id("proposal_id")
     )
     page: WikiPage | None = source(
-        relations.pages.by_ids, "The page as it is now.", access=BY_ID, step=private_id("page_id")
+        relations.pages.by_ids, "Current state of the page.", access=BY_ID, step=private_id("page_id")
     )
 
 
-@strawberry.type(description="What became of proposals that were decided together, each by itself.")
+@strawberry.type(description="Payload of deciding several proposals.")
 class WikiProposalsPayload:
     user_errors: list[UserError] = strawberry.field(
         default_factory=list,
-        description="What went wrong with the whole, and with single ones: [proposalIds, position].",
+        description="Errors of the whole request, and of single proposals with the path [proposalIds, position].",
     )
     outcomes: list[WikiBatchOutcome] = strawberry.field(
-        default_factory=list, description="One for each of proposalIds, in their order."
+        default_factory=list, description="Results for proposalIds, in the same order."
     )
 
 
@@ -200,7 +205,7 @@ async def decision_payload(deciding: Awaitable[Decided]) -> WikiProposalPayload:
 
 @strawberry.type
 class ProposalMutations:
-    @strawberry.mutation(description="Propose a change instead of making it, also where it could be made at once.")
+    @strawberry.mutation(description="Propose a change for review, even if the caller could make it directly.")
     async def propose_wiki_change(self, info: Request, input: ProposeWikiChangeInput) -> WikiProposalPayload:
         try:
             scope, write = await write_of(info, input)
@@ -212,8 +217,10 @@ class ProposalMutations:
         return WikiProposalPayload(proposal_id=made.proposal_id, created=made.is_new)
 
     @strawberry.mutation(
-        description="Do what was proposed, as its author, for admins of the wiki. What was written since in other "
-        "sections stays."
+        description=(
+            "Accept a proposal and apply it in the name of its author. Changes made to other sections "
+            "in the meantime are kept. For admins of the wiki."
+        )
     )
     async def accept_wiki_proposal(self, info: Request, input: AcceptWikiProposalInput) -> WikiProposalPayload:
         async def deciding() -> Decided:
@@ -224,21 +231,21 @@ class ProposalMutations:
 
         return await decision_payload(deciding())
 
-    @strawberry.mutation(description="Let a proposal end without being done, for admins of the wiki.")
+    @strawberry.mutation(description="Decline a proposal. For admins of the wiki.")
     async def decline_wiki_proposal(self, info: Request, input: DeclineWikiProposalInput) -> WikiProposalPayload:
         database, scope = info.context.database, info.context.scope
         return await decision_payload(
             decisions.decline_proposal(database, scope, id_of(input.proposal_id), input.reason)
         )
 
-    @strawberry.mutation(description="Take back one's own proposal.")
+    @strawberry.mutation(description="Withdraw a proposal. Only its author can.")
     async def withdraw_wiki_proposal(self, info: Request, input: WithdrawWikiProposalInput) -> WikiProposalPayload:
         database, scope = info.context.database, info.context.scope
         return await decision_payload(
             decisions.withdraw_proposal(database, scope, id_of(input.proposal_id), input.reason)
         )
 
-    @strawberry.mutation(description="Decide several proposals alike, each by itself.")
+    @strawberry.mutation(description="Decide several proposals in the same way, each in its own transaction.")
     async def decide_wiki_proposals(self, info: Request, input: DecideWikiProposalsInput) -> WikiProposalsPayload:
         ids = [id_of(one) for one in input.proposal_ids]
         decision = Decision(str(WikiProposalDecision(input.decision).value))

@@ -20,12 +20,19 @@ Request = Info[Context, Any]
 
 @strawberry.input(description="In whose wiki. The caller's own when nothing is named.")
 class InWiki:
-    tenant_id: strawberry.ID | None = strawberry.field(default=None, description="Must be the credential's.")
+    tenant_id: strawberry.ID | None = strawberry.field(
+        default=None, description="Id of the tenant. It must be the tenant of the credential."
+    )
     owner: str | None = strawberry.field(
-        default=None, description="Another wiki that the caller may use, by its owner's slug or id."
+        default=None,
+        description=(
+            "Slug or id of the owner of another wiki that the caller can access. Defaults to the caller's own wiki."
+        ),
     )
     owner_id: strawberry.ID | None = strawberry.field(
-        default=None, description="Another wiki that the caller may use.", deprecation_reason="Use owner."
+        default=None,
+        description="Id of the owner of another wiki that the caller can access.",
+        deprecation_reason="Use owner.",
     )
 
 

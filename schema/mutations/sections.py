@@ -12,30 +12,32 @@ from .scoping import Request, id_of, non_null
 @strawberry.input(description="A section of a page.")
 class WikiSectionOfPageInput:
     page_id: strawberry.ID = strawberry.field(description="The page.")
-    section_slug: str = strawberry.field(description="The section's name on the page.")
-    expected_version: int | None = strawberry.field(default=None, description="Refuse if the page has another version.")
-    edit_summary: str | None = strawberry.field(default=None, description="What to say of it in the history.")
+    section_slug: str = strawberry.field(description="Slug of the section.")
+    expected_version: int | None = strawberry.field(
+        default=None, description="Version that the page must have. Otherwise the change is refused."
+    )
+    edit_summary: str | None = strawberry.field(default=None, description="Summary of the change for the history.")
 
 
-@strawberry.input(description="A section's new text or heading. One that is not there yet is added at the end.")
+@strawberry.input(description="New text or heading of a section. A section that does not exist is added at the end.")
 class PatchWikiSectionInput(WikiSectionOfPageInput):
     body_md: strawberry.Maybe[str | None] = strawberry.field(description="The new text, without the heading.")
     heading: strawberry.Maybe[str | None] = strawberry.field(description="The new heading.")
 
 
-@strawberry.input(description="A section to be taken from its page.")
+@strawberry.input(description="Section to remove.")
 class RemoveWikiSectionInput(WikiSectionOfPageInput):
     pass
 
 
-@strawberry.input(description="A section's new place.")
+@strawberry.input(description="New position of a section.")
 class MoveWikiSectionInput(WikiSectionOfPageInput):
-    position: int = strawberry.field(description="Among the sections of the page, from 0.")
+    position: int = strawberry.field(description="Position among the sections of the page, from 0.")
 
 
 @strawberry.type
 class SectionMutations:
-    @strawberry.mutation(description="Change one section of a page.")
+    @strawberry.mutation(description="Update one section of a page.")
     async def patch_wiki_section(self, info: Request, input: PatchWikiSectionInput) -> WikiPagePayload:
         async def saving() -> Saved:
             return await sections.patch_section(
@@ -51,7 +53,7 @@ class SectionMutations:
 
         return await page_payload(saving())
 
-    @strawberry.mutation(description="Take a section from a page, with what it cites.")
+    @strawberry.mutation(description="Remove a section and its citations from a page.")
     async def remove_wiki_section(self, info: Request, input: RemoveWikiSectionInput) -> WikiPagePayload:
         saving = sections.remove_section(
             info.context.database,
@@ -63,7 +65,7 @@ class SectionMutations:
         )
         return await page_payload(saving)
 
-    @strawberry.mutation(description="Put a section at another place on its page.")
+    @strawberry.mutation(description="Move a section to another position on its page.")
     async def move_wiki_section(self, info: Request, input: MoveWikiSectionInput) -> WikiPagePayload:
         saving = sections.move_section(
             info.context.database,

@@ -16,40 +16,43 @@ from .payloads import UserError, private_id, user_error
 from .scoping import InWiki, Request, id_of, scope_in
 
 
-@strawberry.input(description="A page that is to be built again.")
+@strawberry.input(description="Page to rebuild.")
 class RebuildWikiPageInput:
     page_id: strawberry.ID = strawberry.field(description="The page.")
 
 
-@strawberry.input(description="A wiki that is to be built again.")
+@strawberry.input(description="Wiki to rebuild.")
 class RebuildWikiInput(InWiki):
     pass
 
 
-@strawberry.input(description="A source that is to be forgotten.")
+@strawberry.input(description="Source to forget.")
 class ForgetWikiSourceInput:
-    source_id: strawberry.ID = strawberry.field(description="The source; all its versions are meant.")
+    source_id: strawberry.ID = strawberry.field(description="Id of the source. All of its versions are forgotten.")
     reason: str | None = strawberry.field(
-        default=None, description="Why. It is kept, so it should say nothing of what is forgotten."
+        default=None, description="Reason. It is stored, so it must not repeat what is forgotten."
     )
 
 
-@strawberry.type(description="Pages that will be built again.")
+@strawberry.type(description="Payload of a rebuild.")
 class WikiRebuildPayload:
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was asked for.")
-    compile_job_id: strawberry.ID | None = strawberry.field(default=None, description="The job that will do it.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
+    compile_job_id: strawberry.ID | None = strawberry.field(default=None, description="Id of the job.")
 
 
-@strawberry.type(description="A source after it was forgotten.")
+@strawberry.type(description="Payload of forgetting a source.")
 class WikiForgettingPayload:
     source_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
-    versions: int = strawberry.field(default=0, description="How many versions of it were erased by this.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
+    versions: int = strawberry.field(default=0, description="Number of erased versions.")
     compile_job_id: strawberry.ID | None = strawberry.field(
-        default=None, description="The job that takes it out of pages, history and search; null when all is done."
+        default=None,
+        description=(
+            "Id of the job that removes it from pages, history and search. Null if nothing remains to be removed."
+        ),
     )
     source: WikiSource | None = source(
-        relations.sources.by_ids, "What is left of it.", access=BY_ID, step=private_id("source_id")
+        relations.sources.by_ids, "Remaining record of the source.", access=BY_ID, step=private_id("source_id")
     )
 
 
@@ -63,19 +66,27 @@ async def rebuild_payload(asking: Awaitable[UUID]) -> WikiRebuildPayload:
 
 @strawberry.type
 class UpkeepMutations:
-    @strawberry.mutation(description="Write every section of a page anew that cites sources, from those alone.")
+    @strawberry.mutation(
+        description="Queue a job that rewrites the sections of a page that cite sources, from these sources alone."
+    )
     async def rebuild_wiki_page(self, info: Request, input: RebuildWikiPageInput) -> WikiRebuildPayload:
         context = info.context
         return await rebuild_payload(
             compile_requests.rebuild_page(context.database, context.scope, id_of(input.page_id))
         )
 
-    @strawberry.mutation(description="The same for all active pages of a wiki, for admins.")
+    @strawberry.mutation(
+        description=(
+            "Queue a job that rewrites all sections with citations, on all active pages of a wiki. For admins."
+        )
+    )
     async def rebuild_wiki(self, info: Request, input: RebuildWikiInput) -> WikiRebuildPayload:
         return await rebuild_payload(compile_requests.rebuild_wiki(info.context.database, await scope_in(info, input)))
 
     @strawberry.mutation(
-        description="Erase a source, and by a job all that was written from it. For who may delete pages for good."
+        description=(
+            "Forget a source: erase it, and queue a job that erases everything written from it. For admins of the wiki."
+        )
     )
     async def forget_wiki_source(self, info: Request, input: ForgetWikiSourceInput) -> WikiForgettingPayload:
         context = info.context

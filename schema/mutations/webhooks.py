@@ -20,72 +20,82 @@ from .payloads import UserError, private_id, user_error
 from .scoping import Request, id_of
 
 KINDS = (
-    "Only these kinds of changes: evidence, updated, moved, renamed, archived, restored, created and deleted. Empty "
-    "for all of them. Events of proposals have to be named: proposal.created, proposal.accepted, proposal.declined, "
-    "proposal.withdrawn and proposal.expired."
+    "Kinds of events to send: evidence, updated, moved, renamed, archived, restored, created and "
+    "deleted. Empty for all of these. Events of proposals must be listed: proposal.created, "
+    "proposal.accepted, proposal.declined, proposal.withdrawn and proposal.expired."
 )
 
 
-@strawberry.input(description="A new webhook. Without owners, kinds or types it is told of all changes of pages.")
+@strawberry.input(description="Webhook to create. Without owners, kinds or types it receives all changes of pages.")
 class CreateWebhookInput:
-    url: str = strawberry.field(description="Where changes are sent to, like https://app.example.org/hooks/cairn.")
-    owners: list[str] | None = strawberry.field(default=None, description="Only of these wikis, by slug or id.")
+    url: str = strawberry.field(description="URL that events are sent to, such as https://app.example.org/hooks/cairn.")
+    owners: list[str] | None = strawberry.field(
+        default=None, description="Slugs or ids of the owners whose events are sent. Empty for all."
+    )
     kinds: list[str] | None = strawberry.field(default=None, description=KINDS)
     types: list[str] | None = strawberry.field(
-        default=None, description="Only of pages of these types, like entity; what happens to a whole wiki comes too."
+        default=None,
+        description="Types of the pages whose events are sent, such as entity. Events of whole wikis are always sent.",
     )
     ceiling: WikiSensitivity = strawberry.field(
-        default=WikiSensitivity.INTERNAL, description="Nothing of pages that are more sensitive."
+        default=WikiSensitivity.INTERNAL, description="Highest sensitivity of the pages whose events are sent."
     )
 
 
-@strawberry.input(description="Changes of a webhook. What is left out stays as it is, and an empty list is for all.")
+@strawberry.input(description="Changes of a webhook. Omitted fields are unchanged; an empty list stands for all.")
 class UpdateWebhookInput:
     id: strawberry.ID = strawberry.field(description="The id of the webhook.")
-    url: str | None = strawberry.field(default=None, description="What waits goes there, too.")
-    owners: list[str] | None = strawberry.field(default=None, description="Only of these wikis, by slug or id.")
+    url: str | None = strawberry.field(default=None, description="New URL. Pending deliveries are sent to it as well.")
+    owners: list[str] | None = strawberry.field(
+        default=None, description="Slugs or ids of the owners whose events are sent. Empty for all."
+    )
     kinds: list[str] | None = strawberry.field(default=None, description=KINDS)
-    types: list[str] | None = strawberry.field(default=None, description="Only of pages of these types.")
+    types: list[str] | None = strawberry.field(
+        default=None, description="Types of the pages whose events are sent. Empty for all."
+    )
     ceiling: WikiSensitivity | None = strawberry.field(
-        default=None, description="Nothing of pages that are more sensitive."
+        default=None, description="Highest sensitivity of the pages whose events are sent."
     )
     enabled: bool | None = strawberry.field(
-        default=None, description="False to queue nothing more for it, true to begin again; what waited is sent then."
+        default=None, description="False to stop queuing events, true to resume. Pending deliveries are sent then."
     )
 
 
-@strawberry.input(description="A webhook that is to be deleted.")
+@strawberry.input(description="Webhook to delete.")
 class DeleteWebhookInput:
     id: strawberry.ID = strawberry.field(description="The id of the webhook.")
 
 
-@strawberry.input(description="A webhook that gets another secret.")
+@strawberry.input(description="Webhook whose secret to replace.")
 class RotateWebhookSecretInput:
     id: strawberry.ID = strawberry.field(description="The id of the webhook.")
     overlap_seconds: int = strawberry.field(
         default=int(webhooks.OVERLAP.total_seconds()),
-        description="For how long deliveries are signed with both: a day, 0 for no longer, 90 days at most.",
+        description=(
+            "Seconds for which deliveries are signed with both secrets. Defaults to a day; 0 for none, 90 days at most."
+        ),
     )
 
 
-@strawberry.input(description="Deliveries that are to be sent again.")
+@strawberry.input(description="Deliveries to send again.")
 class RedeliverWebhookInput:
     id: strawberry.ID = strawberry.field(description="The id of the webhook.")
     delivery_id: strawberry.ID | None = strawberry.field(
-        default=None, description="This one, even if it has arrived; all that are dead when left out, 10,000 at most."
+        default=None,
+        description="Id of one delivery, even if it was delivered. Defaults to all dead deliveries, 10,000 at most.",
     )
 
 
-@strawberry.type(description="A webhook after it was made or changed.")
+@strawberry.type(description="Payload with the webhook.")
 class WebhookPayload:
     webhook_id: strawberry.Private[UUID | None] = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Empty when it was done.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list, description="Errors. Empty on success.")
     secret: str | None = strawberry.field(
         default=None,
-        description="What deliveries are signed with, from createWebhook and rotateWebhookSecret alone and this once.",
+        description="Signing secret. Only createWebhook and rotateWebhookSecret return it, once.",
     )
-    deleted_id: strawberry.ID | None = strawberry.field(default=None, description="What was deleted.")
-    redelivered: int = strawberry.field(default=0, description="How many deliveries are sent again.")
+    deleted_id: strawberry.ID | None = strawberry.field(default=None, description="Id of the deleted webhook.")
+    redelivered: int = strawberry.field(default=0, description="Number of deliveries that are sent again.")
     webhook: Webhook | None = source(
         relations.webhooks.by_ids, "The webhook.", access=OF_TENANT_AS_ADMIN, step=private_id("webhook_id")
     )
@@ -103,8 +113,9 @@ async def owner_ids(info: Request, tenant_id: UUID, names: list[str] | None) -> 
 @strawberry.type
 class WebhookMutations:
     @strawberry.mutation(
-        description="Make a webhook and show its secret, this once. An Idempotency-Key is refused, because the answer "
-        "would be stored. For admins."
+        description=(
+            "Create a webhook. Its secret is shown only once, so that an Idempotency-Key is refused. For admins."
+        )
     )
     async def create_webhook(self, info: Request, input: CreateWebhookInput) -> WebhookPayload:
         scope, tenant_id = info.context.scope, require_admin(info.context.scope)
@@ -121,7 +132,7 @@ class WebhookMutations:
             return WebhookPayload(user_errors=[user_error(error)])
         return WebhookPayload(webhook_id=issued.id, secret=issued.secret)
 
-    @strawberry.mutation(description="Change a webhook, for what is written from now on. For admins.")
+    @strawberry.mutation(description="Update a webhook. Applies to events from now on. For admins.")
     async def update_webhook(self, info: Request, input: UpdateWebhookInput) -> WebhookPayload:
         scope, tenant_id = info.context.scope, require_admin(info.context.scope)
         webhook_id = id_of(input.id)
@@ -139,15 +150,17 @@ class WebhookMutations:
             return WebhookPayload(user_errors=[user_error(error)])
         return WebhookPayload(webhook_id=webhook_id)
 
-    @strawberry.mutation(description="Delete a webhook, and all that waits for it. For admins.")
+    @strawberry.mutation(description="Delete a webhook and its pending deliveries. For admins.")
     async def delete_webhook(self, info: Request, input: DeleteWebhookInput) -> WebhookPayload:
         scope, tenant_id = info.context.scope, require_admin(info.context.scope)
         await webhooks.delete_webhook(info.context.database, tenant_id, id_of(input.id), by=scope.actor)
         return WebhookPayload(deleted_id=input.id)
 
     @strawberry.mutation(
-        description="Give a webhook another secret and show it, this once; deliveries are signed with the one before, "
-        "too, for a while. An Idempotency-Key is refused. For admins."
+        description=(
+            "Replace the signing secret of a webhook and show the new one, only once. Deliveries are "
+            "signed with both until the overlap ends. An Idempotency-Key is refused. For admins."
+        )
     )
     async def rotate_webhook_secret(self, info: Request, input: RotateWebhookSecretInput) -> WebhookPayload:
         scope, tenant_id = info.context.scope, require_admin(info.context.scope)
@@ -161,8 +174,9 @@ class WebhookMutations:
         return WebhookPayload(webhook_id=webhook_id, secret=issued.secret)
 
     @strawberry.mutation(
-        description="Send a delivery again, or all that are dead; they keep their ids. A disabled webhook is refused. "
-        "For admins."
+        description=(
+            "Redeliver one delivery, or all dead ones, with the same ids. Disabled webhooks are refused. For admins."
+        )
     )
     async def redeliver_webhook(self, info: Request, input: RedeliverWebhookInput) -> WebhookPayload:
         scope, tenant_id = info.context.scope, require_admin(info.context.scope)

@@ -14,50 +14,52 @@ from .pages import WikiPage
 claims, contradictions = relations.claims, relations.contradictions
 
 
-@strawberry.type(description="A claim that a page used to make, and what it says now.")
+@strawberry.type(description="A superseded claim, with the claim that replaced it.")
 class WikiSupersededClaim(Node):
-    fact: str = column("What the page used to say.")
-    replacement: str = column("What it says now.")
+    fact: str = column("Superseded claim.")
+    replacement: str = column("Claim that replaced it.")
     section_slug: str | None = column(
-        "The section that said it, which may be gone by now; null for the page as a whole."
+        "Slug of the section with the claim, which may no longer exist. Null for the whole page."
     )
-    heading: str | None = column("The heading of that section when the claim was superseded.")
-    superseded_on: datetime = column("Until when the page said it.")
-    stated_by: WikiSource | None = relation(claims.stated_by, "The source that stated the fact, if it is known.")
-    overridden_by: WikiSource | None = relation(claims.overridden_by, "The source that overrode it, if it is known.")
-    author_kind: WikiAuthorKind = column("Who recorded it.")
-    author_id: str = column("The author as the credential named it.")
-    created_at: datetime = column("When it was recorded.")
+    heading: str | None = column("Heading of the section when the claim was superseded.")
+    superseded_on: datetime = column("Time until which the claim held.")
+    stated_by: WikiSource | None = relation(claims.stated_by, "Source of the superseded claim, if known.")
+    overridden_by: WikiSource | None = relation(claims.overridden_by, "Source of the new claim, if known.")
+    author_kind: WikiAuthorKind = column("Kind of author who recorded it.")
+    author_id: str = column("Id of the author, as the credential names it.")
+    created_at: datetime = column("Time at which it was recorded.")
     page: WikiPage = relation(claims.page, "The page that made the claim.")
 
 
-@strawberry.type(description="Two claims of a page that cannot both hold: resolveWikiContradiction decides it.")
+@strawberry.type(description="Two claims of a page that cannot both hold. Resolve it with resolveWikiContradiction.")
 class WikiContradiction(Node):
-    status: WikiContradictionStatus = column("Where it stands.")
-    older_claim: str = column("The older claim, as its source says it.")
-    older_section_slug: str | None = column("The section that stated it, which may be gone by now.")
-    older_on: datetime = column("When its source was captured.")
-    older_source: WikiSource | None = relation(contradictions.older_source, "The source that states it, if known.")
-    older_support: int = column("How many different sources of the page stated it when it was recorded.")
-    newer_claim: str = column("The newer claim, as its source says it.")
-    newer_section_slug: str | None = column("The section that stated it, which may be gone by now.")
-    newer_on: datetime = column("When its source was captured.")
-    newer_source: WikiSource | None = relation(contradictions.newer_source, "The source that states it, if known.")
-    newer_support: int = column("How many different sources of the page stated it when it was recorded.")
+    status: WikiContradictionStatus = column("Current status.")
+    older_claim: str = column("Older claim, in the words of its source.")
+    older_section_slug: str | None = column("Slug of the section that stated it. The section may no longer exist.")
+    older_on: datetime = column("Capture time of its source.")
+    older_source: WikiSource | None = relation(contradictions.older_source, "Source of the claim, if known.")
+    older_support: int = column("Number of sources of the page that stated it when it was recorded.")
+    newer_claim: str = column("Newer claim, in the words of its source.")
+    newer_section_slug: str | None = column("Slug of the section that stated it. The section may no longer exist.")
+    newer_on: datetime = column("Capture time of its source.")
+    newer_source: WikiSource | None = relation(contradictions.newer_source, "Source of the claim, if known.")
+    newer_support: int = column("Number of sources of the page that stated it when it was recorded.")
     suggested_resolution: WikiContradictionResolution | None = expression(
         contradictions.suggested_resolution,
-        "What the policy suggests: the newer claim, unless three sources or more state the older one and fewer the "
-        "newer one, or both are of one moment. Null then: somebody has to decide.",
+        (
+            "Suggested resolution: the newer claim. Null, for people to decide, if three or more "
+            "sources state the older claim and fewer the newer one, or if both are of the same time."
+        ),
     )
-    resolution: WikiContradictionResolution | None = column("What was decided; null while it is open.")
-    reason: str | None = column("Why it was decided so.")
-    resolved_at: datetime | None = column("When it was decided.")
-    resolver_kind: WikiAuthorKind | None = column("Who decided it.")
-    resolver_id: str | None = column("Who decided it, as the credential named them.")
-    author_kind: WikiAuthorKind = column("Who recorded it.")
-    author_id: str = column("The author as the credential named it.")
-    created_at: datetime = column("When it was recorded.")
-    page: WikiPage = relation(contradictions.page, "The page that makes both claims.")
+    resolution: WikiContradictionResolution | None = column("Decision. Null while it is open.")
+    reason: str | None = column("Reason for the decision.")
+    resolved_at: datetime | None = column("Time of the decision.")
+    resolver_kind: WikiAuthorKind | None = column("Kind of author that decided it.")
+    resolver_id: str | None = column("Id of the person or program that decided it, as the credential names it.")
+    author_kind: WikiAuthorKind = column("Kind of author who recorded it.")
+    author_id: str = column("Id of the author, as the credential names it.")
+    created_at: datetime = column("Time at which it was recorded.")
+    page: WikiPage = relation(contradictions.page, "Page with both claims.")
 
 
 @strawberry.type

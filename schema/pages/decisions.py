@@ -13,27 +13,27 @@ from .pages import WikiPage
 decisions = relations.decisions
 
 
-@strawberry.type(description="A question that waits for a decision, that has one, or that was withdrawn.")
+@strawberry.type(description="A question: open, decided or withdrawn.")
 class WikiDecisionQuestion:
-    id: strawberry.ID = column("Of the question.")
+    id: strawberry.ID = column("Id of the question.")
     question: str = column("The question.")
-    why: str = column("Why it matters.")
-    options: list[str] = column("The options that there are.")
-    significance: WikiSignificance = column("How much depends on it.")
-    status: WikiDecisionStatus = column("Where it stands.")
-    decision: str | None = column("What was decided; null where nothing was.")
-    reason: str | None = column("Why it was withdrawn, where somebody said so.")
-    page: WikiPage | None = relation(decisions.page, "The page of the decision; null where it was logged alone.")
-    author_kind: WikiAuthorKind = column("Who asked.")
-    author_id: str = column("Who asked, as the credential named them.")
-    author_name: str = expression(decisions.author_name, "The display name of who asked.")
-    created_at: datetime = column("When it was asked.")
-    decided_at: datetime | None = column("When it was decided, or withdrawn.")
+    why: str = column("Reason why the question matters.")
+    options: list[str] = column("Options to choose from.")
+    significance: WikiSignificance = column("Significance of the decision.")
+    status: WikiDecisionStatus = column("Current status.")
+    decision: str | None = column("Decision. Null if there is none.")
+    reason: str | None = column("Reason for the withdrawal, if given.")
+    page: WikiPage | None = relation(decisions.page, "Page of the decision. Null if it was only logged.")
+    author_kind: WikiAuthorKind = column("Kind of author who asked.")
+    author_id: str = column("Id of the author, as the credential names it.")
+    author_name: str = expression(decisions.author_name, "Display name of the author.")
+    created_at: datetime = column("Time of the question.")
+    decided_at: datetime | None = column("Time at which it was decided or withdrawn.")
 
 
 @strawberry.type
 class DecisionQueries:
-    @source(decisions.listed, "The questions of a wiki that wait, were decided or withdrawn; the newest first.")
+    @source(decisions.listed, "The questions of a wiki with their decisions, newest first.")
     def wiki_decision_questions(
         status: WikiDecisionStatus | None = None,
         tenant_id: strawberry.ID | None = None,

@@ -15,49 +15,49 @@ from .sections import WikiSection
 graph = relations.graph
 
 
-@strawberry.type(description="An active page as a node of a drawing.")
+@strawberry.type(description="An active page as a node of the graph.")
 class WikiGraphNode:
     id: strawberry.ID = column("The id of the page.")
-    label: str = column("Its title.", name="title")
+    label: str = column("Title.", name="title")
     type: str = expression(graph.node_type, "Always `page`.")
     entity_type: WikiPageType = column("The type of the page.", name="type")
-    slug: str = column("Its slug.")
+    slug: str = column("Slug.")
     strategy: str | None = expression(relations.owners.null_text, "Always null; older clients ask for it.")
-    edge_count: int = expression(graph.neighbour_count, "How many other active pages it is linked with.")
+    edge_count: int = expression(graph.neighbour_count, "Number of active pages that it is linked with.")
     latest_thread_id: str | None = expression(relations.owners.null_text, "Always null; older clients ask for it.")
 
 
-@strawberry.type(description="That one page links to another: one edge per directed pair.")
+@strawberry.type(description="A link from one page to another, one edge per directed pair.")
 class WikiGraphEdge:
-    source: strawberry.ID = column("The page it starts from.", name="from_page_id")
-    target: strawberry.ID = column("The page it leads to.", name="to_page_id")
+    source: strawberry.ID = column("Page with the link.", name="from_page_id")
+    target: strawberry.ID = column("Page that the link points to.", name="to_page_id")
     label: str = expression(graph.label, "Always `references`.")
     weight: float = expression(graph.weight, "Always 0.5.")
-    kind: WikiLinkKind = column("The kind of the link; a reference counts before hierarchy.")
+    kind: WikiLinkKind = column("Kind of the link. A reference has precedence over hierarchy.")
 
 
 @strawberry.type(description="All active pages of a wiki and the links between them.")
 class WikiGraph:
-    nodes: list[WikiGraphNode] = relation(graph.nodes, "The greatest hubs first.", limit=1000, most=5000)
+    nodes: list[WikiGraphNode] = relation(graph.nodes, "Pages, most central first.", limit=1000, most=5000)
 
     @relation(
         graph.edges,
-        "One per directed pair between the greatest hubs: give `among` what `nodes` has as its limit.",
+        "Links between the most central pages, one per directed pair. Pass the limit of `nodes` as `among`.",
         limit=2000,
         most=10000,
     )
     def edges(among: int = 1000) -> list[WikiGraphEdge]: ...
 
-    node_count: int = expression(graph.node_count, "How many active pages the wiki has.")
+    node_count: int = expression(graph.node_count, "Number of active pages.")
     types: list[WikiPageType] = expression(graph.types, "The types of its active pages, in alphabetical order.")
 
 
 @strawberry.type(description="A page and the pages around it.")
 class WikiNeighbourhood:
-    page: WikiPage = relation(relations.pages.same, "The page in the middle.")
+    page: WikiPage = relation(relations.pages.same, "Page whose surroundings are shown.")
 
     @relation(
-        graph.neighbours, "The page and those within `depth` links (3 at most), the nearest first.", limit=50, most=200
+        graph.neighbours, "The page and those within `depth` links (3 at most), nearest first.", limit=50, most=200
     )
     def nodes(depth: int = 1) -> list[WikiGraphNode]: ...
 
@@ -86,22 +86,24 @@ if TYPE_CHECKING:
 sources = relations.sources
 
 
-@strawberry.type(description="What depends on a source, on any of its versions. Each list says how much there is.")
+@strawberry.type(description="The blast radius of a source: everything that depends on any of its versions.")
 class WikiBlastRadius:
-    sections: Connection[WikiSection] = relation(sources.resting_sections, "The sections that cite it.")
+    sections: Connection[WikiSection] = relation(sources.resting_sections, "Sections that cite the source.")
     sole_sections: Connection[WikiSection] = relation(
-        sources.resting_on_it_alone, "Those of them that cite nothing else: without it they have nothing to say."
+        sources.resting_on_it_alone, "Sections that cite only this source."
     )
-    pages: Connection[WikiPage] = relation(sources.resting_pages, "The pages of these sections, by title.")
+    pages: Connection[WikiPage] = relation(
+        sources.resting_pages, "Pages of the sections that cite the source, by title."
+    )
     shown_on: Connection[WikiPage] = relation(
-        sources.showing_pages, "Other pages that link those, or list them, by title."
+        sources.showing_pages, "Other pages that link to these pages or list them, by title."
     )
     names: Connection[Annotated["WikiMention", strawberry.lazy(".mentions")]] = relation(
-        sources.naming_mentions, "The names that it was seen to use, last seen first."
+        sources.naming_mentions, "Mentions in the source, last seen first."
     )
 
 
 @strawberry.type
 class BlastRadiusQueries:
-    @source(sources.by_id, "What depends on a source.", access=BY_ID)
+    @source(sources.by_id, "The blast radius of a source: everything that depends on it.", access=BY_ID)
     def wiki_source_blast_radius(source_id: strawberry.ID) -> WikiBlastRadius | None: ...

@@ -16,10 +16,10 @@ search = relations.search
 SIZE = 5
 
 
-@strawberry.type(description="A page that is at hand.")
+@strawberry.type(description="An entry of the hot index.")
 class WikiHotEntry:
     page: WikiPage = relation(search.page, "The page.")
-    score: float = column("Calls of the tools that its tags speak of, and how often it was read itself, in 30 days.")
+    score: float = column("Number of reads, and of calls of the tools named by its tags, in the last 30 days.")
 
 
 async def find_hot(
@@ -37,7 +37,10 @@ HOT = Step(find_hot, search.SCORED, cost=SIZE)
 class HotIndexQueries:
     @source(
         search.hits,
-        "What agents have at hand in a wiki: pages they read, and references whose tags speak of the tools they call.",
+        (
+            "The hot index of a wiki: the pages that agents read most, and references tagged with the "
+            "tools that they call."
+        ),
         access=FOUND,
         step=HOT,
         limit=SIZE,

@@ -18,59 +18,67 @@ if TYPE_CHECKING:
 links = relations.links
 
 
-@strawberry.type(description="A directed link; the same two pages may have one of each kind.")
+@strawberry.type(description="A directed link. Two pages can have one link of each kind.")
 class WikiLink(Node):
-    kind: WikiLinkKind = column("What it says.")
-    reasons: list[str] = column("Everything it was asserted for: it lasts as long as one of them does.")
+    kind: WikiLinkKind = column("Kind of the link.")
+    reasons: list[str] = column("Reasons of the link. It exists as long as it has one.")
     text: str | None = expression(
         links.text,
-        "What the text of the page shows for it, as it is written, 500 characters at most. Null where the text "
-        "does not have it, or was saved before this was kept.",
+        (
+            "Link text as written, 500 characters at most. Null if the text does not contain the "
+            "link, or if an old text has not been indexed yet."
+        ),
     )
-    created_at: datetime = column("When it was first asserted.")
+    created_at: datetime = column("Time of the first reason.")
     sections: list[Annotated["WikiSection", strawberry.lazy(".sections")]] = relation(
         links.linked_sections,
-        "The sections of the page that it starts from whose text has it, in their order. None where no text has it, or "
-        "that was saved before this was kept and no worker has looked at it since.",
+        (
+            "Sections of the page whose text contains the link, in order. Empty if none does, or if "
+            "an old text has not been indexed yet."
+        ),
         limit=10,
         most=50,
         per_row=10,
     )
-    from_page: WikiPage = relation(links.from_page, "Where it starts.")
-    to_page: WikiPage = relation(links.to_page, "Where it leads.")
+    from_page: WikiPage = relation(links.from_page, "Page with the link.")
+    to_page: WikiPage = relation(links.to_page, "Page that the link points to.")
 
 
-@strawberry.type(description="What a page points at, in its text or in the header of the file that it came from.")
+@strawberry.type(
+    description="Target of a link that no page answers to, in the text or in the frontmatter of an imported file."
+)
 class WikiLinkTarget:
-    target: str = column("As the page names it.")
-    relation: str = column("Where it is named: in the `text`, or as `related` or `parent` in the header of its file.")
-    space: str | None = column("The shared space it names, if it does.")
-    type: WikiPageType | None = column("The type it names, if it does.")
-    slug: str = column("The slug that would answer to it.")
-    text: str | None = column("What the page shows for it; null in a text that was saved before this was kept.")
+    target: str = column("Target as written.")
+    relation: str = column("Origin of the link: `text`, or the frontmatter field `related` or `parent`.")
+    space: str | None = column("Shared space that it names, if any.")
+    type: WikiPageType | None = column("Type that it names, if any.")
+    slug: str = column("Slug that would resolve it.")
+    text: str | None = column("Link text. Null if an old text has not been indexed yet.")
 
 
 @strawberry.type(description="A link into another wiki of the tenant: `[[space:name]]`.")
 class WikiSpaceLink:
-    target: str = column("As the text names it.")
-    space: str = column("The slug of the owner whose wiki it names.")
-    type: WikiPageType | None = column("The type it names, if it does.")
-    slug: str = column("The slug that would answer to it.")
+    target: str = column("Target as written.")
+    space: str = column("Slug of the owner of the other wiki.")
+    type: WikiPageType | None = column("Type that it names, if any.")
+    slug: str = column("Slug that would resolve it.")
     page: WikiPage | None = relation(
         links.page_in_space,
-        "The active page that it means, for those who may read it. A shared wiki has no links into private ones.",
+        "Active page that it resolves to, if the caller can read it. Shared wikis have no links into private ones.",
     )
 
 
-@strawberry.type(description="A page that links here, and how.")
+@strawberry.type(description="A page that links here, with the kinds of its links.")
 class WikiBacklinkEdge:
-    cursor: str = part("The place of the page in this list.")
+    cursor: str = part("Cursor of the page in this list.")
     node: WikiPage = part("The page that links here.")
-    kinds: list[WikiLinkKind] = column("The kinds of its links to here.")
+    kinds: list[WikiLinkKind] = column("Kinds of its links to this page.")
     sections: list[Annotated["WikiSection", strawberry.lazy(".sections")]] = relation(
         links.linking_sections,
-        "Its sections whose text links here, in their order. None where no text does, or it was saved before this was "
-        "kept and no worker has looked at it since.",
+        (
+            "Sections of the page whose text links here, in order. Empty if none does, or if an old "
+            "text has not been indexed yet."
+        ),
         limit=10,
         most=50,
         per_row=10,
@@ -79,20 +87,20 @@ class WikiBacklinkEdge:
 
 @strawberry.type(description="The pages that link to one page.")
 class WikiBacklinkConnection:
-    edges: list[WikiBacklinkEdge] = part("The pages with how they link.")
-    nodes: list[WikiPage] = part("The pages alone.")
-    page_info: PageInfo = part("Where this page of the list lies.")
-    total_count: int = part("How many pages link here; counted only when asked for.")
+    edges: list[WikiBacklinkEdge] = part("The pages with their cursors and links.")
+    nodes: list[WikiPage] = part("The pages without their cursors.")
+    page_info: PageInfo = part("Position of this page in the list.")
+    total_count: int = part("Number of pages that link here. It is counted only if it is selected.")
 
 
 @strawberry.type
 class LinkQueries:
-    @source(links.backlinks_of, "Active pages that link to a page, each once.", access=BY_ID, limit=100)
+    @source(links.backlinks_of, "Active pages that link to a page.", access=BY_ID, limit=100)
     def wiki_backlinks(page_id: strawberry.ID) -> list[WikiPage]: ...
 
     @source(
         links.connected_with,
-        "Active pages that a page links to, each once: the opposite of backlinks, unless `direction` says otherwise.",
+        "Active pages that a page links to, or that link to it with another `direction`.",
         access=BY_ID,
         limit=100,
     )

@@ -14,35 +14,35 @@ from .pages import WikiPage
 mentions = relations.mentions
 
 
-@strawberry.type(description="A quote in which a name was seen.")
+@strawberry.type(description="A quote that contains the name.")
 class WikiMentionContext:
-    quote: str = column("The words around it.")
-    source_id: strawberry.ID | None = column("The source it was seen in.", name="sourceId")
-    at: datetime | None = column("When that source is from.")
+    quote: str = column("Text of the quote.")
+    source_id: strawberry.ID | None = column("Id of the source.", name="sourceId")
+    at: datetime | None = column("Capture time of the source.")
 
 
-@strawberry.type(description="A name seen in sources that has not earned a page yet.")
+@strawberry.type(description="A mention: a name seen in sources that has no page yet.")
 class WikiMention(Node):
-    name: str = column("As it was first seen.")
-    alias: str = column("Normalised: what is compared.")
-    status: WikiMentionStatus = column("Open, promoted or ignored.")
-    mention_count: int = column("In how many sources it was seen.")
-    suggested_type: WikiPageType | None = column("The type of page it would make.")
-    first_seen_at: datetime = column("When the first of its sources is from.")
-    last_seen_at: datetime = column("When the last of its sources is from.")
+    name: str = column("Name as it was first seen.")
+    alias: str = column("Normalized form, which is used for matching.")
+    status: WikiMentionStatus = column("Status: open, promoted or ignored.")
+    mention_count: int = column("Number of sources that contain it.")
+    suggested_type: WikiPageType | None = column("Suggested type of its page.")
+    first_seen_at: datetime = column("Capture time of the first source.")
+    last_seen_at: datetime = column("Capture time of the last source.")
     contexts: list[WikiMentionContext] = relation(
-        mentions.contexts, "Up to five quotes, newest first.", limit=5, most=5
+        mentions.contexts, "Quotes from sources, newest first.", limit=5, most=5
     )
 
-    @relation(mentions.promoted_page, "The page it became; an archived one only with `includeArchived`.")
+    @relation(mentions.promoted_page, "Page to which it was promoted. Archived pages need `includeArchived`.")
     def promoted_page(include_archived: bool = False) -> WikiPage | None: ...
 
-    sources: Connection[WikiSource] = relation(mentions.seen_sources, "Where it was seen, newest first.")
+    sources: Connection[WikiSource] = relation(mentions.seen_sources, "Sources that contain it, newest first.")
 
 
 @strawberry.type
 class MentionQueries:
-    @source(mentions.listed, "The names that a wiki holds, last seen first.")
+    @source(mentions.listed, "The mentions of a wiki, last seen first.")
     def wiki_mentions(
         status: WikiMentionStatus | None = None,
         tenant_id: strawberry.ID | None = None,

@@ -66,178 +66,188 @@ AS_HTML = (
 )
 
 
-@strawberry.type(description="The smallest unit of compiled knowledge: typed, sectioned, linked and cited.")
+@strawberry.type(description="A page of a wiki. It has a type, sections, links and citations.")
 class WikiPage(Node):
-    tenant_id: strawberry.ID = column("The tenant it lies in.")
-    owner_id: strawberry.ID = column("Whose wiki it lies in.")
-    user_id: strawberry.ID = column("The same as ownerId, under its older name.", name="owner_id")
-    owner: Annotated["WikiOwner", strawberry.lazy("..owners")] = relation(
-        relations.owners.of_row, "Whose wiki it lies in."
+    tenant_id: strawberry.ID = column("Id of the tenant.")
+    owner_id: strawberry.ID = column("Id of the owner of the wiki.")
+    user_id: strawberry.ID = column("Former name of ownerId.", name="owner_id")
+    owner: Annotated["WikiOwner", strawberry.lazy("..owners")] = relation(relations.owners.of_row, "Owner of the wiki.")
+    type: WikiPageType = column("Type of the page. It cannot be changed later.")
+    slug: str = column("Slug for URLs, unique for each type in the wiki.")
+    title: str = column("Title of the page.")
+    summary: str | None = column("One-line summary: `summary` or `description` in frontmatter.")
+    body_md: str = column("Text of the whole page, in Markdown.")
+    status: WikiPageStatus = column("Status: active or archived.")
+    tags: list[str] = column("Tags.")
+    metadata: JSON = column("Metadata without a field of its own, stored unchanged.")
+    version: int = column(
+        "Version, which increases by one with every change of content. Compared with expectedVersion."
     )
-    type: WikiPageType = column("What it is about; it never changes.")
-    slug: str = column("Its name in URLs, unique with the type in its wiki.")
-    title: str = column("Its name for people.")
-    summary: str | None = column("One line that says what it is: `summary` or `description` in frontmatter.")
-    body_md: str = column("The whole text as markdown: the rendering of its sections.")
-    status: WikiPageStatus = column("Active, or archived.")
-    tags: list[str] = column("Soft hints, never structure.")
-    metadata: JSON = column("What came with it and has no field here, kept as it was.")
-    version: int = column("Grows by one with every change of content; what expectedVersion is compared with.")
-    hubness_score: int = column("How much of a hub it is: inbound references, promoted children, supporting records.")
-    last_compiled_at: datetime | None = column("When the compiler last touched it.")
-    created_at: datetime = column("When it was made.")
-    updated_at: datetime = column("When anything of it last changed.")
+    hubness_score: int = column(
+        "Hubness score: how central the page is, by inbound links, promoted children and sources."
+    )
+    last_compiled_at: datetime | None = column("Time of the last write by the compiler.")
+    created_at: datetime = column("Time of creation.")
+    updated_at: datetime = column("Time of the last change.")
     redirected_from: str | None = expression(
-        pages.redirected_from, "The old slug it was found by, when it was asked for by one."
+        pages.redirected_from, "Former slug by which the page was requested, if any."
     )
 
     merged_into: "WikiPage | None" = relation(
-        pages.merged_into, "The page that it became a part of, when it was merged; this one is archived."
+        pages.merged_into, "Page into which this one was merged. This page is archived."
     )
     supersedes: list["WikiPage"] = relation(
         pages.supersedes,
-        "The pages that it replaced: those that were merged into it, that its field `supersedes` names, and those to "
-        "which it has a link with the reason `supersedes`, as a decision has to the one that it reverses.",
+        (
+            "Pages that it replaces: pages merged into it, pages named by its field `supersedes`, and "
+            "pages linked with the reason `supersedes`, such as a reversed decision."
+        ),
         limit=20,
         per_row=2,
     )
     superseded_by: list["WikiPage"] = relation(
-        pages.superseded_by, "The pages into which it was merged, or that link to it so.", limit=20, per_row=2
+        pages.superseded_by, "Pages into which it was merged, or that supersede it.", limit=20, per_row=2
     )
     contradicts: list["WikiPage"] = relation(
-        page_fields.contradicts, "The pages that it says it disagrees with, by title.", limit=20, per_row=2
+        page_fields.contradicts, "Pages that it contradicts according to its author, by title.", limit=20, per_row=2
     )
     related: list["WikiPage"] = relation(
         page_fields.related_pages,
-        "The active pages that it is related to, by title: whatever its text says, it has a reference to them.",
+        "Active related pages, by title. They are linked in addition to links of the text.",
         limit=20,
         per_row=2,
     )
     sensitivity: WikiSensitivity = expression(
-        page_fields.sensitivity, "How few may read it: INTERNAL where it does not say, SECRET where it says no level."
+        page_fields.sensitivity,
+        "Sensitivity of the page: INTERNAL if none is given, SECRET if the given one is unknown.",
     )
     stated_confidence: WikiConfidence | None = expression(
         page_fields.stated_confidence,
-        "What its author says of it: of two pages that contradict each other the newer one holds, unless the older one "
-        "is HIGH here. What its sources say is `confidence`.",
+        (
+            "Confidence stated by the author. Of two contradicting pages, the newer one holds, unless "
+            "the older one has HIGH here. `confidence` is computed from the sources."
+        ),
     )
     expires_at: datetime | None = expression(
-        page_fields.expires_at, "From when on lint tells that it has expired; it stays readable."
+        page_fields.expires_at, "Time from which lint reports it as expired. It remains readable."
     )
     owner_role: str | None = expression(
-        page_fields.owner_role, "The role that looks after it, such as `architect`: `owner` in frontmatter."
+        page_fields.owner_role, "Role that is responsible for the page, such as `architect`: `owner` in frontmatter."
     )
     pages_to_rewrite: int = expression(
         pages.pages_to_rewrite,
-        "How many texts are yet to be looked at for a name it had: 0 once a rename is done.",
+        "Number of texts whose links a rename has yet to update. 0 once it is complete.",
     )
 
     sections: list[Annotated["WikiSection", strawberry.lazy(".sections")]] = relation(
-        relations.sections.of_page, "Its sections in order.", limit=50, most=200, per_row=4
+        relations.sections.of_page, "Sections of the page, in order.", limit=50, most=200, per_row=4
     )
-    section_count: int = expression(relations.sections.count, "How many sections it has.")
+    section_count: int = expression(relations.sections.count, "Number of sections.")
 
-    @relation(relations.sections.by_slug, "One section by its slug.")
+    @relation(relations.sections.by_slug, "A section by its slug.")
     def section(slug: str) -> Annotated["WikiSection", strawberry.lazy(".sections")] | None: ...
 
-    aliases: list[str] = relation(relations.pages.texts, "Its other names, normalised.", limit=100, per_row=20)
-    aliases_connection: Connection["WikiAlias"] = relation(
-        relations.pages.of_page, "Its other names with where they came from."
-    )
+    aliases: list[str] = relation(relations.pages.texts, "Aliases, normalized.", limit=100, per_row=20)
+    aliases_connection: Connection["WikiAlias"] = relation(relations.pages.of_page, "Aliases with their origins.")
 
-    parent: "WikiPage | None" = relation(hierarchy.parent, "The active page above it.")
-    children: list["WikiPage"] = relation(hierarchy.children, "The active pages right below it, by title.", limit=50)
-    children_connection: Connection["WikiPage"] = relation(hierarchy.children, "The same, paged.")
-    ancestors: list["WikiPage"] = relation(hierarchy.ancestors, "From the parent up.", limit=20, most=32)
+    parent: "WikiPage | None" = relation(hierarchy.parent, "Active parent page.")
+    children: list["WikiPage"] = relation(hierarchy.children, "Active child pages, by title.", limit=50)
+    children_connection: Connection["WikiPage"] = relation(hierarchy.children, "Active child pages, with pagination.")
+    ancestors: list["WikiPage"] = relation(hierarchy.ancestors, "Ancestors, from the parent up.", limit=20, most=32)
 
-    @relation(hierarchy.descendants, "From the children down, level by level, at most 32 levels.")
+    @relation(hierarchy.descendants, "Descendants, level by level, 32 levels at most.")
     def descendants(depth: int = 3) -> Connection["WikiPage"]: ...
 
     promoted_from_section: Annotated["WikiPromotion", strawberry.lazy(".sections")] | None = relation(
-        hierarchy.promoted_from, "The section of another page that grew into this one."
+        hierarchy.promoted_from, "Section from which this page was promoted."
     )
 
-    @relation(hierarchy.section_children, "The active pages that one of its sections lists.", limit=50)
+    @relation(hierarchy.section_children, "Active pages that one of its rollup sections lists.", limit=50)
     def section_children(section_slug: str) -> list["WikiPage"]: ...
 
-    @relation(relations.links.backlinks, "Active pages that link here, each once, the greatest hubs first.")
+    @relation(relations.links.backlinks, "Active pages that link here, most central first.")
     def backlinks(
         kinds: list[WikiLinkKind] | None = None,
     ) -> Annotated["WikiBacklinkConnection", strawberry.lazy(".links")]: ...
 
-    @relation(relations.links.outgoing, "Its links to active pages, in the order they were made.")
+    @relation(relations.links.outgoing, "Links to active pages, in the order of their creation.")
     def links(
         kinds: list[WikiLinkKind] | None = None,
     ) -> Connection[Annotated["WikiLink", strawberry.lazy(".links")]]: ...
 
     broken_links: Connection[Annotated["WikiLinkTarget", strawberry.lazy(".links")]] = relation(
-        relations.links.broken, "What it points at and nobody answers to, yet."
+        relations.links.broken, "Links that no page answers to."
     )
     space_links: Connection[Annotated["WikiSpaceLink", strawberry.lazy(".links")]] = relation(
-        relations.links.to_spaces, "Its links into other wikis of the tenant, found or not, by what its text says."
+        relations.links.to_spaces, "Links into other wikis of the tenant, resolved or not."
     )
 
     space_backlinks: Connection["WikiPage"] = relation(
         relations.links.from_spaces,
-        "Active pages of other wikis whose texts link here with `[[space:name]]`, as far as the caller may read them; "
-        "the greatest hubs first.",
+        (
+            "Active pages of other wikis that link here with `[[space:name]]` and that the caller can "
+            "read, most central first."
+        ),
     )
 
     @relation(
         relations.links.connected,
-        "Active pages that it links to, each once: the opposite of backlinks, unless `direction` says otherwise.",
+        "Active pages that it links to, or that link to it with another `direction`.",
     )
     def connected_pages(
         direction: WikiLinkDirection = WikiLinkDirection.OUTGOING,
     ) -> Connection["WikiPage"]: ...
 
     sources: Connection[Annotated["WikiSource", strawberry.lazy("..sources")]] = relation(
-        relations.sources.of_page, "The evidence cited anywhere on it, newest first."
+        relations.sources.of_page, "Cited sources, newest first."
     )
     citations: Connection[Annotated["WikiCitation", strawberry.lazy("..sources")]] = relation(
-        relations.sources.page_citations, "Which source was used for which section, newest citation first."
+        relations.sources.page_citations, "Citations of all sections, newest first."
     )
-    source_count: int = expression(pages.source_count, "How many distinct sources it cites.")
+    source_count: int = expression(pages.source_count, "Number of cited sources.")
     confidence: WikiConfidence = expression(
         relations.grounding.confidence,
-        "LOW with one independent source at most; HIGH from three on, while no sentence is unverified and no "
-        "contradiction is open; else MEDIUM. Sources of one ref, or of the same words, are not independent.",
+        (
+            "Confidence by independent sources: LOW with one at most; HIGH with three or more, if all "
+            "sentences are verified and no contradiction is open; else MEDIUM. Sources with the same "
+            "ref or text are not independent."
+        ),
     )
     grounding: Annotated["WikiGrounding", strawberry.lazy(".sections")] = relation(
-        relations.grounding.of_page, "Its sentences, held against the sources that their sections cite."
+        relations.grounding.of_page, "Grounding of its sentences in the sources that their sections cite."
     )
-    is_stub: bool = expression(pages.is_stub, "Whether it rests on one source at most.")
-    source_memory_count: int = expression(pages.memory_count, "How many distinct memories it cites.")
+    is_stub: bool = expression(pages.is_stub, "Whether it is a stub, which cites at most one source.")
+    source_memory_count: int = expression(pages.memory_count, "Number of cited memories.")
     source_memory_ids: list[str] = relation(
-        pages.memory_ids, "Refs of the memories it cites, newest citation first.", limit=10, most=50
+        pages.memory_ids, "Refs of the cited memories, newest citation first.", limit=10, most=50
     )
     mentions: Connection[Annotated["WikiMention", strawberry.lazy(".mentions")]] = relation(
-        relations.mentions.of_page, "Names seen in sources that mean this page."
+        relations.mentions.of_page, "Mentions of this page in sources."
     )
 
     superseded_claims: Connection[Annotated["WikiSupersededClaim", strawberry.lazy(".claims")]] = relation(
-        relations.claims.of_page, "What it used to say and does not say any more, newest first."
+        relations.claims.of_page, "Superseded claims, newest first."
     )
     trajectory: list[Annotated["WikiSupersededClaim", strawberry.lazy(".claims")]] = relation(
         relations.claims.trajectory,
-        "How it came to say what it says: its superseded claims, oldest first, from two of them on; else empty.",
+        "Trajectory: its superseded claims, oldest first, if there are at least two.",
         limit=50,
         per_row=3,
     )
 
-    @relation(relations.contradictions.of_page, "Pairs of its claims that cannot both hold, newest first.")
+    @relation(relations.contradictions.of_page, "Contradictions between its claims, newest first.")
     def contradictions(
         status: WikiContradictionStatus | None = None,
     ) -> Connection[Annotated["WikiContradiction", strawberry.lazy(".claims")]]: ...
 
     revisions: Connection[Annotated["WikiRevision", strawberry.lazy(".revisions")]] = relation(
-        relations.revisions.of_page, "Every state it had, newest first."
+        relations.revisions.of_page, "All versions of the page, newest first."
     )
 
-    @relation(relations.revisions.at, "Its state at a version.")
+    @relation(relations.revisions.at, "A version of the page.")
     def revision(version: int) -> Annotated["WikiRevision", strawberry.lazy(".revisions")] | None: ...
 
-    @computed("The beginning of its text without markdown, at most `length` characters.", body="body_md")
+    @computed("Beginning of the text without Markdown, `length` characters at most.", body="body_md")
     def excerpt(body: str, length: int = 200) -> str:
         return excerpt(body, length)
 
@@ -246,35 +256,35 @@ class WikiPage(Node):
         return await as_html(body, places)
 
 
-@strawberry.type(description="A normalised other name of a page.")
+@strawberry.type(description="An alias: another name of a page.")
 class WikiAlias(Node):
-    alias: str = column("Normalised: what is compared.")
-    name: str = column("As it was written.")
-    source: WikiAliasSource = column("Where it came from.")
-    created_at: datetime = column("Since when it is one.")
-    page: WikiPage = relation(relations.pages.page, "The page it names.")
+    alias: str = column("Normalized form, which is used for matching.")
+    name: str = column("Name as it was written.")
+    source: WikiAliasSource = column("Origin of the alias.")
+    created_at: datetime = column("Time of creation.")
+    page: WikiPage = relation(relations.pages.page, "Page with this alias.")
 
 
-@strawberry.input(description="Which pages of a wiki to list. What is left out does not restrict.")
+@strawberry.input(description="Filter for a list of pages. Omitted fields do not restrict it.")
 class WikiPageFilter:
-    types: list[WikiPageType] | None = strawberry.field(default=None, description="Of one of these types.")
-    tags: list[str] | None = strawberry.field(default=None, description="With all of these tags.")
-    status: WikiPageStatus | None = strawberry.field(default=None, description="Active ones when left out.")
+    types: list[WikiPageType] | None = strawberry.field(default=None, description="Types of the pages.")
+    tags: list[str] | None = strawberry.field(default=None, description="Tags that the pages must all have.")
+    status: WikiPageStatus | None = strawberry.field(default=None, description="Status. Defaults to active.")
     updated_since: datetime | None = strawberry.field(
         default=None,
-        description="With an updatedAt then or later. Who keeps a copy of a wiki asks wikiChanges instead.",
+        description="Minimum updatedAt. To keep a copy of a wiki, use wikiChanges instead.",
     )
     title_prefix: str | None = strawberry.field(
-        default=None, description="With a title that begins so, whatever its case and accents."
+        default=None, description="Start of the title, ignoring case and accents."
     )
     is_stub: bool | None = strawberry.field(
-        default=None, description="True: resting on one source at most; false: on several."
+        default=None, description="True for stubs, which cite at most one source; false for other pages."
     )
 
 
 @strawberry.type
 class PageQueries:
-    @source(pages.by_slug, "A page by type and slug; a slug that it once had finds it too.", owner=IN_OWNER.owner)
+    @source(pages.by_slug, "A page by type and slug. Former slugs are resolved as well.", owner=IN_OWNER.owner)
     def wiki_page(
         tenant_id: strawberry.ID,
         type: WikiPageType,

@@ -13,22 +13,27 @@ from .pages import WikiPage
 positions = relations.pages
 
 
-@strawberry.type(description="The last change of a page. The next one gives the page a greater position.")
+@strawberry.type(description="The last change of a page. Each change gives the page a greater position.")
 class WikiChange:
-    position: int = column("Where it stands among the changes of its wiki; positions only grow.")
+    position: int = column("Position among the changes of the wiki. Positions only increase.")
     page_id: strawberry.ID = column("The page.")
-    state: WikiPageState = expression(positions.state, "What became of the page.")
-    changed_at: datetime = column("When it was written; the page's own updatedAt may be a date that it came with.")
-    page: WikiPage | None = relation(positions.page, "The page as it is now, archived ones too; null when it is gone.")
+    state: WikiPageState = expression(positions.state, "State of the page after the change.")
+    changed_at: datetime = column("Time of the change. The updatedAt of an imported page can be earlier.")
+    page: WikiPage | None = relation(
+        positions.page, "Current state of the page, even if it is archived. Null if it was deleted."
+    )
 
 
 @strawberry.type
 class PositionQueries:
     @source(
         positions.changes,
-        "Every page of a wiki once, by its last change. Who asks `after` the last endCursor that they got hears of all "
-        "that was created, changed, archived or deleted since then, each page once. After a backup was restored older "
-        "cursors are refused with CURSOR_EXPIRED: start again without one.",
+        (
+            "The change feed: all pages of a wiki by their last change. Pass the last endCursor as "
+            "`after` to get the pages that were created, changed, archived or deleted since then, "
+            "each once. Cursors from before a restored backup are refused with CURSOR_EXPIRED: start "
+            "again without one."
+        ),
         history=positions.history,
     )
     def wiki_changes(

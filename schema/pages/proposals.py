@@ -19,39 +19,39 @@ proposals = relations.proposals
 COMPARING = 5  # rows: what a comparison of two texts costs
 
 
-@strawberry.type(description="A write that waits for a reviewer: nothing of it can be read or found before.")
+@strawberry.type(
+    description="A proposal: a write that waits for a reviewer. It cannot be read or found until it is accepted."
+)
 class WikiProposal:
-    id: strawberry.ID = column("Of the proposal.")
-    status: WikiProposalStatus = column("Where it stands.")
-    operation: str = column("The operation, like `edit_page`.")
+    id: strawberry.ID = column("Id of the proposal.")
+    status: WikiProposalStatus = column("Current status.")
+    operation: str = column("Operation, such as `edit_page`.")
     arguments: JSON = column("The arguments of the operation.")
-    page: WikiPage | None = relation(
-        proposals.page, "The page as it is now, with all that rests on it; null while the proposal is to make it."
-    )
+    page: WikiPage | None = relation(proposals.page, "Current state of the page. Null if the proposal creates it.")
     page_type: WikiPageType | None = column("The type of the page.")
-    title: str | None = column("The title of the page, or of the one to be made.")
-    base_version: int | None = column("The version that it was made on; null for a new page.")
-    proposed_title: str | None = column("The title as proposed; null where the operation is not about it.")
-    proposed_summary: str | None = column("The summary as proposed.")
-    proposed_body_md: str | None = column("The whole text as proposed.", name="proposed_body")
-    why: str | None = column("Why, in the author's words.")
-    evidence: list[str] = column("What it rests on: sources as kind:ref, or addresses.")
-    significance: WikiSignificance = column("How much depends on it.")
-    author_kind: WikiAuthorKind = column("Who proposes it.")
-    author_id: str = column("The author as the credential named it.")
+    title: str | None = column("Title of the page, or of the proposed page.")
+    base_version: int | None = column("Version of the page on which it is based. Null for a new page.")
+    proposed_title: str | None = column("Proposed title. Null if the operation does not change it.")
+    proposed_summary: str | None = column("Proposed summary.")
+    proposed_body_md: str | None = column("Proposed text of the whole page.", name="proposed_body")
+    why: str | None = column("Reason given by the author.")
+    evidence: list[str] = column("Evidence: sources as kind:ref, or URLs.")
+    significance: WikiSignificance = column("Significance of the decision.")
+    author_kind: WikiAuthorKind = column("Kind of author.")
+    author_id: str = column("Id of the author, as the credential names it.")
     author_name: str = expression(proposals.author_name, "The author's display name.")
-    created_at: datetime = column("When it was proposed.")
-    expires_at: datetime = column("When it ends by itself.")
-    decided_at: datetime | None = column("When it was decided, or ended.")
-    decider_kind: WikiAuthorKind | None = column("Who decided it.")
-    decider_id: str | None = column("Who decided it, as the credential named them.")
-    decider_name: str | None = expression(proposals.decider_name, "The display name of whoever decided it.")
-    reason: str | None = column("Why it was decided so.")
-    accepted_version: int | None = column("The version of the page that it made.")
-    is_stale: bool = expression(proposals.is_stale, "Was the page changed since it was proposed?")
+    created_at: datetime = column("Time of the proposal.")
+    expires_at: datetime = column("Time at which it expires.")
+    decided_at: datetime | None = column("Time at which it was decided, withdrawn or expired.")
+    decider_kind: WikiAuthorKind | None = column("Kind of author that decided it.")
+    decider_id: str | None = column("Id of the person or program that decided it, as the credential names it.")
+    decider_name: str | None = expression(proposals.decider_name, "Display name of the reviewer.")
+    reason: str | None = column("Reason for the decision.")
+    accepted_version: int | None = column("Version of the page that it created.")
+    is_stale: bool = expression(proposals.is_stale, "Whether the page was changed in the meantime.")
 
     @computed(
-        "How the text would change, as `diff -u` writes it; empty where the operation changes no text.",
+        "Proposed change of the text as a unified diff. Empty if the text does not change.",
         cost=COMPARING,
         base=proposals.base_body,
         proposed="proposed_body",
@@ -60,7 +60,7 @@ class WikiProposal:
         return await format_difference(base, proposed, in_words=False)
 
     @computed(
-        "The same with every changed word marked: `[-went-]` and `{+came+}`.",
+        "Proposed change with changed words marked: `[-removed-]` and `{+added+}`.",
         cost=COMPARING,
         base=proposals.base_body,
         proposed="proposed_body",
@@ -69,7 +69,7 @@ class WikiProposal:
         return await format_difference(base, proposed, in_words=True)
 
     @computed(
-        "The sections that were changed otherwise since: it can be accepted only with an amended text.",
+        "Sections that were changed differently in the meantime. It can be accepted only with an amended text.",
         cost=COMPARING,
         base=proposals.base_body,
         today=proposals.todays_body,
@@ -96,7 +96,7 @@ async def format_difference(base: str | None, proposed: str | None, *, in_words:
 class ProposalQueries:
     @source(
         proposals.listed,
-        "The proposals of a wiki, the newest first, for those who may write in it. An author is named by its id.",
+        "The proposals of a wiki, newest first. Authors are given by id. Requires write access.",
     )
     def wiki_proposals(
         status: WikiProposalStatus | None = None,
@@ -109,5 +109,5 @@ class ProposalQueries:
         agent_id: OlderOwner = None,
     ) -> Connection[WikiProposal]: ...
 
-    @source(proposals.with_id, "A proposal, for those who may write in its wiki.", access=BY_ID)
+    @source(proposals.with_id, "A proposal. Requires write access to its wiki.", access=BY_ID)
     def wiki_proposal(proposal_id: strawberry.ID) -> WikiProposal | None: ...

@@ -20,75 +20,73 @@ if TYPE_CHECKING:
     from .proposals import WikiProposal
 
 
-@strawberry.type(description="One saved state of a page; none is ever changed.")
+@strawberry.type(description="A version of a page. Versions are immutable.")
 class WikiRevision(Node):
-    version: int = column("The version that it is the state of.")
-    title: str = column("The title then.")
-    summary: str | None = column("The summary then.")
-    body_md: str = expression(relations.revisions.body, "The whole text then.")
-    tags: list[str] = column("The tags then.")
-    slug: str | None = expression(
-        relations.revisions.slug, "The slug then; null in versions that were kept before it was."
-    )
+    version: int = column("Version number.")
+    title: str = column("Title of this version.")
+    summary: str | None = column("Summary of this version.")
+    body_md: str = expression(relations.revisions.body, "Text of this version, in Markdown.")
+    tags: list[str] = column("Tags of this version.")
+    slug: str | None = expression(relations.revisions.slug, "Slug of this version. Null for old versions.")
     aliases: list[str] | None = expression(
-        relations.revisions.aliases, "The other names then, normalised; null like the slug."
+        relations.revisions.aliases, "Aliases of this version, normalized. Null for old versions."
     )
-    metadata: JSON | None = expression(relations.revisions.metadata, "The metadata then; null like the slug.")
-    edit_summary: str | None = column("What the author said of the change.")
-    author_kind: WikiAuthorKind = column("Who wrote.")
-    author_id: str = column("The author as the credential named it.")
+    metadata: JSON | None = expression(relations.revisions.metadata, "Metadata of this version. Null for old versions.")
+    edit_summary: str | None = column("Summary of the change by its author.")
+    author_kind: WikiAuthorKind = column("Kind of author.")
+    author_id: str = column("Id of the author, as the credential names it.")
     author_name: str = expression(
         relations.revisions.author_name,
-        "The author's display name: of an owner or an API key the present one, else what the credential said.",
+        "Display name of the author: the present name of an owner or API key, or else the name in the credential.",
     )
-    created_at: datetime = column("When.")
-    erased_at: datetime | None = column("When its text was erased: with a forgotten source, or kept no longer.")
-    page: WikiPage = relation(relations.revisions.page, "The page as it is now.")
+    created_at: datetime = column("Time at which the version was created.")
+    erased_at: datetime | None = column(
+        "Time at which its text was erased, with a forgotten source or by the retention policy."
+    )
+    page: WikiPage = relation(relations.revisions.page, "Current state of the page.")
     proposal: Annotated["WikiProposal", strawberry.lazy(".proposals")] | None = relation(
         relations.proposals.of_revision,
-        "The proposal that was accepted as this version, with who accepted it; for those who may write in the wiki.",
+        "Proposal that was accepted as this version. Requires write access.",
     )
 
 
 differences = relations.revisions
 
 
-@strawberry.type(description="A stretch of a line that its counterpart does not have, in Unicode code points.")
+@strawberry.type(description="A changed part of a line, in Unicode code points.")
 class WikiDiffPart:
-    start: int = column("Where it begins, from 0.")
-    length: int = column("How long it is.")
+    start: int = column("Start, counted from 0.")
+    length: int = column("Length.")
 
 
-@strawberry.type(description="A line of a text, without its end.")
+@strawberry.type(description="A line of a diff, without the line break.")
 class WikiDiffLine:
-    kind: WikiDiffLineKind = column("Whether it stayed, went, or came.")
-    text: str = column("What it says.")
-    old_line: int | None = column("Its number in the older text, from 1; null when it came.")
-    new_line: int | None = column("Its number in the newer text, from 1; null when it went.")
-    is_ended: bool = column("False for a last line without a line end.")
-    parts: list[WikiDiffPart] = whole(
-        differences.parts, "The words that changed, where much of the line stayed; else none: then all of it changed."
-    )
+    kind: WikiDiffLineKind = column("Kind of line: unchanged, removed or added.")
+    text: str = column("Text.")
+    old_line: int | None = column("Line number in the older text, counted from 1. Null if it was added.")
+    new_line: int | None = column("Line number in the newer text, counted from 1. Null if it was removed.")
+    is_ended: bool = column("False for a last line without a line break.")
+    parts: list[WikiDiffPart] = whole(differences.parts, "Changed parts of the line. Empty if the whole line changed.")
 
 
-@strawberry.type(description="Changes that lie close together, with three lines around them.")
+@strawberry.type(description="A hunk: neighbouring changes with three lines of context.")
 class WikiDiffHunk:
-    old_start: int = column("The first of its lines in the older text, from 1; 0 where it has none there.")
-    old_count: int = column("How many lines of the older text it shows.")
-    new_start: int = column("The first of its lines in the newer text, from 1; 0 where it has none there.")
-    new_count: int = column("How many lines of the newer text it shows.")
-    lines: list[WikiDiffLine] = whole(differences.lines, "Its lines: what went stands before what came.")
+    old_start: int = column("First line in the older text, counted from 1, or 0 if there is none.")
+    old_count: int = column("Number of lines of the older text.")
+    new_start: int = column("First line in the newer text, counted from 1, or 0 if there is none.")
+    new_count: int = column("Number of lines of the newer text.")
+    lines: list[WikiDiffLine] = whole(differences.lines, "Lines of the hunk. Removed lines come before added ones.")
 
 
-@strawberry.type(description="How the text of a page changed from one version to another.")
+@strawberry.type(description="Changes between two versions of a page.")
 class WikiRevisionDiff:
-    from_revision: WikiRevision = relation(differences.from_revision, "The version that is compared from.")
-    to_revision: WikiRevision = relation(differences.to_revision, "The version that is compared to.")
-    unified: str = column("The change as `diff -u` writes it; empty when the texts are the same.")
-    lines_removed: int = column("How many lines went.")
-    lines_added: int = column("How many lines came.")
-    is_truncated: bool = column("Were hunks left out, because they have more than 5000 lines together?")
-    hunks: list[WikiDiffHunk] = whole(differences.hunks, "The same as data.")
+    from_revision: WikiRevision = relation(differences.from_revision, "Version to compare from.")
+    to_revision: WikiRevision = relation(differences.to_revision, "Version to compare to.")
+    unified: str = column("Changes as a unified diff. Empty if the texts are equal.")
+    lines_removed: int = column("Number of removed lines.")
+    lines_added: int = column("Number of added lines.")
+    is_truncated: bool = column("Whether hunks were omitted, because they have more than 5000 lines in total.")
+    hunks: list[WikiDiffHunk] = whole(differences.hunks, "Hunks of the diff.")
 
 
 async def compare(
@@ -128,7 +126,7 @@ def line_document(line: DiffLine) -> dict[str, Any]:
 class HistoryQueries:
     @source(
         differences.comparison_rows,
-        "How the text of a page changed between two of its versions, in either order; null without one of them.",
+        "The changes between two versions of a page, in either order. Null if a version does not exist.",
         access=BY_ID,
         step=Step(compare, differences.COMPARED),
     )

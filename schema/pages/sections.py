@@ -17,43 +17,51 @@ if TYPE_CHECKING:
 sections = relations.sections
 
 
-@strawberry.type(description="The atomic unit of content: writes patch sections, never whole pages.")
+@strawberry.type(description="A section of a page.")
 class WikiSection(Node):
-    section_slug: str = column("Its name on the page, unique there.")
-    heading: str = column("Its heading; empty for the text before the first one.")
-    body_md: str = column("Its text as markdown, without the heading.")
-    position: int = column("Its place on the page, from 0.")
-    last_source_at: datetime | None = column("When its newest cited evidence was captured.")
-    aggregation: JSON | None = column("What a rollup section knows of the pages it lists.")
-    created_at: datetime = column("When it was made.")
-    updated_at: datetime = column("When it last changed.")
-    page: WikiPage = relation(sections.page, "The page it stands on.")
-    promoted_page: WikiPage | None = relation(sections.promoted_page, "The active page it grew into.")
+    section_slug: str = column("Slug of the section, unique on the page.")
+    heading: str = column("Heading. Empty for the text before the first heading.")
+    body_md: str = column("Text in Markdown, without the heading.")
+    position: int = column("Position on the page, from 0.")
+    last_source_at: datetime | None = column("Capture time of its newest cited source.")
+    aggregation: JSON | None = column("Data of a rollup section about the pages that it lists.")
+    created_at: datetime = column("Time of creation.")
+    updated_at: datetime = column("Time of the last change.")
+    page: WikiPage = relation(sections.page, "Page of the section.")
+    promoted_page: WikiPage | None = relation(sections.promoted_page, "Active page to which it was promoted.")
     sources: Connection[Annotated["WikiSource", strawberry.lazy("..sources")]] = relation(
-        relations.sources.of_section, "The evidence cited for it, newest first."
+        relations.sources.of_section, "Cited sources, newest first."
     )
     citations: Connection[Annotated["WikiCitation", strawberry.lazy("..sources")]] = relation(
-        relations.sources.section_citations, "The same with lines and summary, newest citation first."
+        relations.sources.section_citations, "Citations with lines and summary, newest first."
     )
-    source_count: int = expression(sections.source_count, "How many sources it cites.")
+    source_count: int = expression(sections.source_count, "Number of cited sources.")
     grounding: "WikiGrounding" = relation(
-        relations.grounding.of_section, "Its sentences, held against the sources that it cites when it was written."
+        relations.grounding.of_section, "Grounding of its sentences in the sources that it cited when it was written."
     )
 
-    @computed(f"Its text {AS_HTML}", cost=RENDERING, body="body_md", places=relations.links.places("page_id"))
+    @computed(f"The text {AS_HTML}", cost=RENDERING, body="body_md", places=relations.links.places("page_id"))
     async def body_html(body: str, places: Any) -> str:
         return await as_html(body, places)
 
 
-@strawberry.type(description="How many sentences the cited sources support. What cites nothing is not counted.")
+@strawberry.type(
+    description=(
+        "Grounding: the number of sentences that cited sources support. Sections without citations are not counted."
+    )
+)
 class WikiGrounding:
-    grounded: int = column("Sentences that a cited source supports, as new as the newest source of the page.")
-    unverified: int = column("Sentences that no cited source supports.")
-    stale: int = column("Sentences whose newest support is older than the newest source of the page.")
+    grounded: int = column(
+        "Number of sentences supported by a cited source that is as new as the newest source of the page."
+    )
+    unverified: int = column("Number of sentences that no cited source supports.")
+    stale: int = column(
+        "Number of sentences whose newest supporting source is older than the newest source of the page."
+    )
 
 
-@strawberry.type(description="Where a promoted page came from.")
+@strawberry.type(description="Origin of a promoted page.")
 class WikiPromotion:
-    parent_page: WikiPage = relation(sections.page, "The page whose section it was.")
+    parent_page: WikiPage = relation(sections.page, "Page of the section.")
     section_slug: str = column("The slug of the section.")
     section_heading: str = column("The heading of the section.", name="heading")

@@ -15,22 +15,25 @@ share_links = relations.share_links
 
 @strawberry.type(description="A link by which one page is read without a credential. The link itself is shown once.")
 class WikiShareLink:
-    id: strawberry.ID = column("Of the link; it is no secret.")
-    page: WikiPage | None = relation(share_links.page, "The page that it leads to.")
-    is_open: bool = expression(share_links.is_open, "Does it lead there now?")
-    author_kind: WikiAuthorKind = column("Who made it.")
-    author_id: str = column("The author as the credential named it.")
+    id: strawberry.ID = column("Id of the link. It is not secret.")
+    page: WikiPage | None = relation(share_links.page, "Page that the link shows.")
+    is_open: bool = expression(share_links.is_open, "Whether the link works now.")
+    author_kind: WikiAuthorKind = column("Kind of author.")
+    author_id: str = column("Id of the author, as the credential names it.")
     author_name: str = expression(share_links.author_name, "The author's display name.")
-    created_at: datetime = column("When it was made.")
-    expires_at: datetime = column("When it ends by itself.")
-    withdrawn_at: datetime | None = column("When it was withdrawn.")
+    created_at: datetime = column("Time of creation.")
+    expires_at: datetime = column("Time at which it expires.")
+    withdrawn_at: datetime | None = column("Time of the withdrawal.")
 
 
 @strawberry.type
 class ShareLinkQueries:
     @source(
         share_links.listed,
-        "The share links of a wiki or of one of its pages, the newest first, ended ones too; for those who may write.",
+        (
+            "The share links of a wiki or of one of its pages, newest first, including expired ones. "
+            "Requires write access."
+        ),
     )
     def wiki_share_links(
         page_id: strawberry.ID | None = None,

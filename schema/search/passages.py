@@ -24,50 +24,54 @@ WEIGHING = 20  # rows that a search weighs besides the ones that it shows
 
 @strawberry.type(description="A part of a source: a turn of a conversation, a list item or a paragraph.")
 class WikiPassage:
-    position: int = column("Its number in the source, from 0.")
-    text: str = column("Its text, as the source says it.")
-    heading: str = column("The heading above it, empty without one.")
-    speaker: str = column("The speaker of a turn of a conversation, else empty.")
-    start_offset: int = column("Its first character in the content of the source, from 0, in Unicode code points.")
-    end_offset: int = column("The character behind its last one.")
-    line_start: int = column("Its first line in the content of the source, from 1.")
-    line_end: int = column("Its last line.")
-    captured_at: datetime = column("When the evidence is from.")
-    source: WikiSource = relation(passages.source, "The source that it is a part of.")
+    position: int = column("Position in the source, from 0.")
+    text: str = column("Text of the passage.")
+    heading: str = column("Heading above the passage, or empty.")
+    speaker: str = column("Speaker of a turn of a conversation, or empty.")
+    start_offset: int = column("Offset of its first character in the source, in Unicode code points from 0.")
+    end_offset: int = column("Offset after its last character.")
+    line_start: int = column("First line of the passage in the source, counted from 1.")
+    line_end: int = column("Last line of the passage.")
+    captured_at: datetime = column("Capture time of the source.")
+    source: WikiSource = relation(passages.source, "Source of the passage.")
     sections: Connection[WikiSection] = relation(
-        passages.citing_sections, "The sections that cite one of its lines, or its source as a whole."
+        passages.citing_sections, "Sections that cite lines of the passage, or the whole source."
     )
 
 
-@strawberry.type(description="A passage that a search found, and its place in the results.")
+@strawberry.type(description="A found passage with its cursor.")
 class WikiPassageEdge:
-    cursor: str = column("The place of the passage in these results.")
-    score: float = column("How well it matches: comparable within one search only.")
-    snippet: WikiSnippet | None = relation(relations.search.snippet, "The part of the passage that answers best.")
+    cursor: str = column("Cursor of the passage in these results.")
+    score: float = column("Relevance score. Comparable within one search only.")
+    snippet: WikiSnippet | None = relation(relations.search.snippet, "Most relevant part of the passage.")
     node: WikiPassage = relation(passages.node, "The passage.")
     superseded_by: WikiPassage | None = relation(
-        passages.superseded_by, "The newer passage that was found, too, and says that this one no longer holds."
+        passages.superseded_by, "Newer found passage that supersedes this one."
     )
 
 
-@strawberry.type(description="Some of the passages that a search found, the best first: walked forward.")
+@strawberry.type(description="One page of found passages, best first. Pagination is forward only.")
 class WikiPassageConnection:
     edges: list[WikiPassageEdge] = whole(passages.edges, "The found passages with their cursors, scores and snippets.")
-    nodes: list[WikiPassage] = whole(passages.nodes, "The found passages alone.")
-    page_info: PageInfo = relation(relations.search.page_info, "Where this page of results lies.")
-    total_count: int = column("How many passages are found in all, or at least so many.")
-    total_is_exact: bool = column("Is totalCount the number, or are there at least so many?")
+    nodes: list[WikiPassage] = whole(passages.nodes, "Found passages without cursors.")
+    page_info: PageInfo = relation(relations.search.page_info, "Position of this page in the results.")
+    total_count: int = column("Number of found passages, or a lower bound of it.")
+    total_is_exact: bool = column("Whether totalCount is exact. Otherwise it is a lower bound.")
     did_you_mean: str | None = column(
-        "The query as it was searched for, when a word had to be corrected, or no passage says its phrase."
+        "Query that was searched instead, if a word was misspelt or no passage contains the phrase."
     )
 
 
-@strawberry.input(description="Conditions on the source of a found passage. What is left out does not restrict.")
+@strawberry.input(description="Filter for sources. Omitted fields do not restrict the results.")
 class WikiSourceSearchFilter:
-    kinds: list[WikiSourceKind] | None = strawberry.field(default=None, description="Of one of these kinds.")
-    refs: list[str] | None = strawberry.field(default=None, description="With one of these refs.")
-    captured_after: datetime | None = strawberry.field(default=None, description="Captured then or later.")
-    captured_before: datetime | None = strawberry.field(default=None, description="Captured before then.")
+    kinds: list[WikiSourceKind] | None = strawberry.field(default=None, description="Kinds of the sources.")
+    refs: list[str] | None = strawberry.field(default=None, description="Refs of the sources.")
+    captured_after: datetime | None = strawberry.field(
+        default=None, description="Only sources captured at or after this time."
+    )
+    captured_before: datetime | None = strawberry.field(
+        default=None, description="Only sources captured before this time."
+    )
 
 
 async def find_passages(
@@ -129,8 +133,10 @@ RESULTS = Step(find_passages, relations.search.RESULTS, cost=WEIGHING)
 class PassageQueries:
     @source(
         relations.search.results,
-        "Search in the sources of one wiki; the best passages first. Only the newest version of each source is "
-        "searched. `first` is 50 at most, and there is no `last`.",
+        (
+            "Full-text search in the sources of a wiki, best passages first. Only the newest version "
+            "of each source is searched. Pagination is forward only, and `first` is 50 at most."
+        ),
         access=FOUND_TOGETHER,
         step=RESULTS,
         most=50,

@@ -21,78 +21,88 @@ from .search_rows import SHOWN, Row, hit_row, results_row, search_request
 search = relations.search
 
 
-@strawberry.type(description="How many of the found pages are of one type.")
+@strawberry.type(description="Number of found pages of a type.")
 class WikiTypeCount:
-    value: WikiPageType = column("The type, as `types` of a filter takes it.")
-    count: int = column("How many.")
+    value: WikiPageType = column("Type, for `types` of a filter.")
+    count: int = column("Number of pages.")
 
 
-@strawberry.type(description="How many of the found pages have one tag.")
+@strawberry.type(description="Number of found pages with a tag.")
 class WikiTagCount:
-    value: str = column("The tag, as `tags` of a filter takes it.")
-    count: int = column("How many.")
+    value: str = column("Tag, for `tags` of a filter.")
+    count: int = column("Number of pages.")
 
 
-@strawberry.type(description="What the found pages are like, for narrowing a search.")
+@strawberry.type(description="Facets of the found pages, for narrowing a search.")
 class WikiSearchFacets:
-    types: list[WikiTypeCount] = whole(search.counts("types"), "By type, the most first.")
-    tags: list[WikiTagCount] = whole(search.counts("tags"), "By tag, the most first.")
+    types: list[WikiTypeCount] = whole(search.counts("types"), "Numbers of pages by type, most frequent first.")
+    tags: list[WikiTagCount] = whole(search.counts("tags"), "Numbers of pages by tag, most frequent first.")
 
 
-@strawberry.type(description="A name that sources say and that has no page yet.")
+@strawberry.type(description="A mention: a name in sources that has no page yet.")
 class WikiHeldName:
-    name: str = column("As it was first seen.")
-    suggested_type: WikiPageType | None = column("The type of page it would make.")
-    mention_count: int = column("In how many sources it was seen.")
-    evidence: float = column("Its evidence: a name gets its page with 3.")
-    missing: str = column("What it lacks, as the end of a sentence.")
+    name: str = column("Name as it was first seen.")
+    suggested_type: WikiPageType | None = column("Suggested type of its page.")
+    mention_count: int = column("Number of sources that contain it.")
+    evidence: float = column("Evidence for the name. It is promoted to a page at 3.")
+    missing: str = column("Evidence that is missing, as the end of a sentence.")
 
 
-@strawberry.type(description="Some of what a search found, the best first: walked forward, with `first` and `after`.")
+@strawberry.type(
+    description="One page of search results, best first. Pagination is forward only, with `first` and `after`."
+)
 class WikiSearchConnection:
     edges: list[WikiSearchEdge] = whole(search.edges, "The found pages with their cursors, scores and snippets.")
-    nodes: list[WikiPage] = whole(search.nodes, "The found pages alone.")
-    page_info: PageInfo = relation(search.page_info, "Where this page of results lies.")
-    total_count: int = column("How many pages are found in all, or at least so many; counted only when asked for.")
-    total_is_exact: bool = column("Is totalCount the number, or are there at least so many?")
-    facets: WikiSearchFacets = relation(search.facets, "What the found pages are like; counted only when asked for.")
-    did_you_mean: str | None = column("What was searched for instead, when a word had to be corrected.")
-    held_names: list[WikiHeldName] = whole(
-        search.held_names, "Where no page is found: the names in the query that the wiki holds without a page."
+    nodes: list[WikiPage] = whole(search.nodes, "Found pages without cursors.")
+    page_info: PageInfo = relation(search.page_info, "Position of this page in the results.")
+    total_count: int = column("Number of found pages, or a lower bound of it. It is counted only if it is selected.")
+    total_is_exact: bool = column("Whether totalCount is exact. Otherwise it is a lower bound.")
+    facets: WikiSearchFacets = relation(
+        search.facets, "Facets of the found pages. They are counted only if they are selected."
     )
+    did_you_mean: str | None = column("Corrected query that was searched instead, if a word was misspelt.")
+    held_names: list[WikiHeldName] = whole(search.held_names, "Mentions in the query, if no page is found.")
 
 
 SEARCHING = 20  # rows that a search weighs besides what it shows: it ranks many times as many
 LIKE = 10  # pages that are like another one, when nobody says how many
 GRAMMAR = (
-    '`query` is words, "a phrase", -word, type: tag: status: updated:>2026-01-01 in:title owner:; what is no operator '
-    "is a word. `filter` says the same with types, and both hold."
+    '`query` consists of words, "a phrase", -word and operators: type: tag: status: updated:>2026-01-01 in:title '
+    "owner:. Results match both `query` and `filter`."
 )
 
 
-@strawberry.input(description="What a found page must be besides. What is left out does not restrict.")
+@strawberry.input(description="Filter for search results. Omitted fields do not restrict them.")
 class WikiSearchFilter:
-    types: list[WikiPageType] | None = strawberry.field(default=None, description="Of one of these types.")
-    excluded_types: list[WikiPageType] | None = strawberry.field(default=None, description="Of none of these types.")
-    tags: list[str] | None = strawberry.field(default=None, description="With all of these tags.")
-    excluded_tags: list[str] | None = strawberry.field(default=None, description="With none of these tags.")
-    statuses: list[WikiPageStatus] | None = strawberry.field(
-        default=None, description="Of one of these; active ones when left out."
+    types: list[WikiPageType] | None = strawberry.field(default=None, description="Types of the pages.")
+    excluded_types: list[WikiPageType] | None = strawberry.field(
+        default=None, description="Types that the pages must not have."
     )
-    updated_after: datetime | None = strawberry.field(default=None, description="Changed then or later.")
-    updated_before: datetime | None = strawberry.field(default=None, description="Changed before then.")
-    title_only: bool | None = strawberry.field(default=None, description="The words must stand in its names.")
+    tags: list[str] | None = strawberry.field(default=None, description="Tags that the pages must all have.")
+    excluded_tags: list[str] | None = strawberry.field(default=None, description="Tags that the pages must not have.")
+    statuses: list[WikiPageStatus] | None = strawberry.field(
+        default=None, description="Statuses of the pages. Defaults to active."
+    )
+    updated_after: datetime | None = strawberry.field(
+        default=None, description="Only pages changed at or after this time."
+    )
+    updated_before: datetime | None = strawberry.field(default=None, description="Only pages changed before this time.")
+    title_only: bool | None = strawberry.field(
+        default=None, description="Whether the words must occur in titles or aliases."
+    )
     strict: bool | None = strawberry.field(
         default=None,
-        description="Demote pages that are not grounded: a score is multiplied by the share of the sentences that a "
-        "cited source supports, however old, and by a half where no section cites one.",
+        description=(
+            "Whether to demote pages that are not grounded. Scores are multiplied by the share of "
+            "sentences that a cited source supports, or by 0.5 if no section has citations."
+        ),
     )
 
 
-@strawberry.type(description="A page that is like another one.")
+@strawberry.type(description="A similar page.")
 class WikiRelatedPage:
     page: WikiPage = relation(search.page, "The page.")
-    score: float = column("How like it is: comparable within one list only.")
+    score: float = column("Similarity score. Comparable within one list only.")
 
 
 async def find_hits(
@@ -159,7 +169,9 @@ RELATED = Step(find_related, search.SCORED, cost=SEARCHING)
 
 @strawberry.type
 class SearchQueries:
-    @source(search.hits, f"Search in one wiki; the best first. {GRAMMAR}", access=FOUND, step=HITS, most=50, least=1)
+    @source(
+        search.hits, f"Full-text search in one wiki, best first. {GRAMMAR}", access=FOUND, step=HITS, most=50, least=1
+    )
     def wiki_search(
         tenant_id: strawberry.ID,
         query: str,
@@ -170,7 +182,7 @@ class SearchQueries:
         agent_id: OlderOwner = None,
     ) -> list[WikiSearchHit]: ...
 
-    @source(search.hits, "The same search for mobile clients.", access=FOUND, step=HITS, most=50, least=1)
+    @source(search.hits, "Full-text search in the format of mobile clients.", access=FOUND, step=HITS, most=50, least=1)
     def mobile_wiki_search(
         query: str,
         filter: WikiSearchFilter | None = None,
@@ -183,8 +195,10 @@ class SearchQueries:
 
     @source(
         search.results,
-        "The same search page by page, with totals, facets and corrections. Search walks forward: `first` is 50 at "
-        "most, and there is no `last`. `explain` is for admins.",
+        (
+            "Full-text search with pagination, totals, facets and corrections. Pagination is forward "
+            "only, and `first` is 50 at most. `explain` is for admins."
+        ),
         access=FOUND_TOGETHER,
         step=RESULTS,
         most=50,
@@ -204,7 +218,7 @@ class SearchQueries:
     ) -> WikiSearchConnection: ...
 
     @source(
-        search.hits, "Active pages of its wiki that say the like; the likest first.",
+        search.hits, "Similar active pages of the same wiki, most similar first.",
         access=BY_ID, step=RELATED, limit=LIKE, most=50, least=1,
     )  # fmt: skip
     def related_wiki_pages(page_id: strawberry.ID) -> list[WikiRelatedPage]: ...

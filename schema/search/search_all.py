@@ -24,32 +24,33 @@ from .search_rows import ANYTHING, Row, filter_of, snippet, texts
 search_all = relations.search_all
 
 
-@strawberry.type(description="A page or a passage that a search over both found, and its place in the results.")
+@strawberry.type(description="A found page or passage with its cursor.")
 class WikiSearchAllHit:
-    cursor: str = column("The place of the hit in these results.")
-    score: float = column("The rank: rawScore, for a page times the scoreBoost of its wiki.")
+    cursor: str = column("Cursor of the hit in these results.")
+    score: float = column("Score for ranking: rawScore, multiplied for pages by the scoreBoost of the wiki.")
     raw_score: float = column(
-        "How well it matches, on one scale for pages and passages of all wikis: about 1 is a text of ordinary length "
-        "that says the whole question; names, headings and times weigh beyond that."
+        "Relevance on one scale for pages and passages of all wikis. About 1 for a text of "
+        "average length that contains the whole query; matches in names, headings and dates add "
+        "to it."
     )
-    owner: WikiOwner = relation(relations.owners.of_row, "Whose wiki it lies in.")
-    page: WikiPage | None = relation(relations.search.page, "The page, when a page was found.")
-    passage: WikiPassage | None = relation(relations.passages.node, "The passage, when evidence was found.")
+    owner: WikiOwner = relation(relations.owners.of_row, "Owner of the wiki.")
+    page: WikiPage | None = relation(relations.search.page, "Found page. Null for a passage.")
+    passage: WikiPassage | None = relation(relations.passages.node, "Found passage. Null for a page.")
     superseded_by: WikiPassage | None = relation(
         relations.passages.superseded_by,
-        "The newer passage that was found, too, and says that the one of this hit no longer holds.",
+        "Newer found passage that supersedes this one.",
     )
-    matched_alias: str | None = column("The name of the page that matched, when one did that is not the title.")
-    section: WikiSection | None = relation(relations.search.section, "The section of the page that the snippet is of.")
-    snippet: WikiSnippet | None = relation(relations.search.snippet, "Where it says it best.")
+    matched_alias: str | None = column("Alias of the page that matched, if any.")
+    section: WikiSection | None = relation(relations.search.section, "Section of the snippet.")
+    snippet: WikiSnippet | None = relation(relations.search.snippet, "Most relevant part of the text.")
 
 
-@strawberry.type(description="Some of the pages and passages that a search found, the best first: walked forward.")
+@strawberry.type(description="One page of found pages and passages, best first. Pagination is forward only.")
 class WikiSearchAllResults:
     hits: list[WikiSearchAllHit] = whole(search_all.edges, "The hits with their cursors and scores.")
-    page_info: PageInfo = relation(relations.search.page_info, "Where this page of results lies.")
-    spaces: list[WikiOwner] = whole(search_all.spaces, "The wikis that were searched.")
-    did_you_mean: str | None = column("What was searched for instead, when a word had to be corrected.")
+    page_info: PageInfo = relation(relations.search.page_info, "Position of this page in the results.")
+    spaces: list[WikiOwner] = whole(search_all.spaces, "Searched wikis.")
+    did_you_mean: str | None = column("Corrected query that was searched instead, if a word was misspelt.")
 
 
 async def find_all(
@@ -118,10 +119,13 @@ RESULTS = Step(find_all, search_all.RESULTS, cost=SEARCHING)
 class SearchAllQueries:
     @source(
         search_all.results,
-        "Search in pages and evidence at once, in the caller's own wiki and every shared space that it may read, or in "
-        "the named spaces: one list, the best first. A page counts its score times the scoreBoost of its wiki, and at "
-        "equal scores evidence leads. A filter of one kind leaves the other out unless both are given; so do operators "
-        "of pages, such as `type:`. `first` is 50 at most, and 200 hits can be walked through.",
+        (
+            "Search pages and sources together, in the caller's own wiki and all shared spaces that "
+            "it can read, or in the given spaces. Returns one list, best first. Scores of pages are "
+            "multiplied by the scoreBoost of their wiki; at equal scores, passages come first. A "
+            "filter of one kind excludes the other unless both are given, and so do operators for "
+            "pages, such as `type:`. `first` is 50 at most, and 200 hits can be paged through."
+        ),
         access=FOUND_TOGETHER,
         step=RESULTS,
         most=50,
@@ -130,13 +134,16 @@ class SearchAllQueries:
     def wiki_search_all(
         query: str,
         kinds: Annotated[
-            list[WikiSearchKind] | None, strawberry.argument(name="in", description="Both when left out.")
+            list[WikiSearchKind] | None,
+            strawberry.argument(name="in", description="Kinds to search: pages, sources or both. Defaults to both."),
         ] = None,
         spaces: Annotated[
             list[str] | None,
             strawberry.argument(
-                description="Slugs or ids of owners whose wikis to search, 20 at most. One that the caller may not "
-                "read is NOT_FOUND."
+                description=(
+                    "Slugs or ids of the owners whose wikis to search, 20 at most. A wiki that the "
+                    "caller cannot read is NOT_FOUND."
+                )
             ),
         ] = None,
         filter: WikiSearchFilter | None = None,

@@ -11,82 +11,84 @@ from ..pages.sections import WikiSection
 search = relations.search
 
 
-@strawberry.type(description="A stretch of a snippet that says what was asked for, in Unicode code points of its text.")
+@strawberry.type(description="A matching part of a snippet, in Unicode code points of its text.")
 class WikiHighlight:
-    start: int = column("Where it begins, from 0.")
-    length: int = column("How long it is.")
+    start: int = column("Start, counted from 0.")
+    length: int = column("Length.")
 
 
-@strawberry.type(description="The part of a page that answers best.")
+@strawberry.type(description="Most relevant part of a page.")
 class WikiSnippet:
-    text: str = column("The text as plain text.")
-    html: str = column("The same as safe HTML: everything is escaped but the <mark> around each highlight.")
-    highlights: list[WikiHighlight] = whole(search.highlights, "What to mark in the text, in order and apart.")
+    text: str = column("Snippet as plain text.")
+    html: str = column("Snippet as safe HTML, with a <mark> around each highlight. Everything else is escaped.")
+    highlights: list[WikiHighlight] = whole(
+        search.highlights, "Matches to mark in the text, in order and without overlaps."
+    )
 
 
 @strawberry.type
 class Match:
     """The fields that a hit and an edge share about their page."""
 
-    score: float = column("How well it matches: comparable within one search only.")
-    matched_alias: str | None = column("The name that matched, when one did that is not the title.")
-    section: WikiSection | None = relation(search.section, "The section that the snippet is of.")
+    score: float = column("Relevance score. Comparable within one search only.")
+    matched_alias: str | None = column("Alias that matched, if any.")
+    section: WikiSection | None = relation(search.section, "Section of the snippet.")
     snippet: WikiSnippet | None = relation(search.snippet, "Where its text says it best; null when only a name does.")
 
 
 @strawberry.type(description="A page that a search found.")
 class WikiSearchHit(Match):
     page: WikiPage = relation(search.page, "The page.")
-    score: float = column("How well it matches: comparable within one search only.")
-    matched_alias: str | None = column("The name that matched, when one did that is not the title.")
-    section: WikiSection | None = relation(search.section, "The section that the snippet is of.")
+    score: float = column("Relevance score. Comparable within one search only.")
+    matched_alias: str | None = column("Alias that matched, if any.")
+    section: WikiSection | None = relation(search.section, "Section of the snippet.")
     snippet: WikiSnippet | None = relation(
-        search.snippet, "Where its text says it best; its beginning when only its name does, null without text."
+        search.snippet,
+        "Most relevant part of the text, or its beginning if only the name matches. Null without text.",
     )
 
 
-@strawberry.type(description="A page that a search found, in the shape that mobile clients know.")
+@strawberry.type(description="Search hit in the format of mobile clients.")
 class MobileWikiSearchHit:
     page: WikiPage = relation(search.page, "The page.")
-    score: float = column("How well it matches: comparable within one search only.")
+    score: float = column("Relevance score. Comparable within one search only.")
     matching_memory_ids: list[str] = expression(
         search.matching_refs,
-        "The refs of the sources that the page cites and that say words of the query, the newest first, 20 at most.",
+        "Refs of the cited sources that contain words of the query, newest first, 20 at most.",
     )
 
 
 @strawberry.type(description="A part of a score.")
 class WikiScorePart:
-    name: str = column("What it is for.")
-    value: float = column("How much it gave.")
+    name: str = column("Name of the part.")
+    value: float = column("Value of the part.")
 
 
-@strawberry.type(description="A word of a search as it was looked up.")
+@strawberry.type(description="A word of the query with its weight.")
 class WikiSearchTerm:
-    word: str = column("As it was asked for.")
-    lexeme: str = column("As it was looked up.")
-    pages: int = column("How many pages of the wiki have it.")
-    weight: float = column("What it counts: the rarer, the more.")
+    word: str = column("Word as written in the query.")
+    lexeme: str = column("Stem that was looked up.")
+    pages: int = column("Number of pages that contain it.")
+    weight: float = column("Weight of the word. Rare words have a higher weight.")
 
 
-@strawberry.type(
-    description="Why a page stands where it does. The sum of the parts is its score; a list without words has none."
-)
+@strawberry.type(description="Explanation of a score as a sum of parts. There are none if the query has no words.")
 class WikiSearchExplanation:
-    parts: list[WikiScorePart] = whole(search.score_parts, "What its score is made of.")
-    terms: list[WikiSearchTerm] = whole(search.score_terms, "The words that were looked up.")
+    parts: list[WikiScorePart] = whole(search.score_parts, "Parts of the score.")
+    terms: list[WikiSearchTerm] = whole(search.score_terms, "Words of the query.")
 
 
-@strawberry.type(description="A found page, its place, and why it stands there.")
+@strawberry.type(description="A found page with its cursor and score.")
 class WikiSearchEdge(Match):
-    cursor: str = column("The place of the page in these results.")
-    score: float = column("How well it matches: comparable within one search only.")
-    matched_alias: str | None = column("The name that matched, when one did that is not the title.")
-    section: WikiSection | None = relation(search.section, "The section that the snippet is of.")
+    cursor: str = column("Cursor of the page in these results.")
+    score: float = column("Relevance score. Comparable within one search only.")
+    matched_alias: str | None = column("Alias that matched, if any.")
+    section: WikiSection | None = relation(search.section, "Section of the snippet.")
     snippet: WikiSnippet | None = relation(
-        search.snippet, "Where its text says it best; its beginning when only its name does, null without text."
+        search.snippet,
+        "Most relevant part of the text, or its beginning if only the name matches. Null without text.",
     )
     explanation: WikiSearchExplanation | None = relation(
-        search.explanation, "Why it stands where it does; null unless `explain` was asked for."
+        search.explanation, "Explanation of the score. Null without `explain`."
     )
     node: WikiPage = relation(search.page, "The page.")

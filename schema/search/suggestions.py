@@ -12,16 +12,16 @@ from ..pages.pages import WikiPage
 suggestions = relations.suggestions
 
 
-@strawberry.type(description="A name that begins as somebody types, and whose it is.")
+@strawberry.type(description="A suggested name with its page.")
 class WikiSuggestion:
-    name: str = expression(suggestions.as_written, "The name as it is written.")
-    kind: WikiNameKind = column("What kind of name it is.")
-    page: WikiPage = relation(suggestions.page, "The page that answers to it.")
+    name: str = expression(suggestions.as_written, "Name as written.")
+    kind: WikiNameKind = column("Kind of name.")
+    page: WikiPage = relation(suggestions.page, "Page that it resolves to.")
 
 
-@strawberry.type(description="A page that answers to a name.")
+@strawberry.type(description="A page that a name resolves to.")
 class WikiNamedPage:
-    kind: WikiNameKind = column("As what it answers to the name.")
+    kind: WikiNameKind = column("Kind of name that matched.")
     page: WikiPage = relation(suggestions.page, "The page.")
 
 
@@ -29,8 +29,10 @@ class WikiNamedPage:
 class SuggestionQueries:
     @source(
         suggestions.by_name,
-        "The pages that answer to a name as a link would mean it: by slug, by a slug that they had, by title or by "
-        "another name, whatever its case and accents. Active pages come first, then slugs; each page comes once.",
+        (
+            "The pages that a name resolves to, as in a link: by slug, former slug, title or alias, "
+            "ignoring case and accents. Active pages come first, then matches by slug."
+        ),
         owner=IN_OWNER.owner,
         limit=5,
         most=20,
@@ -48,8 +50,11 @@ class SuggestionQueries:
 
     @source(
         suggestions.by_prefix,
-        "Active pages with a name that begins so, whatever its case and accents, each once by its best name: a whole "
-        "name first, then the shorter ones, then names in which a later word begins so. A space ends the last word.",
+        (
+            "Active pages for completing a name, ignoring case and accents: exact names first, then "
+            "shorter names that start with the text, then names with a later word that starts with "
+            "it. A trailing space ends the last word."
+        ),
         limit=8,
         most=20,
     )
@@ -66,7 +71,7 @@ class SuggestionQueries:
 @strawberry.type(description="A tag of a wiki.")
 class WikiTag:
     tag: str = column("The tag.")
-    count: int = column("How many active pages carry it.")
+    count: int = column("Number of active pages with the tag.")
 
 
 @strawberry.type

@@ -4,32 +4,37 @@ from typing import Annotated
 
 import typer
 
-from ..options import AsJson, Owner, Tenant
+from ..options import AsJson, Owner, Tenant, TextCommand
 from ..output import say, show
 from .pages import run_query
 
 
 def add_to(parent: typer.Typer) -> None:
     example = "Example: cairn context 'kiln glaze' --task 'Order a new kiln' --tenant acme --owner mara"
-    parent.command("context", epilog=example)(context)
+    parent.command("context", cls=TextCommand, epilog=example)(context)
 
 
 def context(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to search for.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Search query.")],
     tenant: Tenant,
     owner: Owner,
     task: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What is to be done: names in it load pages.")
+        str | None, typer.Option(metavar="TEXT", help="Description of the task. Pages that it names are included.")
     ] = None,
-    role: Annotated[str | None, typer.Option(metavar="ROLE", help="Who does it: loads the standards of it.")] = None,
-    budget: Annotated[int, typer.Option(metavar="N", help="Tokens at most, four bytes each: 1 to 100,000.")] = 4_000,
+    role: Annotated[
+        str | None, typer.Option(metavar="ROLE", help="Role of the reader. Standards for this role are included.")
+    ] = None,
+    budget: Annotated[
+        int, typer.Option(metavar="N", help="Maximum number of tokens (of four bytes each), from 1 to 100,000.")
+    ] = 4_000,
     spaces: Annotated[
         list[str] | None,
-        typer.Option("--space", metavar="SLUG", help="From this owner's wiki; several are possible."),
+        typer.Option("--space", metavar="SLUG", help="Include the wiki of this owner. Can be repeated."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a wiki and its shared spaces know for a task, as markdown for a prompt."""
+    """Print what a wiki knows about a task. The output is Markdown for a prompt, and covers shared spaces that the
+    owner can read."""
     asked = {"query": query, "task": task, "role": role, "budget": budget, "spaces": spaces or None}
     found = run_query("context", "wikiContext", tenant, owner, **asked)
     if as_json:

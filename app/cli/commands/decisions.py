@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant
+from ..options import AsJson, Owner, Tenant, TextCommand
 from ..output import say, show
 from .history import wiki_app
 from .pages import ask_as, format_page_name
@@ -33,34 +33,35 @@ def add_to(parent: typer.Typer) -> None:
     place = "--tenant acme --owner mara"
     wiki_app.command(
         "decision",
+        cls=TextCommand,
         epilog=f"Example: cairn wiki decision 'Which database?' --why 'Writes are slow.' --decision MySQL {place}",
     )(decision)
     wiki_app.command("questions", epilog=f"Example: cairn wiki questions --status open {place}")(questions)
 
 
 def decision(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question, or the id of one that waits.")],
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="Question, or the id of an open one.")],
     tenant: Tenant,
     owner: Owner,
     decided: Annotated[
-        str | None, typer.Option("--decision", metavar="TEXT", help="What was decided; without it the question waits.")
+        str | None, typer.Option("--decision", metavar="TEXT", help="Decision. Without it, the question stays open.")
     ] = None,
     withdraw: Annotated[
-        bool, typer.Option("--withdraw", help="Let a question that waits end without a decision; --why may say why.")
+        bool, typer.Option("--withdraw", help="Withdraw an open question. Use --why to give the reason.")
     ] = False,
-    why: Annotated[str, typer.Option(metavar="TEXT", help="Why it matters.")] = "",
+    why: Annotated[str, typer.Option(metavar="TEXT", help="Reason why the question matters.")] = "",
     options: Annotated[
         list[str] | None,
-        typer.Option("--option", metavar="TEXT", help="One that was considered; several may be."),
+        typer.Option("--option", metavar="TEXT", help="Option that was considered. Can be repeated."),
     ] = None,
-    consequences: Annotated[str, typer.Option(metavar="TEXT", help="What follows.")] = "",
-    significance: Annotated[Significance, typer.Option(help="How much depends on it.")] = Significance.MEDIUM,
+    consequences: Annotated[str, typer.Option(metavar="TEXT", help="Consequences of the decision.")] = "",
+    significance: Annotated[Significance, typer.Option(help="Significance of the decision.")] = Significance.MEDIUM,
     supersedes: Annotated[
-        str | None, typer.Option(metavar="SLUG", help="The slug of the decision that this one replaces.")
+        str | None, typer.Option(metavar="SLUG", help="Slug of the decision that this one replaces.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Record a decision as a page that is never edited, or ask for one. Small ones go into the log alone."""
+    """Record a decision, or ask for one. Decisions become pages; minor ones are only logged."""
     from ..session import find_wiki, session
 
     async def work(database: "Database") -> dict[str, Any]:
@@ -105,12 +106,12 @@ def decision(
 def questions(
     tenant: Tenant,
     owner: Owner,
-    status: Annotated[Status | None, typer.Option(help="Of this status; else all.")] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many at most.")] = 20,
+    status: Annotated[Status | None, typer.Option(help="Only entries with this status.")] = None,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Maximum number of results.")] = 20,
     after: Beyond = None,
     as_json: AsJson = False,
 ) -> None:
-    """List questions that wait for a decision, have one, or were withdrawn, the newest first."""
+    """List questions with their decisions, newest first."""
     given = {"status": status and status.value.upper(), "limit": limit, "after": after}
     found = ask_as("reader", "questions", "wikiDecisionQuestions", tenant, owner, given)
     if as_json:

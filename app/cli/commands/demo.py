@@ -11,7 +11,7 @@ def add_to(parent: typer.Typer) -> None:
 
 
 def demo(host: Host = None, port: Port = None) -> None:
-    """Load a sample wiki once and serve it until Ctrl-C. What you change in it stays."""
+    """Load a sample wiki and serve it until Ctrl-C. Your changes are kept between runs."""
     import asyncio
 
     from pydantic import SecretStr

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant
+from ..options import AsJson, Owner, Tenant, TextCommand
 from ..output import say, show
 from .pages import TYPES, ExpectedVersion, PageName, Summary, find_page_id, format_page_name, on_page
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from db.scope import Scope
 
 STDIN = "-"
-Section = Annotated[str | None, typer.Option("--section", metavar="SLUG", help="One section; else the whole text.")]
+Section = Annotated[
+    str | None,
+    typer.Option("--section", metavar="SLUG", help="Slug of the section to change. Defaults to the whole page."),
+]
 
 
 def add_editing(parent: typer.Typer) -> None:
     place = "--tenant acme --owner mara"
-    markdown = {"ignore_unknown_options": True}  # a text may begin like an option: `- a list`
-    parent.command(
-        "edit", context_settings=markdown, epilog=f"Example: cairn edit entity/austin 'pop. 1M' 'pop. 2M' {place}"
-    )(edit)
-    parent.command("append", context_settings=markdown, epilog=f"Example: cairn append entity/austin '- Bats' {place}")(
-        append
+    parent.command("edit", cls=TextCommand, epilog=f"Example: cairn edit topic/menu '- latte' '- flat white' {place}")(
+        edit
     )
+    parent.command("append", cls=TextCommand, epilog=f"Example: cairn append entity/austin '- Bats' {place}")(append)
     parent.command("rename", epilog=f"Example: cairn rename topic/atx --title Austin --slug austin {place}")(rename)
     parent.command("merge", epilog=f"Example: cairn merge topic/atx topic/austin {place}")(merge)
     parent.command("transfer", epilog=f"Example: cairn transfer topic/austin team {place}")(transfer)
@@ -43,18 +43,30 @@ def text_or_stdin(text: str) -> str:
 
 def edit(
     name: PageName,
-    old: Annotated[str, typer.Argument(metavar="OLD", help="Text to replace; whitespace may differ. - for stdin.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="Replacement text; empty to remove it. - for stdin.")],
+    old: Annotated[
+        str,
+        typer.Argument(
+            metavar="OLD", help="Text to replace. Differences in whitespace are ignored. Use - to read it from stdin."
+        ),
+    ],
+    new: Annotated[
+        str,
+        typer.Argument(
+            metavar="NEW", help="Replacement text. Use '' to remove the old text, or - to read it from stdin."
+        ),
+    ],
     tenant: Tenant,
     owner: Owner,
     section: Section = None,
-    replace_all: Annotated[bool, typer.Option("--all", help="Wherever it stands, not in one place alone.")] = False,
+    replace_all: Annotated[bool, typer.Option("--all", help="Replace all occurrences.")] = False,
     expected_version: ExpectedVersion = None,
     summary: Summary = None,
     as_json: AsJson = False,
 ) -> None:
-    """Replace a stretch of a page's text. Refused when it is not there, or not once."""
-    old = text_or_stdin(old)
+    """Replace text on a page. Fails if the text is missing or occurs more than once."""
+    if old == new == STDIN:
+        raise typer.BadParameter("only one of OLD and NEW can be read from stdin", param_hint="NEW")
+    old, new = text_or_stdin(old), text_or_stdin(new)
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
         from resolvers.model.lookup import PageAddress
@@ -90,16 +102,18 @@ def edit(
 
 def append(
     name: PageName,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="Markdown. - for stdin.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Text in Markdown. Use - to read it from stdin.")],
     tenant: Tenant,
     owner: Owner,
     section: Section = None,
-    next_line: Annotated[bool, typer.Option("--next-line", help="Without a blank line before it.")] = False,
+    next_line: Annotated[
+        bool, typer.Option("--next-line", help="Start on the next line, without a blank line before the text.")
+    ] = False,
     expected_version: ExpectedVersion = None,
     summary: Summary = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put a text behind all that a page, or one of its sections, says."""
+    """Append text to a page or to one of its sections."""
     text = text_or_stdin(text)
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
@@ -129,13 +143,15 @@ def rename(
     name: PageName,
     tenant: Tenant,
     owner: Owner,
-    title: Annotated[str | None, typer.Option(metavar="TITLE", help="Its new title; the old one stays a name.")] = None,
-    slug: Annotated[str | None, typer.Option(metavar="SLUG", help="Its new slug; the old one leads to it.")] = None,
+    title: Annotated[str | None, typer.Option(metavar="TITLE", help="New title. The old one becomes an alias.")] = None,
+    slug: Annotated[
+        str | None, typer.Option(metavar="SLUG", help="New slug. The old one still resolves to the page.")
+    ] = None,
     expected_version: ExpectedVersion = None,
     summary: Summary = None,
     as_json: AsJson = False,
 ) -> None:
-    """Give a page another name, also in the texts of the pages that link to it."""
+    """Rename a page and update the links to it on other pages."""
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
         from resolvers.pages.renaming import rename_page
@@ -165,14 +181,14 @@ def rename(
 
 
 def merge(
-    gone: Annotated[list[str], typer.Argument(metavar="TYPE/SLUG…", help="The pages that go, twenty at most.")],
+    gone: Annotated[list[str], typer.Argument(metavar="TYPE/SLUG…", help="Pages to merge, 20 at most.")],
     into: PageName,
     tenant: Tenant,
     owner: Owner,
     expected_version: ExpectedVersion = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put pages into the last one, of the same type. What is left of them is archived."""
+    """Merge pages into the last one. All must have the same type; the merged pages are archived."""
     from .pages import page_name
 
     gone = [page_name(name) for name in gone]
@@ -196,13 +212,13 @@ def merge(
 
 def transfer(
     name: PageName,
-    to: Annotated[str, typer.Argument(metavar="OWNER", help="The owner whose wiki it goes to: slug or id.")],
+    to: Annotated[str, typer.Argument(metavar="OWNER", help="Slug or id of the new owner.")],
     tenant: Tenant,
     owner: Owner,
     expected_version: ExpectedVersion = None,
     as_json: AsJson = False,
 ) -> None:
-    """Give a page to another wiki of the tenant, with its history and evidence."""
+    """Move a page to another wiki of the tenant. Its history and its sources go with it."""
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
         from resolvers.pages.transferring import transfer_page
@@ -218,13 +234,13 @@ def transfer(
 
 
 def archive(
-    names: Annotated[list[str], typer.Argument(metavar="TYPE/SLUG…", help="Pages, a hundred at most.")],
+    names: Annotated[list[str], typer.Argument(metavar="TYPE/SLUG…", help="Pages to archive, 100 at most.")],
     tenant: Tenant,
     owner: Owner,
-    back: Annotated[bool, typer.Option("--back", help="Bring them back instead.")] = False,
+    back: Annotated[bool, typer.Option("--back", help="Unarchive the pages instead.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Put pages away with everything they own, each by itself. Exits with 1 when one could not be."""
+    """Archive pages with their sections, aliases and links. Exits with 1 if a page could not be archived."""
     from .pages import each_page
 
     outcomes = each_page(names, tenant, owner, back=back)
@@ -246,7 +262,7 @@ def add_creating(parent: typer.Typer) -> None:
     text = "'A park in [[austin]].' --tag park"
     parent.command(
         "create",
-        context_settings={"ignore_unknown_options": True},  # a text may begin like an option: `- a list`
+        cls=TextCommand,
         epilog=f"Example: cairn create entity 'Zilker Park' {text} --tenant acme --owner mara",
     )(create)
 
@@ -258,22 +274,34 @@ def page_type(text: str) -> str:
 
 
 def create(
-    type: Annotated[str, typer.Argument(callback=page_type, metavar="TYPE", help="Like entity. It never changes.")],
-    title: Annotated[str, typer.Argument(metavar="TITLE", help="Its name for people.")],
+    type: Annotated[
+        str,
+        typer.Argument(
+            callback=page_type, metavar="TYPE", help="Type of the page, such as entity. It cannot be changed later."
+        ),
+    ],
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="Display name.")],
     tenant: Tenant,
     owner: Owner,
     text: Annotated[
-        str | None, typer.Argument(metavar="TEXT", help="Markdown. - for stdin; else the headings of its type.")
+        str | None,
+        typer.Argument(
+            metavar="TEXT", help="Text in Markdown. Use - to read it from stdin. Defaults to the headings of the type."
+        ),
     ] = None,
-    slug: Annotated[str | None, typer.Option(metavar="SLUG", help="Its name in links; else from the title.")] = None,
-    tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; several are possible.")] = None,
+    slug: Annotated[
+        str | None, typer.Option(metavar="SLUG", help="Slug of the page. Defaults to one made from the title.")
+    ] = None,
+    tags: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag of the page. Can be repeated.")
+    ] = None,
     related: Annotated[
-        list[str] | None, typer.Option(metavar="SLUG", help="A page that it is related to; several are possible.")
+        list[str] | None, typer.Option(metavar="SLUG", help="Slug of a related page. Can be repeated.")
     ] = None,
     summary: Summary = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a page. A title that another page has gets a number into its slug."""
+    """Create a page. If its slug is taken, a number is added to it."""
     from ..session import find_wiki, read_stored, session
 
     body = text and text_or_stdin(text)
@@ -309,13 +337,13 @@ def add_promotions(parent: typer.Typer) -> None:
 
 def suppress(
     name: PageName,
-    section: Annotated[str, typer.Argument(metavar="SECTION", help="The section's slug.")],
+    section: Annotated[str, typer.Argument(metavar="SECTION", help="Slug of the section.")],
     tenant: Tenant,
     owner: Owner,
-    lift: Annotated[bool, typer.Option("--lift", help="Let it grow again.")] = False,
+    lift: Annotated[bool, typer.Option("--lift", help="Allow the promotion again.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Keep a section that lists pages from growing into a page of its own, whatever comes."""
+    """Prevent the promotion of a rollup section to a page."""
     from ..session import find_wiki, session
 
     async def work(database: "Database") -> "Saved":

@@ -24,26 +24,30 @@ def add_to(parent: typer.Typer) -> None:
 
 
 def explain(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A file with a GraphQL document. - for stdin.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="File with a GraphQL document. Use - to read it from stdin.")
+    ],
     tenant: Tenant,
     owner: Owner,
     variables: Annotated[
         str,
-        typer.Option(metavar="JSON", help="The variables: JSON, @FILE, or - for stdin. tenantId and ownerId are set."),
+        typer.Option(
+            metavar="JSON", help="Variables as JSON, @FILE, or - for stdin. tenantId and ownerId are set for you."
+        ),
     ] = "{}",
     operation: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The operation, where the document has several.")
+        str | None, typer.Option(metavar="NAME", help="Name of the operation, if the document has several.")
     ] = None,
     analyze: Annotated[
         bool,
-        typer.Option("--analyze", help="Run it, read-only and rolled back, and show times and buffers."),
+        typer.Option("--analyze", help="Execute the query read-only, roll it back, and show times and buffers."),
     ] = False,
     role: RoleOption = Role.READER,
     as_json: AsJson = False,
 ) -> None:
-    """Show the SQL of a query, its cost, its parameters, and the plan that Postgres has for it.
+    """Show the SQL and the query plan of a GraphQL query. Also shows its cost and its parameters.
 
-    The operation is executed only with --analyze. The plan is the one that the server uses for all values.
+    The query is executed only with --analyze. The plan is the generic one that the server uses for all values.
 
     \b
     cairn explain page.graphql --variables '{"slug": "austin-texas"}'

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, parse_time
+from ..options import AsJson, Owner, Tenant, TextCommand, parse_time
 from ..output import say, show, table
 from .data.backups import restoring
 from .pages import ExpectedVersion, PageName, Summary, on_page, run_query
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from db.database import Database
     from db.scope import Scope
 
-Version = Annotated[int, typer.Argument(metavar="VERSION", min=1, help="As `cairn history` lists them.")]
+Version = Annotated[int, typer.Argument(metavar="VERSION", min=1, help="Version number, as listed by `cairn history`.")]
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -31,11 +31,14 @@ def history(
     name: PageName,
     tenant: Tenant,
     owner: Owner,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many versions at most.")] = 20,
-    before: Annotated[str | None, typer.Option(metavar="CURSOR", help="Older ones: the cursor that was shown.")] = None,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Maximum number of versions.")] = 20,
+    before: Annotated[
+        str | None,
+        typer.Option(metavar="CURSOR", help="Cursor printed by the previous call, to continue with older entries."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the versions of a page, the newest first."""
+    """List the versions of a page, newest first."""
     found = query_page("history", name, tenant, owner, first=limit, after=before)["revisions"]
     if as_json:
         show(found)
@@ -52,7 +55,7 @@ def row(revision: dict[str, Any]) -> tuple[object, ...]:
 
 
 def diff(name: PageName, old: Version, new: Version, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
-    """Show how the text of a page changed from one version to another, as `diff -u` does."""
+    """Show the changes between two versions of a page. The output is a unified diff."""
     from resolvers.errors import NotFound
 
     page = query_page("history", name, tenant, owner, first=1, after=None)
@@ -76,7 +79,7 @@ def restore(
     expected_version: ExpectedVersion = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a new version of a page that says what an earlier one said."""
+    """Restore an earlier version of a page as a new version."""
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
         from resolvers.pages.history import restore_state
@@ -103,7 +106,8 @@ def query_page(document: str, name: str, tenant: str, owner: str, **variables: A
 
 
 wiki_app = typer.Typer(
-    help="Upkeep of a wiki: stubs, claims that no longer hold, its map, its log and its diary.", no_args_is_help=True
+    help="Maintain a wiki. Commands for stubs, claims, proposals, decisions, the knowledge map, the log and the diary.",
+    no_args_is_help=True,
 )
 
 
@@ -118,7 +122,7 @@ class Mode(StrEnum):
 
 @wiki_app.callback()
 def group() -> None:
-    """Upkeep of a wiki: stubs, claims that no longer hold, its map, its log and its diary."""
+    """Maintain a wiki. Commands for stubs, claims, proposals, decisions, the knowledge map, the log and the diary."""
 
 
 def source_name(text: str) -> str:
@@ -130,31 +134,38 @@ def source_name(text: str) -> str:
 
 @wiki_app.command(
     "supersede",
-    epilog="Example: cairn wiki supersede project/ledger 'on Postgres' 'on MySQL' --tenant acme --owner mara",
+    cls=TextCommand,
+    epilog="Example: cairn wiki supersede topic/menu '- latte' '- flat white' --tenant acme --owner mara",
 )
 def supersede(
     name: PageName,
-    fact: Annotated[str, typer.Argument(metavar="FACT", help="What no longer holds, as the page says it.")],
-    replacement: Annotated[str, typer.Argument(metavar="REPLACEMENT", help="What holds now.")],
+    fact: Annotated[str, typer.Argument(metavar="FACT", help="Claim that no longer holds, in the words of the page.")],
+    replacement: Annotated[str, typer.Argument(metavar="REPLACEMENT", help="Claim that holds now, in Markdown.")],
     tenant: Tenant,
     owner: Owner,
-    section: Annotated[str | None, typer.Option(metavar="SLUG", help="One section; else the whole text.")] = None,
+    section: Annotated[
+        str | None, typer.Option(metavar="SLUG", help="Slug of the section to change. Defaults to the whole page.")
+    ] = None,
     stated_by: Annotated[
-        str | None, typer.Option(metavar="KIND/REF", parser=source_name, help="The source that stated the fact.")
+        str | None, typer.Option(metavar="KIND/REF", parser=source_name, help="Source of the old claim.")
     ] = None,
     overridden_by: Annotated[
-        str | None, typer.Option(metavar="KIND/REF", parser=source_name, help="The source that says what holds now.")
+        str | None, typer.Option(metavar="KIND/REF", parser=source_name, help="Source of the new claim.")
     ] = None,
     on: Annotated[
         str | None,
-        typer.Option(metavar="TIME", parser=parse_time, help="Until when it held, like 2026-01-31; else now."),
+        typer.Option(
+            metavar="TIME",
+            parser=parse_time,
+            help="Time until which the old claim held, such as 2026-01-31. Defaults to now.",
+        ),
     ] = None,
-    mode: Annotated[Mode, typer.Option(help="How the text is rewritten.")] = Mode.REPLACE,
+    mode: Annotated[Mode, typer.Option(help="Mode of changing the text.")] = Mode.REPLACE,
     expected_version: ExpectedVersion = None,
     summary: Summary = None,
     as_json: AsJson = False,
 ) -> None:
-    """Record that a claim of a page no longer holds, and let the page say what holds now."""
+    """Supersede a claim on a page. Replaces it by the claim that holds now, and records the old one."""
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
         from datetime import datetime
@@ -207,12 +218,15 @@ class Resolution(StrEnum):
 def contradictions(
     tenant: Tenant,
     owner: Owner,
-    status: Annotated[Status | None, typer.Option(help="Of this status; else all.")] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many at most.")] = 20,
-    after: Annotated[str | None, typer.Option(metavar="CURSOR", help="Older ones: the cursor that was shown.")] = None,
+    status: Annotated[Status | None, typer.Option(help="Only entries with this status.")] = None,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Maximum number of results.")] = 20,
+    after: Annotated[
+        str | None,
+        typer.Option(metavar="CURSOR", help="Cursor printed by the previous call, to continue with older entries."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List claims of pages that contradict each other, the newest first."""
+    """List the contradictions of a wiki, newest first."""
     given = {"status": status and status.value.upper(), "limit": limit, "after": after}
     found = run_query("contradictions", "wikiContradictions", tenant, owner, **given)
     if as_json:
@@ -233,17 +247,20 @@ def contradiction_row(one: dict[str, Any]) -> tuple[object, ...]:
 
 @wiki_app.command(
     "resolve",
+    cls=TextCommand,
     epilog="Example: cairn wiki resolve ID keep-newer 'The landlord confirmed it' --tenant acme --owner mara",
 )
 def resolve(
-    contradiction: Annotated[str, typer.Argument(metavar="ID", help="As `cairn wiki contradictions` lists them.")],
-    resolution: Annotated[Resolution, typer.Argument(help="What holds. The other claim is superseded.")],
-    reason: Annotated[str, typer.Argument(metavar="REASON", help="Why, for those who read it later.")],
+    contradiction: Annotated[
+        str, typer.Argument(metavar="ID", help="Id of the contradiction, as listed by `cairn wiki contradictions`.")
+    ],
+    resolution: Annotated[Resolution, typer.Argument(help="Claim to keep. The other one is superseded.")],
+    reason: Annotated[str, typer.Argument(metavar="REASON", help="Reason for the decision.")],
     tenant: Tenant,
     owner: Owner,
     as_json: AsJson = False,
 ) -> None:
-    """Decide which of two contradicting claims of a page holds."""
+    """Decide which of two contradicting claims holds."""
     from uuid import UUID
 
     from ..session import find_wiki, session

@@ -41,17 +41,19 @@ def add_importing(parent: typer.Typer) -> None:
 
 def import_notes(
     path: Annotated[
-        Path, typer.Argument(metavar="PATH", help="A folder of .md files, a .zip of one, or a .jsonl file.")
+        Path, typer.Argument(metavar="PATH", help="Folder of .md files, .zip archive of such a folder, or .jsonl file.")
     ],
     tenant: Tenant,
     owner: Owner,
-    create: Annotated[bool, typer.Option("--create", help="Make the tenant and the owner if there are none.")] = False,
+    create: Annotated[bool, typer.Option("--create", help="Create the tenant and the owner if missing.")] = False,
     format: Annotated[
-        Format, typer.Option("--format", help="The tool that the notes come from; found out by what the folder holds.")
+        Format,
+        typer.Option("--format", help="Tool that wrote the notes. `auto` detects it from the contents of the folder."),
     ] = Format.AUTO,
     as_json: AsJson = False,
 ) -> None:
-    """Bring notes into a wiki. The same again changes nothing. Exits with 1 when something could not be imported."""
+    """Import notes into a wiki. Importing the same notes again changes nothing. Exits with 1 if a note could not be
+    imported."""
     from db.scope import Role
     from resolvers.errors import BadInput
     from resolvers.import_export import formats
@@ -126,16 +128,16 @@ def export_notes(
     path: Annotated[
         Path,
         typer.Argument(
-            metavar="PATH", help="A folder that is new, empty or an earlier export; or a .zip, or a .jsonl file."
+            metavar="PATH", help="Folder (new, empty or an earlier export), .zip archive or .jsonl file to write."
         ),
     ],
     tenant: Tenant,
     owner: Owner,
-    history: Annotated[bool, typer.Option("--history", help="Every earlier version of each page, too.")] = False,
+    history: Annotated[bool, typer.Option("--history", help="Include all earlier versions of each page.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a wiki out, with archived pages, sources and the mentions. `cairn import` of it gives the same
-    wiki again. Exits with 1 when something could not be written; all else is in the export then."""
+    """Export a wiki. Includes archived pages, sources and mentions, so that `cairn import` restores the same wiki.
+    Exits with 1 if an entry could not be written; the export then contains everything else."""
     from db.scope import Role
     from resolvers.import_export.files import export_path
     from resolvers.transactions.audit import MACHINE, Event, audit_by_itself

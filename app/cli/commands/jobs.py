@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
     from .indexes import Reindexed
 
-Wait = Annotated[bool, typer.Option("--wait", help="Do it here, if no worker does, and say how it went.")]
+Wait = Annotated[
+    bool, typer.Option("--wait", help="Run the job in this process unless a worker takes it, and print the result.")
+]
 PAUSE = 0.2  # seconds between two looks, while another worker is at it
 RETRY_PAUSE = 1.0  # the same while a job waits for its next attempt
 PUT_OFF = timedelta(seconds=30)
@@ -39,14 +41,18 @@ def compile_wiki(
     tenant: Tenant,
     owner: Owner,
     propose: Annotated[
-        bool, typer.Option("--propose", help="Propose all pages for review; those from sources of a run always are.")
+        bool,
+        typer.Option(
+            "--propose",
+            help="Create proposals for review instead of pages. Sources of the kind run always lead to proposals.",
+        ),
     ] = False,
     wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
-    """Ask for a compile of what was retained. A worker does it, or this command with --wait.
+    """Queue a compile job for the sources of a wiki. A worker runs it, or this command with --wait.
 
-    With --wait a failed attempt is tried again here, after the pauses that a worker makes.
+    With --wait, failed attempts are retried with the same delays as in a worker.
     """
     from db.scope import Role
     from resolvers.jobs.queue import ask_for_compile
@@ -204,12 +210,16 @@ def add_rebuilding(parent: typer.Typer) -> None:
 def rebuild(
     tenant: Tenant,
     owner: Owner,
-    name: Annotated[str | None, typer.Argument(metavar="[TYPE/SLUG]", help="Like entity/austin-texas.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Every active page of the wiki.")] = False,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[TYPE/SLUG]", help="Type and slug of the page, such as entity/austin-texas."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Rebuild all active pages of the wiki.")] = False,
     wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write every section anew that cites sources, from those alone. What it said before stays in the history."""
+    """Rewrite a page from the sources that it cites. Sections without citations are unchanged, and the former text is
+    kept in the history."""
     from db.scope import Role
     from resolvers.model.lookup import locate_slug
     from resolvers.sources.compile_requests import rebuild_page, rebuild_wiki
@@ -249,17 +259,20 @@ def add_reindex(parent: typer.Typer) -> None:
 
 def reindex(
     tenant: Annotated[
-        str | None, typer.Option("--tenant", metavar="SLUG", help="Only this tenant's wikis: its slug or id.")
+        str | None, typer.Option("--tenant", metavar="SLUG", help="Only wikis of this tenant (slug or id).")
     ] = None,
     owner: Annotated[
-        str | None, typer.Option("--owner", metavar="SLUG", help="Only this owner's wiki, in the tenant: slug or id.")
+        str | None, typer.Option("--owner", metavar="SLUG", help="Only the wiki of this owner (slug or id).")
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Also read what was read before.")] = False,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Index everything again, including pages and sources that are already indexed."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let search read the pages and sources that it has not read. In all wikis, or in some.
+    """Index new pages and sources for search. Works on all wikis, or on those of a tenant or an owner.
 
-    Others may read and write meanwhile. Ctrl-C loses nothing: run it again, and it goes on.
+    The service can run meanwhile. The command can be interrupted and run again.
     """
     if owner and not tenant:
         raise typer.BadParameter("an owner needs its tenant: add --tenant SLUG")
@@ -285,12 +298,13 @@ def add_worker(parent: typer.Typer) -> None:
 def worker(
     port: Annotated[
         int | None,
-        typer.Option(metavar="N", min=0, max=65535, help="Serve /healthz, /readyz and /metrics on this port."),
+        typer.Option(metavar="N", min=0, max=65535, help="Port on which to serve /healthz, /readyz and /metrics."),
     ] = None,
 ) -> None:
-    """Run compile jobs until Ctrl-C or SIGTERM. Start as many as you like: a wiki is compiled by one at a time.
+    """Run a worker for the job queue until Ctrl-C or SIGTERM. Several workers can run at once; each wiki is compiled
+    by one of them at a time.
 
-    It waits for Postgres and for its migrations, and logs as the service does.
+    It waits until Postgres is available and migrated.
     """
     import asyncio
     import signal

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ...mcp.seed import Seeded
 
-app = typer.Typer(help="The knowledge base of a wiki: its references, by topic.", no_args_is_help=True)
+app = typer.Typer(help="Manage the knowledge entries of a wiki.", no_args_is_help=True)
 
 
 def add_knowledge(parent: typer.Typer) -> None:
@@ -23,17 +23,20 @@ def add_knowledge(parent: typer.Typer) -> None:
 
 @app.callback()
 def group() -> None:
-    """The knowledge base of a wiki: its references, by topic."""
+    """Manage the knowledge entries of a wiki."""
 
 
 @app.command("seed", epilog="Example: cairn knowledge seed ./knowledge --tenant acme --owner mara")
 def seed(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Its *.md files; a first line may be `tags: a,b`.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder of .md files. The first line of each can be `tags: a,b`.")
+    ],
     tenant: Tenant,
     owner: Owner,
     as_json: AsJson = False,
 ) -> None:
-    """Make an entry of each file whose topic, the file's name, is not known yet. Exits with 1 when one was refused."""
+    """Create knowledge entries from files. Each file is named after its topic; known topics are skipped. Exits with 1
+    if a file was refused."""
     from ..session import session
 
     async def work(database: "Database") -> "Seeded":
@@ -62,7 +65,7 @@ def add_mcp(parent: typer.Typer) -> None:
 
 
 def mcp(tenant: Tenant, owner: Owner, role: RoleOption = Role.MEMBER) -> None:
-    """Serve the tools for agents over stdio (MCP) until stdin ends. Over HTTP they are at /mcp of cairn serve."""
+    """Run the MCP server over stdio until stdin is closed. `cairn serve` offers the same tools over HTTP at /mcp."""
     from ...observability.logging import configure
     from ...settings import Settings
     from ..session import session
@@ -90,7 +93,7 @@ def add_tools(parent: typer.Typer) -> None:
 
 
 def tools(as_json: AsJson = False) -> None:
-    """List the tools for agents; with --json their schemas too, as MCP has them. Needs no database."""
+    """List the MCP tools, or with --json their schemas as well. No database is needed."""
     from ...mcp.catalogue import TOOLSETS
 
     listed = [tool.definition() for tool in (*TOOLSETS["all"], *TOOLSETS["chat"])]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, parse_time
+from ..options import AsJson, Owner, Tenant, TextCommand, parse_time
 from ..output import say, show, table
 from .pages import After, Limit, find_page_id, page_name, run_query, say_rest
 
@@ -21,7 +21,7 @@ SHOWN = 3  # findings of a check in the table
 TRIGGER = "command"
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
-app = typer.Typer(help="Say what could be better in a wiki, and mute what is no fault.", invoke_without_command=True)
+app = typer.Typer(help="Check the pages of a wiki for problems, and mute findings.", invoke_without_command=True)
 
 
 class Severity(StrEnum):
@@ -53,25 +53,31 @@ def add_to(parent: typer.Typer) -> None:
 def lint_wiki(
     context: typer.Context,
     tenant: Annotated[
-        str | None, typer.Option("--tenant", metavar="SLUG", envvar="CAIRN_TENANT", help="The tenant's slug or id.")
+        str | None, typer.Option("--tenant", metavar="SLUG", envvar="CAIRN_TENANT", help="Slug or id of the tenant.")
     ] = None,
     owner: Annotated[
         str | None,
-        typer.Option("--owner", metavar="SLUG", envvar="CAIRN_OWNER", help="Whose wiki it is: the owner's slug or id."),
+        typer.Option("--owner", metavar="SLUG", envvar="CAIRN_OWNER", help="Slug or id of the owner of the wiki."),
     ] = None,
     sweep: Annotated[
-        bool, typer.Option("--sweep", help="Let names become pages that were seen in three sources within 30 days.")
+        bool,
+        typer.Option(
+            "--sweep", help="Queue the sweep, which promotes names seen in three sources within 30 days to pages."
+        ),
     ] = False,
     fail_on: Annotated[
         Severity | None,
-        typer.Option("--fail-on", help="Exit with 1 when a check of this severity, or a worse one, has findings."),
+        typer.Option("--fail-on", help="Exit with 1 if there are findings of this severity or a higher one."),
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="A table, JSON, SARIF 2.1.0, or a page.")] = Format.TEXT,
-    muted: Annotated[bool, typer.Option("--muted", help="List muted findings too, with the reasons.")] = False,
-    kept: Annotated[bool, typer.Option("--report/--no-report", help="Keep a report of how much was found.")] = True,
+    form: Annotated[Format, typer.Option("--format", help="Output format. SARIF is version 2.1.0.")] = Format.TEXT,
+    muted: Annotated[bool, typer.Option("--muted", help="Also list muted findings with their reasons.")] = False,
+    kept: Annotated[
+        bool, typer.Option("--report/--no-report", help="Store a report with the number of findings.")
+    ] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Say what could be better: broken links, orphans, contradictions, stale pages and more. No page is edited."""
+    """Check the pages of a wiki for problems. Reports broken links, orphans, contradictions, stale pages and more; no
+    page is edited."""
     if context.invoked_subcommand is not None:
         return
     if tenant is None or owner is None:
@@ -192,25 +198,34 @@ def result(report: "Report", index: int, found: "Finding") -> dict[str, Any]:
     }
 
 
-Check = Annotated[str, typer.Argument(metavar="CHECK", help="As `cairn lint` lists them.")]
-Subject = Annotated[str, typer.Argument(metavar="TYPE/SLUG", help="The page; with --name a name that has none.")]
-ByName = Annotated[bool, typer.Option("--name", help="It is a name without a page.")]
+Check = Annotated[str, typer.Argument(metavar="CHECK", help="Name of the check, as listed by `cairn lint`.")]
+Subject = Annotated[str, typer.Argument(metavar="TYPE/SLUG", help="Page, or with --name a name that has no page.")]
+ByName = Annotated[bool, typer.Option("--name", help="Treat the argument as a name that has no page.")]
 
 
-@app.command("mute", epilog="Example: cairn lint mute orphans topic/austin 'An entry page' --tenant acme --owner mara")
+@app.command(
+    "mute",
+    cls=TextCommand,
+    epilog="Example: cairn lint mute orphans topic/austin 'An entry page' --tenant acme --owner mara",
+)
 def mute(
     check: Check,
     subject: Subject,
-    reason: Annotated[str, typer.Argument(metavar="REASON", help="Why it is no fault, for those who read it later.")],
+    reason: Annotated[str, typer.Argument(metavar="REASON", help="Reason why the finding is not a problem.")],
     tenant: Tenant,
     owner: Owner,
     by_name: ByName = False,
     until: Annotated[
-        str | None, typer.Option(metavar="TIME", parser=parse_time, help="Until then, like 2026-12-31; else for good.")
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            parser=parse_time,
+            help="Time until which the finding is muted, such as 2026-12-31. Defaults to forever.",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Mute what a check finds of a page or a name. It is counted apart, with the reason."""
+    """Mute a finding of a check for a page or a name. Muted findings are counted separately."""
     from datetime import datetime
 
     from resolvers.knowledge.lint_reports import mute_finding
@@ -232,7 +247,7 @@ def mute(
 def unmute(
     check: Check, subject: Subject, tenant: Tenant, owner: Owner, by_name: ByName = False, as_json: AsJson = False
 ) -> None:
-    """Let a check find a page or a name again."""
+    """Unmute a finding of a check for a page or a name."""
     from resolvers.knowledge.lint_reports import unmute_finding
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID | None") -> bool:
@@ -265,7 +280,7 @@ def on_subject(subject: str, by_name: bool, tenant: str, owner: str, work: Any) 
 
 @app.command("reports", epilog="Example: cairn lint reports --tenant acme --owner mara")
 def reports(tenant: Tenant, owner: Owner, limit: Limit = 20, after: After = None, as_json: AsJson = False) -> None:
-    """List the reports of earlier runs, the newest first."""
+    """List the reports of earlier runs, newest first."""
     found = run_query("lint_reports", "wikiLintReports", tenant, owner, limit=limit, after=after)
     if as_json:
         show(found)

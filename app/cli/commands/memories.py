@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from db.database import Database
     from resolvers.import_export.memories import Migrated
 
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder that has the files, without those below.")]
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the files. Subfolders are ignored.")]
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -25,12 +25,13 @@ def add_to(parent: typer.Typer) -> None:
 
 
 def typed_memories(folder: Folder, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
-    """Make pages of memories like feedback_small-batches.md. Exits with 1 when a file was refused."""
+    """Create pages from typed memories. Files are named like feedback_small-batches.md. Exits with 1 if a file was
+    refused."""
     migrate(folder, tenant, owner, as_json, is_typed=True)
 
 
 def insights(folder: Folder, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
-    """Make a theme of each file of insights. Exits with 1 when a file was refused."""
+    """Create theme pages from files of insights. Exits with 1 if a file was refused."""
     migrate(folder, tenant, owner, as_json, is_typed=False)
 
 

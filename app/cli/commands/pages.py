@@ -20,8 +20,11 @@ TYPES = (
 )  # fmt: skip
 
 
-Limit = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many at most.")]
-After = Annotated[str | None, typer.Option(metavar="CURSOR", help="What comes then: the cursor that was shown.")]
+Limit = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Maximum number of results.")]
+After = Annotated[
+    str | None,
+    typer.Option(metavar="CURSOR", help="Cursor printed by the previous call, to continue the list after it."),
+]
 
 
 class Order(StrEnum):
@@ -55,22 +58,36 @@ def pages(
             "--category",
             metavar="TYPE",
             parser=one_type,
-            help="Of this type; several are possible: any of them.",
+            help="Only pages of this type. Can be repeated.",
         ),
     ] = None,
     tags: Annotated[
-        list[str] | None, typer.Option("--tag", metavar="TAG", help="With this tag; several: all of them.")
+        list[str] | None,
+        typer.Option(
+            "--tag", metavar="TAG", help="Only pages with this tag. Can be repeated; pages must have all of the tags."
+        ),
     ] = None,
-    prefix: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="With a title that begins so.")] = None,
+    prefix: Annotated[
+        str | None, typer.Option("--title", metavar="TEXT", help="Only pages whose title starts with this text.")
+    ] = None,
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", parser=parse_time, help="Changed then or later, like 2026-01-31.")
+        str | None,
+        typer.Option(
+            metavar="TIME", parser=parse_time, help="Only pages changed at or after this time, such as 2026-01-31."
+        ),
     ] = None,
-    stubs: Annotated[bool | None, typer.Option("--stubs/--no-stubs", help="Pages of one source at most.")] = None,
-    archived: Annotated[bool, typer.Option("--archived", help="Archived pages instead of active ones.")] = False,
+    stubs: Annotated[
+        bool | None,
+        typer.Option("--stubs/--no-stubs", help="Only stubs (pages of at most one source), or only others."),
+    ] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="List archived pages instead of active ones.")] = False,
     shared: Annotated[
-        bool, typer.Option("--shared", help="Of each shared space that the owner may read, instead of its own wiki.")
+        bool,
+        typer.Option("--shared", help="List the pages of shared spaces that the owner can read."),
     ] = False,
-    order: Annotated[Order, typer.Option(help="Last changed, by title, newest, or most linked first.")] = Order.UPDATED,
+    order: Annotated[
+        Order, typer.Option(help="Sort order: last changed, alphabetical, last created, or most central first.")
+    ] = Order.UPDATED,
     limit: Limit = 50,
     after: After = None,
     as_json: AsJson = False,
@@ -86,7 +103,7 @@ def pages(
     }
     if shared:
         if after:
-            raise typer.BadParameter("it continues the list of one wiki: name a space as --owner", param_hint="--after")
+            raise typer.BadParameter("it works for one wiki only: name a space with --owner", param_hint="--after")
         variables = {"filter": filter, "order": order.upper(), "limit": limit}
         say_shared(read_shared(tenant, owner, variables), as_json)
         return
@@ -156,12 +173,17 @@ def page_name(text: str) -> str:
 
 
 def page(
-    name: Annotated[str, typer.Argument(callback=page_name, metavar="TYPE/SLUG", help="Like entity/austin-texas.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            callback=page_name, metavar="TYPE/SLUG", help="Type and slug of the page, such as entity/austin-texas."
+        ),
+    ],
     tenant: Tenant,
     owner: Owner,
     as_json: AsJson = False,
 ) -> None:
-    """Show a page as markdown, with what links to it."""
+    """Show a page as Markdown, with its backlinks and sources."""
     from resolvers.errors import NotFound
 
     from ..session import session
@@ -245,11 +267,17 @@ if TYPE_CHECKING:
     from db.database import Database
     from db.scope import Scope
 
-PageName = Annotated[str, typer.Argument(callback=page_name, metavar="TYPE/SLUG", help="Like entity/austin-texas.")]
-ExpectedVersion = Annotated[
-    int | None, typer.Option("--expect", metavar="N", help="Refuse if the page has another version.")
+PageName = Annotated[
+    str,
+    typer.Argument(
+        callback=page_name, metavar="TYPE/SLUG", help="Type and slug of the page, such as entity/austin-texas."
+    ),
 ]
-Summary = Annotated[str | None, typer.Option(metavar="TEXT", help="What to say of it in the history.")]
+ExpectedVersion = Annotated[
+    int | None,
+    typer.Option("--expect", metavar="N", help="Version that the page must have; the change is refused otherwise."),
+]
+Summary = Annotated[str | None, typer.Option(metavar="TEXT", help="Summary of the change for the history.")]
 
 Work = Callable[["Database", "Scope", "UUID"], Awaitable[Any]]
 
@@ -320,7 +348,7 @@ if TYPE_CHECKING:
     from db.database import Database
     from resolvers.links.links import DroppedLinks
 
-app = typer.Typer(help="Links that follow from evidence alone.", no_args_is_help=True)
+app = typer.Typer(help="Manage links that were derived from sources.", no_args_is_help=True)
 
 
 def add_links(parent: typer.Typer) -> None:
@@ -329,18 +357,23 @@ def add_links(parent: typer.Typer) -> None:
 
 @app.callback()
 def group() -> None:
-    """Links that follow from evidence alone."""
+    """Manage links that were derived from sources."""
 
 
 @app.command("drop", epilog="Example: cairn links drop 'deterministic:city:*' --dry-run --tenant acme --owner mara")
 def drop(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="deterministic:city:*, co_mention:*, deterministic:* …")],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND", help="Kind of links, such as deterministic:city:*, co_mention:* or deterministic:*."
+        ),
+    ],
     tenant: Tenant,
     owner: Owner,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many there are.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count the links without deleting them.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take back all links of a kind. Those that have another reason stay for that."""
+    """Delete all links of a kind. Links that have another reason as well are kept."""
     from ..session import find_wiki, session
 
     async def work(database: "Database") -> "DroppedLinks":

@@ -4,9 +4,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
-from ..options import AsJson, Owner, Tenant
+from ..options import AsJson, Owner, Tenant, TextCommand
 from ..output import say, show, table
 from .pages import format_page_name, run_query
 from .sources import passage_row
@@ -24,49 +23,41 @@ class Searched(StrEnum):
     SOURCES = "sources"
 
 
-class Searching(TyperCommand):
-    """A question may begin with a word that no page must say: -decaf is no option, for those have two minus signs."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        asked = [] if "--" in args else [one for one in args if one[:1] == "-" != one[1:2]]
-        return super().parse_args(ctx, [*(one for one in args if one not in asked), *(["--", *asked] if asked else [])])
-
-
 def add_to(parent: typer.Typer) -> None:
     example = "Example: cairn search 'austin water' --tenant acme --owner mara"
-    parent.command("search", cls=Searching, epilog=example)(search)
+    parent.command("search", cls=TextCommand, epilog=example)(search)
 
 
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Search query.")],
     tenant: Tenant,
     owner: Owner,
     kinds: Annotated[
-        list[Searched] | None, typer.Option("--in", help="Search in these, in one list; both are possible.")
+        list[Searched] | None, typer.Option("--in", help="Search pages, sources, or both in one list.")
     ] = None,
     spaces: Annotated[
         list[str] | None,
-        typer.Option("--space", metavar="SLUG", help="Search in this owner's wiki; several are possible."),
+        typer.Option("--space", metavar="SLUG", help="Search the wiki of this owner. Can be repeated."),
     ] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=50, help="How many pages at most.")] = 20,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=50, help="Maximum number of results.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Search a wiki, the best first.
+    """Search a wiki.
 
     \b
-    QUERY is words, and any of these:
-      "two words"         a phrase that the page must say
-      -word -"a phrase"   what it must not say
-      type:topic          its type; several: any of them
-      tag:food            its tag; several: all of them
-      status:archived     active (when nothing is said), archived, or any
-      updated:>2026-01    when it last changed: a year, a month or a day, with > >= < <=
-      in:title            words in names only
-      owner:slug          in that wiki
+    QUERY consists of words and of these operators:
+      "two words"         pages that contain this phrase
+      -word -"a phrase"   pages that do not contain it
+      type:topic          pages of this type; if repeated, of any of these types
+      tag:food            pages with this tag; if repeated, with all of these tags
+      status:archived     archived pages; status:any for all pages, status:active is the default
+      updated:>2026-01    pages changed after a year, a month or a day; also with >= < <=
+      in:title            match words in titles and aliases only
+      owner:slug          pages of this owner's wiki
 
     \b
-    With --in or --space hits of pages and of evidence come in one list. Without --space the wiki is searched together
-    with the shared spaces that its owner may read.
+    With --in or --space, pages and passages of sources are listed together. With --in but without --space, the shared
+    spaces that the owner can read are searched as well.
     """
     from ..session import session
 

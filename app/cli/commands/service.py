@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from ...settings import Settings
 
 Workers = Annotated[
-    int | None, typer.Option(metavar="N", min=1, max=64, help="How many processes; else CAIRN_WORKERS, else 1.")
+    int | None,
+    typer.Option(metavar="N", min=1, max=64, help="Number of processes. Defaults to CAIRN_WORKERS, then to 1."),
 ]
 
 
@@ -23,7 +24,7 @@ def add_serve(parent: typer.Typer) -> None:
 
 
 def serve(host: Host = None, port: Port = None, workers: Workers = None) -> None:
-    """Serve GraphQL until Ctrl-C or SIGTERM."""
+    """Run the server: the reader, GraphQL, REST and MCP. Stop it with Ctrl-C or SIGTERM."""
     from ...server.workers import preload
 
     settings = settings_with(host=host, port=port, workers=workers)
@@ -55,16 +56,19 @@ def add_migrate(parent: typer.Typer) -> None:
 
 def migrate(
     no_reindex: Annotated[
-        bool, typer.Option("--no-reindex", help="Only say what search has yet to read: until then it does not find it.")
+        bool,
+        typer.Option("--no-reindex", help="Skip indexing and print how many pages and sources search cannot find yet."),
     ] = False,
     restored: Annotated[
-        bool, typer.Option("--restored", help="A backup was restored: clients that follow changes have to start again.")
+        bool,
+        typer.Option("--restored", help="Expire the cursors of change feeds. Use it after you have restored a backup."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Bring the database to the newest schema. Then search reads the pages that it has not read.
+    """Apply pending database migrations. Then index pages and sources that search has not indexed yet.
 
-    Safe to run at any time, by several at once. Stopped while search reads, it has migrated all the same.
+    It is safe to run it at any time, and more than once at a time. If it is interrupted while indexing, the
+    migrations are complete.
     """
     import asyncio
 
@@ -170,7 +174,8 @@ def add_status(parent: typer.Typer) -> None:
 
 
 def status(as_json: AsJson = False) -> None:
-    """Say which database is used and what is in it. Changes nothing; exits with 1 when it cannot be used as it is."""
+    """Show the database in use and a summary of its contents. Exits with 1 if the database is unavailable or lacks
+    migrations."""
     from ...settings import Settings
     from ..inventory import database_state
 
@@ -196,11 +201,11 @@ def add_schema(parent: typer.Typer) -> None:
 
 
 def schema(
-    rest: Annotated[bool, typer.Option("--rest", help="The OpenAPI document of the REST API instead.")] = False,
-    admin: Annotated[bool, typer.Option("--admin", help="The OpenAPI document of /api/admin instead.")] = False,
-    older: Annotated[bool, typer.Option("--v0", help="The GraphQL schema of /graphql/v0 instead.")] = False,
+    rest: Annotated[bool, typer.Option("--rest", help="Print the OpenAPI document of the REST API instead.")] = False,
+    admin: Annotated[bool, typer.Option("--admin", help="Print the OpenAPI document of /api/admin instead.")] = False,
+    older: Annotated[bool, typer.Option("--v0", help="Print the GraphQL schema of /graphql/v0 instead.")] = False,
 ) -> None:
-    """Print the GraphQL schema. Needs no database."""
+    """Print the GraphQL schema. No database is needed."""
     if rest:
         from ...rest.application import contract_text
 
@@ -216,8 +221,10 @@ def schema(
     say((v0 if older else root).sdl().rstrip())
 
 
-app = typer.Typer(help="Trusted documents: what clients may ask by an id.", no_args_is_help=True)
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder that CAIRN_DOCUMENTS_DIR names.")]
+app = typer.Typer(help="Manage trusted documents, which clients call by id.", no_args_is_help=True)
+Folder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="Folder of trusted documents (see CAIRN_DOCUMENTS_DIR).")
+]
 FAILURE = 1
 
 
@@ -227,10 +234,12 @@ def add_documents(parent: typer.Typer) -> None:
 
 @app.command("check", epilog="Example: cairn documents check ./documents")
 def check(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder, as CAIRN_DOCUMENTS_DIR names it, or a file.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="Folder of documents (see CAIRN_DOCUMENTS_DIR), or a single file.")
+    ],
     as_json: AsJson = False,
 ) -> int:
-    """Compare every document with its id, the schema and the limits. Needs no database."""
+    """Check trusted documents. Compares them with their ids, the schema and the limits; no database is needed."""
     from ...documents.folder import read_path, refusals
     from ...http.request import document_limits
     from ...settings import Settings
@@ -250,10 +259,11 @@ def check(
 @app.command("add", epilog="Example: cairn documents add ./documents queries/page.graphql")
 def add(
     folder: Folder,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="A file with one GraphQL document.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="File with one GraphQL document.")],
     as_json: AsJson = False,
 ) -> None:
-    """Put documents into the folder under their SHA-256, and print the ids. None, if one of them is not valid."""
+    """Add documents to the folder and print their ids. Files are named by their SHA-256. Adds none if one of them is
+    invalid."""
     from ...documents.folder import add_documents
     from ...http.request import document_limits
     from ...settings import Settings

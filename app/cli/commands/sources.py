@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant, parse_time
+from ..options import AsJson, Owner, Tenant, TextCommand, parse_time
 from ..output import say, show, table
 from .history import wiki_app
 from .jobs import Wait, finish_jobs, say_batch, sum_jobs
@@ -16,7 +16,7 @@ from .pages import After, Limit, one_type, read_wiki, run_query, say_rest
 if TYPE_CHECKING:
     from db.database import Database
 
-app = typer.Typer(help="Evidence that was kept.", no_args_is_help=True)
+app = typer.Typer(help="Manage the sources of a wiki.", no_args_is_help=True)
 
 
 def add_sources(parent: typer.Typer) -> None:
@@ -40,13 +40,13 @@ def list_sources(
     tenant: Tenant,
     owner: Owner,
     kinds: Annotated[
-        list[Kind] | None, typer.Option("--kind", help="Of this kind; several are possible: any of them.")
+        list[Kind] | None, typer.Option("--kind", help="Only sources of this kind. Can be repeated.")
     ] = None,
     limit: Limit = 50,
     after: After = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the evidence of a wiki, the newest first."""
+    """List the sources of a wiki, newest first."""
     if kinds or after:
         wanted = [kind.upper() for kind in kinds] if kinds else None
         found = run_query("sources", "wikiSources", tenant, owner, kinds=wanted, limit=limit, after=after)
@@ -67,19 +67,23 @@ def row(source: dict[str, Any]) -> tuple[object, ...]:
     return f"{source['kind'].lower()}/{source['ref']}", source["version"], title, source["capturedAt"], source["id"]
 
 
-@app.command("search", epilog="Example: cairn sources search 'why was the kiln replaced' --tenant acme --owner mara")
+@app.command(
+    "search",
+    cls=TextCommand,
+    epilog="Example: cairn sources search 'why was the kiln replaced' --tenant acme --owner mara",
+)
 def search_sources(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help='Words, "a phrase", -word, dates.')],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help='Search query: words, "a phrase", -excluded, dates.')],
     tenant: Tenant,
     owner: Owner,
     kinds: Annotated[
-        list[Kind] | None, typer.Option("--kind", help="Of this kind; several are possible: any of them.")
+        list[Kind] | None, typer.Option("--kind", help="Only sources of this kind. Can be repeated.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=50, help="How many at most.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=50, help="Maximum number of results.")] = 10,
     after: After = None,
     as_json: AsJson = False,
 ) -> None:
-    """Search in the evidence of a wiki, the best passages first."""
+    """Search the sources of a wiki."""
     wanted = [kind.upper() for kind in kinds] if kinds else None
     asked = {"query": query, "kinds": wanted, "limit": limit, "after": after}
     found = run_query("source_search", "wikiSearchSources", tenant, owner, **asked)
@@ -108,14 +112,14 @@ def passage_row(edge: dict[str, Any]) -> tuple[object, ...]:
     epilog="Example: cairn sources forget daily_note/2026-02-15 --reason 'asked for' --tenant acme --owner mara --wait",
 )
 def forget(
-    source: Annotated[str, typer.Argument(metavar="KIND/REF", help="Like daily_note/2026-02-15; or the source's id.")],
+    source: Annotated[str, typer.Argument(metavar="KIND/REF", help="Source such as daily_note/2026-02-15, or its id.")],
     tenant: Tenant,
     owner: Owner,
-    reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why. It is kept.")] = None,
+    reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Reason. It is stored.")] = None,
     wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
-    """Erase a source, all versions of it, and by a job all that was written from it."""
+    """Forget a source. Erases all of its versions, and queues a job that erases everything written from it."""
     from db.scope import Role
     from resolvers.sources.sources import find_repeating, forget_source, locate_source
 
@@ -171,16 +175,16 @@ class Done:
 def retain(
     path: Annotated[
         Path,
-        typer.Argument(metavar="PATH", help="A .jsonl file with a source on each line, or a folder of texts."),
+        typer.Argument(metavar="PATH", help="File in .jsonl format with one source per line, or folder of text files."),
     ],
     tenant: Tenant,
     owner: Owner,
-    create: Annotated[bool, typer.Option("--create", help="Make the tenant and the owner if there are none.")] = False,
+    create: Annotated[bool, typer.Option("--create", help="Create the tenant and the owner if missing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Keep sources, and ask for a compile of the wiki. The same again changes nothing.
+    """Add sources to a wiki and queue a compile job. Adding the same sources again changes nothing.
 
-    Exits with 1 when something could not be kept.
+    Exits with 1 if a source could not be added.
     """
     from db.scope import Role
 
@@ -255,33 +259,34 @@ def say_done(done: Done) -> None:
 
 
 def ingest(
-    place: Annotated[str, typer.Argument(metavar="PATH|URL", help="A file, or where the text of --text comes from.")],
+    place: Annotated[str, typer.Argument(metavar="PATH|URL", help="File to ingest, or the URL of --text.")],
     tenant: Tenant,
     owner: Owner,
     category: Annotated[
         str | None,
-        typer.Option(metavar="TYPE", parser=one_type, help="The type of its page, like source. It is asked for."),
+        typer.Option(metavar="TYPE", parser=one_type, help="Type of the page, such as source. It is required."),
     ] = None,
     text: Annotated[
-        Path | None, typer.Option("--text", metavar="FILE", help="The file of a URL, as it was saved. - for stdin.")
+        Path | None, typer.Option("--text", metavar="FILE", help="Saved file of the URL. Use - to read it from stdin.")
     ] = None,
     address: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Where a file comes from, if not from this path.")
+        str | None, typer.Option(metavar="ADDRESS", help="Path or URL that the file comes from. Defaults to the path.")
     ] = None,
     media_type: Annotated[
-        str | None, typer.Option("--media-type", metavar="TYPE", help="Like text/html; found out if left out.")
+        str | None,
+        typer.Option("--media-type", metavar="TYPE", help="Media type, such as text/html; else detected."),
     ] = None,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Its title, if not the one that it says.")] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title. Defaults to the title of the file.")] = None,
     captured: Annotated[
         str | None,
-        typer.Option("--captured-at", metavar="TIME", parser=parse_time, help="When it is from: 2026-01-31."),
+        typer.Option("--captured-at", metavar="TIME", parser=parse_time, help="Date of the file, such as 2026-01-31."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep a file as it is, read its text as a source, and make a page of it, or propose one.
+    """Ingest a file as a source. Stores the file, reads its text, and creates or proposes a page from it.
 
-    The same file again changes nothing; other bytes from the same place are a new version. What it says is data:
-    sentences that are addressed to agents are listed, and never followed.
+    Ingesting the same file again changes nothing; a changed file becomes a new version of the source. Its text is
+    data: sentences that address agents are listed, never followed.
     """
     from datetime import datetime
 
@@ -346,13 +351,13 @@ def file_bytes(path: Path | None) -> bytes | None:
     "original", epilog="Example: cairn sources original document/notes/kiln.pdf -o kiln.pdf --tenant acme --owner mara"
 )
 def original(
-    source: Annotated[str, typer.Argument(metavar="KIND/REF", help="Like url/https://…; or the source's id.")],
+    source: Annotated[str, typer.Argument(metavar="KIND/REF", help="Source such as url/https://…, or its id.")],
     tenant: Tenant,
     owner: Owner,
-    out: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - for stdout.")],
+    out: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="File to write, or - for stdout.")],
     as_json: AsJson = False,
 ) -> None:
-    """Write the file that a source was read from, byte for byte."""
+    """Download the original file of a source."""
     import sys
 
     from db.scope import Role

@@ -22,9 +22,11 @@ def add_to(parent: typer.Typer) -> None:
 
 
 def watch(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
-    """Follow what changes in a wiki until Ctrl-C: a line for each change, or with --json an object on each line.
+    """Print the changes of a wiki as they happen, until Ctrl-C. Each change is one line; with --json, one JSON object
+    per line.
 
-    RESYNC says that changes may have been missed, as it does in the beginning: read anew what you keep.
+    RESYNC, which is also the first line, means that changes may have been missed: read again whatever you have
+    cached.
     """
     import asyncio
     import signal

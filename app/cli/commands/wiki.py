@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..options import AsJson, Owner, Tenant
+from ..options import AsJson, Owner, Tenant, TextCommand
 from ..output import print_status, say, show, table
 from .edit import Section, merge, page_type, rename, text_or_stdin, transfer
 from .history import source_name, wiki_app
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from db.database import Database
     from db.scope import Scope
 
-MARKDOWN = {"ignore_unknown_options": True}  # a text may begin like an option: `- a list`
-Cited = Annotated[
-    str, typer.Option("--source", metavar="KIND/REF", parser=source_name, help="The source that says so.")
+Cited = Annotated[str, typer.Option("--source", metavar="KIND/REF", parser=source_name, help="Source of the text.")]
+Lines = Annotated[int, typer.Option(metavar="N", min=1, max=200, help="Maximum number of lines.")]
+Beyond = Annotated[
+    str | None,
+    typer.Option("--after", metavar="CURSOR", help="Cursor printed by the previous call, to continue after it."),
 ]
-Lines = Annotated[int, typer.Option(metavar="N", min=1, max=200, help="How many lines of it at most.")]
-Beyond = Annotated[str | None, typer.Option("--after", metavar="CURSOR", help="What follows this cursor.")]
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -44,12 +44,12 @@ def add_to(parent: typer.Typer) -> None:
     note = "--source daily_note/2026-03-02"
     wiki_app.command(
         "stub",
-        context_settings=MARKDOWN,
+        cls=TextCommand,
         epilog=f"Example: cairn wiki stub entity 'Las Lajas' 'A mill in Costa Rica.' {note} {place}",
     )(stub)
     wiki_app.command(
         "append",
-        context_settings=MARKDOWN,
+        cls=TextCommand,
         epilog=f"Example: cairn wiki append project/ledger 'MySQL it is.' {note} {place}",
     )(append)
     wiki_app.command("rebuild", epilog=f"Example: cairn wiki rebuild --all {place} --wait")(rebuild)
@@ -60,7 +60,7 @@ def add_to(parent: typer.Typer) -> None:
     wiki_app.command("merge", epilog=f"Example: cairn wiki merge entity/nyc entity/new-york {place}")(merge)
     wiki_app.command("rename", epilog=f"Example: cairn wiki rename entity/nyc --slug new-york {place}")(rename)
     wiki_app.command("transfer", epilog=f"Example: cairn wiki transfer entity/nyc team {place}")(transfer)
-    wiki_app.command("query", epilog=f"Example: cairn wiki query 'small batches' {place}")(search)
+    wiki_app.command("query", cls=TextCommand, epilog=f"Example: cairn wiki query 'small batches' {place}")(search)
     wiki_app.command("lint", epilog=f"Example: cairn wiki lint {place}")(lint_wiki)
     wiki_app.command("knowledge-map", epilog=f"Example: cairn wiki knowledge-map {place}")(map_wiki)
     wiki_app.command("map", epilog=f"Example: cairn wiki map --type concept {place}")(map_wiki)
@@ -73,25 +73,31 @@ def add_to(parent: typer.Typer) -> None:
 
 
 def stub(
-    type: Annotated[str, typer.Argument(callback=page_type, metavar="TYPE", help="Like concept. It never changes.")],
-    title: Annotated[str, typer.Argument(metavar="TITLE", help="Its name for people.")],
+    type: Annotated[
+        str,
+        typer.Argument(
+            callback=page_type, metavar="TYPE", help="Type of the page, such as concept. It cannot be changed later."
+        ),
+    ],
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="Display name.")],
     tenant: Tenant,
     owner: Owner,
     text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="Markdown for the first section of its type. - for stdin.")
+        str, typer.Argument(metavar="TEXT", help="Text of the first section, in Markdown. Use - to read it from stdin.")
     ] = "",
     source: Annotated[
         str | None,
-        typer.Option("--source", metavar="KIND/REF", parser=source_name, help="The source that says so."),
+        typer.Option("--source", metavar="KIND/REF", parser=source_name, help="Source of the text."),
     ] = None,
-    why: Annotated[str, typer.Option(metavar="TEXT", help="The section Why; a concept needs it.")] = "",
+    why: Annotated[str, typer.Option(metavar="TEXT", help="Text of the section Why, which a concept needs.")] = "",
     how: Annotated[
-        str, typer.Option("--how-to-apply", metavar="TEXT", help="The section How to apply; a concept needs it.")
+        str,
+        typer.Option("--how-to-apply", metavar="TEXT", help="Text of the section How to apply, which a concept needs."),
     ] = "",
     summary: Summary = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a page with the sections of its type and one source. Refused where a page is called so already."""
+    """Create a stub. It has the sections of its type and one source. Fails if a page of this name exists."""
     from ..session import find_wiki, read_stored, session
 
     text = text_or_stdin(text)
@@ -115,7 +121,7 @@ def stub(
 
 def append(
     name: PageName,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="Markdown. - for stdin.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Text in Markdown. Use - to read it from stdin.")],
     tenant: Tenant,
     owner: Owner,
     source: Cited,
@@ -124,7 +130,7 @@ def append(
     summary: Summary = None,
     as_json: AsJson = False,
 ) -> None:
-    """Append a paragraph to a page, in its last section unless one is named, and cite the source there."""
+    """Append a cited paragraph to a page. Without --section, the last section gets it."""
     text = text_or_stdin(text)
 
     async def work(database: "Database", scope: "Scope", page_id: "UUID") -> dict[str, Any]:
@@ -151,7 +157,7 @@ def append(
 
 
 def targets(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
-    """List the wikis that an owner may read, its own first: its role, the score boost and the pages by type."""
+    """List the wikis that an owner can read. Shows the role, the score boost and the number of pages by type."""
     from ..session import find_wiki, session
 
     async def work(database: "Database") -> list[dict[str, Any]]:
@@ -183,19 +189,19 @@ def map_wiki(
     owner: Owner,
     types: Annotated[
         list[str] | None,
-        typer.Option("--type", metavar="TYPE", parser=one_type, help="Only of this type; several are possible."),
+        typer.Option("--type", metavar="TYPE", parser=one_type, help="Only pages of this type. Can be repeated."),
     ] = None,
     limit: Lines = 100,
     after: Beyond = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the knowledge map as markdown: pages by type, as links with a sentence each, stubs marked."""
+    """Print the knowledge map as Markdown. It lists all pages by type, with a summary of each."""
     chosen = [one.upper() for one in types] if types else None
     say_part(run_query("map", "wikiKnowledgeMap", tenant, owner, types=chosen, first=limit, after=after), as_json)
 
 
 def log(tenant: Tenant, owner: Owner, limit: Lines = 100, after: Beyond = None, as_json: AsJson = False) -> None:
-    """Print the activity log as markdown: what was done, when and by whom, the newest first."""
+    """Print the activity log as Markdown, newest first."""
     say_part(run_query("log", "wikiActivityLog", tenant, owner, first=limit, after=after), as_json)
 
 
@@ -203,16 +209,18 @@ def diary(
     tenant: Tenant,
     owner: Owner,
     since: Annotated[
-        str | None, typer.Option(metavar="DAY", help="The first day, like 2026-01-31; else a week until the last.")
+        str | None,
+        typer.Option(metavar="DAY", help="First day, such as 2026-01-31. Defaults to a week before the last day."),
     ] = None,
-    until: Annotated[str | None, typer.Option(metavar="DAY", help="The last day, told too; else today.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="DAY", help="Last day, inclusive. Defaults to today.")] = None,
     zone: Annotated[
-        str | None, typer.Option("--zone", metavar="NAME", help="The time zone of the days, like Europe/Berlin; UTC.")
+        str | None,
+        typer.Option("--zone", metavar="NAME", help="Time zone of the days, such as Europe/Berlin. Defaults to UTC."),
     ] = None,
-    lines: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many entries of a day at most.")] = 20,
+    lines: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Maximum number of entries per day.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Print what was synthesized, superseded, merged, proposed, decided and forgotten, in words, by day."""
+    """Print the diary as Markdown. It tells what happened on each day."""
     found = run_query("diary", "wikiDiary", tenant, owner, since=since, until=until, timeZone=zone, lines=lines)
     if as_json:
         show(found)
@@ -249,12 +257,12 @@ class Decision(StrEnum):
 def proposals(
     tenant: Tenant,
     owner: Owner,
-    status: Annotated[ProposalStatus | None, typer.Option(help="Of this status; else all.")] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="How many at most.")] = 20,
+    status: Annotated[ProposalStatus | None, typer.Option(help="Only entries with this status.")] = None,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=100, help="Maximum number of results.")] = 20,
     after: Beyond = None,
     as_json: AsJson = False,
 ) -> None:
-    """List changes that wait for a reviewer, and what became of others, the newest first."""
+    """List proposals, newest first."""
     given = {"status": status and status.value.upper(), "limit": limit, "after": after}
     found = ask_as("member", "proposals", "wikiProposals", tenant, owner, given)
     if as_json:
@@ -274,14 +282,18 @@ def proposals(
 
 
 def decide(
-    proposals: Annotated[list[str], typer.Argument(metavar="ID...", help="As `cairn wiki proposals` lists them.")],
+    proposals: Annotated[
+        list[str], typer.Argument(metavar="ID...", help="Ids of the proposals, as listed by `cairn wiki proposals`.")
+    ],
     tenant: Tenant,
     owner: Owner,
-    decision: Annotated[Decision, typer.Option("--as", help="What becomes of them.")] = Decision.ACCEPT,
-    reason: Annotated[str | None, typer.Option(metavar="TEXT", help="Why, for the author; needed to decline.")] = None,
+    decision: Annotated[Decision, typer.Option("--as", help="Decision for all of these proposals.")] = Decision.ACCEPT,
+    reason: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Reason for the author. Required to decline.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Accept, decline or withdraw proposals, each by itself. Exits with 1 when one could not be."""
+    """Accept, decline or withdraw proposals. Exits with 1 if one of them could not be decided."""
     from uuid import UUID
 
     from ..session import find_wiki, session

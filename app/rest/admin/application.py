@@ -48,12 +48,13 @@ from .paths import (
     tenant_named,
 )
 
-ABOUT = """
-For the operators of a service: customers (tenants), the owners of wikis in them, API keys and tokens. It is served only
-where `CAIRN_ADMIN_TOKEN` is set. Every error is a problem (RFC 9457). Lists go on with `cursor`, the `next` of what
-came before. `Idempotency-Key` is refused: slugs are taken once, and answers that hold a secret are never stored.
-"""
-BEARER = {"type": "http", "scheme": "bearer", "description": "The operators' token: CAIRN_ADMIN_TOKEN."}
+ABOUT = (
+    "API for operators: tenants, owners, API keys, tokens and webhooks. It is served only if "
+    "`CAIRN_ADMIN_TOKEN` is set. Errors are problems (RFC 9457). To continue a list, pass its `next` "
+    "as `cursor`. `Idempotency-Key` is refused: slugs are unique, and responses with a secret are "
+    "never stored."
+)
+BEARER = {"type": "http", "scheme": "bearer", "description": "Token of the operator: CAIRN_ADMIN_TOKEN."}
 NOBODY = UUID(int=0)
 OPERATOR = Scope(NOBODY, NOBODY, Role.ADMIN, BY, ())
 """Who asks here, for limits alone: no tenant has this id, so this scope reads and writes nothing."""
@@ -165,7 +166,7 @@ async def list_tenants(call: Caller, limit: Limit = 50, cursor: AfterSlug = None
     responses=problems(*SENT),
 )
 async def create_tenant(call: Caller, given: admin_models.NewTenant) -> Response:
-    """Make a tenant. A slug that is taken answers 409 `SLUG_TAKEN`."""
+    """Create a tenant. Fails with 409 `SLUG_TAKEN` if the slug is taken."""
     check_no_idempotency_key(call)
     made = await tenants.create_tenant(call.endpoint.database, given.slug, given.name or given.slug, by=BY)
     return await answer_created(call, tenant_shown(made))
@@ -190,7 +191,7 @@ async def list_owners(call: Caller, tenant: TenantName, limit: Limit = 50, curso
     responses=problems(*SENT, 404),
 )
 async def create_owner(call: Caller, tenant: TenantName, given: admin_models.NewOwner) -> Response:
-    """Make an owner with an empty wiki. A slug that is taken answers 409 `SLUG_TAKEN`."""
+    """Create an owner with an empty wiki. Fails with 409 `SLUG_TAKEN` if the slug is taken."""
     check_no_idempotency_key(call)
     tenant_id, kind = await tenant_named(call, tenant), owners.OwnerKind(given.kind.value)
     name = given.name or given.slug
@@ -205,14 +206,14 @@ async def create_owner(call: Caller, tenant: TenantName, given: admin_models.New
     responses=problems(*SENT, 404),
 )
 async def update_owner(call: Caller, tenant: TenantName, owner: OwnerName, given: admin_models.OwnerUpdate) -> Response:
-    """Change settings of an owner's wiki; those that are left out stay as they are."""
+    """Update the settings of an owner's wiki. Omitted settings are unchanged."""
     check_no_idempotency_key(call)
     rules = None if given.write_policy is None else [one.rule() for one in given.write_policy]
     tenant_id, database = await tenant_named(call, tenant), call.endpoint.database
     found = await owners.find_owner(database, tenant_id, owner)
     settings = owners.WikiSettings(**given.model_dump(exclude={"write_policy"}), write_policy=rules)
     if settings == owners.WikiSettings():
-        raise BadInput("Give a setting that is to change.", "score_boost")
+        raise BadInput("Give at least one setting to change.", "score_boost")
     changed = await owners.set_owner_settings(database, tenant_id, found.id, settings, by=BY)
     return await answer_write(call, orjson.dumps(owner_shown(changed)), 200)
 
@@ -221,7 +222,7 @@ async def update_owner(call: Caller, tenant: TenantName, owner: OwnerName, given
     "/tenants/{tenant}/keys", operation_id="listApiKeys", response_model=admin_models.ApiKeys, responses=reading(404)
 )
 async def list_keys(call: Caller, tenant: TenantName, limit: Limit = 50, cursor: AfterId = None) -> Response:
-    """List the API keys of a tenant, the oldest first, without the keys themselves."""
+    """List the API keys of a tenant, oldest first, without the keys themselves."""
     tenant_id = await tenant_named(call, tenant)
     found = await api_keys.list_api_keys(call.endpoint.database, tenant_id, after=cursor, limit=limit + 1)
     return await answer(call, list_body(found, limit, key_shown, "id"))
@@ -235,7 +236,7 @@ async def list_keys(call: Caller, tenant: TenantName, limit: Limit = 50, cursor:
     responses=problems(*SENT, 404),
 )
 async def create_key(call: Caller, tenant: TenantName, given: admin_models.NewKey) -> Response:
-    """Make an API key and show it, this once. If the answer is lost, revoke the key by its id and make another."""
+    """Create an API key. It is shown only once; if the response is lost, revoke it by its id and create another."""
     check_no_idempotency_key(call)
     tenant_id, database = await tenant_named(call, tenant), call.endpoint.database
     named = await owners.find_owners(database, tenant_id, given.owners)
@@ -260,7 +261,8 @@ async def create_key(call: Caller, tenant: TenantName, given: admin_models.NewKe
     responses=problems(*SENT, 404),
 )
 async def rotate_key(call: Caller, tenant: TenantName, id: UUID, given: admin_models.KeyRotation) -> Response:
-    """Give an API key another secret and show it, this once; the former one is accepted for the overlap."""
+    """Replace the secret of an API key and show the new one, only once. The old secret is accepted until the overlap
+    ends."""
     check_no_idempotency_key(call)
     tenant_id, overlap = await tenant_named(call, tenant), timedelta(seconds=given.overlap_seconds)
     issued = await api_keys.rotate_api_key(call.endpoint.database, tenant_id, id, overlap, by=BY)
@@ -270,7 +272,7 @@ async def rotate_key(call: Caller, tenant: TenantName, id: UUID, given: admin_mo
 
 @routes.delete("/tenants/{tenant}/keys/{id}", operation_id="revokeApiKey", status_code=204, responses=problems(404))
 async def revoke_key(call: Caller, tenant: TenantName, id: UUID) -> Response:
-    """End an API key from the next request on. Revoking it again changes nothing."""
+    """Revoke an API key, effective from the next request. Revoking it again changes nothing."""
     await api_keys.revoke_api_key(call.endpoint.database, await tenant_named(call, tenant), id, by=BY)
     return Response(status_code=204, headers={"Cache-Control": "no-store"})
 
@@ -283,7 +285,8 @@ async def revoke_key(call: Caller, tenant: TenantName, id: UUID) -> Response:
     responses=problems(*SENT, 404),
 )
 async def create_token(call: Caller, tenant: TenantName, given: admin_models.NewToken) -> Response:
-    """Sign a short-lived token for an owner; 403 where tokens come from another issuer. It cannot be revoked."""
+    """Create a short-lived token for an owner. It cannot be revoked. Fails with 403 if tokens come from another
+    issuer."""
     check_no_idempotency_key(call)
     tenant_id = await tenant_named(call, tenant)
     owner = await owners.find_owner(call.endpoint.database, tenant_id, given.owner)

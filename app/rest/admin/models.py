@@ -17,42 +17,44 @@ from ..models import Listed, Moment, RequestModel, ResponseModel
 TTL_MAX = 86_400  # seconds
 NewSlug = Annotated[str, Field(min_length=1, max_length=SLUG.most, examples=["acme"])]
 Name = Annotated[
-    str | None, Field(min_length=1, max_length=CALLED.most, description="The name for people; else the slug.")
+    str | None, Field(min_length=1, max_length=CALLED.most, description="Display name. Defaults to the slug.")
 ]
-OwnerName = Annotated[str, Field(min_length=1, max_length=SLUG.most, description="The owner's slug or id.")]
-Role = Annotated[WikiRole, Field(strict=False, description="What the credential may do at most.")]
+OwnerName = Annotated[str, Field(min_length=1, max_length=SLUG.most, description="Slug or id of the owner.")]
+Role = Annotated[WikiRole, Field(strict=False, description="Maximum role of the credential.")]
 Actor = Literal["agent", "user", "service"]
 KeyScope = Literal["wiki:read", "wiki:write", "wiki:admin"]
 Ceiling = Literal["internal", "confidential", "secret"]
 Threshold = Literal["low", "medium", "high"]
 ActorGiven = Annotated[
-    Actor | None, Field(description="The kind of author that history names; what the owner is if left out.")
+    Actor | None, Field(description="Kind of author that the history names. Defaults to the kind of the owner.")
 ]
 
 
 class NewTenant(RequestModel):
-    """A customer, with nothing in it."""
+    """Tenant to create."""
 
     slug: NewSlug
     name: Name = None
 
 
 class NewOwner(RequestModel):
-    """An owner with an empty wiki."""
+    """Owner to create, with an empty wiki."""
 
     kind: Annotated[WikiOwnerKind, Field(strict=False)]
     slug: NewSlug
     name: Name = None
     language: Annotated[
-        str, Field(max_length=CALLED.most, description="What its pages are written in, like german, de or de-AT.")
+        str, Field(max_length=CALLED.most, description="Language of the pages, such as german, de or de-AT.")
     ] = ENGLISH
 
 
 class WriteRule(RequestModel):
-    """A rule of a write policy. One for a type of pages goes before that for all types."""
+    """Rule of a write policy. A rule for one page type has precedence over a rule for all types."""
 
     role: Annotated[WikiWriterRole, Field(strict=False)]
-    page_type: Annotated[WikiPageType | None, Field(strict=False, description="All types if left out.")] = None
+    page_type: Annotated[
+        WikiPageType | None, Field(strict=False, description="Type of the pages. Defaults to all.")
+    ] = None
     policy: Annotated[Policy, Field(strict=False)]
 
     def rule(self) -> PolicyRule:
@@ -60,85 +62,103 @@ class WriteRule(RequestModel):
 
 
 class OwnerUpdate(RequestModel):
-    """A change of an owner's settings. What is left out stays."""
+    """Changes of the settings of an owner. Omitted fields are unchanged."""
 
     score_boost: Annotated[
         float | None,
-        Field(ge=0, le=10, description="By what scores of its pages are multiplied beside evidence; 0.9 by default."),
+        Field(
+            ge=0,
+            le=10,
+            description="Factor for scores of its pages when pages and sources are searched together. 0.9 by default.",
+        ),
     ] = None
     write_policy: Annotated[
         list[WriteRule] | None,
-        Field(max_length=RULES_MAX, description="All rules anew. Writes that no rule is about are written."),
+        Field(
+            max_length=RULES_MAX,
+            description="Rules that replace the write policy. Writes without a matching rule are open.",
+        ),
     ] = None
     min_sources_for_synthesis: Annotated[
-        int | None, Field(ge=1, le=100, description="Sources that a page cites before a model writes its text.")
+        int | None,
+        Field(ge=1, le=100, description="Number of sources that a page must cite before a model writes its text."),
     ] = None
     stale_after_days: Annotated[
-        int | None, Field(ge=1, le=3_650, description="Days without a change until lint calls a page stale.")
+        int | None, Field(ge=1, le=3_650, description="Days without a change after which lint reports a page as stale.")
     ] = None
     oversize_characters: Annotated[
-        int | None, Field(ge=1_000, le=1_000_000, description="Characters from which on lint calls a page too long.")
+        int | None,
+        Field(ge=1_000, le=1_000_000, description="Number of characters from which lint reports a page as too long."),
     ] = None
     lint_min_pages: Annotated[
-        int | None, Field(ge=1, le=1_000, description="Pages that say a name before lint asks for its page.")
+        int | None,
+        Field(
+            ge=1,
+            le=1_000,
+            description="Number of pages that must mention a name before lint reports that it needs a page.",
+        ),
     ] = None
     lint_every_days: Annotated[
-        int | None, Field(ge=0, le=365, description="Days until a worker lints the wiki again; 0 for never.")
+        int | None, Field(ge=0, le=365, description="Days between two runs of lint by a worker, or 0 for never.")
     ] = None
     lint_after_sources: Annotated[
-        int | None, Field(ge=0, le=1_000, description="New sources until a worker lints the wiki; 0 for never.")
+        int | None,
+        Field(ge=0, le=1_000, description="Number of new sources after which a worker runs lint, or 0 for never."),
     ] = None
     requires_sensitivity: Annotated[
         bool | None, Field(description="Whether lint asks for a sensitivity of every page.")
     ] = None
-    reader_ceiling: Annotated[Ceiling | None, Field(description="The most sensitive that readers see.")] = None
-    member_ceiling: Annotated[Ceiling | None, Field(description="The most sensitive that members by grant see.")] = None
+    reader_ceiling: Annotated[Ceiling | None, Field(description="Highest sensitivity that readers can read.")] = None
+    member_ceiling: Annotated[
+        Ceiling | None, Field(description="Highest sensitivity that members by grant can read.")
+    ] = None
     decision_threshold: Annotated[
-        Threshold | None, Field(description="The least significance of a decision that gets a page.")
+        Threshold | None, Field(description="Minimum significance of a decision that gets a page.")
     ] = None
 
 
 class NewKey(RequestModel):
-    """An API key. The first owner's wiki is the one that it works in."""
+    """API key to create. The wiki of the first owner is the default."""
 
-    name: Annotated[str, Field(min_length=1, max_length=CALLED.most, description="What the key is for.")]
+    name: Annotated[str, Field(min_length=1, max_length=CALLED.most, description="Purpose of the key.")]
     role: Annotated[
-        WikiRole | None, Field(strict=False, description="What it may do at most; what its scopes allow if left out.")
+        WikiRole | None, Field(strict=False, description="Maximum role. Defaults to the role that the scopes allow.")
     ] = None
-    scopes: Annotated[
-        list[KeyScope] | None, Field(max_length=3, description="They take away what the role may besides.")
-    ] = None
+    scopes: Annotated[list[KeyScope] | None, Field(max_length=3, description="Scopes that limit the role.")] = None
     networks: Annotated[
         list[Annotated[str, Field(max_length=50)]] | None,
         Field(
-            max_length=NETWORKS_MAX, description="Networks from which it is accepted, like 203.0.113.0/24; else all."
+            max_length=NETWORKS_MAX,
+            description="Networks from which the key is accepted, such as 203.0.113.0/24. Defaults to all.",
         ),
     ] = None
     owners: Annotated[list[OwnerName], Field(min_length=1, max_length=OWNERS_MAX)]
-    expires_at: Annotated[Moment | None, Field(description="When it ends by itself; never if left out.")] = None
+    expires_at: Annotated[Moment | None, Field(description="Time at which it expires. Defaults to never.")] = None
     actor: ActorGiven = None
 
 
 class KeyRotation(RequestModel):
-    """Another secret for a key."""
+    """Rotation of the secret of a key."""
 
     overlap_seconds: Annotated[
         int,
-        Field(ge=0, le=int(OVERLAP_MAX.total_seconds()), description="For how long the former one is accepted still."),
+        Field(
+            ge=0, le=int(OVERLAP_MAX.total_seconds()), description="Seconds for which the old secret is still accepted."
+        ),
     ] = int(OVERLAP.total_seconds())
 
 
 class NewToken(RequestModel):
-    """A signed token for one owner."""
+    """Token to create for one owner."""
 
     owner: OwnerName
     role: Role = WikiRole.MEMBER
-    ttl: Annotated[int, Field(ge=1, le=TTL_MAX, description="How many seconds it lives.")] = 3600
+    ttl: Annotated[int, Field(ge=1, le=TTL_MAX, description="Lifetime in seconds.")] = 3600
     actor: ActorGiven = None
 
 
 class Tenant(ResponseModel):
-    """A customer. Nothing is ever shared between two of them."""
+    """Tenant. Tenants share no data."""
 
     id: UUID
     slug: str
@@ -182,7 +202,7 @@ class Owners(Listed):
 
 
 class ApiKey(ResponseModel):
-    """An API key without the key itself. `owners` are slugs."""
+    """API key without the key itself. `owners` are slugs."""
 
     id: UUID
     name: str
@@ -195,18 +215,18 @@ class ApiKey(ResponseModel):
     revoked_at: datetime | None
     scopes: list[KeyScope]
     networks: list[str]
-    used_at: Annotated[datetime | None, Field(description="To about a minute.")]
-    former_until: Annotated[datetime | None, Field(description="Until when its former secret is accepted as well.")]
+    used_at: Annotated[datetime | None, Field(description="Time of the last use, to about a minute.")]
+    former_until: Annotated[datetime | None, Field(description="Time until which the former secret is accepted.")]
 
 
 class ApiKeys(Listed):
-    """API keys of a tenant, the oldest first; expired and revoked ones too."""
+    """API keys of a tenant, oldest first, including expired and revoked ones."""
 
     items: list[ApiKey]
 
 
 class IssuedKey(ResponseModel):
-    """A new API key. `key` is shown this once: it is stored as a hash."""
+    """New API key. `key` is shown only once: it is stored as a hash."""
 
     id: UUID
     key: str
@@ -214,7 +234,7 @@ class IssuedKey(ResponseModel):
 
 
 class RotatedKey(ResponseModel):
-    """An API key with another secret. `key` is shown this once; the former one is accepted until `former_until`."""
+    """API key with its new secret. `key` is shown only once; the former one is accepted until `former_until`."""
 
     id: UUID
     key: str
@@ -222,10 +242,10 @@ class RotatedKey(ResponseModel):
 
 
 class IssuedToken(ResponseModel):
-    """A new token, for `Authorization: Bearer`."""
+    """New token for `Authorization: Bearer`."""
 
     token: str
     tenant_id: UUID
     owner_id: UUID
     role: WikiRole
-    expires_in: Annotated[int, Field(description="Seconds.")]
+    expires_in: Annotated[int, Field(description="Lifetime in seconds.")]

@@ -30,17 +30,17 @@ class AdminRoute(WikiRoute):
 
 
 routes = APIRouter(route_class=AdminRoute, tags=["admin"])
-TenantName = Annotated[str, Path(max_length=SLUG.most, description="The tenant's slug or id.", examples=["acme"])]
-OwnerName = Annotated[str, Path(max_length=SLUG.most, description="The owner's slug or id.", examples=["ada"])]
-AfterSlug = Annotated[str | None, Query(max_length=SLUG.most, description="`next` of the items before.")]
-AfterId = Annotated[UUID | None, Query(description="`next` of the items before.")]
+TenantName = Annotated[str, Path(max_length=SLUG.most, description="Slug or id of the tenant.", examples=["acme"])]
+OwnerName = Annotated[str, Path(max_length=SLUG.most, description="Slug or id of the owner.", examples=["ada"])]
+AfterSlug = Annotated[str | None, Query(max_length=SLUG.most, description="`next` of the previous response.")]
+AfterId = Annotated[UUID | None, Query(description="`next` of the previous response.")]
 
 
 def check_no_idempotency_key(call: Call) -> None:
     """Refuse the header Idempotency-Key: one that did nothing would promise what is not kept."""
     if idempotency_key(call.request.scope) is not None:
         raise IdempotencyKeyNotAllowed(
-            "Nothing is stored for repetitions here. Send this without Idempotency-Key; if the answer is lost, list "
+            "Idempotency-Key is not supported here. Send the request without it; if the response is lost, list "
             "what there is."
         )
 

@@ -39,56 +39,69 @@ Event = Literal[
 ]  # fmt: skip
 Kinds = Annotated[
     list[Change | Event],
-    Field(max_length=20, description="Empty for all changes of pages; events of proposals have to be named."),
+    Field(
+        max_length=20,
+        description="Kinds of events. Empty for all changes of pages; events of proposals must be listed.",
+    ),
 ]
 PageTypes = list[Annotated[WikiPageType, Field(strict=False)]]
-Ceiling = Annotated[WikiSensitivity, Field(strict=False, description="It is told nothing of more sensitive pages.")]
+Ceiling = Annotated[
+    WikiSensitivity, Field(strict=False, description="Highest sensitivity of the pages whose events are sent.")
+]
 
 
 class NewWebhook(RequestModel):
-    """A webhook. Without owners, kinds or types it is told of all changes of pages."""
+    """Webhook to create. Without owners, kinds or types it receives all changes of pages."""
 
     url: Annotated[str, Field(min_length=1, max_length=URL_MAX, examples=["https://app.example.org/hooks/cairn"])]
     owners: Annotated[
-        OwnerNames | None, Field(max_length=OWNERS_MAX, description="Only of these wikis, by slug or id.")
+        OwnerNames | None,
+        Field(max_length=OWNERS_MAX, description="Slugs or ids of the owners whose events are sent. Empty for all."),
     ] = None
     kinds: Kinds | None = None
-    types: Annotated[PageTypes | None, Field(max_length=20, description="Only of pages of these types.")] = None
+    types: Annotated[
+        PageTypes | None, Field(max_length=20, description="Types of the pages whose events are sent. Empty for all.")
+    ] = None
     ceiling: Ceiling = WikiSensitivity.INTERNAL
 
 
 class WebhookUpdate(RequestModel):
-    """Changes of a webhook. What is left out stays as it is, and an empty list is for all."""
+    """Changes of a webhook. Omitted fields are unchanged; an empty list stands for all."""
 
     url: Annotated[str | None, Field(min_length=1, max_length=URL_MAX)] = None
     owners: Annotated[OwnerNames | None, Field(max_length=OWNERS_MAX)] = None
     kinds: Kinds | None = None
     types: Annotated[PageTypes | None, Field(max_length=20)] = None
     ceiling: Ceiling | None = None
-    enabled: Annotated[bool | None, Field(description="False to queue nothing more for it, true to begin again.")] = (
-        None
-    )
+    enabled: Annotated[bool | None, Field(description="False to stop queuing events, true to resume.")] = None
 
 
 class SecretRotation(RequestModel):
-    """Another secret for a webhook."""
+    """Rotation of the secret of a webhook."""
 
     overlap_seconds: Annotated[
         int,
-        Field(ge=0, le=int(OVERLAP_MAX.total_seconds()), description="For how long deliveries are signed with both."),
+        Field(
+            ge=0,
+            le=int(OVERLAP_MAX.total_seconds()),
+            description="Seconds for which deliveries are signed with both secrets.",
+        ),
     ] = int(OVERLAP.total_seconds())
 
 
 class Redelivery(RequestModel):
-    """Deliveries that are sent again."""
+    """Deliveries to send again."""
 
     delivery_id: Annotated[
-        UUID | None, Field(strict=False, description="This one, even if it has arrived; else all that are dead.")
+        UUID | None,
+        Field(
+            strict=False, description="Id of one delivery, even if it was delivered. Defaults to all dead deliveries."
+        ),
     ] = None
 
 
 class Webhook(ResponseModel):
-    """A webhook without its secret. `owners` are slugs."""
+    """Webhook without its secret. `owners` are slugs."""
 
     id: UUID
     url: str
@@ -101,17 +114,20 @@ class Webhook(ResponseModel):
     failing_since: datetime | None
     disabled_at: datetime | None
     disabled_reason: str | None
-    former_until: Annotated[datetime | None, Field(description="Until when the former secret signs as well.")]
+    former_until: Annotated[
+        datetime | None, Field(description="Time until which deliveries are also signed with the former secret.")
+    ]
 
 
 class Webhooks(Listed):
-    """Webhooks of a tenant, the oldest first."""
+    """Webhooks of a tenant, oldest first."""
 
     items: list[Webhook]
 
 
 class IssuedWebhook(ResponseModel):
-    """The secret of a webhook, which is shown this once; the former one signs as well until `former_until`."""
+    """Signing secret of a webhook, shown only once. Deliveries are signed with the former one as well until
+    `former_until`."""
 
     id: UUID
     secret: str
@@ -119,14 +135,12 @@ class IssuedWebhook(ResponseModel):
 
 
 class Delivery(ResponseModel):
-    """A change that is sent to a webhook, or was. `id` is the header webhook-id of each attempt; `owner` is a slug."""
+    """Delivery of an event to a webhook. `id` is the header webhook-id of each attempt; `owner` is a slug."""
 
     id: UUID
     owner: str
-    event: Annotated[str, Field(description="The type of what is sent.", examples=["proposal.accepted"])]
-    kind: Annotated[
-        Change, Field(description="Of the change; a proposal is created, or updated by what becomes of it.")
-    ]
+    event: Annotated[str, Field(description="Type of the event.", examples=["proposal.accepted"])]
+    kind: Annotated[Change, Field(description="Kind of the change. Events of proposals are created or updated.")]
     proposal_id: UUID | None
     page_id: UUID | None
     page_type: WikiPageType | None
@@ -142,7 +156,7 @@ class Delivery(ResponseModel):
 
 
 class Deliveries(Listed):
-    """Deliveries of a webhook, the newest first."""
+    """Deliveries of a webhook, newest first."""
 
     items: list[Delivery]
 
@@ -155,7 +169,7 @@ class Redelivered(ResponseModel):
 
 @routes.get("/tenants/{tenant}/webhooks", operation_id="listWebhooks", response_model=Webhooks, responses=reading(404))
 async def list_webhooks(call: Caller, tenant: TenantName, limit: Limit = 50, cursor: AfterId = None) -> Response:
-    """List the webhooks of a tenant, the oldest first, without their secrets."""
+    """List the webhooks of a tenant, oldest first, without their secrets."""
     tenant_id = await tenant_named(call, tenant)
     found = await webhooks.list_webhooks(call.endpoint.database, tenant_id, after=cursor, limit=limit + 1)
     return await answer(call, list_body(found, limit, webhook_shown, "id"))
@@ -169,7 +183,7 @@ async def list_webhooks(call: Caller, tenant: TenantName, limit: Limit = 50, cur
     responses=problems(*SENT, 404),
 )
 async def create_webhook(call: Caller, tenant: TenantName, given: NewWebhook) -> Response:
-    """Make a webhook and show its secret, this once. If the answer is lost, rotate the secret."""
+    """Create a webhook. Its secret is shown only once; if the response is lost, rotate the secret."""
     check_no_idempotency_key(call)
     tenant_id = await tenant_named(call, tenant)
     draft = webhooks.WebhookDraft(
@@ -190,7 +204,7 @@ async def create_webhook(call: Caller, tenant: TenantName, given: NewWebhook) ->
     responses=problems(*SENT, 404),
 )
 async def update_webhook(call: Caller, tenant: TenantName, id: UUID, given: WebhookUpdate) -> Response:
-    """Change a webhook, for what is written from now on; what waits goes to a new address, too."""
+    """Update a webhook. Applies to events from now on; pending deliveries go to a new URL as well."""
     check_no_idempotency_key(call)
     tenant_id = await tenant_named(call, tenant)
     named = None if given.owners is None else await owner_ids(call, tenant_id, given.owners)
@@ -203,7 +217,7 @@ async def update_webhook(call: Caller, tenant: TenantName, id: UUID, given: Webh
     "/tenants/{tenant}/webhooks/{id}", operation_id="deleteWebhook", status_code=204, responses=problems(404)
 )
 async def delete_webhook(call: Caller, tenant: TenantName, id: UUID) -> Response:
-    """Delete a webhook, and all that waits for it."""
+    """Delete a webhook and its pending deliveries."""
     await webhooks.delete_webhook(call.endpoint.database, await tenant_named(call, tenant), id, by=BY)
     return Response(status_code=204, headers={"Cache-Control": "no-store"})
 
@@ -215,7 +229,7 @@ async def delete_webhook(call: Caller, tenant: TenantName, id: UUID) -> Response
     responses=problems(*SENT, 404),
 )
 async def rotate_secret(call: Caller, tenant: TenantName, id: UUID, given: SecretRotation) -> Response:
-    """Give a webhook another secret and show it, this once."""
+    """Replace the signing secret of a webhook and show the new one, only once."""
     check_no_idempotency_key(call)
     tenant_id, overlap = await tenant_named(call, tenant), timedelta(seconds=given.overlap_seconds)
     issued = await webhooks.rotate_webhook_secret(call.endpoint.database, tenant_id, id, overlap, by=BY)
@@ -232,11 +246,11 @@ async def list_deliveries(
     call: Caller,
     tenant: TenantName,
     id: UUID,
-    status: Annotated[WebhookDeliveryStatus | None, Query(description="Only those with this status.")] = None,
+    status: Annotated[WebhookDeliveryStatus | None, Query(description="Only deliveries with this status.")] = None,
     limit: Limit = 50,
     cursor: AfterId = None,
 ) -> Response:
-    """List the deliveries of a webhook, the newest first."""
+    """List the deliveries of a webhook, newest first."""
     tenant_id, chosen = await tenant_named(call, tenant), None if status is None else DeliveryStatus(status.value)
     found = await webhooks.list_deliveries(
         call.endpoint.database, tenant_id, id, status=chosen, before=cursor, limit=limit + 1
@@ -251,7 +265,7 @@ async def list_deliveries(
     responses=problems(*SENT, 404),
 )
 async def redeliver(call: Caller, tenant: TenantName, id: UUID, given: Redelivery) -> Response:
-    """Send a delivery again, or all that are dead, 10,000 at most. They keep their ids."""
+    """Redeliver one delivery, or all dead ones, 10,000 at most. Deliveries keep their ids."""
     check_no_idempotency_key(call)
     tenant_id = await tenant_named(call, tenant)
     number = await webhooks.redeliver(call.endpoint.database, tenant_id, id, given.delivery_id, by=BY)

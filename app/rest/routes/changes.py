@@ -16,7 +16,7 @@ from ..responses import answer
 
 
 class Change(ResponseModel):
-    """The last change of a page; `page` as it is now, archived ones too."""
+    """Last change of a page. `page` is its current state, even if archived."""
 
     position: int
     page_id: UUID
@@ -26,7 +26,7 @@ class Change(ResponseModel):
 
 
 class Changes(Listed):
-    """`resume` is the `cursor` with which to ask later for what has changed since."""
+    """List of changes. `resume` is the `cursor` for requesting later changes."""
 
     items: list[Change]
     resume: str | None
@@ -37,9 +37,10 @@ routes = APIRouter(route_class=WikiRoute, tags=["changes"])
 
 @routes.get("/changes", operation_id="listChanges", response_model=Changes, responses=reading(410))
 async def list_changes(call: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
-    """List every page once, by its last change; with the `resume` of before as `cursor`, those that changed since.
+    """List all pages by their last change. Pass `resume` of an earlier response as `cursor` to list the changes since
+    then.
 
-    410 `CURSOR_EXPIRED` means that a backup was restored: start again without a cursor.
+    The error `CURSOR_EXPIRED` (410) means that a backup was restored: start again without a cursor.
     """
     found = (await read(call, "changes", "RestChanges", first=limit, after=cursor))["found"]
     items = [responses.change(one) for one in found["nodes"]]
@@ -47,7 +48,7 @@ async def list_changes(call: Caller, limit: Limit = 50, cursor: Cursor = None) -
 
 
 class AuditEvent(ResponseModel):
-    """An event of security. `times` counts refusals of the same kind within a minute."""
+    """Event of the audit log. `times` counts refusals of the same kind within a minute."""
 
     id: UUID
     at: datetime
@@ -66,9 +67,11 @@ class AuditEvents(Listed):
     items: list[AuditEvent]
 
 
-ActionName = Annotated[str | None, Query(max_length=100, description="This one, or all of one like `api_key`.")]
-ActorName = Annotated[str | None, Query(max_length=200, description="Who did it.")]
-Since = Annotated[Moment | None, Query(description="Then or later, as 2026-11-20T10:00:00Z.")]
+ActionName = Annotated[
+    str | None, Query(max_length=100, description="Name of an action, or of a group of actions such as `api_key`.")
+]
+ActorName = Annotated[str | None, Query(max_length=200, description="Id of the actor.")]
+Since = Annotated[Moment | None, Query(description="Only events at or after this time, such as 2026-11-20T10:00:00Z.")]
 
 
 @routes.get("/audit-events", operation_id="listAuditEvents", response_model=AuditEvents, responses=reading())
@@ -81,7 +84,7 @@ async def list_audit_events(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Response:
-    """List the audit log of the tenant, the newest first. For admins."""
+    """List the audit log of the tenant, newest first. For admins."""
     given: dict[str, Any] = {"action": action, "actor": actor, "since": since and since.isoformat()}
     paging: dict[str, Any] = {"first": limit, "after": cursor, "outcome": outcome and outcome.upper()}
     found = (await read(call, "audit", "RestAudit", **given, **paging))["found"]

@@ -22,18 +22,18 @@ from ..responses import Row, answer, answer_write
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 Decided = Literal["keep_newer", "keep_older", "both_hold"]
-Status = Annotated[WikiContradictionStatus | None, Query(description="Of this status.")]
+Status = Annotated[WikiContradictionStatus | None, Query(description="Only entries with this status.")]
 
 
 class ClaimSource(ResponseModel):
-    """The source that states a claim."""
+    """Source of a claim."""
 
     kind: SourceKind
     ref: str
 
 
 class Contradiction(ResponseModel):
-    """Two claims of a page that cannot both hold. `suggestion` is null where somebody has to weigh them."""
+    """Two claims of a page that cannot both hold. `suggestion` is null if people have to decide."""
 
     id: UUID
     status: Literal["open", "resolved", "dismissed"]
@@ -55,7 +55,7 @@ class Contradictions(Listed):
 
 
 class Decision(RequestModel):
-    """A decision and its reason. The claim that is not kept is superseded by the other one."""
+    """Resolution of a contradiction and its reason. The claim that is not kept is superseded."""
 
     resolution: Annotated[Resolution, Field(strict=False)]
     reason: Annotated[str, Field(min_length=1, max_length=REASON.most)]
@@ -65,7 +65,7 @@ class Decision(RequestModel):
 async def list_contradictions(
     call: Caller, status: Status = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Response:
-    """List claims of pages that contradict each other, the newest first."""
+    """List the contradictions of the wiki, newest first."""
     given: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
     found = (await read(call, "contradictions", "RestContradictions", **given))["found"]
     return await answer(call, responses.list_body(found, list(map(claim_row, found["nodes"]))))
@@ -78,7 +78,7 @@ async def list_contradictions(
     responses=problems(*SENT, 404),
 )
 async def resolve(call: Caller, id: UUID, given: Decision) -> Response:
-    """Decide which of two contradicting claims holds; the other one is superseded and leaves the page."""
+    """Resolve a contradiction. The claim that is not kept is superseded and removed from the page."""
 
     async def work(database: Database) -> Any:
         await resolve_contradiction(database, call.wiki, id, given.resolution, given.reason)

@@ -33,12 +33,12 @@ from ..responses import Row, answer, answer_write
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 Part = Annotated[str, Field(min_length=1, max_length=PART_MAX)]
 Options = Annotated[tuple[str, ...], Field(max_length=OPTIONS_MAX, strict=False)]
-Weight = Annotated[Significance, Field(strict=False, description="How much depends on it.")]
-Status = Annotated[WikiDecisionStatus | None, Query(description="Of this status.")]
+Weight = Annotated[Significance, Field(strict=False, description="Significance of the decision.")]
+Status = Annotated[WikiDecisionStatus | None, Query(description="Only entries with this status.")]
 
 
 class Question(ResponseModel):
-    """A question that waits for a decision, has one, or was withdrawn; one that was logged alone has no page."""
+    """Question: open, decided or withdrawn. A decision that was only logged has no page."""
 
     id: UUID
     question: str
@@ -47,7 +47,7 @@ class Question(ResponseModel):
     significance: Literal["low", "medium", "high"]
     status: Literal["open", "decided", "withdrawn"]
     decision: str | None
-    reason: Annotated[str | None, Field(description="Why it was withdrawn.")]
+    reason: Annotated[str | None, Field(description="Reason for the withdrawal.")]
     page: PageName | None
     author: str
     created_at: datetime
@@ -59,7 +59,7 @@ class Questions(Listed):
 
 
 class NewQuestion(RequestModel):
-    """A question, why it matters, and the options that there are."""
+    """Question to ask, why it matters, and its options."""
 
     question: Annotated[str, Field(min_length=1, max_length=TITLE.most)]
     why: Part
@@ -68,13 +68,13 @@ class NewQuestion(RequestModel):
 
 
 class WithdrawQuestionRequest(RequestModel):
-    """A question is not to be decided any more; the reason is for those who wonder later."""
+    """Reason for the withdrawal of a question."""
 
     reason: Annotated[str | None, Field(max_length=REASON.most)] = None
 
 
 class NewDecision(RequestModel):
-    """A decision of a question that is given with it, or of one that was asked before."""
+    """Decision to record, with a new question or for an open one."""
 
     decision: Part
     question: Annotated[str | None, Field(min_length=1, max_length=TITLE.most)] = None
@@ -89,13 +89,13 @@ class NewDecision(RequestModel):
 
 
 class QuestionResult(ResponseModel):
-    """A question that was asked, or withdrawn."""
+    """Question after it was asked or withdrawn."""
 
     id: UUID
 
 
 class DecisionResult(ResponseModel):
-    """A decision that was recorded: without a page it went into the log alone."""
+    """Recorded decision. Without a page it was only logged."""
 
     page_id: UUID | None
     version: int | None
@@ -104,7 +104,7 @@ class DecisionResult(ResponseModel):
 
 @routes.get("/decisions/questions", operation_id="listQuestions", response_model=Questions, responses=reading())
 async def list_questions(call: Caller, status: Status = None, limit: Limit = 50, cursor: Cursor = None) -> Response:
-    """List questions that wait for a decision, have one, or were withdrawn, the newest first."""
+    """List questions with their decisions, newest first."""
     given: dict[str, Any] = {"status": status and status.value.upper(), "first": limit, "after": cursor}
     found = (await read(call, "decisions", "RestQuestions", **given))["found"]
     return await answer(call, responses.list_body(found, list(map(decision_row, found["nodes"]))))
@@ -123,7 +123,7 @@ def decision_row(row: Row) -> Row:
     responses=problems(*SENT),
 )
 async def ask(call: Caller, given: NewQuestion) -> Response:
-    """Ask a question, which is listed until it is decided."""
+    """Ask a question that waits for a decision."""
     draft = QuestionDraft(given.question, given.why, given.options, given.significance.value)
 
     async def work(database: Database) -> Any:
@@ -140,7 +140,7 @@ async def ask(call: Caller, given: NewQuestion) -> Response:
     responses=problems(*SENT, 404),
 )
 async def withdraw(call: Caller, id: UUID, given: WithdrawQuestionRequest) -> Response:
-    """Let a question end without a decision."""
+    """Withdraw an open question."""
 
     async def work(database: Database) -> Any:
         await withdraw_question(database, call.wiki, id, given.reason)
@@ -158,7 +158,7 @@ async def withdraw(call: Caller, id: UUID, given: WithdrawQuestionRequest) -> Re
     responses=problems(*SENT, 404),
 )
 async def record(call: Caller, given: NewDecision) -> Response:
-    """Record a decision as a page that is never edited, or in the log where it is not significant enough."""
+    """Record a decision as an immutable page. Less significant decisions are only logged."""
 
     async def work(database: Database) -> Any:
         asked = None

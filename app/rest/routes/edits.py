@@ -30,13 +30,15 @@ from .pages import page_now
 
 
 class EditRequest(RequestModel):
-    """The new text comes where the old text stands. Whitespace may differ; of two lines or more some words as well."""
+    """Edit of a page: the old text is replaced by the new text. Differences in whitespace are ignored; in two or more
+    lines, a few words can differ as well."""
 
     old_text: Annotated[Text, Field(min_length=1)]
     new_text: Text
-    replace_all: Annotated[bool, Field(description="Wherever it stands, not in one place alone.")] = False
+    replace_all: Annotated[bool, Field(description="Whether to replace all occurrences.")] = False
     section: Annotated[
-        str | None, Field(min_length=1, max_length=SLUG.most, description="A section's slug; else the whole text.")
+        str | None,
+        Field(min_length=1, max_length=SLUG.most, description="Slug of the section. Defaults to the whole page."),
     ] = None
     edit_summary: EditSummary = None
     expected_version: ExpectedVersion = None
@@ -47,7 +49,7 @@ routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 
 @routes.post("/pages/{slug}/edit", operation_id="editPage", response_model=Page, responses=problems(*SENT, 404, 412))
 async def edit(call: Caller, slug: Slug, given: EditRequest, type: Type = None) -> Response:
-    """Replace a stretch of a page's text, or of one of its sections."""
+    """Replace text on a page or in one of its sections."""
     expected = Expected(call.request.scope, given.expected_version)
 
     async def work(database: Database) -> Any:
@@ -77,7 +79,7 @@ async def edit(call: Caller, slug: Slug, given: EditRequest, type: Type = None) 
 
 
 class SourceRef(RequestModel):
-    """A source of the wiki; its newest version is meant."""
+    """Reference to the newest version of a source."""
 
     kind: SourceKind
     ref: Annotated[str, Field(min_length=1, max_length=REF.most)]
@@ -87,17 +89,20 @@ class SourceRef(RequestModel):
 
 
 class SupersedeRequest(RequestModel):
-    """A claim of a page that no longer holds, and what holds now. `fact` is quoted as the page says it."""
+    """Claim that no longer holds, and the claim that replaces it. `fact` is quoted in the words of the page."""
 
     fact: Annotated[str, Field(min_length=1, max_length=CLAIM.most)]
     replacement: Annotated[str, Field(min_length=1, max_length=CLAIM.most)]
     section: Annotated[
-        str | None, Field(min_length=1, max_length=SLUG.most, description="A section's slug; else the whole text.")
+        str | None,
+        Field(min_length=1, max_length=SLUG.most, description="Slug of the section. Defaults to the whole page."),
     ] = None
-    stated_by: Annotated[SourceRef | None, Field(description="The source that stated it.")] = None
-    overridden_by: Annotated[SourceRef | None, Field(description="The source that says what holds now.")] = None
-    superseded_on: Annotated[Moment | None, Field(description="Until when the fact held; now if left out.")] = None
-    mode: Annotated[claims.Mode, Field(strict=False, description="How the text is rewritten.")] = claims.Mode.REPLACE
+    stated_by: Annotated[SourceRef | None, Field(description="Source of the old claim.")] = None
+    overridden_by: Annotated[SourceRef | None, Field(description="Source of the new claim.")] = None
+    superseded_on: Annotated[
+        Moment | None, Field(description="Time until which the old claim held. Defaults to now.")
+    ] = None
+    mode: Annotated[claims.Mode, Field(strict=False, description="Mode of changing the text.")] = claims.Mode.REPLACE
     edit_summary: EditSummary = None
     expected_version: ExpectedVersion = None
 
@@ -106,7 +111,7 @@ class SupersedeRequest(RequestModel):
     "/pages/{slug}/supersede", operation_id="supersedeClaim", response_model=Page, responses=problems(*SENT, 404, 412)
 )
 async def supersede(call: Caller, slug: Slug, given: SupersedeRequest, type: Type = None) -> Response:
-    """Record that a claim of a page no longer holds, and rewrite its section to say what holds now."""
+    """Supersede a claim: record that it no longer holds, and rewrite its section."""
     expected = Expected(call.request.scope, given.expected_version)
 
     async def work(database: Database) -> Any:
@@ -159,7 +164,7 @@ OPERATIONS: dict[LinkEnd, tuple[str, Callable[[Row], Row]]] = {
     LinkEnd.BROKEN: ("RestBrokenLinks", responses.broken_link),
 }
 Direction = Annotated[
-    LinkEnd, Query(description="Pages that it links `to`, pages that it is linked `from`, or its `broken` links.")
+    LinkEnd, Query(description="Direction: `to` for linked pages, `from` for backlinks, `broken` for broken links.")
 ]
 
 
@@ -173,7 +178,7 @@ async def list_links(
     cursor: Cursor = None,
     include_archived: Archived = False,
 ) -> Response:
-    """List the references of a page, in one direction."""
+    """List the links of a page in one direction."""
     operation, shown = OPERATIONS[which]
     found_type = await type_of(call, slug, type)
     page = await read_of_page(call, "links", operation, found_type, slug, include_archived, first=limit, after=cursor)
@@ -182,7 +187,7 @@ async def list_links(
 
 
 class NewName(RequestModel):
-    """A new title, a new slug, or both. The old ones lead to the page, and links that say them are rewritten."""
+    """New title, new slug, or both. The old ones still resolve to the page, and links are updated."""
 
     title: Annotated[str | None, Field(min_length=1, max_length=TITLE.most)] = None
     slug: Annotated[str | None, Field(min_length=1, max_length=SLUG.most)] = None
@@ -191,11 +196,12 @@ class NewName(RequestModel):
 
 
 class MergeRequest(RequestModel):
-    """The page that stays, by its slug, and of this one's type."""
+    """Slug of the remaining page, which must have the same type."""
 
     into: Annotated[str, Field(min_length=1, max_length=SLUG.most)]
     expected_version: Annotated[
-        int | None, Field(ge=1, le=VERSION_MAX, description="Of the page that stays. If-Match is of the one that goes.")
+        int | None,
+        Field(ge=1, le=VERSION_MAX, description="Version of the remaining page. If-Match has that of the merged page."),
     ] = None
 
 
@@ -206,7 +212,7 @@ PAGES = ("fromPageId", "intoPageId")  # here one is in the path, and the body na
     "/pages/{slug}/rename", operation_id="renamePage", response_model=Page, responses=problems(*SENT, 404, 412)
 )
 async def rename(call: Caller, slug: Slug, given: NewName, type: Type = None) -> Response:
-    """Give a page another name, also in the texts of the pages that link to it."""
+    """Rename a page and update the links to it on other pages."""
     expected = Expected(call.request.scope, given.expected_version)
     if given.title is None and given.slug is None:
         raise BadInput("Give a new title, a new slug, or both.", "title")
@@ -237,7 +243,7 @@ async def rename(call: Caller, slug: Slug, given: NewName, type: Type = None) ->
 
 @routes.post("/pages/{slug}/merge", operation_id="mergePage", response_model=Page, responses=problems(*SENT, 404, 412))
 async def merge(call: Caller, slug: Slug, given: MergeRequest, type: Type = None) -> Response:
-    """Put a page into another of its type, and answer with that one. What is left of the first is archived."""
+    """Merge a page into another one of the same type, and return that page. The merged page is archived."""
     expected = Expected(call.request.scope)
 
     async def work(database: Database) -> Any:
@@ -265,7 +271,7 @@ async def merge(call: Caller, slug: Slug, given: MergeRequest, type: Type = None
 
 
 class TransferRequest(RequestModel):
-    """The owner whose wiki the page goes to, by slug or id."""
+    """Slug or id of the new owner of the page."""
 
     to_owner: Annotated[str, Field(min_length=1, max_length=SLUG.most)]
     expected_version: ExpectedVersion = None
@@ -275,7 +281,7 @@ class TransferRequest(RequestModel):
     "/pages/{slug}/transfer", operation_id="transferPage", response_model=Page, responses=problems(*SENT, 404, 412)
 )
 async def transfer(call: Caller, slug: Slug, given: TransferRequest, type: Type = None) -> Response:
-    """Give a page to another wiki of the tenant, with its history and evidence, and answer with it as it is there."""
+    """Move a page to another wiki of the tenant, with its history and sources, and return the moved page."""
     expected = Expected(call.request.scope, given.expected_version)
 
     async def work(database: Database) -> Any:

@@ -21,10 +21,10 @@ ZIP = "application/zip"
 CONTENT = {ZIP: {"schema": {"type": "string", "format": "binary"}}}
 MISSING = "X-Cairn-Export-Missing"
 A_ZIP: dict[int | str, dict[str, Any]] = {
-    200: {"description": "A folder of markdown.", "content": CONTENT},
+    200: {"description": "Zip archive of a folder of Markdown files.", "content": CONTENT},
     207: {
-        "description": "The same without some pages, sources or names, which `.cairn/errors.jsonl` in it lists.",
-        "headers": {MISSING: {"description": "How many are missing.", "schema": {"type": "integer"}}},
+        "description": "Incomplete export. `.cairn/errors.jsonl` lists the missing pages, sources and mentions.",
+        "headers": {MISSING: {"description": "Number of missing entries.", "schema": {"type": "integer"}}},
         "content": CONTENT,
     },
 }
@@ -32,9 +32,9 @@ A_ZIP: dict[int | str, dict[str, Any]] = {
 
 @routes.get("/export.zip", operation_id="exportWiki", response_class=Response, responses={**A_ZIP, **problems()})
 async def export(call: Caller, history: bool = False) -> Response:
-    """Export pages, sources and mentions, archived ones too; `cairn import` of it gives the same wiki again. With
-    `history` every earlier version of each page is in it. What cannot be written does not keep the rest from being
-    exported: the answer is a 207 then, and `.cairn/errors.jsonl` says what is missing and why."""
+    """Export pages, including archived ones, sources and mentions. `cairn import` restores the same wiki from it.
+    With `history`, all earlier versions of each page are included. If an entry cannot be written, the rest is
+    exported: the response is 207, and `.cairn/errors.jsonl` lists what is missing and why."""
     file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  open until it is sent
     try:
         made = await export_zip(call.database, call.wiki, file, history=history)

@@ -23,7 +23,7 @@ ANSWERS: dict[int | str, dict[str, Any]] = {status: problems()[status] for statu
 
 @routes.get("/health", operation_id="getHealth", response_model=Health, responses=ANSWERS)
 async def health(request: Request) -> Response:
-    """Asks the database; needs no credential."""
+    """Check whether the service and its database are available. No credential is needed."""
     try:
         check_parameters(request, ())
     except UnknownParameter as unknown:

@@ -25,7 +25,7 @@ Version = Annotated[int, Field(ge=1, le=VERSION_MAX)]
 
 
 class RestoreRequest(RequestModel):
-    """A version whose title, summary, text, tags and metadata are restored, as a new version."""
+    """Version whose title, summary, text, tags and metadata to restore as a new version."""
 
     version: Version
     expected_version: ExpectedVersion = None
@@ -48,7 +48,7 @@ class History(Listed):
 
 
 class Difference(ResponseModel):
-    """A difference between two versions of the text, in the form of `diff -u`."""
+    """Unified diff of two versions of a page."""
 
     from_version: int
     to_version: int
@@ -75,7 +75,7 @@ async def list_versions(
     cursor: Cursor = None,
     include_archived: Archived = False,
 ) -> Response:
-    """List the versions of a page, the newest first."""
+    """List the versions of a page, newest first."""
     found_type = await type_of(call, slug, type)
     page = await read_of_page(
         call, "history", "RestHistory", found_type, slug, include_archived, first=limit, after=cursor
@@ -90,7 +90,7 @@ async def list_versions(
 async def compare(
     call: Caller, slug: Slug, old: From, to: To, type: Type = None, include_archived: Archived = False
 ) -> Response:
-    """Compare the text of a page in two of its versions, in either order."""
+    """Compare two versions of a page, in either order."""
     page = await locate_slug(call.database, call.wiki, slug, type)
     if page.is_archived and not include_archived:
         raise NotFound(NO_PAGE)
@@ -105,7 +105,7 @@ async def compare(
     "/pages/{slug}/restore", operation_id="restorePageVersion", response_model=Page, responses=problems(*SENT, 404, 412)
 )
 async def restore(call: Caller, slug: Slug, given: RestoreRequest, type: Type = None) -> Response:
-    """Make a new version of a page that says what an earlier one said."""
+    """Restore an earlier version of a page as a new version."""
     expected = Expected(call.request.scope, given.expected_version)
 
     async def work(database: Database) -> Any:

@@ -27,7 +27,7 @@ from ..responses import answer_write
 
 
 class ImportFault(ResponseModel):
-    """An error or a warning of an import: the path that it is about, its code, and the reason."""
+    """Error or warning of an import: path, code and reason."""
 
     path: str
     code: str
@@ -35,10 +35,9 @@ class ImportFault(ResponseModel):
 
 
 class ImportSummary(ResponseModel):
-    """The result of an import, as `cairn import` says it; the first thousand of the errors and of the warnings.
+    """Result of an import, with the first thousand errors and warnings.
 
-    `format` is the tool that the notes were taken to come from; `left_out` counts files that are no notes, and
-    `attachments` those that were kept beside the pages.
+    `format` is the detected tool; `left_out` counts files that are not notes, and `attachments` stored files.
     """
 
     created: int
@@ -66,18 +65,18 @@ A_ZIP = {
     "type": "string",
     "format": "binary",
     "contentMediaType": "application/zip",
-    "description": "A zip of a folder of markdown notes, such as a vault or an export of Cairn.",
+    "description": "Zip archive of a folder of Markdown notes, such as a vault or an export of Cairn.",
 }
 LINES = {
     "type": "string",
     "format": "binary",
-    "description": "One JSON object in UTF-8 on each line, each a page as an export with `.jsonl` has it.",
+    "description": "One JSON object per line in UTF-8, each a page in the format of a `.jsonl` export.",
     "examples": ['{"type": "entity", "title": "Zilker Park", "body": "A park in [[Austin]]."}\n'],
 }
 
 
 class ImportTool(StrEnum):
-    """The tools whose folders can be told from each other."""
+    """Supported note-taking tools."""
 
     AUTO = "auto"
     MARKDOWN = "markdown"
@@ -86,11 +85,11 @@ class ImportTool(StrEnum):
     LOGSEQ = "logseq"
 
 
-MadeBy = Annotated[ImportTool, Query(description="The tool that the notes of a zip come from; `auto` finds it out.")]
+MadeBy = Annotated[ImportTool, Query(description="Tool that wrote the notes of a zip. `auto` detects it.")]
 BODY = {
     "requestBody": {
         "required": True,
-        "description": "The notes themselves, not a form: CAIRN_MAX_IMPORT bytes at most, and not compressed.",
+        "description": "The notes, not a form: CAIRN_MAX_IMPORT bytes at most, uncompressed.",
         "content": {kind: {"schema": A_ZIP if ending == ".zip" else LINES} for kind, ending in ENDINGS.items()},
     }
 }
@@ -100,8 +99,8 @@ BODY = {
     "/import", operation_id="importNotes", response_model=ImportSummary, responses=problems(*SENT), openapi_extra=BODY
 )
 async def import_notes(call: Caller, format: MadeBy = ImportTool.AUTO) -> Response:
-    """Bring notes into the wiki. The same again changes nothing, so what was stopped in its time is sent again, and
-    goes on where it was."""
+    """Import notes into the wiki. Importing the same notes again changes nothing, so that a request that timed out
+    can be sent again to continue."""
     ending = ending_of(call.request)
     await check_may_write(call.database, call.wiki)
     most = call.endpoint.max_import
@@ -128,7 +127,7 @@ at_work: Counter[UUID] = Counter()
 def slot(tenant_id: UUID) -> Iterator[None]:
     """Take one of the few imports that a tenant may have at work in this process, so that other tenants have theirs."""
     if at_work[tenant_id] >= IMPORTS_PER_TENANT or at_work.total() >= IN_ALL:
-        raise Unavailable("Other imports are at work here. Try again in a moment.")
+        raise Unavailable("Other imports are running. Try again in a moment.")
     at_work[tenant_id] += 1
     try:
         yield

@@ -22,12 +22,12 @@ from ..parameters import SENT, Caller, Cursor, Limit, problems, reading
 from ..responses import Row, answer, answer_write
 
 routes = APIRouter(route_class=WikiRoute, tags=["lint"])
-CheckName = Annotated[str, Field(min_length=1, max_length=100, description="The check.")]
+CheckName = Annotated[str, Field(min_length=1, max_length=100, description="Name of the check.")]
 REQUEST = "request"
 
 
 class LintMute(ResponseModel):
-    """A mute of a finding, and why."""
+    """Mute of a finding and its reason."""
 
     reason: str
     by: str
@@ -36,7 +36,7 @@ class LintMute(ResponseModel):
 
 
 class LintFinding(ResponseModel):
-    """A page, or a name that has none. `fix` is the command that fixes it."""
+    """Finding: a page, or a name without a page. `fix` is the command that fixes it."""
 
     title: str
     type: WikiPageType | None
@@ -47,7 +47,7 @@ class LintFinding(ResponseModel):
 
 
 class LintCheck(ResponseModel):
-    """A check. `total` counts what is not muted."""
+    """Check with its findings. `total` counts those that are not muted."""
 
     name: str
     severity: Literal["error", "warning", "info"]
@@ -59,13 +59,13 @@ class LintCheck(ResponseModel):
 
 
 class Lint(ResponseModel):
-    """Every check, also those that found nothing."""
+    """The checks of lint, including those without findings."""
 
     checks: list[LintCheck]
 
 
 class LintCount(ResponseModel):
-    """The findings of a check in a run, counted."""
+    """Number of findings of a check in one run."""
 
     name: str
     total: int
@@ -88,23 +88,30 @@ class LintReports(Listed):
 
 
 class LintSubject(RequestModel):
-    """A check, and the page or the name without one that it finds."""
+    """Check, and the page or the name without a page of the finding."""
 
     check: CheckName
     slug: Annotated[str | None, Field(max_length=SLUG.most, description="The page.")] = None
-    type: Annotated[WikiPageType | None, Field(strict=False, description="Of the page, if two have the slug.")] = None
-    name: Annotated[str | None, Field(max_length=TITLE.most, description="The name that has no page.")] = None
+    type: Annotated[
+        WikiPageType | None,
+        Field(strict=False, description="Type of the page. Required if pages of several types share the slug."),
+    ] = None
+    name: Annotated[str | None, Field(max_length=TITLE.most, description="Name without a page.")] = None
 
 
 class NewLintMute(LintSubject):
-    """A finding that is none. A second mute replaces the first."""
+    """Finding to mute. A second mute replaces the first."""
 
-    reason: Annotated[str, Field(min_length=1, max_length=REASON.most, description="Why it is none.")]
-    until: Annotated[datetime | None, Field(strict=False, description="Until when; null for good.")] = None
+    reason: Annotated[
+        str, Field(min_length=1, max_length=REASON.most, description="Reason why the finding is not a problem.")
+    ]
+    until: Annotated[
+        datetime | None, Field(strict=False, description="Time until which the finding is muted. Null for forever.")
+    ] = None
 
 
 class LintChange(ResponseModel):
-    """The result of a change: true where something is otherwise than before."""
+    """Result of muting or unmuting: `changed` is false if nothing was changed."""
 
     changed: bool
 
@@ -113,18 +120,18 @@ class LintChange(ResponseModel):
 async def lint(
     call: Caller,
     checks: Annotated[
-        list[str] | None, Query(alias="check", max_length=50, description="This check; all when left out.")
+        list[str] | None, Query(alias="check", max_length=50, description="Name of a check to run. Defaults to all.")
     ] = None,
     limit: Limit = 20,
 ) -> Response:
-    """Say what could be better in the wiki, for those who may write in it. Nothing is edited."""
+    """Check the wiki for problems. Nothing is edited. Requires write access."""
     found = (await read(call, "lint", "RestLint", names=checks, limit=limit))["found"]
     return await answer(call, {"checks": list(map(check_shown, found))})
 
 
 @routes.get("/lint/reports", operation_id="listLintReports", response_model=LintReports, responses=reading())
 async def list_reports(call: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
-    """List the reports of earlier runs of lint, the newest first."""
+    """List the reports of earlier runs of lint, newest first."""
     found = (await read(call, "lint", "RestLintReports", first=limit, after=cursor))["found"]
     return await answer(call, responses.list_body(found, found["nodes"]))
 
@@ -137,7 +144,7 @@ async def list_reports(call: Caller, limit: Limit = 50, cursor: Cursor = None) -
     responses=problems(*SENT),
 )
 async def report(call: Caller) -> Response:
-    """Run every check, and keep how much each found. No page is edited."""
+    """Run all checks and store a report with the number of findings. No page is edited."""
 
     async def work(database: Database) -> Any:
         _, report_id = await report_lint(database, call.wiki, REQUEST, most=1)
@@ -149,7 +156,7 @@ async def report(call: Caller) -> Response:
 
 @routes.post("/lint/mute", operation_id="muteLintFinding", response_model=LintChange, responses=problems(*SENT, 404))
 async def mute(call: Caller, given: NewLintMute) -> Response:
-    """Mute what a check finds of a page or a name. It is counted apart, with the reason."""
+    """Mute a finding of a check for a page or a name. Muted findings are counted separately."""
 
     async def work(database: Database) -> Any:
         page_id = await page_of(call, database, given)
@@ -164,7 +171,7 @@ async def mute(call: Caller, given: NewLintMute) -> Response:
     "/lint/unmute", operation_id="unmuteLintFinding", response_model=LintChange, responses=problems(*SENT, 404)
 )
 async def unmute(call: Caller, given: LintSubject) -> Response:
-    """Let a check find a page or a name again."""
+    """Unmute a finding of a check for a page or a name."""
 
     async def work(database: Database) -> Any:
         page_id = await page_of(call, database, given)

@@ -24,10 +24,10 @@ from .pages import capitals
 
 routes = APIRouter(route_class=WikiRoute, tags=["overview"])
 MARKDOWN = "text/markdown"
-Lines = Annotated[int, Query(ge=1, le=MOST, description="How many lines at most.")]
+Lines = Annotated[int, Query(ge=1, le=MOST, description="Maximum number of lines.")]
 A_TEXT: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "Markdown. `Link` leads to the next part, unless this is the last one.",
+        "description": "Markdown. `Link` has the URL of the next part, if there is one.",
         "headers": {"Link": {"description": '`<…>; rel="next"`', "schema": {"type": "string"}}},
         "content": {MARKDOWN: {"schema": {"type": "string"}}},
     }
@@ -36,20 +36,20 @@ A_TEXT: dict[int | str, dict[str, Any]] = {
 
 @routes.get("/map", operation_id="getMap", response_class=Response, responses={**A_TEXT, **reading()})
 async def knowledge_map(call: Caller, types: Types = None, limit: Lines = DEFAULT, cursor: Cursor = None) -> Response:
-    """Get the knowledge map: pages by type, as links with a sentence each; stubs are marked."""
+    """Get the knowledge map: pages by type, as links with a summary each. Stubs are marked."""
     given: dict[str, Any] = {"types": capitals(types), "first": limit, "after": cursor}
     return await answer_part(call, (await read(call, "overview", "RestMap", **given))["found"])
 
 
 @routes.get("/activity", operation_id="getActivity", response_class=Response, responses={**A_TEXT, **reading()})
 async def activity_log(call: Caller, limit: Lines = DEFAULT, cursor: Cursor = None) -> Response:
-    """Get the activity log: what was done in the wiki, when and by whom, the newest first."""
+    """Get the activity log of the wiki, newest first."""
     given: dict[str, Any] = {"first": limit, "after": cursor}
     return await answer_part(call, (await read(call, "overview", "RestLog", **given))["found"])
 
 
 class DiaryPage(ResponseModel):
-    """A page that an entry of a diary is about."""
+    """Page of an entry of a diary."""
 
     id: UUID
     type: WikiPageType
@@ -57,7 +57,7 @@ class DiaryPage(ResponseModel):
 
 
 class DiaryEntry(ResponseModel):
-    """An action on a page, or on none, `times` times on that day; `at` is when it was done last."""
+    """Action on one page (or on none) on a day. `times` is the number of occurrences, `at` the time of the last one."""
 
     topic: WikiDiaryTopic
     action: str
@@ -68,7 +68,7 @@ class DiaryEntry(ResponseModel):
 
 
 class DiaryDay(ResponseModel):
-    """A day on which something happened. `counts` says how often, by topic; `more_total` entries are not shown."""
+    """Day with events. `counts` has their number by topic; `more_total` entries are not shown."""
 
     date: date
     counts: dict[WikiDiaryTopic, int]
@@ -78,7 +78,7 @@ class DiaryDay(ResponseModel):
 
 
 class Diary(ResponseModel):
-    """The days on which something happened, the newest first, and the same as markdown."""
+    """Days with events, newest first, and the whole diary in Markdown."""
 
     since: date
     until: date
@@ -99,7 +99,7 @@ def refuse_numbers(value: object) -> object:
 Day = Annotated[
     date | None,
     BeforeValidator(refuse_numbers),
-    Query(description="As 2026-01-31. A week until today without both; 31 days at most."),
+    Query(description="Day such as 2026-01-31. Defaults to the last week; 31 days at most."),
 ]
 
 
@@ -108,12 +108,14 @@ async def diary(
     call: Caller,
     since: Day = None,
     until: Day = None,
-    time_zone: Annotated[str | None, Query(max_length=diaries.ZONE_MAX, description="Of the days; else UTC.")] = None,
+    time_zone: Annotated[
+        str | None, Query(max_length=diaries.ZONE_MAX, description="Time zone of the days. Defaults to UTC.")
+    ] = None,
     lines: Annotated[
-        int, Query(ge=1, le=diaries.LINES_MAX, description="How many entries of a day at most.")
+        int, Query(ge=1, le=diaries.LINES_MAX, description="Maximum number of entries per day.")
     ] = diaries.LINES,
 ) -> Response:
-    """Get the diary: what was synthesized, superseded, merged, proposed, decided and forgotten, in words, by day."""
+    """Get the diary of the wiki: what happened on each day, in words."""
     days: dict[str, Any] = {"since": since and str(since), "until": until and str(until)}
     found = (await read(call, "overview", "RestDiary", **days, timeZone=time_zone, lines=lines))["found"]
     return await answer(call, found | {"days": list(map(day_shown, found["days"]))})

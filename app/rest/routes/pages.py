@@ -65,12 +65,15 @@ PageTags = Annotated[
 Related = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=SLUG.most + 20)]],
     FailFast(),
-    Field(max_length=RELATED.most, description="Slugs of pages of this wiki, or TYPE/SLUG where types share one."),
+    Field(
+        max_length=RELATED.most, description="Slugs of pages of this wiki, or TYPE/SLUG if several types share a slug."
+    ),
 ]
 
 
 Sensitivity = Annotated[
-    WikiSensitivity | None, Field(strict=False, description="How few may read it: not more than you may.")
+    WikiSensitivity | None,
+    Field(strict=False, description="Sensitivity of the page. It cannot exceed what the caller can read."),
 ]
 
 
@@ -79,14 +82,16 @@ class PageFields(RequestModel):
 
     sensitivity: Sensitivity = None
     stated_confidence: Annotated[
-        WikiConfidence | None, Field(strict=False, description="What you say of it; `confidence` in frontmatter.")
+        WikiConfidence | None,
+        Field(strict=False, description="Confidence as stated by the author; `confidence` in frontmatter."),
     ] = None
-    expires_at: Annotated[Moment | None, Field(description="From when on it is out of date.")] = None
+    expires_at: Annotated[Moment | None, Field(description="Time from which the page is out of date.")] = None
     owner_role: Annotated[
-        str | None, Field(max_length=ROLE_MAX, description="Who looks after it; `owner` in frontmatter.")
+        str | None,
+        Field(max_length=ROLE_MAX, description="Role that is responsible for the page; `owner` in frontmatter."),
     ] = None
-    supersedes: Annotated[Related, Field(description="The pages that it replaces.")] = Field([])
-    contradicts: Annotated[Related, Field(description="The pages that it disagrees with.")] = Field([])
+    supersedes: Annotated[Related, Field(description="Pages that this page replaces.")] = Field([])
+    contradicts: Annotated[Related, Field(description="Pages that this page contradicts.")] = Field([])
 
     def fields(self) -> dict[str, Any]:
         """Return what was given, by the names of the resolver."""
@@ -94,36 +99,39 @@ class PageFields(RequestModel):
 
 
 class NewPage(PageFields):
-    """A page to be made."""
+    """Page to create."""
 
     title: Annotated[str, Field(min_length=1, max_length=TITLE.most, examples=["Harbour Coffee"])]
     slug: Annotated[
-        str | None, Field(min_length=1, max_length=SLUG.most, description="Made from the title if left out.")
+        str | None,
+        Field(min_length=1, max_length=SLUG.most, description="Slug of the page. Defaults to one made from the title."),
     ] = None
     type: PageType
-    content: Annotated[Text, Field(description="Markdown; `## ` headings make sections.")]
+    content: Annotated[Text, Field(description="Text in Markdown. `## ` headings start sections.")]
     related: Related = Field([])
     tags: PageTags = Field([])
     edit_summary: EditSummary = None
 
 
 class NewStub(RequestModel):
-    """A stub: a page of a subject that was just learnt of, and the source that says so."""
+    """Stub to create: a page of a new subject, and the source of its text."""
 
     title: Annotated[str, Field(min_length=1, max_length=TITLE.most, examples=["Small batches"])]
     type: PageType
-    text: Annotated[Text, Field(description="Markdown, for the first section of its type.")] = ""
-    why: Annotated[Text, Field(description="The section Why; a concept needs it.")] = ""
-    how_to_apply: Annotated[Text, Field(description="The section How to apply; a concept needs it.")] = ""
+    text: Annotated[Text, Field(description="Text of the first section of the type, in Markdown.")] = ""
+    why: Annotated[Text, Field(description="Text of the section Why. Required for a concept.")] = ""
+    how_to_apply: Annotated[Text, Field(description="Text of the section How to apply. Required for a concept.")] = ""
     source: Annotated[
         str | None,
-        Field(max_length=REF.most + 20, description="KIND/REF or its id.", examples=["daily_note/2026-03-02"]),
+        Field(
+            max_length=REF.most + 20, description="KIND/REF or id of the source.", examples=["daily_note/2026-03-02"]
+        ),
     ] = None
     edit_summary: EditSummary = None
 
 
 class PageChanges(PageFields):
-    """Changes to a page. What is left out stays as it is; a list is given whole, and an empty one takes all away."""
+    """Changes of a page. Omitted fields are unchanged; lists are replaced, and an empty list removes all entries."""
 
     title: Annotated[
         str,
@@ -131,17 +139,17 @@ class PageChanges(PageFields):
             default_factory=str,
             min_length=1,
             max_length=TITLE.most,
-            description="The old one stays an alias. Links that say it stay as they are: `/rename` rewrites them.",
+            description="New title. The old one becomes an alias. Links are unchanged; `/rename` updates them.",
         ),
     ]
-    summary: Annotated[str | None, Field(max_length=SUMMARY.most, description="One line; null for none.")] = None
+    summary: Annotated[
+        str | None, Field(max_length=SUMMARY.most, description="One-line summary, or null for none.")
+    ] = None
     tags: PageTags = Field([])
     aliases: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=ALIAS.most)]],
         FailFast(),
-        Field(
-            max_length=ALIASES_PER_CALL.most, description="All names besides the title, which always names the page."
-        ),
+        Field(max_length=ALIASES_PER_CALL.most, description="All aliases. The title is always a name of the page."),
     ] = Field([])
     related: Related = Field([])
     edit_summary: EditSummary = None
@@ -153,7 +161,7 @@ class Pages(Listed):
 
 
 class Rebuild(ResponseModel):
-    """The job that builds a page again."""
+    """Job that rebuilds a page."""
 
     job_id: UUID
 
@@ -169,7 +177,7 @@ async def list_pages(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Response:
-    """List the pages of the wiki, those that changed last first."""
+    """List the pages of the wiki, last changed first."""
     wanted = {
         "types": capitals(types),
         "tags": tags,
@@ -186,10 +194,10 @@ async def get_page(
     call: Caller,
     slug: Slug,
     type: Type = None,
-    version: Annotated[int | None, Query(ge=1, le=VERSION_MAX, description="What it said then.")] = None,
+    version: Annotated[int | None, Query(ge=1, le=VERSION_MAX, description="Version of the page to return.")] = None,
     include_archived: Archived = False,
 ) -> Response:
-    """Get a page by its slug, or by one that it once had; one that was merged into another answers where that is."""
+    """Get a page by its slug or a former slug. A merged page redirects to the page into which it was merged."""
     found_type = await type_of(call, slug, type)
     if version is None:
         try:
@@ -214,7 +222,7 @@ async def redirect_merged(call: Call, type: str, slug: str) -> Response:
 
 @routes.post("/pages", operation_id="createPage", status_code=201, response_model=Page, responses=problems(*SENT))
 async def add_page(call: Caller, given: NewPage) -> Response:
-    """Make a page."""
+    """Create a page."""
     draft = PageDraft(
         type=given.type.value,
         title=given.title,
@@ -236,9 +244,9 @@ async def add_page(call: Caller, given: NewPage) -> Response:
 
 @routes.post("/stubs", operation_id="createStub", status_code=201, response_model=Page, responses=problems(*SENT, 404))
 async def add_stub(call: Caller, given: NewStub) -> Response:
-    """Make a page with the sections of its type, which rests on one source; both or nothing.
+    """Create a page with the sections of its type and one source.
 
-    Refused with PAGE_EXISTS where a page of the type is called so already.
+    Fails with PAGE_EXISTS if a page of this type and name exists.
     """
     draft = stub_draft(
         given.type.value,
@@ -259,7 +267,7 @@ async def add_stub(call: Caller, given: NewStub) -> Response:
 
 @routes.patch("/pages/{slug}", operation_id="updatePage", response_model=Page, responses=problems(*SENT, 404, 412))
 async def change_page(call: Caller, slug: Slug, given: PageChanges, type: Type = None) -> Response:
-    """Change the title, summary, tags, aliases, related pages or other fields of a page; its text stays."""
+    """Update the title, summary, tags, aliases, related pages or other fields of a page, but not its text."""
     expected = Expected(call.request.scope, given.expected_version)
     changes = given.model_dump(include=given.model_fields_set & CHANGEABLE)
     fields = given.fields()
@@ -289,13 +297,13 @@ async def change_page(call: Caller, slug: Slug, given: PageChanges, type: Type =
 @routes.post("/pages/{slug}/archive", operation_id="archivePage", response_model=Page, responses=PUT_AWAY)
 @routes.delete("/pages/{slug}", operation_id="deletePage", response_model=Page, responses=PUT_AWAY)
 async def archive(call: Caller, slug: Slug, type: Type = None) -> Response:
-    """Archive a page: out of sight, with everything it owns. It can come back."""
+    """Archive a page with its sections, aliases and links. It can be unarchived."""
     return await change_status(call, slug, type, archive_page)
 
 
 @routes.post("/pages/{slug}/unarchive", operation_id="unarchivePage", response_model=Page, responses=PUT_AWAY)
 async def unarchive(call: Caller, slug: Slug, type: Type = None) -> Response:
-    """Bring an archived page back."""
+    """Unarchive a page."""
     return await change_status(call, slug, type, unarchive_page)
 
 
@@ -307,7 +315,7 @@ async def unarchive(call: Caller, slug: Slug, type: Type = None) -> Response:
     responses=problems(*OF_PAGE),
 )
 async def rebuild(call: Caller, slug: Slug, type: Type = None) -> Response:
-    """Write every section of a page anew that cites sources, from those alone; by a job."""
+    """Queue a job that rewrites the sections of a page that cite sources, from these sources alone."""
 
     async def work(database: Database) -> Any:
         found = await locate_slug(database, call.wiki, slug, type)

@@ -31,13 +31,13 @@ from ..responses import Row, answer, answer_write
 
 routes = APIRouter(route_class=WikiRoute, tags=["pages"])
 State = Literal["open", "accepted", "declined", "withdrawn", "expired"]
-Status = Annotated[WikiProposalStatus | None, Query(description="Of this status.")]
-Author = Annotated[str | None, Query(max_length=500, description="Of this author, by id.")]
-Reason = Annotated[str | None, Field(max_length=EDIT_SUMMARY.most, description="A word to the author.")]
+Status = Annotated[WikiProposalStatus | None, Query(description="Only entries with this status.")]
+Author = Annotated[str | None, Query(max_length=500, description="Only entries of this author (id).")]
+Reason = Annotated[str | None, Field(max_length=EDIT_SUMMARY.most, description="Comment for the author.")]
 
 
 class Proposal(ResponseModel):
-    """A change that waits for a reviewer. `page` is null while it is to be made."""
+    """Proposal: a change that waits for a reviewer. `page` is null if the proposal creates it."""
 
     id: UUID
     status: State
@@ -68,7 +68,7 @@ Ref = Annotated[str, Field(max_length=REF.most + 20)]
 
 
 class ProposedPage(RequestModel):
-    """A page to be made."""
+    """Page to create."""
 
     type: Annotated[WikiPageType, Field(strict=False)]
     title: Annotated[str, Field(min_length=1, max_length=TITLE.most)]
@@ -76,7 +76,7 @@ class ProposedPage(RequestModel):
 
 
 class ProposedEdit(RequestModel):
-    """The new text comes where the old text stands."""
+    """Edit of a page: the old text is replaced by the new text."""
 
     slug: Annotated[str, Field(min_length=1, max_length=SLUG.most)]
     old_text: Annotated[Text, Field(min_length=1)]
@@ -84,15 +84,19 @@ class ProposedEdit(RequestModel):
 
 
 class ProposedChange(RequestModel):
-    """One change, why, and what it rests on. Other operations become proposals where the wiki reviews them."""
+    """Change to propose, with its reason and evidence. Other operations become proposals if the write policy requires
+    a review."""
 
     why: Annotated[str, Field(min_length=1, max_length=EDIT_SUMMARY.most)]
     evidence: tuple[Ref, ...] = Field((), max_length=EVIDENCE_MAX, strict=False)
     significance: Annotated[Significance, Field(strict=False)] = Significance.MEDIUM
-    expires_at: Annotated[Moment | None, Field(description="By its significance if left out.")] = None
+    expires_at: Annotated[
+        Moment | None,
+        Field(description="Time at which the proposal expires. Defaults to a time that depends on its significance."),
+    ] = None
     create: ProposedPage | None = None
     edit: ProposedEdit | None = None
-    archive: Annotated[str | None, Field(max_length=SLUG.most, description="A page's slug.")] = None
+    archive: Annotated[str | None, Field(max_length=SLUG.most, description="Slug of the page.")] = None
 
     @model_validator(mode="after")
     def one(self) -> "ProposedChange":
@@ -115,14 +119,14 @@ class ProposedChange(RequestModel):
 
 
 class AcceptRequest(RequestModel):
-    """A word to the author, and words that stand for those proposed."""
+    """Comment for the author, and amended texts that replace the proposed ones."""
 
     reason: Reason = None
     title: Annotated[str | None, Field(min_length=1, max_length=TITLE.most)] = None
     summary: Annotated[str | None, Field(max_length=SUMMARY.most)] = None
     content: Text | None = None
     content_version: Annotated[
-        int | None, Field(ge=1, le=VERSION_MAX, description="The version of the page that content was made of.")
+        int | None, Field(ge=1, le=VERSION_MAX, description="Version of the page on which content is based.")
     ] = None
 
     def amendment(self) -> decisions.Amendment:
@@ -131,13 +135,13 @@ class AcceptRequest(RequestModel):
 
 
 class DeclineRequest(RequestModel):
-    """The reason, which the author is told."""
+    """Reason for the author."""
 
     reason: Annotated[str, Field(min_length=1, max_length=EDIT_SUMMARY.most)]
 
 
 class WithdrawRequest(RequestModel):
-    """The reason, if there is one to tell."""
+    """Reason, if any."""
 
     reason: Reason = None
 
@@ -146,7 +150,7 @@ class WithdrawRequest(RequestModel):
 async def list_proposals(
     call: Caller, status: Status = None, author: Author = None, limit: Limit = 50, cursor: Cursor = None
 ) -> Response:
-    """List proposals, the newest first. Credentials that only read see none."""
+    """List proposals, newest first. Read-only credentials get an empty list."""
     given: dict[str, Any] = {
         "status": status and status.value.upper(),
         "author": author,
@@ -167,7 +171,7 @@ async def get_proposal(call: Caller, id: UUID) -> Response:
     "/proposals", operation_id="proposeChange", status_code=201, response_model=Proposal, responses=problems(*SENT, 404)
 )
 async def propose(call: Caller, given: ProposedChange) -> Response:
-    """Propose a change instead of making it."""
+    """Propose a change for review."""
     terms = Terms(given.why, given.evidence, given.significance.value, given.expires_at)
 
     async def work(database: Database) -> Any:
@@ -183,7 +187,8 @@ async def propose(call: Caller, given: ProposedChange) -> Response:
     "/proposals/{id}/accept", operation_id="acceptProposal", response_model=Proposal, responses=problems(*SENT, 404)
 )
 async def accept(call: Caller, id: UUID, given: AcceptRequest) -> Response:
-    """Do what was proposed, as its author. What was written since in other sections stays."""
+    """Accept a proposal and apply it in the name of its author. Changes made to other sections in the meantime are
+    kept."""
     return await deciding(
         call, id, lambda database: decisions.accept_proposal(database, call.wiki, id, given.amendment(), given.reason)
     )
@@ -193,7 +198,7 @@ async def accept(call: Caller, id: UUID, given: AcceptRequest) -> Response:
     "/proposals/{id}/decline", operation_id="declineProposal", response_model=Proposal, responses=problems(*SENT, 404)
 )
 async def decline(call: Caller, id: UUID, given: DeclineRequest) -> Response:
-    """Let a proposal end without being done."""
+    """Decline a proposal."""
     return await deciding(call, id, lambda database: decisions.decline_proposal(database, call.wiki, id, given.reason))
 
 
@@ -201,7 +206,7 @@ async def decline(call: Caller, id: UUID, given: DeclineRequest) -> Response:
     "/proposals/{id}/withdraw", operation_id="withdrawProposal", response_model=Proposal, responses=problems(*SENT, 404)
 )
 async def withdraw(call: Caller, id: UUID, given: WithdrawRequest) -> Response:
-    """Take back one's own proposal."""
+    """Withdraw a proposal. Only its author can."""
     return await deciding(call, id, lambda database: decisions.withdraw_proposal(database, call.wiki, id, given.reason))
 
 

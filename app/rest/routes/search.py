@@ -26,7 +26,7 @@ class SectionName(ResponseModel):
 
 
 class SearchHit(PageItem):
-    """A page that a search found. Scores are comparable within one search."""
+    """Found page. Scores are comparable within one search."""
 
     score: float
     matched_alias: str | None
@@ -35,7 +35,7 @@ class SearchHit(PageItem):
 
 
 class HeldName(ResponseModel):
-    """A name that sources say and that has no page yet. It gets one with the `evidence` of 3."""
+    """Mention: a name in sources that has no page yet. It is promoted to a page when `evidence` reaches 3."""
 
     name: str
     suggested_type: str | None
@@ -45,9 +45,9 @@ class HeldName(ResponseModel):
 
 
 class SearchHits(Listed):
-    """`did_you_mean` is what was searched for instead, when a word had to be corrected.
+    """Search results. `did_you_mean` is the corrected query, if a word was misspelt.
 
-    `held_names` are names in the query without a page, where no page is found.
+    `held_names` are mentions in the query, if no page is found.
     """
 
     items: list[SearchHit]
@@ -56,7 +56,7 @@ class SearchHits(Listed):
 
 
 class SpaceName(ResponseModel):
-    """An owner whose wiki was searched."""
+    """Owner whose wiki was searched."""
 
     id: UUID
     slug: str
@@ -89,7 +89,7 @@ class CombinedHit(ResponseModel):
 
 
 class CombinedHits(Listed):
-    """Hits of a search with `in` or `space`, and the wikis that were searched."""
+    """Hits of a search with `in` or `space`, and the searched wikis."""
 
     items: list[CombinedHit]
     spaces: list[SpaceName]
@@ -97,20 +97,24 @@ class CombinedHits(Listed):
 
 
 routes = APIRouter(route_class=WikiRoute, tags=["search"])
-Question = Annotated[str, Query(description='Words, "a phrase", -word, type: tag: updated:>2026-01-01 in:title.')]
+Question = Annotated[
+    str, Query(description='Search query: words, "a phrase", -word, type: tag: updated:>2026-01-01 in:title.')
+]
 
 
 SearchedKinds = Annotated[
     str | None,
-    Query(alias="in", max_length=100, description="pages, sources, or both with a comma: hits of both in one list."),
+    Query(alias="in", max_length=100, description="Kinds to search: pages, sources, or both, separated by a comma."),
 ]
 Spaces = Annotated[
     list[str] | None,
     Query(
         alias="space",
         max_length=20,
-        description="Slugs or ids of owners whose wikis to search. With `in` alone: this one and all shared spaces "
-        "that you may read.",
+        description=(
+            "Slugs or ids of the owners whose wikis to search. With only `in`: this wiki and all "
+            "shared spaces that the caller can read."
+        ),
     ),
 ]
 
@@ -124,11 +128,13 @@ async def search(
     types: Types = None,
     tags: Tags = None,
     updated_since: UpdatedSince = None,
-    strict: Annotated[bool, Query(description="Demote pages whose sentences no cited source supports.")] = False,
+    strict: Annotated[
+        bool, Query(description="Whether to demote pages whose sentences are not supported by cited sources.")
+    ] = False,
     limit: Annotated[int, Query(ge=1, le=50)] = 20,
     cursor: Cursor = None,
 ) -> Response:
-    """Search in the wiki, the best first. With `in` or `space` also in evidence, or in several wikis at once."""
+    """Search the wiki, best first. With `in` or `space`, also search sources, or several wikis at once."""
     asked = {
         "types": capitals(types),
         "tags": tags,
@@ -155,14 +161,16 @@ async def search(
 async def get_context(
     call: Caller,
     q: Question,
-    task: Annotated[str | None, Query(description="What is to be done: names in it load pages.")] = None,
-    role: Annotated[str | None, Query(description="Who does it, such as backend: loads standards.")] = None,
+    task: Annotated[str | None, Query(description="Description of the task. Pages that it names are included.")] = None,
+    role: Annotated[
+        str | None, Query(description="Role of the reader, such as backend. Standards for this role are included.")
+    ] = None,
     budget_tokens: Annotated[
-        int, Query(ge=1, le=BUDGET_MAX, description="What the text may count at most, four bytes a token.")
+        int, Query(ge=1, le=BUDGET_MAX, description="Maximum number of tokens, of four bytes each.")
     ] = BUDGET,
     spaces: Spaces = None,
 ) -> Response:
-    """Get what is known for a task, within a budget of tokens: items, and one text for a prompt."""
+    """Get context for a task, within a budget of tokens: items, and one text for a prompt."""
     given: dict[str, Any] = {"query": q, "task": task, "role": role, "budget": budget_tokens, "spaces": spaces}
     found = (await read(call, "context", "RestContext", **given))["found"]
     return await answer(call, found | {"items": [responses.lower_enums(item) for item in found["items"]]})

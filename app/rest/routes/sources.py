@@ -41,19 +41,19 @@ FILE_SCHEMA = {"schema": {"type": "string", "format": "binary"}}
 FILE = {
     "requestBody": {
         "required": True,
-        "description": f"The file itself, not a form: {ORIGINAL.most:,} bytes at most, and not compressed.",
+        "description": f"Content of the file, not a form: {ORIGINAL.most:,} bytes at most, uncompressed.",
         "content": dict.fromkeys((*MEDIA_TYPES, BINARY), FILE_SCHEMA),
     }
 }
-Kinds = Annotated[list[WikiSourceKind] | None, Query(alias="kind", max_length=20, description="Of one of these kinds.")]
-Reason = Annotated[str | None, Query(min_length=1, max_length=FORGET_REASON.most, description="Why. It is kept.")]
+Kinds = Annotated[list[WikiSourceKind] | None, Query(alias="kind", max_length=20, description="Kinds of the sources.")]
+Reason = Annotated[str | None, Query(min_length=1, max_length=FORGET_REASON.most, description="Reason. It is stored.")]
 KNOWN: dict[int | str, dict[str, Any]] = {
-    200: {"model": Source | RetainResults, "description": "This very evidence was here already."}
+    200: {"model": Source | RetainResults, "description": "The source was already stored."}
 }
 
 
 class Ingestion(ResponseModel):
-    """A file after it was ingested: its source, and its page or the proposal of one."""
+    """Ingested file: its source, and the created or proposed page."""
 
     created: bool
     source: Source
@@ -63,7 +63,7 @@ class Ingestion(ResponseModel):
 
 @routes.get("/sources", operation_id="listSources", response_model=Sources, responses=reading())
 async def list_sources(call: Caller, kinds: Kinds = None, limit: Limit = 50, cursor: Cursor = None) -> Response:
-    """List the evidence of the wiki, the newest first."""
+    """List the sources of the wiki, newest first."""
     found = (await read(call, "sources", "RestSources", kinds=capitals(kinds), first=limit, after=cursor))["found"]
     return await answer(call, responses.list_body(found, [responses.lower_enums(source) for source in found["nodes"]]))
 
@@ -71,15 +71,17 @@ async def list_sources(call: Caller, kinds: Kinds = None, limit: Limit = 50, cur
 @routes.get("/search/sources", operation_id="searchSources", response_model=PassageHits, responses=reading())
 async def search_sources(
     call: Caller,
-    q: Annotated[str, Query(description='Words, "a phrase", -word. Dates in it prefer evidence from then.')],
+    q: Annotated[str, Query(description='Search query: words, "a phrase", -word. Dates prefer sources of that time.')],
     kinds: Kinds = None,
-    refs: Annotated[list[str] | None, Query(alias="ref", max_length=100, description="With one of these refs.")] = None,
-    captured_after: Annotated[datetime | None, Query(description="Captured then or later.")] = None,
-    captured_before: Annotated[datetime | None, Query(description="Captured before then.")] = None,
+    refs: Annotated[list[str] | None, Query(alias="ref", max_length=100, description="Refs of the sources.")] = None,
+    captured_after: Annotated[
+        datetime | None, Query(description="Only sources captured at or after this time.")
+    ] = None,
+    captured_before: Annotated[datetime | None, Query(description="Only sources captured before this time.")] = None,
     limit: Annotated[int, Query(ge=1, le=50)] = 20,
     cursor: Cursor = None,
 ) -> Response:
-    """Search in the evidence of the wiki, the best passages first."""
+    """Search the sources of the wiki, best passages first."""
     wanted = {
         "kinds": capitals(kinds),
         "refs": refs,
@@ -98,23 +100,27 @@ async def search_sources(
     status_code=201,
     response_model=Ingestion,
     responses={
-        200: {"model": Ingestion, "description": "These bytes were ingested from there before."},
+        200: {"model": Ingestion, "description": "Unchanged: this file was ingested from this address before."},
         **problems(*SENT),
     },
     openapi_extra=FILE,
 )
 async def ingest(
     call: Caller,
-    category: Annotated[
-        WikiPageType | None, Query(description="The type of its page; nothing is done without.")
-    ] = None,
+    category: Annotated[WikiPageType | None, Query(description="Type of the page. Required.")] = None,
     address: Annotated[
-        str | None, Query(max_length=ADDRESS.most, description="Where it comes from; with other bytes a new version.")
+        str | None,
+        Query(
+            max_length=ADDRESS.most,
+            description="Path or URL of the file. A changed file from the same address becomes a new version.",
+        ),
     ] = None,
-    title: Annotated[str | None, Query(max_length=SOURCE_TITLE.most, description="Else the one that it says.")] = None,
-    captured_at: Annotated[datetime | None, Query(description="When it is from.")] = None,
+    title: Annotated[
+        str | None, Query(max_length=SOURCE_TITLE.most, description="Title. Defaults to the title of the file.")
+    ] = None,
+    captured_at: Annotated[datetime | None, Query(description="Time at which the source was captured.")] = None,
 ) -> Response:
-    """Keep a file as it is, read its text as a source, and make a page of it or propose one."""
+    """Store a file, add its text as a source, and create or propose a page from it."""
     kind = header(call.request.scope, b"content-type")
     data = bytearray()
     async for piece in stream_body(call.request, ORIGINAL.most):
@@ -134,10 +140,10 @@ async def ingest(
     "/sources/{id}/original",
     operation_id="getOriginal",
     response_class=Response,
-    responses={200: {"description": "The bytes of the file.", "content": {BINARY: FILE_SCHEMA}}, **problems(404)},
+    responses={200: {"description": "Content of the file.", "content": {BINARY: FILE_SCHEMA}}, **problems(404)},
 )
 async def get_original(call: Caller, id: UUID) -> Response:
-    """Get the file that a source was read from, byte for byte, to be saved and never shown by a browser."""
+    """Download the original file of a source."""
     found = await read_original(call.database, call.wiki, id)
     name = unquote(found.address).rstrip("/").rpartition("/")[2] or "original"
     return bytes_of(found.data, found.media_type, name, found.sha256)
@@ -162,16 +168,17 @@ def bytes_of(data: bytes, media_type: str, name: str, sha256: str) -> Response:
     "/attachment",
     operation_id="getAttachment",
     response_class=Response,
-    responses={200: {"description": "The bytes of the file.", "content": {BINARY: FILE_SCHEMA}}, **problems(404)},
+    responses={200: {"description": "Content of the file.", "content": {BINARY: FILE_SCHEMA}}, **problems(404)},
 )
 async def get_attachment(
     call: Caller,
-    path: Annotated[str, Query(max_length=PATH_MAX, description="The file as a text names it.")],
+    path: Annotated[str, Query(max_length=PATH_MAX, description="Path of the file, as used in the text.")],
     beside: Annotated[
-        str | None, Query(max_length=PATH_MAX, description="The note that names it: `imported_from` of its metadata.")
+        str | None,
+        Query(max_length=PATH_MAX, description="Path of the note that uses it: `imported_from` in its metadata."),
     ] = None,
 ) -> Response:
-    """Get a picture or file that was imported beside notes, byte for byte, to be saved and never run by a browser."""
+    """Download an image or a file that was imported with notes."""
     database = call.endpoint.database
     found = (await find_attachments(database, call.wiki, folder_of(beside), [path])).get(path)
     if found is None:
@@ -182,7 +189,7 @@ async def get_attachment(
 
 @routes.get("/sources/{id}", operation_id="getSource", response_model=Source, responses=reading(404, 410))
 async def get_source(call: Caller, id: UUID) -> Response:
-    """Get a source by its id; one that was forgotten answers 410 with what stays of it."""
+    """Get a source by its id. For a forgotten source, the response is 410 with the remaining record."""
     found = await source_now(call, call.database, id)
     if found["forgotten_at"]:
         stays = {name: found[name] for name in ("kind", "ref", "version", "checksum", "forgotten_at")}
@@ -198,7 +205,7 @@ async def get_source(call: Caller, id: UUID) -> Response:
     responses={**KNOWN, **problems(*SENT)},
 )
 async def retain(call: Caller, given: NewSources) -> Response:
-    """Retain a piece of evidence, or an array of a hundred at most; the very same one twice is kept once."""
+    """Add a source, or an array of at most 100 sources. Adding the same source again changes nothing."""
     if isinstance(given, list):
         return await retain_many(call, given)
 
@@ -249,7 +256,7 @@ def draft_of(given: NewSource) -> SourceDraft:
 
 @routes.delete("/sources/{id}", operation_id="forgetSource", response_model=ForgetResult, responses=problems(404))
 async def forget(call: Caller, id: UUID, reason: Reason = None) -> Response:
-    """Forget a source and all its versions: its words go at once, and by a job from all that was written of them."""
+    """Forget a source: erase all of its versions, and queue a job that erases everything written from it."""
 
     async def work(database: Database) -> Any:
         done = await forget_source(database, call.wiki, id, reason)

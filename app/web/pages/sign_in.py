@@ -30,7 +30,7 @@ from ..rendering import texts
 
 BACK = "/sign-in/callback"
 NO_HINT = "none"  # kept instead of an ID token that is too long for a cookie
-NO_PROVIDER = "Nobody signs in by a provider here. Use a token, or an API key."
+NO_PROVIDER = "Sign-in by a provider is not enabled. Use a token, or an API key."
 
 
 def sign_in_routes(web: Web) -> list[Route]:

@@ -12,6 +12,7 @@ import orjson
 import pytest
 import typer
 
+from app.cli.options import TextCommand
 from app.cli.output import CONTROL
 from app.cli.program import app, usage
 from tests.app.command_line import COMMAND, MARA, ROOT, Cairn
@@ -83,6 +84,75 @@ def test_wrong_usage_is_told_on_one_line(cairn: Cairn, words: list[str], message
     ran = cairn(*words, "--json")
     assert ran.code == 2
     assert ran.error["code"] == "USAGE"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["append", "topic/a", "- flat white"],
+        ["context", "- flat white"],
+        ["create", "topic", "-40 degrees", "- flat white"],
+        ["edit", "topic/a", "- flat white", "-- cortado"],
+        ["lint", "mute", "orphans", "topic/a", "- an entry page"],
+        ["search", "-flat white"],
+        ["sources", "search", "-flat white"],
+        ["wiki", "append", "topic/a", "- flat white", "--source", "daily_note/1"],
+        ["wiki", "decision", "- which database?"],
+        ["wiki", "query", "-flat white"],
+        ["wiki", "resolve", "0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f", "keep-newer", "- the landlord"],
+        ["wiki", "stub", "entity", "-40 degrees", "- flat white"],
+        ["wiki", "supersede", "topic/a", "- flat white", "- cortado\n- filter"],
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_a_text_may_begin_with_a_hyphen(cairn: Cairn, words: list[str]) -> None:
+    ran = cairn(*words, *MARA, "--json")
+    assert ran.error["code"] == "NOTHING_HERE", "it was understood: only the database is not there"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["append", "topic/a", "--summry", "x", "- flat white"],
+            "No such option: --summry (Possible options: --summary)",
+        ),
+        (
+            ["append", "topic/a", "--dry-run"],
+            "No such option: --dry-run. Write a text that begins like an option last, after --. Try:",
+        ),
+        (
+            ["wiki", "supersede", "topic/a", "- x", "- y", "--moed=append"],
+            "No such option: --moed (Possible options: --mode",
+        ),
+    ],
+)
+def test_a_misspelt_option_is_no_text(cairn: Cairn, words: list[str], message: str) -> None:
+    ran = cairn(*words, *MARA, "--json")
+    assert (ran.code, ran.error["code"]) == (2, "USAGE")
+    assert message in ran.error["message"]
+
+
+def test_a_text_may_look_like_an_option_after_two_hyphens(cairn: Cairn) -> None:
+    assert cairn("append", *MARA, "--json", "topic/a", "--", "--dry-run").error["code"] == "NOTHING_HERE"
+
+
+TEXTS = {"FACT", "NEW", "OLD", "QUERY", "QUESTION", "REASON", "REPLACEMENT", "TEXT", "TITLE"}
+
+
+def test_every_command_that_takes_a_text_reads_it_alike() -> None:
+    def commands_of(command: Any) -> Iterator[Any]:
+        yield command
+        for inner in getattr(command, "commands", {}).values():
+            yield from commands_of(inner)
+
+    taking = [
+        command
+        for command in commands_of(typer.main.get_command(app))
+        if any(one.param_type_name == "argument" and one.metavar in TEXTS for one in command.params)
+    ]
+    assert len(taking) > 10
+    assert [one.name for one in taking if not isinstance(one, TextCommand)] == []
 
 
 def parameters(command: Any, context: Any) -> Iterator[tuple[Any, Any]]:

@@ -39,6 +39,19 @@ def test_a_page_is_edited_and_appended_to(acme: Cairn, monkeypatch: pytest.Monke
     assert json.loads(acme("edit", "topic/austin", "pie", "cake", *MARA, "--json").out)["matchedBy"] == "exact"
 
 
+def test_an_edit_reads_one_of_its_texts_from_stdin(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"- ribs")))
+    assert acme("edit", "topic/austin", "- brisket", "-", *MARA).code == 0
+    assert "- ribs" in body(acme, "topic/austin")
+    both = acme("edit", "topic/austin", "-", "-", *MARA, "--json")
+    assert (both.code, both.error["code"]) == (2, "USAGE")
+
+
+def test_a_list_item_is_superseded(acme: Cairn) -> None:
+    assert acme("wiki", "supersede", "topic/austin", "- tacos", "- burritos", *MARA).code == 0
+    assert "- burritos" in body(acme, "topic/austin")
+
+
 def test_a_page_is_made(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     made = acme(
         "create", "entity", "Zilker Park", "- in [[Austin]]", "--tag", "park", "--tag", "city", "--related", "atx",

@@ -82,7 +82,7 @@ def test_a_tenant_or_an_owner_can_be_named(upgraded: Cairn) -> None:
 
 def test_reading_again_that_is_stopped_goes_on_in_every_wiki(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     async def busy(*arguments: object, **options: object) -> int:
-        raise Unavailable("This wiki is being written by others. Try again in a moment.")
+        raise Unavailable("The wiki is locked by other writes. Try again in a moment.")
 
     with monkeypatch.context() as patch:
         patch.setattr(reindexing, "reindex", busy)
@@ -133,13 +133,13 @@ def counted(dsn: str) -> dict[tuple[str, int], int]:
 
 def test_an_error_says_how_to_go_on(upgraded: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     async def busy(*arguments: object, **options: object) -> int:
-        raise Unavailable("This wiki is being written by others. Try again in a moment.")
+        raise Unavailable("The wiki is locked by other writes. Try again in a moment.")
 
     monkeypatch.setattr(reindexing, "reindex", busy)
     for words in (["reindex"], ["migrate"]):
         error = upgraded(*words, "--json").error
         assert error["code"] == "UNAVAILABLE"
-        assert error["message"].startswith("This wiki is being written by others.")
+        assert error["message"].startswith("The wiki is locked by other writes.")
         assert error["message"].endswith("What was read stays read. To go on, run: cairn reindex")
 
 

@@ -67,4 +67,4 @@ def test_a_pipe_is_utf_8_on_every_terminal(terminal: Terminal) -> None:
     assert body == f"{TITLE} is warm.\n\nÜber\n日本"
     for encoding in ("utf-8", "latin-1"):
         ran = terminal.run(*append, encoding=encoding, stdin="café".encode("latin-1"))
-        assert (ran.returncode, ran.stderr[:41]) == (1, b"cairn: What comes on stdin is not UTF-8: ")
+        assert (ran.returncode, ran.stderr[:40]) == (1, b"cairn: The input on stdin is not UTF-8: ")

@@ -56,7 +56,7 @@ async def test_a_key_has_scopes_networks_and_a_last_use(service: Service, wiki: 
         assert (await service.post(ASK, far_key)).status_code == 403
         wrong = await admin.post(f"/keys/{owner}", data=given | {"networks": "here <b>"}, headers=SAME)
         assert wrong.status_code == 422
-        assert "is no network" in wrong.text
+        assert "is not a network" in wrong.text
         assert 'value="here &lt;b&gt;"' in wrong.text
         sql = "SELECT count(*) FROM api_keys WHERE tenant_id = $1 AND used_at IS NOT NULL"
         async with within("no use of the key was noted"):

@@ -257,13 +257,13 @@ async def test_an_admin_keeps_a_section_where_it_is_and_lets_it_go(wiki: Wiki) -
     await suppress_promotion(wiki.database, wiki.scope, austin["id"], "activities", suppressed=False)
     await many(wiki, 1, 20, tags=["park"])
     assert "Austin Activities" in await pages(wiki)
-    with pytest.raises(BadInput, match="grown into a page already"):
+    with pytest.raises(BadInput, match="already promoted to a page"):
         await suppress_promotion(wiki.database, wiki.scope, austin["id"], "activities")
     for slug, error in (("nothing", NotFound), ("activities", NotFound)):
         page = austin["id"] if slug == "nothing" else (await pages(wiki))["Spot a"]["id"]
         with pytest.raises(error):
             await suppress_promotion(wiki.database, wiki.scope, page, slug)
-    with pytest.raises(BadInput, match="lists no pages"):
+    with pytest.raises(BadInput, match="not a rollup section"):
         await suppress_promotion(wiki.database, wiki.scope, (await pages(wiki))["Spot a"]["id"], "overview")
 
 

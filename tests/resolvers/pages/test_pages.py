@@ -154,7 +154,7 @@ async def test_a_compile_brings_an_archived_page_back_and_stamps_it(wiki: Wiki) 
 
 
 async def test_a_compile_cannot_archive(wiki: Wiki) -> None:
-    with pytest.raises(BadInput, match="brings a page back") as refused:
+    with pytest.raises(BadInput, match="unarchives the page") as refused:
         await upsert_page(wiki.database, wiki.scope, PageDraft("topic", "A", status="archived"), mark_compiled=True)
     assert refused.value.field == "status"
     assert await wiki.rows("pages") == []

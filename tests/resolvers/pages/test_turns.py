@@ -52,7 +52,7 @@ async def test_a_busy_wiki_leaves_the_connections_to_others(busy: Wiki, dsn: str
 
 async def test_who_waits_too_long_is_told_so(busy: Wiki, monkeypatch) -> None:
     monkeypatch.setattr(transaction, "QUEUE_TIMEOUT", 0.05)
-    with pytest.raises(Unavailable, match="being written by others"):
+    with pytest.raises(Unavailable, match="locked by other writes"):
         await create_page(busy.database, busy.scope, PageDraft("topic", "A"))
 
 
@@ -62,7 +62,7 @@ async def test_a_writer_of_another_process_is_waited_for_and_told_of_too(wiki: W
     lock = "SELECT FROM owners WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE"
     async with wiki.look.transaction():
         await wiki.look.execute(lock, wiki.scope.tenant_id, wiki.scope.owner_id)
-        with pytest.raises(Unavailable, match="being written by others"):
+        with pytest.raises(Unavailable, match="locked by other writes"):
             await create_page(hasty, wiki.scope, PageDraft("topic", "A"))
     await hasty.ping()
     await hasty.close()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from db.database import Database
     from resolvers.sources.moving_files import Moved
 
-app = typer.Typer(help="Move the bytes of attachments and originals.", no_args_is_help=True)
+app = typer.Typer(help="Manage the storage of attachments and original files.", no_args_is_help=True)
 MISSING_TOLD = 10
 
 
@@ -29,20 +29,20 @@ def add_to(parent: typer.Typer) -> None:
 
 @app.callback()
 def group() -> None:
-    """Move the bytes of attachments and originals."""
+    """Manage the storage of attachments and original files."""
 
 
 @app.command("move", epilog="Example: cairn attachments move --to folder")
 def move(
-    to: Annotated[Place, typer.Option("--to", help="The folder CAIRN_ATTACHMENTS_DIR, or Postgres.")],
+    to: Annotated[Place, typer.Option("--to", help="Destination: the folder CAIRN_ATTACHMENTS_DIR, or the database.")],
     tenant: Annotated[
-        str | None, typer.Option("--tenant", metavar="SLUG", help="Only this tenant's files: its slug or id.")
+        str | None, typer.Option("--tenant", metavar="SLUG", help="Only files of this tenant (slug or id).")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Move the files that were kept before the setting was made, or all of them back, while services run.
+    """Move stored files to a folder or to the database. The service can run meanwhile.
 
-    Ctrl-C loses nothing: run it again, and it goes on. Exits with 1 when the folder lacks some of the files.
+    It can be interrupted and run again. Exits with 1 if files are missing from the folder.
     """
     from ...progress import progress
     from ...session import session

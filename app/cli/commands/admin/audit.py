@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 POLLED_EVERY = 1.0  # seconds
 LATE = 60.0  # seconds by which an event may be seen after one that is newer
-app = typer.Typer(help="Programs that were let into a wiki by OAuth.", no_args_is_help=True)
+app = typer.Typer(help="Manage programs that have access to a wiki by OAuth.", no_args_is_help=True)
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -28,20 +28,31 @@ def add_to(parent: typer.Typer) -> None:
 
 def audit(
     tenant: Annotated[
-        str | None, typer.Option("--tenant", metavar="SLUG", help="The tenant's slug or id; else the operator's log.")
+        str | None,
+        typer.Option("--tenant", metavar="SLUG", help="Slug or id of the tenant. Defaults to the operator's log."),
     ] = None,
     action: Annotated[
-        str | None, typer.Option("--action", metavar="NAME", help="Like api_key.created, or api_key for all of them.")
+        str | None,
+        typer.Option(
+            "--action",
+            metavar="NAME",
+            help="Only this action, such as api_key.created, or a group of actions, such as api_key.",
+        ),
     ] = None,
-    refused: Annotated[bool, typer.Option("--refused", help="Only what was refused.")] = False,
-    actor: Annotated[str | None, typer.Option("--actor", metavar="ID", help="Only what this one did.")] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=10_000, help="So many of the newest.")] = 100,
-    follow: Annotated[bool, typer.Option("--follow", help="Go on with what happens, until interrupted.")] = False,
+    refused: Annotated[bool, typer.Option("--refused", help="Only refused attempts.")] = False,
+    actor: Annotated[
+        str | None, typer.Option("--actor", metavar="ID", help="Only events caused by this actor.")
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=1, max=10_000, help="Maximum number of entries, counted from the newest.")
+    ] = 100,
+    follow: Annotated[bool, typer.Option("--follow", help="Keep printing new events until Ctrl-C.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List events of security, the newest last: sign-ins, keys, grants, programs, settings, exports, erasures.
+    """List the events of the audit log, oldest first. It records sign-ins, keys, grants, programs, settings, exports
+    and erasures.
 
-    With --json --follow each event is a line of JSON.
+    With --json and --follow, each event is one line of JSON.
     """
     from ...session import session
 
@@ -110,7 +121,7 @@ def event_to_dict(event: "AuditEvent") -> dict[str, Any]:
 
 @app.command("list", epilog="Example: cairn programs list --tenant acme --owner mara --json")
 def list_all(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
-    """List the programs that may use an owner's wiki by OAuth, the newest first."""
+    """List programs with access to a wiki, newest first."""
     from ...session import find_wiki, session
 
     async def work(database: "Database") -> "list[ConnectedProgram]":
@@ -135,12 +146,12 @@ def list_all(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
 
 @app.command("disconnect", epilog="Example: cairn programs disconnect 0199f0c2-… --tenant acme --owner mara")
 def disconnect(
-    program_id: Annotated[UUID, typer.Argument(metavar="ID", help="The id that `cairn programs list` shows.")],
+    program_id: Annotated[UUID, typer.Argument(metavar="ID", help="Id shown by `cairn programs list`.")],
     tenant: Tenant,
     owner: Owner,
     as_json: AsJson = False,
 ) -> None:
-    """Let a program in no longer: it gets no more tokens, and the last one ends within 15 minutes."""
+    """Revoke the access of a program. Its last token expires within 15 minutes."""
     from ...session import find_wiki, session
 
     async def work(database: "Database") -> None:

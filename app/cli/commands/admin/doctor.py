@@ -11,9 +11,9 @@ def add_to(parent: typer.Typer) -> None:
 
 
 def doctor(as_json: AsJson = False) -> None:
-    """Examine configuration, disk, certificates, and the database with its clock, indexes, queue and replication.
+    """Check the installation for problems. Checks the configuration, disk, certificates and database.
 
-    Changes nothing. Exits with 1 when something has failed.
+    Nothing is changed. Exits with 1 if a check fails.
     """
     from ....settings import Settings
     from ...doctor import State, examine

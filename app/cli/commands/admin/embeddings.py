@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from db.database import Database
     from resolvers.embeddings.server import EmbeddingServer
 
-app = typer.Typer(help="Vectors by which search finds what is said in other words.", no_args_is_help=True)
+app = typer.Typer(help="Manage embeddings for semantic search.", no_args_is_help=True)
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -20,7 +20,7 @@ def add_to(parent: typer.Typer) -> None:
 
 @app.callback()
 def group() -> None:
-    """Vectors by which search finds what is said in other words."""
+    """Manage embeddings for semantic search."""
 
 
 def configured_server() -> "EmbeddingServer":
@@ -41,7 +41,7 @@ def configured_server() -> "EmbeddingServer":
 
 @app.command("enable", epilog="Example: cairn embeddings enable")
 def enable(as_json: AsJson = False) -> None:
-    """Ask the server for a vector, make the indexes for its dimensions, and ask for a job for each wiki."""
+    """Enable semantic search. Creates the vector indexes and queues a job that embeds each wiki."""
     from ...session import session
 
     embedder = configured_server()
@@ -63,7 +63,8 @@ def enable(as_json: AsJson = False) -> None:
 
 @app.command("status", epilog="Example: cairn embeddings status --tenant acme --owner mara")
 def status(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
-    """Say how many pages and passages of a wiki have a vector of the model that is set."""
+    """Show the progress of embedding a wiki. Counts the pages and passages that have an embedding of the configured
+    model."""
     from ...session import find_wiki, session
 
     embedder = configured_server()
@@ -98,7 +99,8 @@ def status(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
 
 @app.command("disable", epilog="Example: cairn embeddings disable")
 def disable(as_json: AsJson = False) -> None:
-    """Drop all vectors and their indexes. Workers make them again while an embedding server is set."""
+    """Delete all embeddings and their indexes. Workers create them again as long as an embedding server is
+    configured."""
     from ...session import session
 
     async def work(database: "Database") -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from db.database import Database
     from resolvers.auth.owners import Granted
 
-app = typer.Typer(help="Who may use whose wiki.", no_args_is_help=True)
-Grantee = Annotated[str, typer.Option("--grantee", metavar="SLUG", help="The owner who may use it: slug or id.")]
+app = typer.Typer(help="Manage access to the wikis of other owners.", no_args_is_help=True)
+Grantee = Annotated[str, typer.Option("--grantee", metavar="SLUG", help="Slug or id of the owner who gets access.")]
 
 
 class GrantRole(StrEnum):
@@ -35,10 +35,10 @@ def add(
     tenant: Tenant,
     owner: Owner,
     grantee: Grantee,
-    role: Annotated[GrantRole, typer.Option(help="Read; read and write; or manage too.")],
+    role: Annotated[GrantRole, typer.Option(help="Role: read, read and write, or manage as well.")],
     as_json: AsJson = False,
 ) -> None:
-    """Let one owner into another's wiki. A second grant replaces the first."""
+    """Grant an owner access to the wiki of another. A second grant replaces the first."""
     from resolvers.auth.owners import Grant, grant
 
     from ...session import session
@@ -57,11 +57,13 @@ def add(
 @app.command("list", epilog="Example: cairn grants list --tenant acme --owner team")
 def list_all(
     tenant: Tenant,
-    owner: Annotated[str | None, typer.Option("--owner", metavar="SLUG", help="Only in this owner's wiki.")] = None,
-    grantee: Annotated[str | None, typer.Option("--grantee", metavar="SLUG", help="Only of this owner.")] = None,
+    owner: Annotated[
+        str | None, typer.Option("--owner", metavar="SLUG", help="Only grants for the wiki of this owner.")
+    ] = None,
+    grantee: Annotated[str | None, typer.Option("--grantee", metavar="SLUG", help="Only grants of this owner.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List who may use whose wiki in a tenant."""
+    """List the grants of a tenant."""
     from resolvers.auth.owners import find_owner, list_grants
     from resolvers.tenants.tenants import find_tenant
 
@@ -89,7 +91,7 @@ def list_all(
 
 @app.command("remove", epilog="Example: cairn grants remove --tenant acme --owner team --grantee mara")
 def remove(tenant: Tenant, owner: Owner, grantee: Grantee, as_json: AsJson = False) -> None:
-    """Take a grant back. It is no error when there is none."""
+    """Revoke a grant. It is not an error if there is none."""
     from resolvers.auth.owners import revoke
 
     from ...session import session

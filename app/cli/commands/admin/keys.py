@@ -38,16 +38,20 @@ class KeyScope(StrEnum):
 
 ActorOption = Annotated[
     ActorKind | None,
-    typer.Option("--actor", help="Who acts with it, as history will say. When left out: what the owner is."),
+    typer.Option("--actor", help="Kind of author named in the history. Defaults to the kind of the owner."),
 ]
-RoleOption = Annotated[Role, typer.Option("--role", help="What it may do at most. Services and admins: tenant-wide.")]
+RoleOption = Annotated[
+    Role, typer.Option("--role", help="Maximum role. Services and admins have access to the whole tenant.")
+]
 
 
 if TYPE_CHECKING:
     from ....settings import Settings
     from ...session import Wiki
 
-Ttl = Annotated[int, typer.Option(parser=duration, metavar="TIME", help="How long it lives: 90s, 15m, 12h, 30d.")]
+Ttl = Annotated[
+    int, typer.Option(parser=duration, metavar="TIME", help="Lifetime of the token, such as 90s, 15m, 12h or 30d.")
+]
 
 
 def add_token(parent: typer.Typer) -> None:
@@ -98,11 +102,14 @@ if TYPE_CHECKING:
     from db.database import Database
     from resolvers.auth.api_keys import ApiKey, IssuedKey
 
-app = typer.Typer(help="API keys, for programs.", no_args_is_help=True)
+app = typer.Typer(help="Manage API keys.", no_args_is_help=True)
 Owners = Annotated[
-    list[str], typer.Option("--owner", metavar="SLUG", help="An owner it speaks for: slug or id. May be repeated.")
+    list[str],
+    typer.Option("--owner", metavar="SLUG", help="Slug or id of an owner that the key acts for. Can be repeated."),
 ]
-Expires = Annotated[int | None, typer.Option(parser=duration, metavar="TIME", help="After how long it ends, like 90d.")]
+Expires = Annotated[
+    int | None, typer.Option(parser=duration, metavar="TIME", help="Time after which the key expires, such as 90d.")
+]
 
 
 def add_keys(parent: typer.Typer) -> None:
@@ -113,21 +120,22 @@ def add_keys(parent: typer.Typer) -> None:
 def create(
     tenant: Tenant,
     owner: Owners,
-    name: Annotated[str, typer.Option(metavar="NAME", help="What it is for.")],
+    name: Annotated[str, typer.Option(metavar="NAME", help="Purpose of the key.")],
     role: Annotated[
-        Role | None, typer.Option("--role", help="What it may do at most. Else what --scope allows.")
+        Role | None, typer.Option("--role", help="Maximum role. Defaults to the role that --scope allows.")
     ] = None,
     scope: Annotated[
-        list[KeyScope] | None, typer.Option("--scope", help="It may do no more than this. May be repeated.")
+        list[KeyScope] | None, typer.Option("--scope", help="Scope that limits the key. Can be repeated.")
     ] = None,
     network: Annotated[
-        list[str] | None, typer.Option("--network", metavar="CIDR", help="Accepted from there alone. May be repeated.")
+        list[str] | None,
+        typer.Option("--network", metavar="CIDR", help="Network from which the key is accepted. Can be repeated."),
     ] = None,
     expires: Expires = None,
     actor: ActorOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make an API key and print it, this once. The first owner's wiki is the one it works in."""
+    """Create an API key and print it. It cannot be shown again. Its default wiki is that of the first owner."""
     from db import scope as scopes
     from resolvers.auth.api_keys import KeyLimits, create_api_key
     from resolvers.auth.owners import find_owners
@@ -155,7 +163,7 @@ def create(
 
 @app.command("list", epilog="Example: cairn keys list --tenant acme --json")
 def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
-    """List the API keys of a tenant. No key is shown."""
+    """List the API keys of a tenant, without the secrets."""
     from resolvers.auth.api_keys import list_api_keys
     from resolvers.tenants.tenants import find_tenant
 
@@ -215,14 +223,14 @@ def format_last_use(key: "ApiKey") -> str:
 
 @app.command("rotate", epilog="Example: cairn keys rotate 0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f --tenant acme")
 def rotate(
-    key_id: Annotated[UUID, typer.Argument(metavar="ID", help="The key's id, not the key.")],
+    key_id: Annotated[UUID, typer.Argument(metavar="ID", help="Id of the key, not the key itself.")],
     tenant: Tenant,
     overlap: Annotated[
-        int, typer.Option(parser=duration, metavar="TIME", help="For how long the former secret is accepted still.")
+        int, typer.Option(parser=duration, metavar="TIME", help="Time for which the old secret is still accepted.")
     ] = "24h",  # type: ignore[assignment]  # a default is parsed like what is typed
     as_json: AsJson = False,
 ) -> None:
-    """Give an API key another secret and print it, this once. The one that it has now is accepted for a while."""
+    """Replace the secret of an API key and print the new one. The old secret is accepted until the overlap ends."""
     from resolvers.auth.api_keys import rotate_api_key
     from resolvers.tenants.tenants import find_tenant
 
@@ -242,11 +250,11 @@ def rotate(
 
 @app.command("revoke", epilog="Example: cairn keys revoke 0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f --tenant acme")
 def revoke(
-    key_id: Annotated[UUID, typer.Argument(metavar="ID", help="The key's id, not the key.")],
+    key_id: Annotated[UUID, typer.Argument(metavar="ID", help="Id of the key, not the key itself.")],
     tenant: Tenant,
     as_json: AsJson = False,
 ) -> None:
-    """End an API key. Ending it again changes nothing."""
+    """Revoke an API key. Revoking it again changes nothing."""
     from resolvers.auth.api_keys import revoke_api_key
     from resolvers.tenants.tenants import find_tenant
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from db.database import Database
     from resolvers.auth.owners import Owner
 
-app = typer.Typer(help="Whose wikis there are in a tenant.", no_args_is_help=True)
+app = typer.Typer(help="Manage owners and the settings of their wikis.", no_args_is_help=True)
 
 
 class Kind(StrEnum):
@@ -29,16 +29,16 @@ def add_to(parent: typer.Typer) -> None:
 
 @app.command("create", epilog="Example: cairn owners create ada --tenant acme --kind agent --name Ada")
 def create(
-    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Its name in commands, unique in the tenant.")],
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug of the owner, unique in the tenant.")],
     tenant: Tenant,
-    kind: Annotated[Kind, typer.Option(help="An agent, a user, or a space that several share.")],
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="Its name for people; else the slug.")] = None,
+    kind: Annotated[Kind, typer.Option(help="Kind of owner: an agent, a user or a shared space.")],
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="Display name. Defaults to the slug.")] = None,
     language: Annotated[
-        str, typer.Option(metavar="LANGUAGE", help="What its pages are written in, like german or de.")
+        str, typer.Option(metavar="LANGUAGE", help="Language of the pages, such as german or de.")
     ] = "english",
     as_json: AsJson = False,
 ) -> None:
-    """Make an owner with an empty wiki."""
+    """Create an owner with an empty wiki."""
     from resolvers.auth.owners import OwnerKind, create_owner
     from resolvers.tenants.tenants import find_tenant
 
@@ -76,13 +76,15 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
 
 @app.command("language", epilog="Example: cairn owners language mara german --tenant acme --reindex")
 def language(
-    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
-    language: Annotated[str, typer.Argument(metavar="LANGUAGE", help="Like german or de; `simple` for none.")],
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the owner of the wiki.")],
+    language: Annotated[
+        str, typer.Argument(metavar="LANGUAGE", help="Language such as german or de, or `simple` for none.")
+    ],
     tenant: Tenant,
-    reindex: Annotated[bool, typer.Option("--reindex", help="Let search read the whole wiki again at once.")] = False,
+    reindex: Annotated[bool, typer.Option("--reindex", help="Index the whole wiki for search again now.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say in which language a wiki is written. Search takes the words of a page by it, unless the page has a `lang`."""
+    """Set the language of a wiki. Search stems words by it, unless a page has its own `lang`."""
     from resolvers.auth.owners import set_language
 
     from ...session import find_wiki, session
@@ -106,12 +108,13 @@ def language(
 
 @app.command("boost", epilog="Example: cairn owners boost team 1.2 --tenant acme")
 def boost(
-    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
-    score_boost: Annotated[float, typer.Argument(metavar="BOOST", help="Between 0 and 10; 0.9 unless it is set.")],
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the owner of the wiki.")],
+    score_boost: Annotated[float, typer.Argument(metavar="BOOST", help="Factor between 0 and 10. New wikis have 0.9.")],
     tenant: Tenant,
     as_json: AsJson = False,
 ) -> None:
-    """Set by what the scores of a wiki's pages are multiplied where evidence is searched beside them."""
+    """Set the score boost of a wiki. Scores of its pages are multiplied by it when pages and sources are searched
+    together."""
     from resolvers.auth.owners import WikiSettings, set_owner_settings
 
     from ...session import find_wiki, session
@@ -129,12 +132,13 @@ def boost(
 
 @app.command("synthesis", epilog="Example: cairn owners synthesis mara 5 --tenant acme")
 def synthesis(
-    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
-    sources: Annotated[int, typer.Argument(metavar="N", min=1, max=100, help="How many sources a page has to cite.")],
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the owner of the wiki.")],
+    sources: Annotated[int, typer.Argument(metavar="N", min=1, max=100, help="Minimum number of sources.")],
     tenant: Tenant,
     as_json: AsJson = False,
 ) -> None:
-    """Say from how many sources on a model writes the text of a page. With fewer, its sections quote them."""
+    """Set the minimum number of sources for synthesis. A model writes the text of pages that cite as many; other
+    pages quote their sources."""
     from ...session import find_wiki, session
 
     async def work(database: "Database") -> bool:
@@ -153,18 +157,21 @@ def synthesis(
 
 @app.command("policy", epilog="Example: cairn owners policy mara member=review member/decision=closed --tenant acme")
 def policy(
-    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the owner of the wiki.")],
     tenant: Tenant,
     rules: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="ROLE[/TYPE]=POLICY...",
-            help="All rules anew: member, service, admin or compiler, and open, review or closed. None opens the wiki.",
+            help=(
+                "Rules that replace the present ones. Roles: member, service, admin, compiler. "
+                "Policies: open, review, closed. Without rules, all writes are open."
+            ),
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say whose writes become proposals in a wiki, or are refused, by the role and the type of the page."""
+    """Set the write policy of a wiki. It says which writes need a review or are refused, by role and page type."""
     from ...session import find_wiki, session
 
     async def work(database: "Database") -> bool:
@@ -184,27 +191,33 @@ def policy(
 
 @app.command("lint", epilog="Example: cairn owners lint mara --stale-after 30 --every 1 --tenant acme")
 def lint_settings(
-    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the owner of the wiki.")],
     tenant: Tenant,
     stale_after: Annotated[
-        int | None, typer.Option(metavar="DAYS", help="A page not changed for these is stale.")
+        int | None, typer.Option(metavar="DAYS", help="Days without a change after which a page is stale.")
     ] = None,
-    oversize: Annotated[int | None, typer.Option(metavar="CHARACTERS", help="A longer page is too long.")] = None,
+    oversize: Annotated[
+        int | None, typer.Option(metavar="CHARACTERS", help="Maximum length of a page in characters.")
+    ] = None,
     min_pages: Annotated[
-        int | None, typer.Option(metavar="N", help="Pages that say a name before it needs one.")
+        int | None,
+        typer.Option(
+            metavar="N", help="Number of pages that must mention a name before lint reports that it needs a page."
+        ),
     ] = None,
     every: Annotated[
-        int | None, typer.Option(metavar="DAYS", help="A worker lints again after these; 0: never.")
+        int | None, typer.Option(metavar="DAYS", help="Days between two runs of lint by a worker, or 0 for none.")
     ] = None,
     after_sources: Annotated[
-        int | None, typer.Option(metavar="N", help="A worker lints after so many new sources; 0: never.")
+        int | None,
+        typer.Option(metavar="N", help="Number of new sources after which a worker runs lint, or 0 for none."),
     ] = None,
     sensitivity: Annotated[
-        bool | None, typer.Option("--sensitivity/--no-sensitivity", help="Ask for a sensitivity of every page.")
+        bool | None, typer.Option("--sensitivity/--no-sensitivity", help="Report pages without a sensitivity.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set by what a wiki is linted, and how often. What is left out stays as it is."""
+    """Set the limits and the schedule of lint for a wiki. Omitted options are unchanged."""
     from ...session import find_wiki, session
 
     async def work(database: "Database") -> "Owner":
@@ -241,13 +254,13 @@ class Ceiling(StrEnum):
 
 @app.command("ceilings", epilog="Example: cairn owners ceilings mara --reader internal --member secret --tenant acme")
 def ceilings(
-    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the owner of the wiki.")],
     tenant: Tenant,
-    reader: Annotated[Ceiling | None, typer.Option(help="The most sensitive that readers see.")] = None,
-    member: Annotated[Ceiling | None, typer.Option(help="The most sensitive that members by grant see.")] = None,
+    reader: Annotated[Ceiling | None, typer.Option(help="Highest sensitivity that readers can read.")] = None,
+    member: Annotated[Ceiling | None, typer.Option(help="Highest sensitivity that members by grant can read.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how sensitive what others read in a wiki may be. What is left out stays as it is."""
+    """Set the highest sensitivity that others can read in a wiki. Omitted options are unchanged."""
     from ...session import find_wiki, session
 
     async def work(database: "Database") -> "Owner":
@@ -275,14 +288,12 @@ class Threshold(StrEnum):
 
 @app.command("decisions", epilog="Example: cairn owners decisions mara --threshold high --tenant acme")
 def decisions(
-    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the owner of the wiki.")],
     tenant: Tenant,
-    threshold: Annotated[
-        Threshold | None, typer.Option(help="The least significance of a decision that gets a page.")
-    ] = None,
+    threshold: Annotated[Threshold | None, typer.Option(help="Minimum significance.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say which decisions of a wiki get a page; the others go into its log alone."""
+    """Set how significant a decision must be to get a page. Others are only logged."""
     from ...session import find_wiki, session
 
     async def work(database: "Database") -> "Owner":

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from db.scope import Scope
 
 T = TypeVar("T")
-app = typer.Typer(help="The queue of jobs: compiles, rebuilds and what else workers do.", no_args_is_help=True)
+app = typer.Typer(help="Manage the job queue.", no_args_is_help=True)
 FIELDS = (
     "id", "tenant", "owner", "trigger", "status", "attempt", "error", "createdAt", "runAfter", "startedAt",
     "finishedAt",
 )  # fmt: skip
 STATUSES = ("pending", "running", "failed", "cancelled", "succeeded")
-JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id.")]
+JobId = Annotated[str, typer.Argument(metavar="JOB", help="Id of the job.")]
 
 
 @app.command("list", epilog="Example: cairn jobs list --status failed --json")
@@ -30,16 +30,18 @@ def list_all(
         str | None, typer.Option("--tenant", metavar="SLUG", help="Only this tenant's: its slug or id.")
     ] = None,
     owner: Annotated[
-        str | None, typer.Option("--owner", metavar="SLUG", help="Only this owner's, in the tenant: slug or id.")
+        str | None, typer.Option("--owner", metavar="SLUG", help="Only jobs of this owner (slug or id).")
     ] = None,
     status: Annotated[
         list[str] | None,
-        typer.Option("--status", metavar="STATUS", help=f"{', '.join(STATUSES)}; several are possible."),
+        typer.Option(
+            "--status", metavar="STATUS", help=f"Only jobs with this status: {', '.join(STATUSES)}. Can be repeated."
+        ),
     ] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=1_000, help="The newest so many.")] = 20,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=1_000, help="Maximum number of jobs.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """List jobs, the newest first."""
+    """List jobs, newest first."""
     if owner and not tenant:
         raise typer.BadParameter("an owner needs its tenant: add --tenant SLUG")
     if wrong := set(status or ()).difference(STATUSES):
@@ -64,7 +66,7 @@ def list_all(
 
 @app.command("retry", epilog="Example: cairn jobs retry 0199… --tenant acme --owner mara")
 def retry(job: JobId, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
-    """Run a job again that failed or was cancelled, or one now that waits."""
+    """Retry a failed or cancelled job, or run a waiting job now."""
     from resolvers.jobs import queue
 
     told = change_job(job, tenant, owner, queue.retry)
@@ -73,7 +75,7 @@ def retry(job: JobId, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> 
 
 @app.command("cancel", epilog="Example: cairn jobs cancel 0199… --tenant acme --owner mara")
 def cancel(job: JobId, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
-    """Cancel a job that waits or runs. What it has stored stays."""
+    """Cancel a waiting or running job. What it has already written is kept."""
     from resolvers.jobs import queue
 
     done = change_job(job, tenant, owner, queue.cancel)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from db.database import Database
     from resolvers.tenants.tenants import Tenant
 
-app = typer.Typer(help="Customers, who share nothing.", no_args_is_help=True)
+app = typer.Typer(help="Manage tenants.", no_args_is_help=True)
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -20,11 +20,11 @@ def add_to(parent: typer.Typer) -> None:
 
 @app.command("create", epilog="Example: cairn tenants create acme --name 'Acme Ltd'")
 def create(
-    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Its name in commands, like acme.")],
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="Its name for people; else the slug.")] = None,
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug of the tenant, such as acme.")],
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="Display name. Defaults to the slug.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a tenant."""
+    """Create a tenant."""
     from resolvers.tenants.tenants import create_tenant
 
     from ...session import session
@@ -52,10 +52,12 @@ def list_all(as_json: AsJson = False) -> None:
 
 @app.command("compile", epilog="Example: cairn tenants compile acme --off")
 def compile_what_comes(
-    slug: Annotated[str, typer.Argument(metavar="SLUG", help="The tenant's slug or id.")],
-    on: Annotated[bool, typer.Option("--on/--off", help="By itself, or when an admin asks.")] = True,
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the tenant.")],
+    on: Annotated[
+        bool, typer.Option("--on/--off", help="Compile new sources automatically, or only on request of an admin.")
+    ] = True,
 ) -> None:
-    """Compile what a tenant retains by itself, or only when an admin asks."""
+    """Turn automatic compiling of new sources on or off for a tenant."""
     from resolvers.tenants.tenants import find_tenant, set_compiling
 
     from ...session import session

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from db.database import Database
     from resolvers.webhooks.webhooks import Delivery, IssuedSecret, Webhook
 
-app = typer.Typer(help="Webhooks: changes that are sent to other services.", no_args_is_help=True)
+app = typer.Typer(help="Manage webhooks.", no_args_is_help=True)
 
 
 class Status(StrEnum):
@@ -34,20 +34,24 @@ class Ceiling(StrEnum):
     SECRET = "secret"  # noqa: S105  a level
 
 
-WebhookId = Annotated[UUID, typer.Argument(metavar="ID", help="The id that `cairn webhooks list` shows.")]
+WebhookId = Annotated[UUID, typer.Argument(metavar="ID", help="Id shown by `cairn webhooks list`.")]
 Owners = Annotated[
-    list[str] | None, typer.Option("--owner", metavar="SLUG", help="Only of this wiki. May be repeated.")
+    list[str] | None,
+    typer.Option("--owner", metavar="SLUG", help="Only events of the wiki of this owner. Can be repeated."),
 ]
 Kinds = Annotated[
     list[str] | None,
     typer.Option(
         "--kind",
         metavar="KIND",
-        help="Only this kind, like created or proposal.accepted. May be repeated. Without it, all changes of pages.",
+        help=(
+            "Only events of this kind, such as created or proposal.accepted. Can be repeated. "
+            "Defaults to all changes of pages."
+        ),
     ),
 ]
 Types = Annotated[
-    list[str] | None, typer.Option("--type", metavar="TYPE", help="Only pages of this type. May be repeated.")
+    list[str] | None, typer.Option("--type", metavar="TYPE", help="Only events of pages of this type. Can be repeated.")
 ]
 
 
@@ -57,17 +61,17 @@ def add_to(parent: typer.Typer) -> None:
 
 @app.command("create", epilog="Example: cairn webhooks create https://app.example.org/hooks --tenant acme")
 def create(
-    url: Annotated[str, typer.Argument(metavar="URL", help="Where changes are sent to.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="URL that events are sent to.")],
     tenant: Tenant,
     owner: Owners = None,
     kind: Kinds = None,
     type: Types = None,
     ceiling: Annotated[
-        Ceiling, typer.Option("--ceiling", help="Nothing of pages that are more sensitive.")
+        Ceiling, typer.Option("--ceiling", help="Highest sensitivity of the pages whose events are sent.")
     ] = Ceiling.INTERNAL,
     as_json: AsJson = False,
 ) -> None:
-    """Make a webhook and print the secret that it is signed with, this once."""
+    """Create a webhook and print its signing secret. It cannot be shown again."""
     from resolvers.auth.owners import find_owners
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
@@ -92,7 +96,7 @@ def create(
 
 @app.command("list", epilog="Example: cairn webhooks list --tenant acme --json")
 def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
-    """List the webhooks of a tenant, the oldest first. No secret is shown."""
+    """List the webhooks of a tenant, oldest first. Secrets are not shown."""
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import list_webhooks
 
@@ -117,13 +121,11 @@ def list_all(tenant: Tenant, as_json: AsJson = False) -> None:
 def update(
     webhook_id: WebhookId,
     tenant: Tenant,
-    url: Annotated[str | None, typer.Option(metavar="URL", help="Where changes are sent to.")] = None,
-    enable: Annotated[
-        bool | None, typer.Option("--enable/--disable", help="Begin again, or queue nothing more.")
-    ] = None,
+    url: Annotated[str | None, typer.Option(metavar="URL", help="URL that events are sent to.")] = None,
+    enable: Annotated[bool | None, typer.Option("--enable/--disable", help="Resume or stop queuing events.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change the address of a webhook, disable it, or enable it again."""
+    """Change the URL of a webhook, or disable or enable it."""
     from resolvers.errors import BadInput
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import WebhookChanges, update_webhook
@@ -146,7 +148,7 @@ def update(
 
 @app.command("delete", epilog="Example: cairn webhooks delete 0199f0c2-… --tenant acme")
 def delete(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> None:
-    """Delete a webhook, and all that waits for it."""
+    """Delete a webhook and its pending deliveries."""
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import delete_webhook
 
@@ -167,11 +169,13 @@ def rotate(
     webhook_id: WebhookId,
     tenant: Tenant,
     overlap: Annotated[
-        int, typer.Option(parser=duration, metavar="TIME", help="For how long deliveries are signed with both.")
+        int,
+        typer.Option(parser=duration, metavar="TIME", help="Time for which deliveries are signed with both secrets."),
     ] = "24h",  # type: ignore[assignment]  # a default is parsed like what is typed
     as_json: AsJson = False,
 ) -> None:
-    """Give a webhook another secret and print it, this once. The one that it has now signs as well for a while."""
+    """Replace the signing secret of a webhook and print the new one. Deliveries are signed with both until the
+    overlap ends."""
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import rotate_webhook_secret
 
@@ -193,11 +197,13 @@ def rotate(
 def deliveries(
     webhook_id: WebhookId,
     tenant: Tenant,
-    status: Annotated[Status | None, typer.Option("--status", help="Only those with this status.")] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=10_000, help="So many of the newest.")] = 50,
+    status: Annotated[Status | None, typer.Option("--status", help="Only deliveries with this status.")] = None,
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=1, max=10_000, help="Maximum number of entries, counted from the newest.")
+    ] = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List the deliveries of a webhook, the newest first, with why the last attempt failed."""
+    """List the deliveries of a webhook, newest first. Shows the error of the last attempt."""
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import DeliveryStatus, list_deliveries
 
@@ -224,11 +230,12 @@ def redeliver(
     webhook_id: WebhookId,
     tenant: Tenant,
     delivery: Annotated[
-        UUID | None, typer.Option("--delivery", metavar="ID", help="This one, even if it has arrived.")
+        UUID | None,
+        typer.Option("--delivery", metavar="ID", help="Id of one delivery. It is sent again even if it was delivered."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Send again what is dead, 10,000 deliveries at most, or one delivery. They keep their ids."""
+    """Redeliver dead deliveries, 10,000 at most, or one delivery. Deliveries keep their ids."""
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.webhooks import redeliver as send_again
 
@@ -246,7 +253,7 @@ def redeliver(
 
 @app.command("test", epilog="Example: cairn webhooks test 0199f0c2-… --tenant acme")
 def try_out(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> None:
-    """Send a signed `webhook.test` from this machine now, and say what was answered."""
+    """Send a signed test event and show the response. This machine sends the event `webhook.test`."""
     from resolvers.errors import Unavailable
     from resolvers.tenants.tenants import find_tenant
     from resolvers.webhooks.posting import NotSent, WebhookClient

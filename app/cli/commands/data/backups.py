@@ -44,9 +44,7 @@ def optional_moment(text: str | None) -> str | None:
 
 
 app = typer.Typer(cls=Backup, help="Back up the whole database, or check a backup.", no_args_is_help=True)
-restoring = typer.Typer(
-    cls=Restore, help="Restore a backup of the whole database, or what a page said.", no_args_is_help=True
-)
+restoring = typer.Typer(cls=Restore, help="Restore a backup, or an earlier version of a page.", no_args_is_help=True)
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -56,21 +54,22 @@ def add_to(parent: typer.Typer) -> None:
 
 
 Wal = Annotated[
-    Path | None, typer.Option("--wal", metavar="DIR", help="The folder of the write-ahead log of Cairn's own server.")
+    Path | None, typer.Option("--wal", metavar="DIR", help="Folder for the write-ahead log of the embedded server.")
 ]
-Source = Annotated[Path, typer.Argument(metavar="SRC", help="The folder that `cairn backup` has made.")]
+Source = Annotated[Path, typer.Argument(metavar="SRC", help="Folder written by `cairn backup`.")]
 
 
 @app.command("create", epilog="Example: cairn backup ~/backups/monday, or: cairn backup create ~/backups/monday")
 def create(
-    dest: Annotated[Path, typer.Argument(metavar="DEST", help="The folder to make. It holds secrets: keep it so.")],
+    dest: Annotated[Path, typer.Argument(metavar="DEST", help="Folder to create. It contains secrets: protect it.")],
     wal: Wal = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write the whole database as it is at one moment, while others go on writing, and the secret that signs tokens.
+    """Back up the whole database while the service runs. The backup is a consistent snapshot and includes the secret
+    that signs tokens.
 
-    The folder has its name only when it is whole. With --wal it holds the files of Cairn's own server, which from then
-    on copies its write-ahead log into DIR: together they are any moment after the backup.
+    The folder gets its name when the backup is complete. With --wal it holds the files of the embedded server,
+    which copies its write-ahead log into DIR from then on, so that any later moment can be restored.
     """
     settings = read_settings()
     secret = settings.data_dir.expanduser() / SECRET
@@ -131,9 +130,9 @@ def not_embedded() -> Exception:
 
 @app.command("verify", epilog="Example: cairn backup verify ~/backups/monday --json")
 def verify(src: Source, as_json: AsJson = False) -> None:
-    """Restore a backup into a temporary server, compare every table, and ask a sample of searches again.
+    """Check a backup. Restores it into a temporary server, compares all tables and repeats a sample of searches.
 
-    Touches no other database. Exits with 1 when something is not what it was.
+    No other database is changed. Exits with 1 if the backup differs from what was backed up.
     """
     import asyncio
 
@@ -171,18 +170,24 @@ def verify(src: Source, as_json: AsJson = False) -> None:
 def restore(
     src: Source,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Give up what the database holds, once the backup is restored beside it.")
+        bool,
+        typer.Option("--replace", help="Replace the present contents of the database once the backup is restored."),
     ] = False,
     wal: Wal = None,
     until: Annotated[
         str | None,
-        typer.Option(metavar="MOMENT", callback=optional_moment, help="With --wal: up to here, as 2026-01-31T10:00Z."),
+        typer.Option(
+            metavar="MOMENT",
+            callback=optional_moment,
+            help="Moment to restore, such as 2026-01-31T10:00Z. Needs --wal.",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Restore a backup, with the secret that signs tokens, and bring it to the newest schema.
+    """Restore a backup of the whole database. Restores the secret that signs tokens as well, and applies pending
+    migrations.
 
-    Killed at any moment it leaves the old database or the restored one, never a part: run it again.
+    If it is interrupted, the database is either the old one or the restored one, never a mixture: run it again.
     """
     from db.archives.folder import Archive
 
@@ -233,7 +238,7 @@ def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: st
         raise ArchiveRefused(f"{archive.folder} was made without --wal: restore it without.")
     server = EmbeddedServer(settings.data_dir, print_status)
     if server.exists() and not replace:
-        raise ArchiveRefused(f"{server.cluster} is there. Give --replace: what it holds is lost then.")
+        raise ArchiveRefused(f"{server.cluster} exists. Use --replace to overwrite its data.")
     server.data_dir.mkdir(parents=True, exist_ok=True)
     at = None if until is None else datetime.fromisoformat(until)
     restore_to(server, archive, wal.expanduser().absolute(), at and (at if at.tzinfo else at.replace(tzinfo=UTC)))
@@ -246,7 +251,8 @@ def check_secret(settings: "Settings", secret: bytes | None, *, replace: bool) -
     path = settings.data_dir.expanduser() / SECRET
     if secret is not None and not replace and path.exists() and path.read_bytes() != secret:
         raise ArchiveRefused(
-            f"{path} is another secret than that of the backup. Give --replace: tokens that it signed are refused then."
+            f"{path} is another secret than that of the backup. Use --replace to overwrite it:"
+            " tokens that it signed are refused then."
         )
 
 

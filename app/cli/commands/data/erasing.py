@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from db.database import Database, Row
     from resolvers.archives.erasing import Erased
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count what would be erased.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Erase it: nothing brings it back but a backup.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Count the rows that would be erased, without erasing them.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Confirm the erasure. Only a backup can undo it.")]
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -42,14 +42,14 @@ def operator() -> str:
 
 @tenants.app.command("erase", epilog="Example: cairn tenants erase acme --dry-run; cairn tenants erase acme --yes")
 def erase_tenant(
-    slug: Annotated[str, typer.Argument(metavar="SLUG", help="The tenant's slug or id.")],
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the tenant.")],
     dry_run: DryRun = False,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Erase a tenant from every table. What remains is a record: its id, and how many rows of which tables went.
+    """Erase a tenant from all tables. A record remains: the id and the number of rows erased from each table.
 
-    Backups made before still have it, and running services know its keys for up to a minute.
+    Earlier backups still contain the tenant, and running services accept its keys for up to a minute.
     """
     check_meant(dry_run, yes)
 
@@ -64,15 +64,16 @@ def erase_tenant(
 
 @owners.app.command("erase", epilog="Example: cairn owners erase mara --tenant acme --dry-run")
 def erase_owner(
-    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Whose wiki it is: the owner's slug or id.")],
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the owner of the wiki.")],
     tenant: Tenant,
     dry_run: DryRun = False,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Erase an owner: its wiki, sources, jobs, keys and grants, and its ids in what it did in other wikis.
+    """Erase an owner and its wiki. Erases sources, jobs, keys and grants as well, and its ids in the history of other
+    wikis.
 
-    Texts that it wrote in shared spaces stay there, without an author. See also: cairn sources erase.
+    Texts that the owner wrote in shared spaces are kept, without an author. See also: cairn sources erase.
     """
     check_meant(dry_run, yes)
 
@@ -89,15 +90,16 @@ def erase_owner(
 def erase_sources(
     tenant: Tenant,
     by: Annotated[
-        str, typer.Option("--by", metavar="PERSON", help="An owner's slug or id, a key's id, or a token's subject.")
+        str, typer.Option("--by", metavar="PERSON", help="Slug or id of an owner, id of a key, or subject of a token.")
     ],
     dry_run: DryRun = False,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Forget every source that a person brought into any wiki of a tenant, with all that was written from it.
+    """Forget all sources added by a person. Covers all wikis of a tenant, and everything written from these sources.
 
-    Those are known from the activity log. A worker takes what they said out of pages and their history.
+    The activity log tells who has added a source. A worker removes what was written from them from pages and their
+    history.
     """
     check_meant(dry_run, yes)
 
@@ -113,10 +115,10 @@ def erase_sources(
 
 @tenants.app.command("erasures", epilog="Example: cairn tenants erasures 01a21427-e04c-7d32-94db-862248ea3a8d")
 def list_all(
-    tenant: Annotated[str, typer.Argument(metavar="ID", help="The tenant's id, or its slug while it is there.")],
+    tenant: Annotated[str, typer.Argument(metavar="ID", help="Id of the tenant, or its slug if it still exists.")],
     as_json: AsJson = False,
 ) -> None:
-    """List what was erased of a tenant, which may itself be gone: when, by whom, and how many rows."""
+    """List the erasures of a tenant. Shows when, by whom and how many rows, even if the tenant itself is erased."""
     from ...session import session
 
     async def work(database: "Database") -> "list[Row]":
@@ -146,25 +148,25 @@ def days(text: str) -> int | None:
     return seconds // 86_400
 
 
-Kept = Annotated[
-    Any, typer.Option(metavar="DAYS", parser=str, help="Like 90d or 52w; `forever`, or `default` as the server says.")
-]
+def period(data: str) -> Any:
+    """Return the option for how long a kind of data is kept."""
+    return typer.Option(metavar="DAYS", parser=str, help=f"Retention of {data}: 90d, 52w, `forever` or `default`.")
 
 
 @tenants.app.command("retention", epilog="Example: cairn tenants retention acme --revisions 365d --sources forever")
 def retention(
-    slug: Annotated[str, typer.Argument(metavar="SLUG", help="The tenant's slug or id.")],
-    activity: Kept = None,
-    audit: Kept = None,
-    jobs: Kept = None,
-    revisions: Kept = None,
-    sources: Kept = None,
+    slug: Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the tenant.")],
+    activity: Annotated[Any, period("the activity log")] = None,
+    audit: Annotated[Any, period("the audit log")] = None,
+    jobs: Annotated[Any, period("finished jobs")] = None,
+    revisions: Annotated[Any, period("earlier versions of pages")] = None,
+    sources: Annotated[Any, period("sources")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say for how long a tenant keeps its activity and audit logs, ended jobs, former versions of pages, and sources.
+    """Show or set how long a tenant keeps data. Covers logs, finished jobs, earlier versions of pages, and sources.
 
-    Workers take away what is older, every hour: versions lose their text, and sources are forgotten. Without options
-    nothing is changed. `default` is CAIRN_KEEP_DAYS for logs and jobs, and for ever for the rest.
+    Without options, the current values are shown. Workers remove older data every hour: versions lose their text,
+    and sources are forgotten. `default` means CAIRN_KEEP_DAYS for logs and jobs, and forever for the rest.
     """
     from ...session import session
 

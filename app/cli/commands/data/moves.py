@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from db.archives.folder import Manifest
     from resolvers.archives.moves import Imported
 
-Slug = Annotated[str, typer.Argument(metavar="SLUG", help="The tenant's slug or id.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Give up what this tenant holds there.")]
+Slug = Annotated[str, typer.Argument(metavar="SLUG", help="Slug or id of the tenant.")]
+Replace = Annotated[
+    bool, typer.Option("--replace", help="Replace the existing data of this tenant in the destination.")
+]
 
 
 def add_to(parent: typer.Typer) -> None:
@@ -26,10 +28,12 @@ def add_to(parent: typer.Typer) -> None:
 @app.command("export", epilog="Example: cairn tenants export acme ~/acme")
 def export_one(
     slug: Slug,
-    dest: Annotated[Path, typer.Argument(metavar="DEST", help="The folder to make. It holds all that the tenant has.")],
+    dest: Annotated[
+        Path, typer.Argument(metavar="DEST", help="Folder to create. It will contain all data of the tenant.")
+    ],
     as_json: AsJson = False,
 ) -> None:
-    """Write a tenant as it is at one moment: wikis, history, evidence, grants, keys, settings and jobs."""
+    """Export a tenant as a consistent snapshot. Includes wikis, history, sources, grants, keys, settings and jobs."""
     from resolvers.archives.moves import export_tenant
 
     from ...progress import progress
@@ -50,13 +54,14 @@ def export_one(
 
 @app.command("import", epilog="Example: cairn tenants import ~/acme; cairn tenants import ~/acme --replace")
 def import_one(
-    src: Annotated[Path, typer.Argument(metavar="SRC", help="The folder that `cairn tenants export` has made.")],
+    src: Annotated[Path, typer.Argument(metavar="SRC", help="Folder written by `cairn tenants export`.")],
     replace: Replace = False,
     as_json: AsJson = False,
 ) -> None:
-    """Bring a tenant into this database, all of it or nothing, and compare every table with what was exported.
+    """Import an exported tenant into this database. Runs in one transaction and verifies every table against the
+    export.
 
-    The same again changes nothing, so that a killed import is run again.
+    An interrupted import can be run again: importing the same export twice changes nothing.
     """
     from db.archives.folder import Archive
     from resolvers.archives.moves import import_tenant
@@ -95,18 +100,27 @@ def print_imported(imported: "Imported", as_json: bool, **more: Any) -> None:
 def transfer(
     slug: Slug,
     to: Annotated[
-        str, typer.Option(metavar="URL", help="The database that is to have it, migrated; `-` reads it from stdin.")
+        str,
+        typer.Option(
+            metavar="URL",
+            help="URL of the destination database, which must be migrated. Use - to read the URL from stdin.",
+        ),
     ],
     to_folder: Annotated[
         Path | None,
-        typer.Option("--to-folder", metavar="DIR", help="Its CAIRN_ATTACHMENTS_DIR, if files lie in a folder."),
+        typer.Option(
+            "--to-folder",
+            metavar="DIR",
+            help="CAIRN_ATTACHMENTS_DIR of the destination, if attachments are stored in a folder.",
+        ),
     ] = None,
     replace: Replace = False,
     as_json: AsJson = False,
 ) -> None:
-    """Copy a tenant into another database, and compare every table at both ends. The tenant stays where it was.
+    """Copy a tenant into another database and verify every table. The original stays in place.
 
-    Killed, it is run again. Exits with 1 when the tenant was written meanwhile: then run it again with --replace.
+    An interrupted transfer can be run again. Exits with 1 if the tenant changed in the meantime; run it again with
+    --replace.
     """
     import shutil
 

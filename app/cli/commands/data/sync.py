@@ -31,20 +31,22 @@ def add_to(parent: typer.Typer) -> None:
 
 
 def sync(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder of .md files; made if there is none.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="Folder of .md files. It is created if it does not exist.")
+    ],
     tenant: Tenant,
     owner: Owner,
-    watch: Annotated[bool, typer.Option("--watch", help="Go on with each change of a side, until Ctrl-C.")] = False,
-    push: Annotated[bool, typer.Option("--push", help="Write the wiki alone.")] = False,
-    pull: Annotated[bool, typer.Option("--pull", help="Write the folder alone.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Keep synchronizing until Ctrl-C.")] = False,
+    push: Annotated[bool, typer.Option("--push", help="Only send changes of the folder to the wiki.")] = False,
+    pull: Annotated[bool, typer.Option("--pull", help="Only write changes of the wiki to the folder.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the changes without making them.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Bring a folder of notes and a wiki to the same: edits, deletions and renames of either side, and attachments.
+    """Synchronize a folder of notes with a wiki. Edits, deletions, renames and attachments go in both directions.
 
-    What both changed is merged by sections, or else waits as a file "Name (conflict …).md". Edits that the wiki's write
-    policy has reviewed become proposals, each once. Exits with 1 while a conflict is there, and when something could
-    not be synced or was declined.
+    Changes on both sides are merged by section; a conflict is written to a file "Name (conflict …).md". Edits that
+    need a review become proposals. Exits with 1 if there are conflicts, or if a file could not be synchronized or
+    was declined.
     """
     from resolvers.sync.planning import Direction
 
@@ -53,7 +55,7 @@ def sync(
     if push and pull:
         raise typer.BadParameter("give --push or --pull, or none of them for both ways")
     if watch and dry_run:
-        raise typer.BadParameter("--dry-run looks once: leave out --watch")
+        raise typer.BadParameter("--dry-run cannot be combined with --watch")
     direction = Direction.PUSH if push else Direction.PULL if pull else Direction.BOTH
     root = path.expanduser()
     if watch:
