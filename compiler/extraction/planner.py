@@ -18,7 +18,8 @@ from .drafts import Draft, Named, links
 from .evidence import says_capital
 from .phrases import NameIndex, phrases, sentences_by_name
 from .proposals import new_page, page_update
-from .readings import Reading, keepable, reading_of
+from .reading_cache import keepable, reading_of
+from .readings import Reading
 from .sightings import first_name
 from .tallies import tally_of, title
 from .text import Sentence
