@@ -136,9 +136,11 @@ class SourceBatch:
         long = self.known.pages.get(normalise(name)) if normalise(name) != key else None
         if short and short.type == "entity" and normalise(short.title) != first:
             short = None
-        if page := long or short:
-            draft = self._draft_of(page)  # the first name alone, or the full one, had its page before
-            draft.add_alias(key if long else name)
+        made = self.by_name.get(normalise(name)) if long is None else None
+        page = long or short
+        if draft := made or (self._draft_of(page) if page else None):
+            # The first name alone, or the full one, has its page already.
+            draft.add_alias(key if made or long else name)
             self.by_name[key] = draft
             if key in self.known.held:
                 draft.promotes[key] = None

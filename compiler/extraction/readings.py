@@ -22,8 +22,10 @@ from .language import SPACELESS as SPACELESS_LANGUAGES
 from .sightings import (
     GAP,
     Sighting,
+    features_of,
     first_name,
     holding_names,
+    is_joined,
     key_of,
     know_people,
     marks,
@@ -172,7 +174,8 @@ class Reading:
             self._read(line, seen)
         know_people(seen)
         for sighting in list(seen.values()):
-            if (sighting.is_person or may_be_person(sighting)) and (first := first_name(sighting.name, sighting.key)):
+            may_be = sighting.is_person or (may_be_person(sighting) and not is_joined(seen, sighting))
+            if may_be and (first := first_name(sighting.name, sighting.key)):
                 see(seen, sighting.name, "part", key=first, context=sighting.context, is_person=sighting.is_person)
         self.__dict__.pop("_written", None)  # no longer needed
         linked = sum("link" in sighting.marks for sighting in seen.values())
@@ -191,6 +194,9 @@ class Reading:
                 is_inside = bool(holding) and not self._alone(normalised(name), holding)
                 if name in seen or not (is_inside or (SPACELESS.search(name) and is_name)):
                     see(seen, name, "subject" if is_about else "noun", context=context)
+        for name, product, whole in features_of(seen, [sentence.text for sentence in self.sentences]):
+            see(seen, whole.name, "part", key=name, context=whole.context)
+            product.name = " ".join(whole.name.split()[: len(product.key.split())])  # it is short for none of them
         titles = "\n".join(map(folded, self._titles))
         for key, sighting in seen.items() if titles else ():
             is_word = sighting.marks <= {"title", "noun"} or key in GENERIC.get(self.language, ())

@@ -20,6 +20,7 @@ SEEN_MIN = 3  # sources, and what they weigh together
 ABOUT_MIN = 2  # sources about a thing, from which on others that only say its noun count
 TOLD_MIN = 2  # sources in which a word that only begins sentences says or wants something, as people do
 DOMINANT = 3  # times as often as any other
+PLACES_SHARE = 3  # more than one source in so many says of a place that something is in it
 FORMS_MAX, TAGS_MAX, COMPANIONS_MAX = 6, 8, 12
 # Marks that leave it open whether there is a name at all, unless it has several words.
 LOOSE = frozenset({"bold", "quote"})
@@ -227,14 +228,17 @@ def full_name(key: str, tally: Tally) -> str | None:
     """Return the one name of several words that this first name is part of; None if there is none, or several.
 
     The first word of what is no person stands for the whole where it comes alone no more often than with the rest, and
-    is no place: `Larkspur` for `Larkspur Robotics`, but not `Berlin` for `Berlin Marathon`.
+    is no place: `Larkspur` for `Larkspur Robotics`, but not `Berlin` for `Berlin Marathon`. So does what
+    stands behind a product: `Sync` for `Acme Sync`.
     """
     whole = whole_of(key, tally)
     if whole is None or tally.is_person or (tally.marks["short"] and not tally.marks["where"]):
         return whole
     alone = sum(count for form, count in tally.forms.items() if normalise(form) == key)
     joined = sum(count for form, count in tally.forms.items() if normalise(form) == normalise(whole))
-    return whole if 0 < alone <= joined and not tally.marks["where"] else None
+    is_last = normalise(whole).endswith(f" {key}")
+    most = tally.read // PLACES_SHARE if is_last else 0
+    return whole if 0 < alone <= joined and tally.marks["where"] <= most else None
 
 
 def whole_of(key: str, tally: Tally) -> str | None:
