@@ -114,9 +114,12 @@ HONORIFICS = word_set(
     dr mr mrs ms st sr sra dra prof mme mlle hr fr frau herr herrn chef dona dom tia tio tante onkel madame
     monsieur docteur doctor professor professeur professora doutor doutora señora señor senhor senhora oncle
     aunt uncle grandma grandpa maître mestre padre sœur schwester bruder doktor coach trainer trainerin captain pastor
-    rabbi nurse judge oma opa
+    rabbi nurse judge oma opa m don doña tío tía abuela abuelo avó avô vovó vovô maestro maestra signor signora sig zio
+    zia nonna nonno mamie papi
     """
 )
+# The first word of names of places and churches. `São` is a verb, too, and `St` a title.
+SAINTLY = word_set("são santo santa san saint sainte sankt sint st")
 OPENERS = frozenset('“"«»¿¡([:–—•-*>\ue001/→|„‚')
 ELIDED = re.compile(r"(?:[ldjnstmc]|qu)['’](?=\w)", re.IGNORECASE)
 WORD_OR_GAP = re.compile(f"({WORD.pattern})")
@@ -200,7 +203,7 @@ def _end(parts: Parts, start: int, language: str) -> int:
     """Return the index after the name's last word: capitals, small particles between them, a number behind."""
     words = parts.words
     end = start + 1
-    while end < len(words) and end - start < WORDS_MAX and not is_whole(words[end - 1]):
+    while end < len(words) and _length(words[start:end]) < WORDS_MAX and not is_whole(words[end - 1]):
         ahead = end
         while ahead < min(end + 2, len(words)) and words[ahead] in PARTICLES and _joined(parts, ahead):
             ahead += 1
@@ -218,6 +221,11 @@ def _end(parts: Parts, start: int, language: str) -> int:
         else:
             break
     return end
+
+
+def _length(words: Sequence[str]) -> int:
+    """Return how many words of a name count: not the small ones."""
+    return len(words) - sum(word in PARTICLES for word in words)
 
 
 def _is_counted(parts: Parts, at: int) -> bool:
@@ -251,6 +259,8 @@ def _run(parts: Parts, start: int, end: int, language: str) -> CapitalRun | None
 
 
 def _is_kept(words: list[str], first: int, last: int) -> bool:
+    if last - first > 1 and words[first].lower() in SAINTLY | HONORIFICS:
+        return True
     return _is_kept_day(words, first, last) or _is_given(words, first, last)
 
 

@@ -27,7 +27,7 @@ SURE = frozenset({"name", "aside", "link", "title"})
 SHORT_FORM_MIN = 4  # letters
 WEIGHTY = 3  # sentences of one source that say a name
 REGION = re.compile(r",\s")
-FIRM = re.compile(r"(?:Firma|Fa\.) (?=\S)")  # before the name of one
+FIRM = re.compile(r"(?:Firma|Fa\.|Gemeinde|Ortschaft|Dorf) (?=\S)")  # says no more than the name behind it
 # Two names side by side: two things, `Java or Oracle Java`, `Oracle Java is no Java`.
 TOLD_APART = r"(?<!\w){name}\W*(?:\w+\W+){{0,3}}{gap}|{gap}\W*(?:\w+\W+){{0,3}}{name}(?!\w)"
 ARTICLE = re.compile(r"^(?:the|an?|der|die|das|le|la|les|el|los|las|os?|il|lo) (?=\S)")
@@ -86,7 +86,7 @@ def first_name(name: str, key: str) -> str | None:
     first = key.split()[0]
     if small & (HONORIFICS | PARTICLES) or not all(word[0].isupper() and word.isalpha() for word in words):
         return None
-    return first if len(first) > 1 and first not in EVERYWHERE else None
+    return first if len(first) > 1 and first not in EVERYWHERE and first not in KINDS else None
 
 
 def see(
