@@ -33,7 +33,7 @@ BEING = word_set(
     blieb trug lief trank bekam wurde muss kann soll möchte isst liest fährt garde veut peut doit prend vient
     sait is was has had are were will can does did isn't wasn't knew took gave lost moved serves opened closed
     hosts runs opens closes stays offers sells é foi tem vai fica abriu fechou estava est a était reste ouvre
-    ferme hat war wird ist öffnet schließt liegt bleibt gab es fue tiene está
+    ferme hat war wird ist öffnet schließt liegt bleibt gab es fue tiene está è era erano
     """
 )
 COMPANY = frozenset(

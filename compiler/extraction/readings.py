@@ -16,6 +16,7 @@ from content.search.words import SPACELESS
 from ..planner import SourceText
 from . import metadata
 from .capitals import HONORIFICS, IMPERATIVES, PARTICLES, PRESS, CapitalRun, runs
+from .common_nouns import GENERIC
 from .german_nouns import explained, has_inner_capitals
 from .language import SAMPLE, STOPWORDS, language_of
 from .language import SPACELESS as SPACELESS_LANGUAGES
@@ -36,7 +37,7 @@ from .sightings import (
     without,
 )
 from .spaceless import found
-from .subjects import GENERIC, subjects
+from .subjects import subjects
 from .text import WORD, Sentence, TextLine, clean, folded, lines, normalised, padded, split
 
 NAMES_MAX = 300  # of one source

@@ -192,7 +192,7 @@ def standing_of(key: str, tally: Tally) -> Standing:
 def _routes(key: str, tally: Tally, spared: int) -> dict[str, int]:
     """Return by type how many sources speak for a page of it; where one is enough to be sure, it counts as three.
 
-    Nouns of short notes count as soon as two sources are about the thing.
+    Nouns of short notes count as soon as two sources are about the thing, or one where these are several words.
     """
     marks, has_words = tally.marks, " " in key
     part = marks["part"] if (tally.is_person or marks["short"]) and full_name(key, tally) else 0
@@ -210,7 +210,8 @@ def _routes(key: str, tally: Tally, spared: int) -> dict[str, int]:
     is_certain = marks["at"] >= 2 or marks["person"] or marks["project"]
     entity = SEEN_MIN if is_certain else names + spared if is_name else 0
     capitals = marks["open"] if all(form[:1].isupper() for form in tally.forms) else 0  # of German nouns
-    about = marks["about"] + (marks["noun"] + capitals if marks["about"] >= ABOUT_MIN else 0)
+    is_about = marks["about"] >= ABOUT_MIN or (has_words and marks["subject"])
+    about = marks["about"] + (marks["noun"] + capitals if is_about else 0)
     tagged = marks["tag"] + (spared if marks["tag"] and marks["titled"] else 0)
     topic = max(about, tagged, marks["work"] + spared if marks["work"] else 0)
     said = sum(count for mark, count in marks.items() if mark not in NOT_SAID)
