@@ -122,6 +122,7 @@ HONORIFICS = word_set(
 SAINTLY = word_set("são santo santa san saint sainte sankt sint st")
 OPENERS = frozenset('“"«»¿¡([:–—•-*>\ue001/→|„‚')
 ELIDED = re.compile(r"(?:[ldjnstmc]|qu)['’](?=\w)", re.IGNORECASE)
+CODE = re.compile(r"[a-z]{1,2}[A-Z][A-Za-z]*-?\d+[A-Za-z]?$")  # `pRK-15`; not `pH`, `kWh` and `iPhone`
 WORD_OR_GAP = re.compile(f"({WORD.pattern})")
 
 
@@ -155,7 +156,7 @@ def runs(sentence: str, language: str) -> Iterator[CapitalRun]:
         return
     index = found = 0
     while index < len(words) and found < RUNS_MAX:
-        if not words[index][0].isupper():
+        if not words[index][0].isupper() and not CODE.match(words[index]):
             index += 1
             continue
         end = _end(parts, index, language)

@@ -50,6 +50,10 @@ LATIN_EDGE = re.compile(r"(?<=[^\W\d_a-zA-Z])(?=[A-Za-z])|(?<=[A-Za-z\d])(?=[^\W
 MARKED = re.compile(r"[`*_\[#@]|://|www\.|mailto:")
 ATTENDEE_END = re.compile(r"[,;，、；/]| (?:and|und|et|e|y|og|en) | ?[&+] ?")
 BRACKETS = re.compile(r"\([^()]{0,60}\)|（[^（）]{0,60}）")
+ROMANCE = frozenset({"fr", "es", "pt", "it"})
+PARTS = re.compile(
+    r"^\S{4,} (?:de|do|da|dos|das|del|della|di|du|des)(?: la| las| los| le)? [A-ZÀ-Þ]"
+)  # `Angra do Heroísmo`
 COMPOUND = re.compile(r"-[a-z]{3,}$")  # `Unix-like`
 SMALL = re.compile(r"\b[a-zß-ÿ]{4}|[\u3040-\u9fff]")  # what a title holds in which capitals mean something
 SERIES = re.compile(r"^[^\W\d_]{2,20} ?[#№]?\d{1,5} ?[:.–—-] +")  # `ADR 12: `
@@ -307,6 +311,7 @@ class Reading:
         has_inner = has_inner_capitals(name)
         if opens and not has_inner:
             is_titled = name.split()[0].lower().rstrip(".") in HONORIFICS
+            is_titled = is_titled or (self.language in ROMANCE and PARTS.search(name) is not None)
             return ("name" if is_titled else "first") if not is_one else self._opening(run)
         return "bare" if run.is_bare else "name" if not opens or has_inner else "first"
 

@@ -290,7 +290,7 @@ def title(key: str, tally: Tally) -> str:
 
     forms = [form for form in tally.forms if normalise(form) == key or not tally.marks["part"]]
     best = full_name(key, tally) or max(forms or tally.forms, key=rank)
-    return best[:1].upper() + best[1:]
+    return best if best[1:2].isupper() else best[:1].upper() + best[1:]
 
 
 def _most(counts: Counter[str], limit: int) -> dict[str, int]:

@@ -99,7 +99,12 @@ NO_SPEAKERS = word_set(
 )
 OWN_WORDS = re.compile(
     " (?:i|i'm|i've|i'd|i'll|im|my|me|we|we're|our|us|ich|mein|meine|meinen|meiner|mir|mich|wir|unser|unsere|je|j'|mon"
-    "|ma|mes|nous|notre|yo|mi|mis|eu|meu|minha|nos|io|mio|mia) |我|私|僕|俺"
+    "|ma|mes|nous|notre|yo|mi|mis|eu|meu|minha|nos|io|mio|mia"
+    # Where the verb alone says who does it.
+    r"|he(?= \w+(?:ado|ido|cho|sto|rto) )|hemos|voy|vamos|estoy|estamos|tengo|tenemos|soy|somos|puedo|podemos|quiero"
+    "|queremos|creo|llevo|llevamos|hago|digo|dije|fui|fuimos|vou|estou|tenho|temos|sou|posso|quero|acho|fomos|vado"
+    "|andiamo|siamo|abbiamo|voglio) "
+    "|我|私|僕|俺"
 )
 MARK = re.compile(r"[`*_\[\]<>~#\\{]|''|(?<=- )(?:TODO|DOING|DONE|NOW|LATER|WAITING|CANCEL)")
 END = re.compile(r"[.!?…؟۔]+[\"'”’»)\]]*(?=\s+[^\sa-zа-яα-ω])|[。！？।॥]+[」』”’）]*")

@@ -30,6 +30,9 @@ def names(text: str) -> set[str]:
         ("李娜写信来了。", "李娜"),
         ("健太と川沿いを走った。", "健太"),
         ("田中と打ち合わせをした。", "田中"),
+        ("Angra do Heroísmo fica para amanhã, e hoje não há mais nada.", "angra do heroismo"),
+        ("Villa de la Roca está lejos, pero hemos llegado a tiempo.", "villa de la roca"),
+        ("We cut pRK-15 again and then it was late.", "prk-15"),
         ("M. Kacimi relance le plombier et il attend la réponse.", "m kacimi"),
         ("Nous avons vu que M. Tran est candidat cette année.", "m tran"),
         ("Ontem fomos de barco para São Jorge e o mar estava calmo.", "são jorge"),
@@ -60,6 +63,7 @@ def test_a_chinese_name_counts_between_words_of_grammar_once_it_is_somebodys() -
         "马上去学校。高兴去看电影。",
         "椅子が壊れた。帽子と菓子を買った。",
         "Now and I mean it, this is over.",
+        "The pH was low and 3 kWh were used up again.",
         "São as melhores tardes do ano, e não há mais nada.",
         "Il n'y a plus rien, et la lettre M. est illisible.",
     ],
@@ -170,3 +174,34 @@ def test_a_word_that_only_begins_sentences_is_somebody_where_two_sources_say_wha
 @pytest.mark.parametrize("name", ["編み物教室", "鶴岡八幡宮"])
 def test_a_japanese_name_of_a_class_or_a_shrine(name: str) -> None:
     assert name in names(f"今日は{name}に行った。楽しかった。")
+
+
+def test_a_code_that_begins_with_a_small_letter_is_written_as_it_is() -> None:
+    texts = ["We cut pRK-15 again.", "Nothing grew on pRK-15 today.", "The clone of pRK-15 is right."]
+    assert titles(compiled(story(*texts))) == ["pRK-15"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "hemos decidido alquilar todo agosto",
+        "he comprado pan y nada más",
+        "mañana voy yo en coche",
+        "amanhã vou de comboio com todos",
+        "domani vado dal medico e poi a casa",
+    ],
+)
+def test_who_speaks_of_herself_by_the_verb_alone_is_named(said: str) -> None:
+    text = f"Carmen: {said}\nJavi: vale\nCarmen: hasta luego\nJavi: hasta luego\n"
+    sentences = Reading(note(0, text)).sentences
+    assert "carmen" in sentences[0].words
+    assert "carmen" not in sentences[2].words
+
+
+def test_whom_an_english_speaker_tells_of_is_not_the_speaker() -> None:
+    text = "Carmen: he bought bread\nJavi: good\nCarmen: he is late\nJavi: well\n"
+    assert "carmen" not in Reading(note(0, text)).words
+
+
+def test_what_begins_with_a_noun_and_goes_on_small_is_no_name() -> None:
+    assert titles(compiled(story(*["Fotos de la cena con todos, y después no hubo nada más."] * 3))) == []
