@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from content.markdown.links import find_links
+from content.search.words import SPACELESS
 
 from . import metadata
 from .capitals import HONORIFICS, IMPERATIVES, PARTICLES, PRESS
 from .german_nouns import KIND_OF_FIRM
 from .language import DATES, EVERYWHERE, KINDS, word_set
-from .spaceless import without_politeness
+from .spaceless import without_politeness, without_role
 from .text import normalised, padded
 
 CAPITALS = frozenset({"name", "first", "bare", "open"})
@@ -75,8 +76,13 @@ def key_of(name: str, kind: str) -> str:
 
 
 def first_name(name: str, key: str) -> str | None:
-    """Return what somebody goes by out of two or three words: `Nadia` of `Nadia Brandt`, `Vos` of `Dr. Vos`."""
+    """Return what somebody goes by out of two or three words: `Nadia` of `Nadia Brandt`, `Vos` of `Dr. Vos`.
+
+    In scripts without spaces it is the name before a role.
+    """
     words = name.split()
+    if SPACELESS.search(name):
+        return without_role(key)
     if not 2 <= len(words) <= 3 or len(key.split()) != len(words):
         return None
     title = words[0].lower().rstrip(".")

@@ -30,6 +30,11 @@ def names(text: str) -> set[str]:
         ("李娜写信来了。", "李娜"),
         ("健太と川沿いを走った。", "健太"),
         ("田中と打ち合わせをした。", "田中"),
+        ("兄の健一が遊びに来た。", "健一"),
+        ("猫のモモを病院へ連れて行った。", "モモ"),
+        ("夜、クロが膝で寝た。", "クロ"),
+        ("健一と花火を見た。", "健一"),
+        ("村瀬教授の授業は難しい。", "村瀬"),
         ("Angra do Heroísmo fica para amanhã, e hoje não há mais nada.", "angra do heroismo"),
         ("Villa de la Roca está lejos, pero hemos llegado a tiempo.", "villa de la roca"),
         ("We cut pRK-15 again and then it was late.", "prk-15"),
@@ -62,6 +67,8 @@ def test_a_chinese_name_counts_between_words_of_grammar_once_it_is_somebodys() -
         "Das ist der Inhalt der Seite und die Anzahl der Ergebnisse.",
         "马上去学校。高兴去看电影。",
         "椅子が壊れた。帽子と菓子を買った。",
+        "猫の餌を買った。犬の散歩に行った。母の誕生日に帰る。",
+        "パンを食べた。バスが来た。計画の統一が必要だ。",
         "Now and I mean it, this is over.",
         "The pH was low and 3 kWh were used up again.",
         "São as melhores tardes do ano, e não há mais nada.",
@@ -205,3 +212,31 @@ def test_whom_an_english_speaker_tells_of_is_not_the_speaker() -> None:
 
 def test_what_begins_with_a_noun_and_goes_on_small_is_no_name() -> None:
     assert titles(compiled(story(*["Fotos de la cena con todos, y después no hubo nada más."] * 3))) == []
+
+
+@pytest.mark.parametrize("batch", [1, 50])
+@pytest.mark.parametrize(
+    ("texts", "title"),
+    [
+        (
+            [
+                "堀口先生の個展を見た。",
+                "堀口先生に会った。",
+                "今日は堀口さんが来た。",
+                "堀口先生の皿。",
+                "堀口さんと話す。",
+            ],
+            "堀口先生",
+        ),
+        (["今天王芳老师讲课。", "王芳老师说很好。", "我和王芳说再见。", "王芳说她来。", "见到王芳老师。"], "王芳老师"),
+    ],
+)
+def test_somebody_has_one_page_with_and_without_a_role(texts: list[str], title: str, batch: int) -> None:
+    wiki = compiled(story(*texts), batch)
+    assert len(titles(wiki)) == 1
+    assert leading_names(wiki) >= {title, title[:2]}
+
+
+def test_two_letters_of_katakana_are_somebody_only_where_one_source_says_so() -> None:
+    assert titles(compiled(story("モモが膝で寝た。", "モモを連れて行く。", "モモと昼寝。"))) == ["モモ"]
+    assert titles(compiled(story("モモを買った。", "モモを切る。", "モモとリンゴ。"))) == []
