@@ -23,6 +23,9 @@ TOLD = word_set(
     demandait raconte raconta chante préfère disse diz acha achou quer trabalha mora perguntou contou trouxe
     veio cozinhou mostrou ligou riu prefere dice dijo piensa quiere trabaja vive preguntó trajo dice cree hat
     ist war a est
+    mailed emailed phoned texted visits suggests suggested proposes proposed insists insisted promised promises reminded
+    reminds complained complains hopes hoped agrees disagrees noticed wonders worries borrowed lent offered volunteered
+    apologised apologized calibrated measured ordered presented repaired cleaned joined
     """
 )
 BEING = word_set(
@@ -119,6 +122,7 @@ HONORIFICS = word_set(
     """
 )
 # The first word of names of places and churches. `São` is a verb, too, and `St` a title.
+LED = word_set("La Los Las El Le Les Il Lo")  # with a capital inside of a sentence they belong to the name behind
 SAINTLY = word_set("são santo santa san saint sainte sankt sint st")
 OPENERS = frozenset('“"«»¿¡([:–—•-*>\ue001/→|„‚')
 ELIDED = re.compile(r"(?:[ldjnstmc]|qu)['’](?=\w)", re.IGNORECASE)
@@ -260,7 +264,7 @@ def _run(parts: Parts, start: int, end: int, language: str) -> CapitalRun | None
 
 
 def _is_kept(words: list[str], first: int, last: int) -> bool:
-    if last - first > 1 and words[first].lower() in SAINTLY | HONORIFICS:
+    if last - first > 1 and (words[first].lower() in SAINTLY | HONORIFICS or (first and words[first] in LED)):
         return True
     return _is_kept_day(words, first, last) or _is_given(words, first, last)
 

@@ -71,7 +71,8 @@ PASSING = re.compile(
 JOINED = re.compile(r"(?<!, )\b(?P<whole>(?P<left>[A-Z]\w+) (?:and|&|et|y|e) (?P<right>[A-Z]\w+))")
 # Before the names of those who were there, or were not, in minutes.
 ATTENDING = re.compile(
-    r"\W{0,4}(?:attend(?:ees|ing|ed)|attendance|present|participants|apologies|regrets|absent|excused|"
+    r"\W{0,4}(?:(?:étaient|sont|estaban|estuvieron|estavam|estiveram|erano|es waren|waren|membres|personnes) )?"
+    r"(?:attend(?:ees|ing|ed)|attendance|present|participants|apologies|regrets|absent|excused|"
     r"anwesend|anwesende|teilnehmer(?:innen|\*innen)?|teilnehmende|entschuldigt|abwesend|gäste|présente?s?|participante?s?|"
     r"absente?s?|excusée?s?|presentes|ausentes|participantes|asistentes|presenti|assenti|"
     r"出席|出席者|欠席者?|参加者|与会者?|與會者?|缺席|请假)\W{0,4}[:：]",

@@ -31,6 +31,7 @@ REGION = re.compile(r",\s")
 FIRM = re.compile(r"(?:Firma|Fa\.|Gemeinde|Ortschaft|Dorf) (?=\S)")  # says no more than the name behind it
 # Two names side by side: two things, `Java or Oracle Java`, `Oracle Java is no Java`.
 TOLD_APART = r"(?<!\w){name}\W*(?:\w+\W+){{0,3}}{gap}|{gap}\W*(?:\w+\W+){{0,3}}{name}(?!\w)"
+LED = re.compile(r"(?:La|Los|Las|El|Le|Les|Il|Lo) (?=[A-ZÀ-Þ])")
 ARTICLE = re.compile(r"^(?:the|an?|der|die|das|le|la|les|el|los|las|os?|il|lo) (?=\S)")
 
 
@@ -70,7 +71,7 @@ def key_of(name: str, kind: str) -> str:
     """Return the name that it is held under: a city's without its region, a title without its article, no `さん`."""
     if kind == "person":
         return normalised(without_politeness(name))
-    if kind in ("title", "work", "quote"):
+    if kind in ("title", "work", "quote") or LED.match(name):
         return ARTICLE.sub("", normalised(name))
     return normalised(REGION.split(name, maxsplit=1)[0] if kind == "city" else name)
 

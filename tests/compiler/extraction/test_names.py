@@ -178,6 +178,12 @@ def test_a_word_that_only_begins_sentences_is_somebody_where_two_sources_say_wha
     assert titles(compiled(story(TOLD[0], TOLD[1], "Dilys had it behind the shed."))) == []
 
 
+def test_who_only_begins_sentences_is_somebody_by_what_people_do_at_work() -> None:
+    texts = ["The pattern came back (Fumiko).", "Fumiko mailed the pattern.", "Fumiko visits us on that day."]
+    assert titles(compiled(story(*texts))) == ["Fumiko"]
+    assert titles(compiled(story("The paint came (Ochre).", "Ochre dries slowly.", "Ochre costs more now."))) == []
+
+
 @pytest.mark.parametrize("name", ["編み物教室", "鶴岡八幡宮"])
 def test_a_japanese_name_of_a_class_or_a_shrine(name: str) -> None:
     assert name in names(f"今日は{name}に行った。楽しかった。")

@@ -86,7 +86,19 @@ def test_a_first_name_in_minutes_is_the_attendees(batch: int) -> None:
     assert set(made) == {"Theresa Quist", "Ola Berg"}
 
 
-@pytest.mark.parametrize("label", ["**Attendees:**", "Attendees:", "- **Present**:", "**Teilnehmer:**"])
+@pytest.mark.parametrize(
+    "label",
+    [
+        "**Attendees:**",
+        "Attendees:",
+        "- **Present**:",
+        "**Teilnehmer:**",
+        "Étaient présents :",
+        "Sont excusés :",
+        "Estuvieron presentes:",
+        "Es waren anwesend:",
+    ],
+)
 def test_who_attended_is_somebody_and_has_one_page(label: str) -> None:
     first = f"{label} Ola Berg, Theresa\n\n- Theresa: two letters for Ulm.\n"
     later = f"{label} Ola Berg, Theresa Quist\n\n- {{text}}\n"
@@ -290,3 +302,21 @@ def test_a_feature_has_one_page_with_and_without_its_product(language: str, whol
 )
 def test_two_things_with_a_word_in_common_are_two(texts: list[str], titles: set[str]) -> None:
     assert set(pages(*texts)) >= titles
+
+
+@pytest.mark.parametrize("batch", [1, 50])
+def test_an_article_with_a_capital_belongs_to_the_name_of_a_place(batch: int) -> None:
+    made = pages(
+        "Mañana subo a Los Robles con todos y hay que podar.",
+        "Las fotos de Los Robles son de ayer, y no hay más.",
+        "La cena es en Los Robles, pero más tarde que siempre.",
+        "Los Robles está muy lejos, y hoy no hay coche.",
+        batch=batch,
+    )
+    assert list(made) == ["Los Robles"]
+    assert made["Los Robles"] == {"los robles", "robles"}
+
+
+def test_an_article_that_begins_a_sentence_does_not() -> None:
+    texts = [f"La Rosalía cantó {when}, y los demás también." for when in ("ayer", "hoy", "anoche", "antes")]
+    assert list(pages(*texts)) == ["Rosalía"]
