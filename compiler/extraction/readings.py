@@ -18,7 +18,7 @@ from . import metadata
 from .capitals import HONORIFICS, IMPERATIVES, PARTICLES, PRESS, CapitalRun, runs
 from .common_nouns import GENERIC
 from .german_nouns import explained, has_inner_capitals
-from .language import SAMPLE, STOPWORDS, language_of
+from .language import SAMPLE, STOPWORDS, language_of, stops_of
 from .language import SPACELESS as SPACELESS_LANGUAGES
 from .sightings import (
     GAP,
@@ -51,9 +51,12 @@ MARKED = re.compile(r"[`*_\[#@]|://|www\.|mailto:")
 ATTENDEE_END = re.compile(r"[,;，、；/]| (?:and|und|et|e|y|og|en) | ?[&+] ?")
 BRACKETS = re.compile(r"\([^()]{0,60}\)|（[^（）]{0,60}）")
 ROMANCE = frozenset({"fr", "es", "pt", "it"})
-PARTS = re.compile(
-    r"^\S{4,} (?:de|do|da|dos|das|del|della|di|du|des)(?: la| las| los| le)? [A-ZÀ-Þ]"
-)  # `Angra do Heroísmo`
+# `Angra do Heroísmo`
+PARTS = re.compile(r"^\S{4,} (?:de|do|da|dos|das|del|della|di|du|des)(?: la| las| los| le)? [A-ZÀ-Þ]")
+NUMBERED = re.compile(
+    r"(?<![\w.-])(?P<kind>[a-zà-ÿ]{4,20}) (?P<number>\d{1,3}[a-z]?)(?![\w%°]| ?[%°€$£]|[.,:/-]\d)"
+    r"(?= (?P<after>[^\W\d_]+)|)"
+)
 COMPOUND = re.compile(r"-[a-z]{3,}$")  # `Unix-like`
 SMALL = re.compile(r"\b[a-zß-ÿ]{4}|[\u3040-\u9fff]")  # what a title holds in which capitals mean something
 SERIES = re.compile(r"^[^\W\d_]{2,20} ?[#№]?\d{1,5} ?[:.–—-] +")  # `ADR 12: `
@@ -194,12 +197,14 @@ class Reading:
             marked = "\n".join(key for key, sighting in seen.items() if sighting.marks & {"work", "name", "quote"})
             people = [key for key, one in seen.items() if one.is_person and len(key) > 1 and SPACELESS.search(key)]
             titles_given = [name for kind, name in self.named if kind == "title"]
-            for name, context, is_about in subjects(self.lines, titles_given, self.language):
+            for name, context, is_about, is_item in subjects(self.lines, titles_given, self.language):
                 is_name = name in marked or any(name.startswith(one) for one in people)
                 holding = holding_names(seen, normalised(name))
                 is_inside = bool(holding) and not self._alone(normalised(name), holding)
                 if name in seen or not (is_inside or (SPACELESS.search(name) and is_name)):
-                    see(seen, name, "subject" if is_about else "noun", context=context)
+                    subject = see(seen, name, "subject" if is_about else "noun", context=context)
+                    if subject and is_item:
+                        subject.marks.add("item")
         for name, product, whole in features_of(seen, [sentence.text for sentence in self.sentences]):
             see(seen, whole.name, "part", key=name, context=whole.context)
             product.name = " ".join(whole.name.split()[: len(product.key.split())])  # it is short for none of them
@@ -268,6 +273,7 @@ class Reading:
             named += [
                 (name, "bare", False) for run in self._runs(sentence) if (name := explained(run.name, run.is_sure))
             ]
+        named += [(name, "name", False) for name in self._numbered(sentence)]
         said = found(sentence, self.language)
         named += [(name, "name" if is_sure else "open", is_person) for name, is_person, is_sure in said]
         for name, kind, is_person in named:
@@ -277,6 +283,13 @@ class Reading:
                 sighting.passed += PASSING.search(before) is not None
                 sighting.where += WHERE.search(before) is not None
                 sighting.listed += len(named) >= LISTED_MIN
+
+    def _numbered(self, sentence: str) -> Iterator[str]:
+        """Yield what has a number in place of a name, written small: `from plot 4`, `la parcelle 12 est`."""
+        small = stops_of(self.language) | GENERIC.get(self.language, frozenset())
+        for one in NUMBERED.finditer(sentence):
+            if one["kind"] not in small and (one["after"] is None or one["after"] in small):
+                yield f"{one['kind']} {one['number']}"
 
     def _runs(self, text: str) -> Iterator[CapitalRun]:
         """Yield names by their capitals; in scripts without any a word in Latin letters is one wherever it stands."""

@@ -25,6 +25,7 @@ SENTENCES_MAX = 400  # that are counted
 SHORT_MAX = 15  # sentences of a short note
 DOES = re.compile("(?:ed|ing)$")  # of a verb, with which notes begin a sentence: `Ordered primers for it`
 NOUN_END = re.compile("(?:tion|sion|ment|ness|ity|ism|ance|ence|ship|sis|graphy|logy|ing)$")
+THIRD = re.compile("[a-z]{3}s$|ed$")  # of a verb behind its subject: `Reference electrode drifts`
 LETTERS_MIN, HAN_MIN, HAN_MAX = 5, 3, 8
 ANYWHERE = 3  # sentences that say a word which is a noun in one of them
 OFTEN, CHINESE_OFTEN = 2, 3  # sentences that say it; times, where no heading does and nothing parts words
@@ -32,7 +33,7 @@ HAN_RUN = re.compile("[\u3400-\u9fff]{3,}")
 HAN_WORD = re.compile("(?<![\u3400-\u9fff])[\u3400-\u9fff]{2,4}(?![\u3400-\u9fff])")
 HAN_CUT = re.compile("^[端方台件条张份种类项名位款请]|[使新打请先开]$")  # what is left of a word
 KANJI = re.compile("[\u3400-\u9fff々]{3,8}")
-ITEM_LABEL = re.compile(r"([A-ZÀ-Þ][a-zß-ÿ]{4,30}(?: (?:de|à|par|en|a|di|da) [a-zß-ÿ]{4,20})?) ?: ")
+ITEM_LABEL = re.compile(r"([A-ZÀ-Þ][a-zß-ÿ]{4,30}(?: (?:(?:de|à|par|en|a|di|da) )?[a-zß-ÿ]{4,20})?) ?: ")
 STATED_MIN = 5  # words, with the label: fewer are the value of a field
 # What forms and templates of notes have before a colon.
 FIELDS = word_set(
@@ -40,8 +41,8 @@ FIELDS = word_set(
     mood weather location where subject status owner author date deadline priority category source topic topics goal
     gratitude highlight highlights lowlight today tomorrow yesterday morning evening lunch dinner breakfast sleep energy
     présents absents excusés objet lieu présences remarque remarques rappel suite divers lugar fecha asistentes ausentes
-    orden acuerdo acuerdos notas tema temas local pauta presenças assunto resumo resumen résumé almoço jantar almuerzo
-    cena pranzo
+    presentes orden acuerdo acuerdos notas tema temas local pauta presenças assunto resumo resumen résumé almoço jantar
+    almuerzo cena pranzo
     present attendees attendance participants apologies absent agenda action actions decision decisions open pending
     question questions remark remarks important warning reminder update background context conclusion cause effect
     impact solution symptoms diagnosis treatment ingredients directions method servings rating verdict pros contra
@@ -77,11 +78,15 @@ PURSUING = word_set(
 
 
 class Subject(NamedTuple):
-    """A subject with a sentence that says it. `is_about` is false where a short note only says it as a noun."""
+    """A subject with a sentence that says it. `is_about` is false where a short note only says it as a noun.
+
+    `is_item` says that it stands before a colon, as the items of minutes do.
+    """
 
     name: str
     said: str
     is_about: bool = True
+    is_item: bool = False
 
 
 def subjects(lines: Sequence[TextLine], titles: Iterable[str], language: str) -> Iterator[Subject]:
@@ -95,15 +100,17 @@ def subjects(lines: Sequence[TextLine], titles: Iterable[str], language: str) ->
     find = {"zh": _chinese, "ja": _japanese, "de": _german}.get(language, _spaced)
     counts = find(sentences, [folded(clean(head)) for head in heads if head], language)
     found = {name: True for name, _ in sorted(counts.items(), key=lambda one: (-one[1], one[0]))}
+    items: set[str] = set()
     if len(sentences) <= SHORT_MAX:
-        said = dict(_said_once(sentences, language))
+        items = set(_labels(sentences, language))
+        said = dict([*_said_once(sentences, language), *((name, True) for name in items)])
         found |= dict.fromkeys((name for name, is_theme in said.items() if is_theme), True)
         found |= {name: False for name in said if name not in found}
     for name in list(found)[:SUBJECTS_MAX]:
         wanted = name if SPACELESS.search(name) else folded(name)
         if text := next((one.text for one in sentences if wanted in one.words), None):
             is_written = language != "de" and text.isascii()
-            yield Subject(name if is_written else _written(name, text), text, found[name])
+            yield Subject(name if is_written else _written(name, text), text, found[name], name in items)
 
 
 def _written(name: str, text: str) -> str:
@@ -122,15 +129,18 @@ def _said_once(sentences: Sequence[Sentence], language: str) -> list[tuple[str, 
     small = stops_of(language) | GENERIC[language]
     clauses = (clause for sentence in sentences for clause in CLAUSE.split(sentence.text) if clause.strip())
     found = [one for clause in clauses for one in (find(clause, small) if find else _romance(clause, small, language))]
-    return sorted((*found, *((name, True) for name in _labels(sentences, small))), key=lambda one: one[1])
+    return sorted(found, key=lambda one: one[1])
 
 
-def _labels(sentences: Sequence[Sentence], small: Container[str]) -> Iterator[str]:
+def _labels(sentences: Sequence[Sentence], language: str) -> Iterator[str]:
     """Yield the noun before a colon with which minutes begin an item: `Payments: we compared three banks`."""
-    for sentence in sentences:
+    small = stops_of(language) | GENERIC.get(language, frozenset())
+    for sentence in sentences if language in GENERIC else ():
         found = None if sentence.speaker else ITEM_LABEL.match(sentence.text)
         name = found[1].lower() if found else ""
-        if found and name not in small and name not in FIELDS and len(sentence.words.split()) >= STATED_MIN:
+        words = name.split()
+        is_field = not words or name in FIELDS or words[-1] in FIELDS or not small.isdisjoint((words[0], words[-1]))
+        if not is_field and len(sentence.words.split()) >= STATED_MIN:
             yield normalised(name)
 
 
@@ -162,7 +172,8 @@ def _pairs(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
         following = words[at + 2] if at + 2 < len(words) else ""
         does = is_action(following, "en")
         is_led = at > 0 and words[at - 1] in BEFORE
-        is_whole = at == 0 and (not following or following in small) and not DOES.search(first)
+        is_end = not following or following in small or THIRD.search(following) is not None
+        is_whole = at == 0 and is_end and not DOES.search(first)
         if (is_led and (does or not following or following in small)) or (at == 0 and does) or is_whole:
             is_theme = (does or following == "now") and (at == 0 or (at == 1 and is_led))
             yield f"{first} {second}", is_theme

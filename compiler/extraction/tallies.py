@@ -33,7 +33,7 @@ OF_SOURCE = frozenset({"tag", "city", "journal", "place", "project", "title", "t
 # Marks that words of the language have, too.
 WORDS = frozenset({"tag", "link", "title", "work", "bold", "quote"})
 # Marks that say more of a sighting, and are none themselves.
-NOT_SAID = frozenset({"about", "titled", "decided", "short", "where"})
+NOT_SAID = frozenset({"about", "titled", "decided", "short", "where", "item"})
 
 
 @dataclass(slots=True)
@@ -192,7 +192,8 @@ def standing_of(key: str, tally: Tally) -> Standing:
 def _routes(key: str, tally: Tally, spared: int) -> dict[str, int]:
     """Return by type how many sources speak for a page of it; where one is enough to be sure, it counts as three.
 
-    Nouns of short notes count as soon as two sources are about the thing, or one where these are several words.
+    Nouns of short notes count as soon as two sources are about the thing, or one where
+    these are several words, or an item of minutes.
     """
     marks, has_words = tally.marks, " " in key
     part = marks["part"] if (tally.is_person or marks["short"]) and full_name(key, tally) else 0
@@ -209,8 +210,9 @@ def _routes(key: str, tally: Tally, spared: int) -> dict[str, int]:
     )
     is_certain = marks["at"] >= 2 or marks["person"] or marks["project"]
     entity = SEEN_MIN if is_certain else names + spared if is_name else 0
-    capitals = marks["open"] if all(form[:1].isupper() for form in tally.forms) else 0  # of German nouns
-    is_about = marks["about"] >= ABOUT_MIN or (has_words and marks["subject"])
+    is_german = all(form[:1].isupper() for form in tally.forms)  # a noun in capitals, wherever it stands
+    capitals = marks["open"] if is_german or marks["item"] else 0
+    is_about = marks["about"] >= ABOUT_MIN or (has_words and marks["subject"]) or marks["item"]
     about = marks["about"] + (marks["noun"] + capitals if is_about else 0)
     tagged = marks["tag"] + (spared if marks["tag"] and marks["titled"] else 0)
     topic = max(about, tagged, marks["work"] + spared if marks["work"] else 0)

@@ -246,3 +246,34 @@ def test_somebody_has_one_page_with_and_without_a_role(texts: list[str], title: 
 def test_two_letters_of_katakana_are_somebody_only_where_one_source_says_so() -> None:
     assert titles(compiled(story("モモが膝で寝た。", "モモを連れて行く。", "モモと昼寝。"))) == ["モモ"]
     assert titles(compiled(story("モモを買った。", "モモを切る。", "モモとリンゴ。"))) == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "title"),
+    [
+        (["Batch 7 on E3.", "Fumiko measured batch 7.", "The rest of batch 7 is worse."], "Batch 7"),
+        (
+            [
+                "La parcelle 12 est fermée.",
+                "Nous étions dans la parcelle 12.",
+                "On ouvre la parcelle 12 et tout va bien.",
+            ],
+            "Parcelle 12",
+        ),
+    ],
+)
+def test_a_number_names_what_it_stands_behind(texts: list[str], title: str) -> None:
+    assert titles(compiled(story(*texts)), "entity") == [title]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We took 12 cores and walked about 40 miles.",
+        "It was minute 14 and page 3 of chapter 2.",
+        "Heated to 120 °C, then diluted with 20 ml.",
+        "The price rose 15 % and the ratio is below 1.5 now.",
+    ],
+)
+def test_a_number_of_things_is_no_name(text: str) -> None:
+    assert not [name for name in names(text) if any(map(str.isdigit, name))]
