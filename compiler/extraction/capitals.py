@@ -36,7 +36,7 @@ BEING = word_set(
     blieb trug lief trank bekam wurde muss kann soll möchte isst liest fährt garde veut peut doit prend vient
     sait is was has had are were will can does did isn't wasn't knew took gave lost moved serves opened closed
     hosts runs opens closes stays offers sells é foi tem vai fica abriu fechou estava est a était reste ouvre
-    ferme hat war wird ist öffnet schließt liegt bleibt gab es fue tiene está è era erano
+    ferme hat war wird ist öffnet schließt liegt bleibt gab es fue tiene está è era erano ha hanno
     """
 )
 COMPANY = frozenset(
@@ -118,7 +118,9 @@ HONORIFICS = word_set(
     monsieur docteur doctor professor professeur professora doutor doutora señora señor senhor senhora oncle
     aunt uncle grandma grandpa maître mestre padre sœur schwester bruder doktor coach trainer trainerin captain pastor
     rabbi nurse judge oma opa m don doña tío tía abuela abuelo avó avô vovó vovô maestro maestra signor signora sig zio
-    zia nonna nonno mamie papi
+    zia nonna nonno mamie papi rektor rektorin direktor direktorin bürgermeister bürgermeisterin pfarrer pfarrerin
+    professorin doktorin director directora directeur directrice diretor diretora direttore direttrice profesor
+    profesora doctora dottor dottore dottoressa professore professoressa
     """
 )
 # The first word of names of places and churches. `São` is a verb, too, and `St` a title.
@@ -292,6 +294,8 @@ def _shortened(words: list[str], first: int, last: int, *, opens: bool, language
     honorific = next((at for at in range(first + 1, last - 1) if words[at].lower() in HONORIFICS), None)
     if opens and (honorific or (language != "de" and DONE.search(words[first]))):
         first, opens = honorific or first + 1, False
+        while first < last - 1 and words[first] in PARTICLES:
+            first += 1
     stops = stops_of(language)
     if words[last - 2].endswith(("'s", "’s")):  # `The Cartographer's Winter`
         return first, last, opens

@@ -18,7 +18,7 @@ from . import metadata
 from .capitals import HONORIFICS, IMPERATIVES, PARTICLES, PRESS, CapitalRun, runs
 from .common_nouns import GENERIC
 from .german_nouns import explained, has_inner_capitals
-from .language import SAMPLE, STOPWORDS, language_of, stops_of
+from .language import SAMPLE, STOPWORDS, language_of, stops_of, word_set
 from .language import SPACELESS as SPACELESS_LANGUAGES
 from .sightings import (
     GAP,
@@ -54,10 +54,22 @@ ROMANCE = frozenset({"fr", "es", "pt", "it"})
 # `Angra do Heroísmo`
 PARTS = re.compile(r"^\S{4,} (?:de|do|da|dos|das|del|della|di|du|des)(?: la| las| los| le)? [A-ZÀ-Þ]")
 NUMBERED = re.compile(
-    r"(?<![\w.-])(?P<kind>[a-zà-ÿ]{4,20}) (?P<number>\d{1,3}[a-z]?)(?![\w%°]| ?[%°€$£]|[.,:/-]\d)"
-    r"(?= (?P<after>[^\W\d_]+)|)"
+    r"(?<![\w.-])(?P<of>[^\W\d_][a-zà-ÿ]{3,19} )?(?P<kind>[a-zà-ÿ]{4,20}) (?P<number>\d{1,3}[a-z]?)"
+    r"(?![\w%°]| ?[%°€$£]|[.,:/-]\d)(?= (?P<after>[^\W\d_]+)|)"
 )
-COMPOUND = re.compile(r"-[a-z]{3,}$")  # `Unix-like`
+DONE_TO = re.compile("(?:ed|ing|en|er|é|ado|ido)$")  # what somebody did with it: `Repaired bench 3`
+# `Unix-like`; not `Hyun-woo`.
+COMPOUND = re.compile(
+    r"-(?:like|based|free|style|driven|ready|only|wide|old|related|specific|friendly|aware|level|side|end|term|time|led|made"
+    r"|size|sized|type|scale|proof|shaped|hosted|in|up|on|off|out|aliasing|sync|mail|day|week|night|hour|minute)$"
+)
+# Nobody in particular, in Romance languages.
+NOBODY = word_set(
+    """
+    nessuno qualcuno niente ognuno tutto tutti nadie alguien nada todo todos ninguém alguém tudo ninguno alguno
+    quelqu'un personne rien chacun tout aucun aucune certains algo isso isto eso esto ello questo quello qualcosa
+    """
+)
 SMALL = re.compile(r"\b[a-zß-ÿ]{4}|[\u3040-\u9fff]")  # what a title holds in which capitals mean something
 SERIES = re.compile(r"^[^\W\d_]{2,20} ?[#№]?\d{1,5} ?[:.–—-] +")  # `ADR 12: `
 DOING = re.compile(r"^[A-Z]\w{2,}ing (?=[A-Z])")  # `Writing Linkfold`
@@ -196,8 +208,9 @@ class Reading:
                     part.marks.add("short")
             marked = "\n".join(key for key, sighting in seen.items() if sighting.marks & {"work", "name", "quote"})
             people = [key for key, one in seen.items() if one.is_person and len(key) > 1 and SPACELESS.search(key)]
+            prose = [line for line in self.lines if not ATTENDING.match(line.raw)]
             titles_given = [name for kind, name in self.named if kind == "title"]
-            for name, context, is_about, is_item in subjects(self.lines, titles_given, self.language):
+            for name, context, is_about, is_item in subjects(prose, titles_given, self.language):
                 is_name = name in marked or any(name.startswith(one) for one in people)
                 holding = holding_names(seen, normalised(name))
                 is_inside = bool(holding) and not self._alone(normalised(name), holding)
@@ -289,7 +302,9 @@ class Reading:
         small = stops_of(self.language) | GENERIC.get(self.language, frozenset())
         for one in NUMBERED.finditer(sentence):
             if one["kind"] not in small and (one["after"] is None or one["after"] in small):
-                yield f"{one['kind']} {one['number']}"
+                before = (one["of"] or "").strip().lower()
+                is_part = before not in stops_of(self.language) and not DONE_TO.search(before)
+                yield f"{before if is_part else ''} {one['kind']} {one['number']}".strip()
 
     def _runs(self, text: str) -> Iterator[CapitalRun]:
         """Yield names by their capitals; in scripts without any a word in Latin letters is one wherever it stands."""
@@ -329,9 +344,13 @@ class Reading:
             return ("name" if is_titled else "first") if not is_one else self._opening(run)
         return "bare" if run.is_bare else "name" if not opens or has_inner else "first"
 
-    @staticmethod
-    def _opening(run: CapitalRun) -> str | None:
-        """Return `open` for one word that begins a sentence: evidence of a name that others write as one."""
+    def _opening(self, run: CapitalRun) -> str | None:
+        """Return `open` for one word that begins a sentence: evidence of a name that others write as one.
+
+        In Romance languages a noun that does something has an article, so what has none is a name: `Giulia ha pianto`.
+        """
+        if run.acts and self.language in ROMANCE and run.name.lower() not in NOBODY:
+            return "name"
         is_likely = len(run.name) >= OPENING_MIN and run.name.lower() not in PRESS | IMPERATIVES
         return "open" if run.acts or is_likely else None
 

@@ -88,6 +88,7 @@ JA_SHORT = word_set(
 JA_PLACE = (
     "温泉郷|八幡宮|天満宮|東照宮|教室|居酒屋|銭湯|工房|農園|牧場|植物園|体育館|美容院|酒場|横丁|渓谷|高原|海水浴場|庭園|神宮|大仏|タワー|パーク|ビーチ|"
     "ベーカリー|ガーデン|マーケット|スタジアム|滝|峠|岬|岳|坂|荘|駅|公園|寺|神社|市場|美術館|博物館|図書館|食堂|大学|病院|カフェ|商店街|温泉|城|空港|ホテル|書店|"
+    "唱団|楽団|劇団|同好会|教会|保育園|幼稚園|小学校|中学校|高校|研究室|公民館|"
     "動物園|水族館|通り|海岸|広場|劇場|堂|軒|亭|屋|庵|珈琲|喫茶店|大社|大橋|橋|湖|山|川|島|市|区|町"
 )
 JA_COMMON = word_set(
@@ -171,6 +172,19 @@ JA_AFTER_KIN = re.compile(
     r"(?=[がはをにともへ、。]|から|さん|くん|ちゃん)"
 )
 JA_PET = re.compile(r"(?<![\u30a1-\u30fc])([\u30a1-\u30fa]{2})(?=[がはをにともへの、])")
+JA_HAN_BEFORE, JA_HAN_AFTER = re.compile(f"[{HAN}]{{1,6}}$"), re.compile(f"[{HAN}]{{1,4}}(?![{HAN}])")
+JA_WHEN = re.compile("[今昨明毎先来][日朝晩夜年月週]|[午前後時分年月日]$")
+JA_KINDRED = re.compile(rf"(?:{JA_KIN})の([{HAN}]{{2}})(?=[がはもとを、。]|に会|さん|くん|ちゃん)")
+JA_ACTING = re.compile(rf"(?<![{HAN}の])([{HAN}]{{2}})(?=[がはもと][^。、]{{0,12}}?(?:{JA_LIVING}|引っ越|手伝))")
+# What somebody or an animal has: `犬の散歩`.
+JA_HAD = word_set(
+    """
+    部屋 料理 散歩 写真 仕事 病気 名前 世話 実家 荷物 服装 影響 友達 友人 作品 命日 墓参 法事 子供 結婚
+    誕生 学校 会社 手紙 電話 言葉 笑顔 様子 体調 具合 足音 首輪 寝顔 機嫌 昼寝 家族 故郷 田舎 旅行 試合
+    宿題 受験 入院 退院 手術 葬式 出産 遺影 買物 食事 弁当 車庫 自慢 趣味 将来 昔話 意見 希望 提案 紹介
+    隣家 同級 携帯 時計 眼鏡 帽子 椅子 元気 健康 大学 就職
+    """
+)
 JA_LIVES = re.compile(rf"[がはも][^。、]{{0,12}}?(?:{JA_LIVING})")
 # Given names by their last character, before a particle; and the words that end like them.
 JA_GIVEN = re.compile(
@@ -284,6 +298,13 @@ def _japanese(sentence: str) -> Iterator[SpacelessName]:
         if match[1] not in JA_NO_NAME | JA_COMMON | JA_SHORT:
             people.add(match[1])
             yield SpacelessName(match[1], is_person=True)
+    for match in JA_KINDRED.finditer(sentence):
+        if match[1] not in people | JA_HAD and not JA_FALSE.match(match[1]):
+            people.add(match[1])
+            yield SpacelessName(match[1], is_person=True)
+    for match in JA_ACTING.finditer(sentence):
+        if match[1] not in people | JA_HAD | JA_NOBODY and not JA_FALSE.match(match[1]):
+            yield SpacelessName(match[1], is_person=True, is_sure=False)
     for match in JA_PET.finditer(sentence):
         if match[1] not in JA_SHORT and match[1] not in people:
             lives = JA_LIVES.match(sentence, match.end()) is not None
@@ -293,12 +314,23 @@ def _japanese(sentence: str) -> Iterator[SpacelessName]:
             yield SpacelessName(match[1], is_person=True)
     yield from (SpacelessName(match[1], is_person=True) for match in JA_FAMILY.finditer(sentence))
     yield from (SpacelessName(match[1], is_person=False) for match in JA_KANA_PLACES.finditer(sentence))
+    places = set()
     for match in JA_PLACES.finditer(sentence):
+        places.add(match[1])
         if len(match[1]) > 1 and not JA_FALSE.match(match[1]) and match[1] not in JA_COMMON:
             yield SpacelessName(match[1], is_person=False)
     for match in JA_KATAKANA.finditer(sentence):
         if match[1] not in JA_COMMON and match[1] not in people:
-            yield SpacelessName(match[1], is_person=False)
+            name = _mixed(sentence, *match.span(1))
+            if name not in places:
+                yield SpacelessName(name, is_person=False)
+
+
+def _mixed(sentence: str, start: int, end: int) -> str:
+    """Return a name in katakana with the characters that belong to it: `市民ホール`, `ベーカリー風車`."""
+    before, after = JA_HAN_BEFORE.search(sentence, 0, start), JA_HAN_AFTER.match(sentence, end)
+    head = "" if before is None or JA_WHEN.search(before[0]) else before[0]
+    return f"{head}{sentence[start:end]}{after[0] if after else ''}"
 
 
 def _korean(sentence: str) -> Iterator[SpacelessName]:

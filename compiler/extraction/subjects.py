@@ -58,19 +58,28 @@ MEETING = re.compile(
 HELD_MEETING = "\ue003"
 WITHOUT_GRAMMAR = str.maketrans(dict.fromkeys(ZH_STOPS, " "))
 CLAUSE = re.compile(r"[,;:.!?()–—“”„\"]+(?=\s|$)")
-BEFORE = word_set("the a an my your his her our their some any no of for in on at with from about into by and or")
-# Before what somebody does as a pursuit: `started pottery`, `went camping`.
+BEFORE = word_set(
+    "the a an my your his her our their some any no of for in on at with from about into by and or another each every"
+    " this that these those as"
+)
 ARTICLES = {
     "fr": word_set("le la les l un une des du au aux mon ma mes notre nos votre leur leurs ce cet cette ces"),
     "es": word_set("el la los las un una unos unas del al mi mis nuestro nuestra su sus este esta ese esa"),
     "pt": word_set("o a os as um uma do da dos das no na nos nas ao à aos às pelo pela num numa meu minha nosso nossa"),
-    "it": word_set(
-        "il lo la i gli le l un uno una del della dei degli delle al allo alla nel nella dal dalla sul sulla"
-    ),
+    "it": word_set("il lo la i gli le l un uno una del della dei degli al allo alla nel nella dal dalla sul sulla"),
 }
 OF = word_set("de à par en di da")
 ELIDED_ARTICLE = re.compile(r"\b([Ll]|[Dd]ell|[Aa]ll|[Nn]ell)['’](?=\w)")
 ADVERB = ("mente", "ment")
+# With these a note begins that says how something was.
+MOODS = word_set(
+    """
+    cold hot warm nice quick slow rainy sunny quiet busy early late lovely lazy wet windy tired happy sad strange weird
+    funny easy hard heavy light empty full fresh dark bright calm loud poor dear rough sweet wonderful terrible awful
+    bad another many few both half double free open last first next back home still
+    """
+)
+# Before what somebody does as a pursuit: `started pottery`, `went camping`.
 PURSUING = word_set(
     "do does did doing love loves loved enjoy enjoys enjoyed try tried trying start starts started learn learning"
     " practise practice teach teaches study studies studied go goes going went"
@@ -175,7 +184,8 @@ def _pairs(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
         is_end = not following or following in small or THIRD.search(following) is not None
         is_whole = at == 0 and is_end and not DOES.search(first)
         if (is_led and (does or not following or following in small)) or (at == 0 and does) or is_whole:
-            is_theme = (does or following == "now") and (at == 0 or (at == 1 and is_led))
+            is_headed = is_whole and clause[:1].isupper() and first not in MOODS  # `Stability test, 24 hours.`
+            is_theme = is_headed or ((does or following == "now") and (at == 0 or (at == 1 and is_led)))
             yield f"{first} {second}", is_theme
 
 

@@ -31,6 +31,14 @@ def names(text: str) -> set[str]:
         ("健太と川沿いを走った。", "健太"),
         ("田中と打ち合わせをした。", "田中"),
         ("兄の健一が遊びに来た。", "健一"),
+        ("弟の拓海と甘酒を飲んだ。", "拓海"),
+        ("発表会は市民ホールで六月にある。", "市民ホール"),
+        ("パンはベーカリー風車で買った。", "ベーカリー風車"),
+        ("合唱団の練習に行った。", "合唱団"),
+        ("We asked Hyun-woo for the samples and waited.", "hyun-woo"),
+        ("Oggi non c'era nessuno, e Rektorin Haberland non ha scritto.", "rektorin haberland"),
+        ("Giulia ha pianto, e poi siamo andati via.", "giulia"),
+        ("Growth chamber 2 is warm, and we repaired growth chamber 2 again.", "growth chamber 2"),
         ("猫のモモを病院へ連れて行った。", "モモ"),
         ("夜、クロが膝で寝た。", "クロ"),
         ("健一と花火を見た。", "健一"),
@@ -67,6 +75,9 @@ def test_a_chinese_name_counts_between_words_of_grammar_once_it_is_somebodys() -
         "Das ist der Inhalt der Seite und die Anzahl der Ergebnisse.",
         "马上去学校。高兴去看电影。",
         "椅子が壊れた。帽子と菓子を買った。",
+        "Tutto era bello e non c'era altro da fare.",
+        "It is a Unix-like system, and here is the cloud-based one.",
+        "昨日コーヒーを飲んだ。妻の料理と散歩。",
         "猫の餌を買った。犬の散歩に行った。母の誕生日に帰る。",
         "パンを食べた。バスが来た。計画の統一が必要だ。",
         "Now and I mean it, this is over.",
@@ -214,6 +225,11 @@ def test_who_speaks_of_herself_by_the_verb_alone_is_named(said: str) -> None:
 def test_whom_an_english_speaker_tells_of_is_not_the_speaker() -> None:
     text = "Carmen: he bought bread\nJavi: good\nCarmen: he is late\nJavi: well\n"
     assert "carmen" not in Reading(note(0, text)).words
+
+
+@pytest.mark.parametrize("nobody", ["Nessuno", "Qualcuno", "Tutto"])
+def test_nobody_in_particular_is_no_name(nobody: str) -> None:
+    assert titles(compiled(story(*[f"{nobody} ha scritto, e poi siamo andati via."] * 3))) == []
 
 
 def test_what_begins_with_a_noun_and_goes_on_small_is_no_name() -> None:

@@ -266,3 +266,8 @@ def test_an_english_item_may_have_two_words_but_no_common_ones() -> None:
     assert titles(compiled(story(*texts)), "topic") == ["Stability test"]
     steps = ["Next steps: ask for the gasket in May.", "Next steps on foam started.", "Next steps, 24 hours."]
     assert titles(compiled(story(*steps)), "topic") == []
+
+
+def test_how_something_was_is_no_subject() -> None:
+    assert titles(compiled(story("Quiet run in the park.", "Quiet run at noon.", "Quiet run, then tea."))) == []
+    assert titles(compiled(story("Ordered primers for it.", "Ordered primers at noon.", "Ordered primers."))) == []
