@@ -63,6 +63,8 @@ class Tally:
         """
         times = min(sighting.days, SEEN_MIN)
         self.marks.update({mark: 1 if mark in OF_SOURCE else times for mark in sighting.marks})
+        if sighting.marks == {"noun"} and " " not in sighting.key and sighting.name.islower():
+            is_decided = False  # a common word of what was decided
         if is_decided:
             self.marks["decided"] += 1
         if sighting.where:

@@ -271,3 +271,11 @@ def test_an_english_item_may_have_two_words_but_no_common_ones() -> None:
 def test_how_something_was_is_no_subject() -> None:
     assert titles(compiled(story("Quiet run in the park.", "Quiet run at noon.", "Quiet run, then tea."))) == []
     assert titles(compiled(story("Ordered primers for it.", "Ordered primers at noon.", "Ordered primers."))) == []
+
+
+def test_a_common_word_of_two_decisions_is_no_subject() -> None:
+    texts = [
+        "We decided to host Pelias for geocoding, because the bill is high.",
+        "We decided to keep Pelias for geocoding, because it works.",
+    ]
+    assert titles(compiled(story(*texts)), "topic") == []
