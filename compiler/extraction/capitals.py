@@ -23,6 +23,9 @@ TOLD = word_set(
     demandait raconte raconta chante préfère disse diz acha achou quer trabalha mora perguntou contou trouxe
     veio cozinhou mostrou ligou riu prefere dice dijo piensa quiere trabaja vive preguntó trajo dice cree hat
     ist war a est
+    mailed emailed phoned texted visits suggests suggested proposes proposed insists insisted promised promises reminded
+    reminds complained complains hopes hoped agrees disagrees noticed wonders worries borrowed lent offered volunteered
+    apologised apologized calibrated measured ordered presented repaired cleaned joined
     """
 )
 BEING = word_set(
@@ -33,7 +36,7 @@ BEING = word_set(
     blieb trug lief trank bekam wurde muss kann soll möchte isst liest fährt garde veut peut doit prend vient
     sait is was has had are were will can does did isn't wasn't knew took gave lost moved serves opened closed
     hosts runs opens closes stays offers sells é foi tem vai fica abriu fechou estava est a était reste ouvre
-    ferme hat war wird ist öffnet schließt liegt bleibt gab es fue tiene está
+    ferme hat war wird ist öffnet schließt liegt bleibt gab es fue tiene está è era erano ha hanno
     """
 )
 COMPANY = frozenset(
@@ -114,11 +117,18 @@ HONORIFICS = word_set(
     dr mr mrs ms st sr sra dra prof mme mlle hr fr frau herr herrn chef dona dom tia tio tante onkel madame
     monsieur docteur doctor professor professeur professora doutor doutora señora señor senhor senhora oncle
     aunt uncle grandma grandpa maître mestre padre sœur schwester bruder doktor coach trainer trainerin captain pastor
-    rabbi nurse judge oma opa
+    rabbi nurse judge oma opa m don doña tío tía abuela abuelo avó avô vovó vovô maestro maestra signor signora sig zio
+    zia nonna nonno mamie papi rektor rektorin direktor direktorin bürgermeister bürgermeisterin pfarrer pfarrerin
+    professorin doktorin director directora directeur directrice diretor diretora direttore direttrice profesor
+    profesora doctora dottor dottore dottoressa professore professoressa
     """
 )
+# The first word of names of places and churches. `São` is a verb, too, and `St` a title.
+LED = word_set("La Los Las El Le Les Il Lo")  # with a capital inside of a sentence they belong to the name behind
+SAINTLY = word_set("são santo santa san saint sainte sankt sint st")
 OPENERS = frozenset('“"«»¿¡([:–—•-*>\ue001/→|„‚')
 ELIDED = re.compile(r"(?:[ldjnstmc]|qu)['’](?=\w)", re.IGNORECASE)
+CODE = re.compile(r"[a-z]{1,2}[A-Z][A-Za-z]*-?\d+[A-Za-z]?$")  # `pRK-15`; not `pH`, `kWh` and `iPhone`
 WORD_OR_GAP = re.compile(f"({WORD.pattern})")
 
 
@@ -152,7 +162,7 @@ def runs(sentence: str, language: str) -> Iterator[CapitalRun]:
         return
     index = found = 0
     while index < len(words) and found < RUNS_MAX:
-        if not words[index][0].isupper():
+        if not words[index][0].isupper() and not CODE.match(words[index]):
             index += 1
             continue
         end = _end(parts, index, language)
@@ -200,7 +210,7 @@ def _end(parts: Parts, start: int, language: str) -> int:
     """Return the index after the name's last word: capitals, small particles between them, a number behind."""
     words = parts.words
     end = start + 1
-    while end < len(words) and end - start < WORDS_MAX and not is_whole(words[end - 1]):
+    while end < len(words) and _length(words[start:end]) < WORDS_MAX and not is_whole(words[end - 1]):
         ahead = end
         while ahead < min(end + 2, len(words)) and words[ahead] in PARTICLES and _joined(parts, ahead):
             ahead += 1
@@ -218,6 +228,11 @@ def _end(parts: Parts, start: int, language: str) -> int:
         else:
             break
     return end
+
+
+def _length(words: Sequence[str]) -> int:
+    """Return how many words of a name count: not the small ones."""
+    return len(words) - sum(word in PARTICLES for word in words)
 
 
 def _is_counted(parts: Parts, at: int) -> bool:
@@ -251,6 +266,8 @@ def _run(parts: Parts, start: int, end: int, language: str) -> CapitalRun | None
 
 
 def _is_kept(words: list[str], first: int, last: int) -> bool:
+    if last - first > 1 and (words[first].lower() in SAINTLY | HONORIFICS or (first and words[first] in LED)):
+        return True
     return _is_kept_day(words, first, last) or _is_given(words, first, last)
 
 
@@ -277,6 +294,8 @@ def _shortened(words: list[str], first: int, last: int, *, opens: bool, language
     honorific = next((at for at in range(first + 1, last - 1) if words[at].lower() in HONORIFICS), None)
     if opens and (honorific or (language != "de" and DONE.search(words[first]))):
         first, opens = honorific or first + 1, False
+        while first < last - 1 and words[first] in PARTICLES:
+            first += 1
     stops = stops_of(language)
     if words[last - 2].endswith(("'s", "’s")):  # `The Cartographer's Winter`
         return first, last, opens

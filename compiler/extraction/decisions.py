@@ -5,10 +5,11 @@ headings like *Decision* stand for both. What others said, questions, conditions
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from content.names import normalise
 from content.rollups import first_sentence
 from content.search.words import SPACELESS
 
@@ -186,7 +187,7 @@ def _decisions(reading: Reading) -> Iterator[Decision]:
         for place, sentence in enumerate(line.sentences):
             index += 1
             stated = _stated(sentence.text, is_headed=is_headed and not place)
-            if stated is None or (found := _decision(sentence.text, stated)) is None:
+            if stated is None or (found := _decision(sentence.text, stated, reading.sightings)) is None:
                 continue
             title, object, why = found
             later = sentences[index + 1 : index + 4]
@@ -263,8 +264,8 @@ def _is_quoted(text: str, at: int) -> bool:
     return opened > max(map(before.rfind, CLOSES)) or first in tuple(CLOSES)
 
 
-def _decision(text: str, stated: Stated) -> tuple[str, str, str] | None:
-    """Return the title, what was decided, and the reason."""
+def _decision(text: str, stated: Stated, names: Container[str]) -> tuple[str, str, str] | None:
+    """Return the title, which says more than a name, what was decided, and the reason."""
     why = WHY.search(text, stated.end)
     before = WHY_BEFORE.match(text) if not why and not text.isascii() else None
     reason = text[why.start() :].lstrip(" ,;，、") if why else before["why"] if before else ""
@@ -281,7 +282,8 @@ def _decision(text: str, stated: Stated) -> tuple[str, str, str] | None:
     if not any(map(str.isalpha, what)):
         return None
     object = what
-    if (" " not in what and text.isascii()) or FOR_OR_AGAINST.fullmatch(what):  # one word says too little
+    is_word = " " not in what and not SPACELESS.search(what)
+    if is_word or normalise(what) in names or FOR_OR_AGAINST.fullmatch(what):
         what = text[stated.start : why.start() if why else len(text)].strip(EDGES)
     title = first_sentence(what, TITLE_MAX)
     return title[:1].upper() + title[1:], object, reason

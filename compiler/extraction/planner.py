@@ -18,7 +18,8 @@ from .drafts import Draft, Named, links
 from .evidence import says_capital
 from .phrases import NameIndex, phrases, sentences_by_name
 from .proposals import new_page, page_update
-from .readings import Reading, keepable, reading_of
+from .reading_cache import keepable, reading_of
+from .readings import Reading
 from .sightings import first_name
 from .tallies import tally_of, title
 from .text import Sentence
@@ -135,9 +136,11 @@ class SourceBatch:
         long = self.known.pages.get(normalise(name)) if normalise(name) != key else None
         if short and short.type == "entity" and normalise(short.title) != first:
             short = None
-        if page := long or short:
-            draft = self._draft_of(page)  # the first name alone, or the full one, had its page before
-            draft.add_alias(key if long else name)
+        made = self.by_name.get(normalise(name)) if long is None else None
+        page = long or short
+        if draft := made or (self._draft_of(page) if page else None):
+            # The first name alone, or the full one, has its page already.
+            draft.add_alias(key if made or long else name)
             self.by_name[key] = draft
             if key in self.known.held:
                 draft.promotes[key] = None

@@ -40,7 +40,7 @@ def sentence_about(draft: Draft) -> str | None:
         for sentence in naming(reading, names)
         if stands_alone(sentence, names)
     ]
-    best, said = max(found, default=(NOTHING_SAID, None))
+    best, said = max(found, key=lambda one: (one[0], one[1].speaker), default=(NOTHING_SAID, None))
     if best.telling < DEFINITION and (draft.card or said is None or _given(draft)):
         return None
     if said and best.telling < DEFINITION and draft.type == "topic":

@@ -1,14 +1,12 @@
-"""Readings of sources: what each says by itself, so that neither order nor batches matter. The last ones are kept."""
+"""Readings of sources: what each says by itself, so that neither order nor batches matter."""
 
 import re
 from array import array
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
-from uuid import UUID
 
 from content.normalization import INVISIBLE
 from content.notes.fields import NO_RECORD, record_of
@@ -18,14 +16,17 @@ from content.search.words import SPACELESS
 from ..planner import SourceText
 from . import metadata
 from .capitals import HONORIFICS, IMPERATIVES, PARTICLES, PRESS, CapitalRun, runs
+from .common_nouns import GENERIC
 from .german_nouns import explained_noun, has_inner_capitals
-from .language import SAMPLE, STOPWORDS, language_of
+from .language import SAMPLE, STOPWORDS, language_of, stops_of, word_set
 from .language import SPACELESS as SPACELESS_LANGUAGES
 from .sightings import (
     GAP,
     Sighting,
+    features_of,
     first_name,
     holding_names,
+    is_joined,
     key_of,
     know_people,
     marks,
@@ -36,7 +37,7 @@ from .sightings import (
     without,
 )
 from .spaceless import extract_names
-from .subjects import GENERIC, subjects
+from .subjects import subjects
 from .text import WORD, Sentence, TextLine, clean, fold_text, lines, normalised, padded, split
 
 NAMES_MAX = 300  # of one source
@@ -49,7 +50,26 @@ LATIN_EDGE = re.compile(r"(?<=[^\W\d_a-zA-Z])(?=[A-Za-z])|(?<=[A-Za-z\d])(?=[^\W
 MARKED = re.compile(r"[`*_\[#@]|://|www\.|mailto:")
 ATTENDEE_END = re.compile(r"[,;，、；/]| (?:and|und|et|e|y|og|en) | ?[&+] ?")
 BRACKETS = re.compile(r"\([^()]{0,60}\)|（[^（）]{0,60}）")
-COMPOUND = re.compile(r"-[a-z]{3,}$")  # `Unix-like`
+ROMANCE = frozenset({"fr", "es", "pt", "it"})
+# `Angra do Heroísmo`
+PARTS = re.compile(r"^\S{4,} (?:de|do|da|dos|das|del|della|di|du|des)(?: la| las| los| le)? [A-ZÀ-Þ]")
+NUMBERED = re.compile(
+    r"(?<![\w.-])(?P<of>[^\W\d_][a-zà-ÿ]{3,19} )?(?P<kind>[a-zà-ÿ]{4,20}) (?P<number>\d{1,3}[a-z]?)"
+    r"(?![\w%°]| ?[%°€$£]|[.,:/-]\d)(?= (?P<after>[^\W\d_]+)|)"
+)
+DONE_TO = re.compile("(?:ed|ing|en|er|é|ado|ido)$")  # what somebody did with it: `Repaired bench 3`
+# `Unix-like`; not `Hyun-woo`.
+COMPOUND = re.compile(
+    r"-(?:like|based|free|style|driven|ready|only|wide|old|related|specific|friendly|aware|level|side|end|term|time|led|made"
+    r"|size|sized|type|scale|proof|shaped|hosted|in|up|on|off|out|aliasing|sync|mail|day|week|night|hour|minute)$"
+)
+# Nobody in particular, in Romance languages.
+NOBODY = word_set(
+    """
+    nessuno qualcuno niente ognuno tutto tutti nadie alguien nada todo todos ninguém alguém tudo ninguno alguno
+    quelqu'un personne rien chacun tout aucun aucune certains algo isso isto eso esto ello questo quello qualcosa
+    """
+)
 SMALL = re.compile(r"\b[a-zß-ÿ]{4}|[\u3040-\u9fff]")  # what a title holds in which capitals mean something
 SERIES = re.compile(r"^[^\W\d_]{2,20} ?[#№]?\d{1,5} ?[:.–—-] +")  # `ADR 12: `
 DOING = re.compile(r"^[A-Z]\w{2,}ing (?=[A-Z])")  # `Writing Linkfold`
@@ -66,7 +86,8 @@ PASSING = re.compile(
 JOINED = re.compile(r"(?<!, )\b(?P<whole>(?P<left>[A-Z]\w+) (?:and|&|et|y|e) (?P<right>[A-Z]\w+))")
 # Before the names of those who were there, or were not, in minutes.
 ATTENDING = re.compile(
-    r"\W{0,4}(?:attend(?:ees|ing|ed)|attendance|present|participants|apologies|regrets|absent|excused|"
+    r"\W{0,4}(?:(?:étaient|sont|estaban|estuvieron|estavam|estiveram|erano|es waren|waren|membres|personnes) )?"
+    r"(?:attend(?:ees|ing|ed)|attendance|present|participants|apologies|regrets|absent|excused|"
     r"anwesend|anwesende|teilnehmer(?:innen|\*innen)?|teilnehmende|entschuldigt|abwesend|gäste|présente?s?|participante?s?|"
     r"absente?s?|excusée?s?|presentes|ausentes|participantes|asistentes|presenti|assenti|"
     r"出席|出席者|欠席者?|参加者|与会者?|與會者?|缺席|请假)\W{0,4}[:：]",
@@ -86,9 +107,9 @@ class Reading:
         self._saying: dict[frozenset[str], tuple[Sentence, ...]] = {}
 
     @property
-    def weight(self) -> int:
-        """Return about how many bytes it takes."""
-        return weight_of(self.source) + ENTRY_BYTES * (len(self.entries) + len(self._saying))
+    def asked(self) -> int:
+        """Return how many things were asked of it, whose answers it keeps."""
+        return len(self.entries) + len(self._saying)
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
@@ -174,7 +195,8 @@ class Reading:
             self._read(line, seen)
         know_people(seen)
         for sighting in list(seen.values()):
-            if (sighting.is_person or may_be_person(sighting)) and (first := first_name(sighting.name, sighting.key)):
+            may_be = sighting.is_person or (may_be_person(sighting) and not is_joined(seen, sighting))
+            if may_be and (first := first_name(sighting.name, sighting.key)):
                 see(seen, sighting.name, "part", key=first, context=sighting.context, is_person=sighting.is_person)
         self.__dict__.pop("_written", None)  # no longer needed
         linked = sum("link" in sighting.marks for sighting in seen.values())
@@ -186,13 +208,19 @@ class Reading:
                     part.marks.add("short")
             marked = "\n".join(key for key, sighting in seen.items() if sighting.marks & {"work", "name", "quote"})
             people = [key for key, one in seen.items() if one.is_person and len(key) > 1 and SPACELESS.search(key)]
+            prose = [line for line in self.lines if not ATTENDING.match(line.raw)]
             titles_given = [name for kind, name in self.named_things if kind == "title"]
-            for name, context, is_about in subjects(self.lines, titles_given, self.language):
+            for name, context, is_about, is_item in subjects(prose, titles_given, self.language):
                 is_name = name in marked or any(name.startswith(one) for one in people)
                 holding = holding_names(seen, normalised(name))
                 is_inside = bool(holding) and not self._alone(normalised(name), holding)
                 if name in seen or not (is_inside or (SPACELESS.search(name) and is_name)):
-                    see(seen, name, "subject" if is_about else "noun", context=context)
+                    subject = see(seen, name, "subject" if is_about else "noun", context=context)
+                    if subject and is_item:
+                        subject.marks.add("item")
+        for name, product, whole in features_of(seen, [sentence.text for sentence in self.sentences]):
+            see(seen, whole.name, "part", key=name, context=whole.context)
+            product.name = " ".join(whole.name.split()[: len(product.key.split())])  # it is short for none of them
         titles = "\n".join(map(fold_text, self._titles))
         for key, sighting in seen.items() if titles else ():
             is_word = sighting.marks <= {"title", "noun"} or key in GENERIC.get(self.language, ())
@@ -258,6 +286,7 @@ class Reading:
             named += [
                 (name, "bare", False) for run in self._runs(sentence) if (name := explained_noun(run.name, run.is_sure))
             ]
+        named += [(name, "name", False) for name in self._numbered(sentence)]
         said = extract_names(sentence, self.language)
         named += [(name, "name" if is_sure else "open", is_person) for name, is_person, is_sure in said]
         for name, kind, is_person in named:
@@ -267,6 +296,15 @@ class Reading:
                 sighting.passed += PASSING.search(before) is not None
                 sighting.where += WHERE.search(before) is not None
                 sighting.listed += len(named) >= LISTED_MIN
+
+    def _numbered(self, sentence: str) -> Iterator[str]:
+        """Yield what has a number in place of a name, written small: `from plot 4`, `la parcelle 12 est`."""
+        small = stops_of(self.language) | GENERIC.get(self.language, frozenset())
+        for one in NUMBERED.finditer(sentence):
+            if one["kind"] not in small and (one["after"] is None or one["after"] in small):
+                before = (one["of"] or "").strip().lower()
+                is_part = before not in stops_of(self.language) and not DONE_TO.search(before)
+                yield f"{before if is_part else ''} {one['kind']} {one['number']}".strip()
 
     def _runs(self, text: str) -> Iterator[CapitalRun]:
         """Yield names by their capitals; in scripts without any a word in Latin letters is one wherever it stands."""
@@ -302,12 +340,17 @@ class Reading:
         has_inner = has_inner_capitals(name)
         if opens and not has_inner:
             is_titled = name.split()[0].lower().rstrip(".") in HONORIFICS
+            is_titled = is_titled or (self.language in ROMANCE and PARTS.search(name) is not None)
             return ("name" if is_titled else "first") if not is_one else self._opening(run)
         return "bare" if run.is_bare else "name" if not opens or has_inner else "first"
 
-    @staticmethod
-    def _opening(run: CapitalRun) -> str | None:
-        """Return `open` for one word that begins a sentence: evidence of a name that others write as one."""
+    def _opening(self, run: CapitalRun) -> str | None:
+        """Return `open` for one word that begins a sentence: evidence of a name that others write as one.
+
+        In Romance languages a noun that does something has an article, so what has none is a name: `Giulia ha pianto`.
+        """
+        if run.acts and self.language in ROMANCE and run.name.lower() not in NOBODY:
+            return "name"
         is_likely = len(run.name) >= OPENING_MIN and run.name.lower() not in PRESS | IMPERATIVES
         return "open" if run.acts or is_likely else None
 
@@ -340,64 +383,3 @@ def _without(words: str, names: Iterable[str]) -> str:
 
 def _holding(sentences: tuple[str, ...], name: str) -> str:
     return next((text for text in sentences if name in text), sentences[0] if sentences else "")
-
-
-KEPT_MAX = 64_000_000  # bytes of all readings that are kept
-READING_BYTES = 4_000  # of one, whatever it says
-CHARACTER_BYTES, ENTRY_BYTES = 20, 450  # of each character, and of each thing that was asked
-VERSION_BYTES = 110  # of the id of each version before: a reading of the thousandth has so many
-SHORT_MAX = 50_000  # characters of a source whose reading is kept
-
-
-class Readings:
-    """A cache of the last readings, of any wiki: a source has one text, and nothing else is in them.
-
-    A reading grows with what is asked of it. So it is weighed each time, by a rule that fits what was measured.
-    """
-
-    def __init__(self) -> None:
-        self.kept: OrderedDict[UUID, Reading] = OrderedDict()
-        self.weights: dict[UUID, int] = {}
-        self.size = 0
-
-    def of(self, source: SourceText) -> Reading:
-        kept = self.kept.get(source.id)
-        if kept is not None and (kept.source is source or kept.source == source):
-            self.keep(kept)
-            return kept
-        reading = Reading(source)
-        if len(source.content) <= SHORT_MAX:
-            self.keep(reading)
-        return reading
-
-    def keep(self, reading: Reading) -> None:
-        self.forget(reading.source.id)
-        self.kept[reading.source.id] = reading
-        self.weights[reading.source.id] = weight = reading.weight
-        self.size += weight
-        while self.size > KEPT_MAX:
-            self.forget(next(iter(self.kept)))
-
-    def forget(self, source_id: UUID) -> None:
-        if self.kept.pop(source_id, None):
-            self.size -= self.weights.pop(source_id)
-
-
-def weight_of(source: SourceText) -> int:
-    """Return the bytes that the reading of a source takes, before anything was asked of it."""
-    return READING_BYTES + CHARACTER_BYTES * len(source.content) + VERSION_BYTES * len(source.earlier_ids)
-
-
-def keepable(sources: Iterable[SourceText]) -> Iterator[SourceText]:
-    """Yield the first of these sources, while their readings take no more than a third of the room."""
-    size = 0
-    for source in sources:
-        if len(source.content) <= SHORT_MAX:
-            size += weight_of(source)
-            if size > KEPT_MAX // 3:
-                return
-            yield source
-
-
-KEPT = Readings()
-reading_of = KEPT.of

@@ -1,16 +1,17 @@
 """Sightings of names in one source, and the names that their writer marked: links, bold, quotes, tags, @names."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from content.markdown.links import find_links
+from content.search.words import SPACELESS
 
 from . import metadata
-from .capitals import HONORIFICS, PARTICLES
+from .capitals import HONORIFICS, IMPERATIVES, PARTICLES, PRESS
 from .german_nouns import KIND_OF_FIRM
 from .language import DATES, EVERYWHERE, KINDS, word_set
-from .spaceless import without_politeness
+from .spaceless import without_politeness, without_role
 from .text import normalised, padded
 
 CAPITALS = frozenset({"name", "first", "bare", "open"})
@@ -23,10 +24,14 @@ FIRMS = word_set(
 )
 SAINTS = frozenset({"st"})  # names of places begin with them
 NAMING = frozenset({"name", "first"})
+SURE = frozenset({"name", "aside", "link", "title"})
 SHORT_FORM_MIN = 4  # letters
 WEIGHTY = 3  # sentences of one source that say a name
 REGION = re.compile(r",\s")
-FIRM = re.compile(r"(?:Firma|Fa\.) (?=\S)")  # before the name of one
+FIRM = re.compile(r"(?:Firma|Fa\.|Gemeinde|Ortschaft|Dorf) (?=\S)")  # says no more than the name behind it
+# Two names side by side: two things, `Java or Oracle Java`, `Oracle Java is no Java`.
+TOLD_APART = r"(?<!\w){name}\W*(?:\w+\W+){{0,3}}{gap}|{gap}\W*(?:\w+\W+){{0,3}}{name}(?!\w)"
+LED = re.compile(r"(?:La|Los|Las|El|Le|Les|Il|Lo) (?=[A-ZÀ-Þ])")
 ARTICLE = re.compile(r"^(?:the|an?|der|die|das|le|la|les|el|los|las|os?|il|lo) (?=\S)")
 
 
@@ -66,14 +71,19 @@ def key_of(name: str, kind: str) -> str:
     """Return the name that it is held under: a city's without its region, a title without its article, no `さん`."""
     if kind == "person":
         return normalised(without_politeness(name))
-    if kind in ("title", "work", "quote"):
+    if kind in ("title", "work", "quote") or LED.match(name):
         return ARTICLE.sub("", normalised(name))
     return normalised(REGION.split(name, maxsplit=1)[0] if kind == "city" else name)
 
 
 def first_name(name: str, key: str) -> str | None:
-    """Return what somebody goes by out of two or three words: `Nadia` of `Nadia Brandt`, `Vos` of `Dr. Vos`."""
+    """Return what somebody goes by out of two or three words: `Nadia` of `Nadia Brandt`, `Vos` of `Dr. Vos`.
+
+    In scripts without spaces it is the name before a role.
+    """
     words = name.split()
+    if SPACELESS.search(name):
+        return without_role(key)
     if not 2 <= len(words) <= 3 or len(key.split()) != len(words):
         return None
     title = words[0].lower().rstrip(".")
@@ -83,7 +93,7 @@ def first_name(name: str, key: str) -> str | None:
     first = key.split()[0]
     if small & (HONORIFICS | PARTICLES) or not all(word[0].isupper() and word.isalpha() for word in words):
         return None
-    return first if len(first) > 1 and first not in EVERYWHERE else None
+    return first if len(first) > 1 and first not in EVERYWHERE and first not in KINDS else None
 
 
 def see(
@@ -110,6 +120,12 @@ def know_people(seen: Mapping[str, Sighting]) -> None:
             sighting.is_person = first in seen and seen[first].is_person
 
 
+def is_joined(seen: Mapping[str, Sighting], sighting: Sighting) -> bool:
+    """Return whether what follows the first word of a name is a name, too: then that word stands for something else."""
+    rest = seen.get(sighting.key.partition(" ")[2])
+    return rest is not None and "name" in rest.marks
+
+
 def may_be_person(sighting: Sighting) -> bool:
     """Return whether other sources may say that the first word of this name is somebody."""
     words = sighting.key.split()
@@ -128,7 +144,8 @@ def short_forms_of(seen: Mapping[str, Sighting]) -> list[tuple[str, Sighting]]:
         if len(last) >= SHORT_FORM_MIN and last.isalpha() and sighting.marks & NAMING and KIND_OF_FIRM.search(kind):
             behind.setdefault(normalised(last), []).append(sighting)
         first, _, rest = sighting.key.partition(" ")
-        if rest and len(first) >= SHORT_FORM_MIN and sighting.marks & NAMING and not sighting.is_person:
+        is_one = not (sighting.is_person or is_joined(seen, sighting))
+        if rest and len(first) >= SHORT_FORM_MIN and sighting.marks & NAMING and is_one:
             found.setdefault(first, []).append(sighting)
     return [(last, longer[0]) for last, longer in behind.items() if len(longer) == 1] + [
         (first, longer[0])
@@ -137,6 +154,37 @@ def short_forms_of(seen: Mapping[str, Sighting]) -> list[tuple[str, Sighting]]:
         and first not in KINDS
         and (longer[0].key.partition(" ")[2] in FIRMS or (first in seen and "name" in seen[first].marks))
     ]
+
+
+def features_of(seen: Mapping[str, Sighting], texts: Sequence[str]) -> list[tuple[str, Sighting, Sighting]]:
+    """Return (name, product, both as one name) of what a source says with and without its product.
+
+    `Acme Sync is paid. In Acme, press Sync.` Where a sentence tells them apart, there are two: `Acme Java or Java`.
+    """
+    found: dict[str, list[tuple[Sighting, Sighting]]] = {}
+    for whole in seen.values():
+        words = whole.key.split()
+        for at in range(1, len(words) if whole.marks & SURE and "part" not in whole.marks else 0):
+            product, name = seen.get(" ".join(words[:at])), " ".join(words[at:])
+            if product and name in seen and _is_product(product, whole, seen[name]):
+                found.setdefault(name, []).append((product, whole))
+    return [(name, *pairs[0]) for name, pairs in found.items() if len(pairs) == 1 and _stands_for(*pairs[0], texts)]
+
+
+def _is_product(product: Sighting, whole: Sighting, feature: Sighting) -> bool:
+    """Return whether the first words of a name are what the rest belongs to: nobody, no kind, and nothing to do."""
+    words = KINDS | HONORIFICS | PRESS | IMPERATIVES
+    is_nobody = not (product.is_person or whole.is_person or feature.is_person)
+    return is_nobody and product.name[:1].isupper() and product.key not in words and feature.key not in KINDS
+
+
+def _stands_for(product: Sighting, whole: Sighting, texts: Iterable[str]) -> bool:
+    """Return whether sentences say a name without its product, and none tells it from the whole."""
+    name = " ".join(whole.name.split()[len(product.key.split()) :])
+    rest = [text.replace(whole.name, GAP) for text in texts if name in text]
+    said = [text for text in rest if name in text]
+    told = re.compile(TOLD_APART.format(name=re.escape(name), gap=re.escape(GAP.strip())))
+    return bool(said) and not any(GAP in text and told.search(text) for text in said)
 
 
 def holding_names(seen: Mapping[str, Sighting], name: str) -> list[str]:

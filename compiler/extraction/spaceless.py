@@ -65,12 +65,30 @@ ZH_NOT = re.compile(
     "^(?:[一二两三几这那哪每某个家座条條那新旧老小大]|这里|那里|有的|什么|很多|附近|旁边|所有|地铁|公共|一个)"
 )
 
-JA_TITLE = "さん|くん|ちゃん|様|君|先生|先輩|おばさん|おじさん|店長|部長|課長"
+JA_ROLE = "先生|先輩|おばさん|おじさん|店長|部長|課長|教授|社長|監督|博士|師匠"
+JA_TITLE = f"さん|くん|ちゃん|様|君|{JA_ROLE}"
 JA_POLITE = frozenset({"さん", "くん", "ちゃん", "様", "君"})  # the others belong to the name
 JA_POLITELY = re.compile("(?<=[\u3041-\u30ff\u4e00-\u9fff])(?:さん|くん|ちゃん|様|君)$")
+# Whose name follows: `兄の健一が`, `猫のモモは`.
+JA_KIN = (
+    "兄|姉|弟|妹|父|母|夫|妻|娘|息子|祖父|祖母|友人|友達|親友|同僚|上司|部下|先輩|後輩|隣人|いとこ|従兄|従妹|甥|姪|叔父|叔母|"
+    "愛犬|愛猫|飼い猫|飼い犬|猫|犬|ねこ|いぬ|うさぎ|インコ|ハムスター"
+)
+# What only somebody or an animal does or is.
+JA_LIVING = "寝|眠|鳴|吠|食べ|起き|走|怖が|喜|甘え|元気|亡くな|帰っ|帰り|笑|泣|来た|来て|遊"
+JA_SHORT = word_set(
+    """
+    パン バス ドア ペン メモ ゴミ ビル ネコ イヌ ハム ガム ミス キス ビン
+    カゴ カン ママ パパ クマ サル ウシ ブタ トリ セミ アリ ハチ カメ ヘビ
+    トラ シカ ガス クジ バラ ユリ プロ ヒト モノ コツ ワケ カギ ネタ ノリ
+    ズレ ムラ ハト カニ タコ イカ エビ サケ アジ サバ ナス イモ マメ コメ
+    カビ ダニ ノミ エサ フン トゲ
+    """
+)
 JA_PLACE = (
     "温泉郷|八幡宮|天満宮|東照宮|教室|居酒屋|銭湯|工房|農園|牧場|植物園|体育館|美容院|酒場|横丁|渓谷|高原|海水浴場|庭園|神宮|大仏|タワー|パーク|ビーチ|"
     "ベーカリー|ガーデン|マーケット|スタジアム|滝|峠|岬|岳|坂|荘|駅|公園|寺|神社|市場|美術館|博物館|図書館|食堂|大学|病院|カフェ|商店街|温泉|城|空港|ホテル|書店|"
+    "唱団|楽団|劇団|同好会|教会|保育園|幼稚園|小学校|中学校|高校|研究室|公民館|"
     "動物園|水族館|通り|海岸|広場|劇場|堂|軒|亭|屋|庵|珈琲|喫茶店|大社|大橋|橋|湖|山|川|島|市|区|町"
 )
 JA_COMMON = word_set(
@@ -149,9 +167,28 @@ JA_FALSE = re.compile(
     "^(?:[今毎来先昨前全各同新]|大[き学会川]?$|小さ|店|公園$|神社$|駅$|花屋|部屋|本屋|パン屋|市場$|食堂$|"
     "図書館$|通り$|何|皆|一|二|三|近く)"
 )
+JA_AFTER_KIN = re.compile(
+    rf"(?:{JA_KIN})の([{HAN}]{{1,2}}[子美郎太介輔奈香恵彦斗哉咲一樹也吾乃翔亮聡之紗莉沙希人男夫平雄菜葉花月音]|[\u30a1-\u30fc]{{2,8}})"
+    r"(?=[がはをにともへ、。]|から|さん|くん|ちゃん)"
+)
+JA_PET = re.compile(r"(?<![\u30a1-\u30fc])([\u30a1-\u30fa]{2})(?=[がはをにともへの、])")
+JA_HAN_BEFORE, JA_HAN_AFTER = re.compile(f"[{HAN}]{{1,6}}$"), re.compile(f"[{HAN}]{{1,4}}(?![{HAN}])")
+JA_WHEN = re.compile("[今昨明毎先来][日朝晩夜年月週]|[午前後時分年月日]$")
+JA_KINDRED = re.compile(rf"(?:{JA_KIN})の([{HAN}]{{2}})(?=[がはもとを、。]|に会|さん|くん|ちゃん)")
+JA_ACTING = re.compile(rf"(?<![{HAN}の])([{HAN}]{{2}})(?=[がはもと][^。、]{{0,12}}?(?:{JA_LIVING}|引っ越|手伝))")
+# What somebody or an animal has: `犬の散歩`.
+JA_HAD = word_set(
+    """
+    部屋 料理 散歩 写真 仕事 病気 名前 世話 実家 荷物 服装 影響 友達 友人 作品 命日 墓参 法事 子供 結婚
+    誕生 学校 会社 手紙 電話 言葉 笑顔 様子 体調 具合 足音 首輪 寝顔 機嫌 昼寝 家族 故郷 田舎 旅行 試合
+    宿題 受験 入院 退院 手術 葬式 出産 遺影 買物 食事 弁当 車庫 自慢 趣味 将来 昔話 意見 希望 提案 紹介
+    隣家 同級 携帯 時計 眼鏡 帽子 椅子 元気 健康 大学 就職
+    """
+)
+JA_LIVES = re.compile(rf"[がはも][^。、]{{0,12}}?(?:{JA_LIVING})")
 # Given names by their last character, before a particle; and the words that end like them.
 JA_GIVEN = re.compile(
-    rf"(?<![{HAN}\u30a1-\u30fc])([{HAN}]{{1,2}}[子美郎太介輔奈香恵彦斗哉咲])(?=(?:と|が|は|に|も|から|の(?:家|部屋|店|誕生日))(?!なる))"
+    rf"(?<![{HAN}\u30a1-\u30fc])([{HAN}]{{1,2}}[子美郎太介輔奈香恵彦斗哉咲一樹也吾乃翔亮聡之紗莉沙希])(?=(?:と|が|は|に|も|から|の(?:家|部屋|店|誕生日))(?!なる))"
 )
 # The commonest family names, where nothing but a particle shows that one is meant.
 JA_FAMILY = re.compile(
@@ -167,6 +204,7 @@ JA_NO_NAME = word_set(
     """
     帽子 菓子 椅子 様子 調子 親子 電子 女子 男子 餃子 息子 双子 原子 粒子 分子 種子 王子 団子 獅子 障子 和菓子 唐辛子
     女の子 お菓子 迷子 養子 梯子 扇子 格子 胞子 冊子 金子 弟子 利子 賛美 優美 紹介 厄介 媒介 仲介 新郎 野郎 丸太
+    統一 唯一 第一 均一 同一 単一 万一 随一 逐一 果樹 大樹 植樹 街路樹 古希 飛翔 明亮 友希
     骨太 線香 知恵 恩恵 北斗 善哉 神奈 奈 若太 褒美 甘美 玉子 茄子 柚子 杏子 硝子 拍子 面子 様太 骨子 因子 量子
     """
 )
@@ -176,6 +214,7 @@ JA_NOBODY = word_set(
     お医者 看護師 みな おか おと おじ おば たく 隣
     """
 )
+ROLE = re.compile(f"(?:{JA_ROLE}|{ZH_TITLE})$")
 KO_PERSON = re.compile(r"([\uac00-\ud7af]{2,4}) ?(?:씨|님|선생님|언니|오빠|누나|이모|삼촌|셰프)")
 KO_PLACES = re.compile(
     r"([\uac00-\ud7af]{1,8} ?(?:공원|시장|대학교|병원|카페|식당|박물관|미술관|도서관|서점|역|호텔|"
@@ -196,6 +235,12 @@ def extract_names(sentence: str, language: str) -> Iterator[SpacelessName]:
     """Return the names that a sentence of one of these languages gives away."""
     finder = FINDERS.get(language)
     return finder(sentence) if finder else iter(())
+
+
+def without_role(name: str) -> str | None:
+    """Return the name before what somebody is, `堀口` of `堀口先生`, `王芳` of `王芳老师`; None without such a word."""
+    bare = ROLE.sub("", name)
+    return bare if bare != name and len(bare) > 1 else None
 
 
 def without_politeness(name: str) -> str:
@@ -249,17 +294,43 @@ def _japanese(sentence: str) -> Iterator[SpacelessName]:
         if match[1] not in JA_NOBODY:
             people.add(match[1])
             yield SpacelessName(match[1] if match[2] in JA_POLITE else match[0], is_person=True)
+    for match in JA_AFTER_KIN.finditer(sentence):
+        if match[1] not in JA_NO_NAME | JA_COMMON | JA_SHORT:
+            people.add(match[1])
+            yield SpacelessName(match[1], is_person=True)
+    for match in JA_KINDRED.finditer(sentence):
+        if match[1] not in people | JA_HAD and not JA_FALSE.match(match[1]):
+            people.add(match[1])
+            yield SpacelessName(match[1], is_person=True)
+    for match in JA_ACTING.finditer(sentence):
+        if match[1] not in people | JA_HAD | JA_NOBODY and not JA_FALSE.match(match[1]):
+            yield SpacelessName(match[1], is_person=True, is_sure=False)
+    for match in JA_PET.finditer(sentence):
+        if match[1] not in JA_SHORT and match[1] not in people:
+            lives = JA_LIVES.match(sentence, match.end()) is not None
+            yield SpacelessName(match[1], is_person=True, is_sure=lives)
     for match in JA_GIVEN.finditer(sentence):
         if match[1] not in JA_NO_NAME and not JA_FALSE.match(match[1]):
             yield SpacelessName(match[1], is_person=True)
     yield from (SpacelessName(match[1], is_person=True) for match in JA_FAMILY.finditer(sentence))
     yield from (SpacelessName(match[1], is_person=False) for match in JA_KANA_PLACES.finditer(sentence))
+    places = set()
     for match in JA_PLACES.finditer(sentence):
+        places.add(match[1])
         if len(match[1]) > 1 and not JA_FALSE.match(match[1]) and match[1] not in JA_COMMON:
             yield SpacelessName(match[1], is_person=False)
     for match in JA_KATAKANA.finditer(sentence):
         if match[1] not in JA_COMMON and match[1] not in people:
-            yield SpacelessName(match[1], is_person=False)
+            name = _mixed(sentence, *match.span(1))
+            if name not in places:
+                yield SpacelessName(name, is_person=False)
+
+
+def _mixed(sentence: str, start: int, end: int) -> str:
+    """Return a name in katakana with the characters that belong to it: `市民ホール`, `ベーカリー風車`."""
+    before, after = JA_HAN_BEFORE.search(sentence, 0, start), JA_HAN_AFTER.match(sentence, end)
+    head = "" if before is None or JA_WHEN.search(before[0]) else before[0]
+    return f"{head}{sentence[start:end]}{after[0] if after else ''}"
 
 
 def _korean(sentence: str) -> Iterator[SpacelessName]:

@@ -6,13 +6,14 @@ short note says little twice: there a sentence that begins with a thing is about
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
 from content.search.words import SPACELESS
 
 from .capitals import is_action
+from .common_nouns import GENERIC
 from .german_nouns import ABSTRACT, DETERMINERS, KINDS_OF_PLACE, NO_ARTICLE
 from .language import stops_of, word_set
 from .sightings import LINK
@@ -22,6 +23,9 @@ from .text import WORD, Sentence, TextLine, clean, fold_text, normalised
 SUBJECTS_MAX = 12  # of one source
 SENTENCES_MAX = 400  # that are counted
 SHORT_MAX = 15  # sentences of a short note
+DOES = re.compile("(?:ed|ing)$")  # of a verb, with which notes begin a sentence: `Ordered primers for it`
+NOUN_END = re.compile("(?:tion|sion|ment|ness|ity|ism|ance|ence|ship|sis|graphy|logy)$")
+THIRD = re.compile("[a-z]{3}s$|ed$")  # of a verb behind its subject: `Reference electrode drifts`
 LETTERS_MIN, HAN_MIN, HAN_MAX = 5, 3, 8
 ANYWHERE = 3  # sentences that say a word which is a noun in one of them
 OFTEN, CHINESE_OFTEN = 2, 3  # sentences that say it; times, where no heading does and nothing parts words
@@ -29,13 +33,16 @@ HAN_RUN = re.compile("[\u3400-\u9fff]{3,}")
 HAN_WORD = re.compile("(?<![\u3400-\u9fff])[\u3400-\u9fff]{2,4}(?![\u3400-\u9fff])")
 HAN_CUT = re.compile("^[端方台件条张份种类项名位款请]|[使新打请先开]$")  # what is left of a word
 KANJI = re.compile("[\u3400-\u9fff々]{3,8}")
-ITEM_LABEL = re.compile(r"([A-ZÄÖÜ][a-zäöüß]{4,30}): ")
+ITEM_LABEL = re.compile(r"([A-ZÀ-Þ][a-zß-ÿ]{4,30}(?: (?:(?:de|à|par|en|a|di|da) )?[a-zß-ÿ]{4,20})?) ?: ")
 STATED_MIN = 5  # words, with the label: fewer are the value of a field
 # What forms and templates of notes have before a colon.
 FIELDS = word_set(
     """
     mood weather location where subject status owner author date deadline priority category source topic topics goal
     gratitude highlight highlights lowlight today tomorrow yesterday morning evening lunch dinner breakfast sleep energy
+    présents absents excusés objet lieu présences remarque remarques rappel suite divers lugar fecha asistentes ausentes
+    presentes orden acuerdo acuerdos notas tema temas local pauta presenças assunto resumo resumen résumé almoço jantar
+    almuerzo cena pranzo
     present attendees attendance participants apologies absent agenda action actions decision decisions open pending
     question questions remark remarks important warning reminder update background context conclusion cause effect
     impact solution symptoms diagnosis treatment ingredients directions method servings rating verdict pros contra
@@ -51,76 +58,44 @@ MEETING = re.compile(
 HELD_MEETING = "\ue003"
 WITHOUT_GRAMMAR = str.maketrans(dict.fromkeys(ZH_STOPS, " "))
 CLAUSE = re.compile(r"[,;:.!?()–—“”„\"]+(?=\s|$)")
-BEFORE = word_set("the a an my your his her our their some any no of for in on at with from about into by and or")
+BEFORE = word_set(
+    "the a an my your his her our their some any no of for in on at with from about into by and or another each every"
+    " this that these those as"
+)
+ARTICLES = {
+    "fr": word_set("le la les l un une des du au aux mon ma mes notre nos votre leur leurs ce cet cette ces"),
+    "es": word_set("el la los las un una unos unas del al mi mis nuestro nuestra su sus este esta ese esa"),
+    "pt": word_set("o a os as um uma do da dos das no na nos nas ao à aos às pelo pela num numa meu minha nosso nossa"),
+    "it": word_set("il lo la i gli le l un uno una del della dei degli al allo alla nel nella dal dalla sul sulla"),
+}
+OF = word_set("de à par en di da")
+ELIDED_ARTICLE = re.compile(r"\b([Ll]|[Dd]ell|[Aa]ll|[Nn]ell)['’](?=\w)")
+ADVERB = ("mente", "ment")
+# With these a note begins that says how something was.
+MOODS = word_set(
+    """
+    cold hot warm nice quick slow rainy sunny quiet busy early late lovely lazy wet windy tired happy sad strange weird
+    funny easy hard heavy light empty full fresh dark bright calm loud poor dear rough sweet wonderful terrible awful
+    bad another many few both half double free open last first next back home still
+    """
+)
 # Before what somebody does as a pursuit: `started pottery`, `went camping`.
 PURSUING = word_set(
     "do does did doing love loves loved enjoy enjoys enjoyed try tried trying start starts started learn learning"
     " practise practice teach teaches study studies studied go goes going went"
 )
-GENERIC = {
-    "en": word_set(
-        """
-        time times week weeks month months year years day days hour hours minute minutes morning evening night
-        afternoon today thing things stuff people person everyone someone way ways part parts place places
-        world life work works job idea ideas point points question questions answer answers problem problems
-        issue issues reason reasons example examples case cases fact kind sort lot lots bit number numbers
-        list lists line lines note notes post posts page pages word words text name names side end start
-        beginning middle rest half hand hands head eyes face house room street city town country water
-        food money price meeting meetings call calls email emails message change changes plan plans step steps
-        result results version update updates review reviews team teams group member members user users
-        customer customers company office project projects task tasks agenda action items decision decisions
-        summary overview introduction conclusion background details next today's attendees great good little
-        small large right whole second third later early first really always maybe again feature features
-        option options setting settings file files folder folders button window friend friends family kids
-        weekend photo photos picture pictures fun love support help hope chance moment moments feeling
-        feelings experience experiences journey memories inspiring amazing awesome big huge new old long short
-        best better full real special own different same difference impact effort sense touch deal level order
-        sure sorts course thought thoughts passion courage dedication strength bravery joy peace comfort
-        reminder motivation inspiration positivity kindness attitude growth goals goal dream dreams success
-        progress advice energy happiness break chat luck news challenge challenges opportunity opportunities
-        future past present balance purpose confidence creativity perspective vibe vibes atmosphere spirit
-        heart mind soul self acceptance determination perseverance resilience sounds looks feels favorite
-        favourite section chapter reading writing making getting going being having doing looking thing's
-        """
-    ),
-    "de": word_set(
-        """
-        tag tage tagen woche wochen monat monate monaten jahr jahre jahren zeit zeiten uhr stunde stunden minute
-        minuten morgen abend nacht mittag vormittag nachmittag heute leute mensch menschen frau herr kinder kind mal
-        male ende anfang teil seite seiten stück grad meter kilo liter euro cent prozent frage fragen antwort
-        problem probleme grund thema themen punkt punkte beispiel fall arbeit aufgabe aufgaben plan idee ideen weg
-        welt leben haus wohnung zimmer tür straße stadt land wasser essen geld preis treffen sitzung termin termine
-        protokoll beschluss beschlüsse tagesordnung nächste wetter sonne regen wind hand hände kopf auge augen wort
-        worte name namen zahl liste notiz notizen nachbar nachbarn freund freunde freundin familie eltern wochenende
-        sommer winter herbst frühling frühjahr januar februar märz april mai juni juli august september oktober
-        november dezember montag dienstag mittwoch donnerstag freitag samstag sonntag ding dinge sache sachen platz
-        ort orte gruppe mitglied mitglieder verein vorstand inhalt anzahl ergebnis ergebnisse text texte artikel
-        titel datei dateien bild bilder situation möglichkeit gefühl gedanke gedanken eindruck moment momente blick
-        stimmung besuch gespräch hälfte mitte nähe größe farbe form rolle bereich beginn schluss rest küche flur
-        balkon tisch stuhl bett fenster boden wand zug bahn auto fahrrad laden supermarkt kollege kollegen kollegin
-        chef büro mutter vater schwester bruder sohn tochter baby hund katze arzt kaffee kuchen suppe brot bier wein
-        frühstück mittagessen abendessen telefon handy rechnung vertrag angebot post brief stelle kunde kunden firma
-        gespräche anfrage angebote luft licht himmel schnee nacht
-        """
-    ),
-    "zh": word_set(
-        """
-        博客 文章 日记 随笔 总结 笔记 标题 标签 分类 内容 文字 句子 图片 照片 视频 链接 网站 网页 页面 评论 读者 作者
-        生活 工作 时间 今天 明天 昨天 早上 上午 中午 下午 晚上 周末 小时 分钟 星期 大家 自己 别人 朋友 同事 同学 家人
-        老师 孩子 父母 妈妈 爸爸 公司 学校 城市 国家 地方 世界 问题 原因 结果 方法 方式 办法 东西 事情 情况 感觉 心情
-        想法 意思 办公室 电脑 手机 软件 系统 工具 项目 团队 会议 计划 任务 版本 更新 功能 设置 配置 文件 数据 代码
-        服务器 用户 客户 公里 天气 早餐 午饭 晚饭 咖啡 一直 觉得 知道 开始 最后 终于 非常 比较 特别 应该 需要 喜欢
-        """
-    ),
-}
 
 
 class Subject(NamedTuple):
-    """A subject with a sentence that says it. `is_about` is false where a short note only says it as a noun."""
+    """A subject with a sentence that says it. `is_about` is false where a short note only says it as a noun.
+
+    `is_item` says that it stands before a colon, as the items of minutes do.
+    """
 
     name: str
     said: str
     is_about: bool = True
+    is_item: bool = False
 
 
 def subjects(lines: Sequence[TextLine], titles: Iterable[str], language: str) -> Iterator[Subject]:
@@ -134,15 +109,17 @@ def subjects(lines: Sequence[TextLine], titles: Iterable[str], language: str) ->
     find = {"zh": _chinese, "ja": _japanese, "de": _german}.get(language, _spaced)
     counts = find(sentences, [fold_text(clean(head)) for head in heads if head], language)
     found = {name: True for name, _ in sorted(counts.items(), key=lambda one: (-one[1], one[0]))}
+    items: set[str] = set()
     if len(sentences) <= SHORT_MAX:
-        said = dict(_said_once(sentences, language))
+        items = set(_labels(sentences, language))
+        said = dict([*_said_once(sentences, language), *((name, True) for name in items)])
         found |= dict.fromkeys((name for name, is_theme in said.items() if is_theme), True)
         found |= {name: False for name in said if name not in found}
     for name in list(found)[:SUBJECTS_MAX]:
         wanted = name if SPACELESS.search(name) else fold_text(name)
         if text := next((one.text for one in sentences if wanted in one.words), None):
             is_written = language != "de" and text.isascii()
-            yield Subject(name if is_written else _written(name, text), text, found[name])
+            yield Subject(name if is_written else _written(name, text), text, found[name], name in items)
 
 
 def _written(name: str, text: str) -> str:
@@ -155,25 +132,47 @@ def _written(name: str, text: str) -> str:
 
 def _said_once(sentences: Sequence[Sentence], language: str) -> list[tuple[str, bool]]:
     """Return the nouns of a short note, and whether a sentence begins with them; those with which none does first."""
-    find = {"de": _german_nouns, "en": _pairs, "zh": _chinese_words}.get(language)
-    if find is None:
+    if language not in GENERIC:
         return []
+    find = {"de": _german_nouns, "en": _english, "zh": _chinese_words}.get(language)
     small = stops_of(language) | GENERIC[language]
     clauses = (clause for sentence in sentences for clause in CLAUSE.split(sentence.text) if clause.strip())
-    found = [one for clause in clauses for one in find(clause, small)]
-    return sorted((*found, *((name, True) for name in _labels(sentences, small))), key=lambda one: one[1])
+    found = [one for clause in clauses for one in (find(clause, small) if find else _romance(clause, small, language))]
+    return sorted(found, key=lambda one: one[1])
 
 
-def _labels(sentences: Sequence[Sentence], small: Container[str]) -> Iterator[str]:
+def _labels(sentences: Sequence[Sentence], language: str) -> Iterator[str]:
     """Yield the noun before a colon with which minutes begin an item: `Payments: we compared three banks`."""
-    for sentence in sentences:
+    small = stops_of(language) | GENERIC.get(language, frozenset())
+    for sentence in sentences if language in GENERIC else ():
         found = None if sentence.speaker else ITEM_LABEL.match(sentence.text)
-        name = normalised(found[1]) if found else ""
-        if found and name not in small and name not in FIELDS and len(sentence.words.split()) >= STATED_MIN:
-            yield name
+        name = found[1].lower() if found else ""
+        words = name.split()
+        is_field = not words or name in FIELDS or words[-1] in FIELDS or not small.isdisjoint((words[0], words[-1]))
+        if not is_field and len(sentence.words.split()) >= STATED_MIN:
+            yield normalised(name)
 
 
-def _pairs(clause: str, small: Container[str]) -> Iterator[tuple[str, bool]]:
+def _english(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
+    """Yield pairs of words, and single ones that something is said of: `The lipase is dead`, `Respiration is high`.
+
+    What has a capital inside of a sentence is a name, and what begins one may be, unless it ends as nouns do.
+    """
+    yield from _pairs(clause, small)
+    words = WORD.findall(clause)
+    for at, written in enumerate(words):
+        word = written.lower()
+        is_noun = len(word) >= LETTERS_MIN and word.isalpha() and word not in small and not word.endswith("ly")
+        if not is_noun or (word != written and (at or not NOUN_END.search(word))):
+            continue
+        is_led = at > 0 and words[at - 1].lower() in BEFORE
+        following = words[at + 1].lower() if at + 1 < len(words) else ""
+        does = is_action(following, "en")
+        if (is_led and (does or not following or following in small)) or (at == 0 and does):
+            yield normalised(word), does and (at == 0 or (at == 1 and is_led))
+
+
+def _pairs(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
     """Yield pairs of words that stand as nouns do: `the courier app`, and at the start `heat pump is`."""
     words = fold_text(clause).split()
     for at, (first, second) in enumerate(pairwise(words)):
@@ -182,12 +181,15 @@ def _pairs(clause: str, small: Container[str]) -> Iterator[tuple[str, bool]]:
         following = words[at + 2] if at + 2 < len(words) else ""
         does = is_action(following, "en")
         is_led = at > 0 and words[at - 1] in BEFORE
-        if (is_led and (does or not following or following in small)) or (at == 0 and does):
-            is_theme = (does or following == "now") and (at == 0 or (at == 1 and is_led))
+        is_end = not following or following in small or THIRD.search(following) is not None
+        is_whole = at == 0 and is_end and not DOES.search(first)
+        if (is_led and (does or not following or following in small)) or (at == 0 and does) or is_whole:
+            is_headed = is_whole and clause[:1].isupper() and first not in MOODS  # `Stability test, 24 hours.`
+            is_theme = is_headed or ((does or following == "now") and (at == 0 or (at == 1 and is_led)))
             yield f"{first} {second}", is_theme
 
 
-def _german_nouns(clause: str, small: Container[str]) -> Iterator[tuple[str, bool]]:
+def _german_nouns(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
     """Yield nouns behind an article: `in der Laube`, and at the start `Das Hochbeet ist` or `Mieterstrom kostet`."""
     words = WORD.findall(clause)
     for at, word in enumerate(words):
@@ -197,11 +199,31 @@ def _german_nouns(clause: str, small: Container[str]) -> Iterator[tuple[str, boo
         is_led = words[at - 1].lower() in DETERMINERS if at else is_action(following, "de")
         if not is_noun or not is_led or following.isdigit():
             continue
-        if name not in small and name not in NO_ARTICLE and name not in KINDS_OF_PLACE and not ABSTRACT.search(name):
+        is_small = not small.isdisjoint((name, word.lower())) or name in NO_ARTICLE or name in KINDS_OF_PLACE
+        if not is_small and not ABSTRACT.search(name):
             yield name, at <= 1 and following.islower()
 
 
-def _chinese_words(clause: str, small: Container[str]) -> Iterator[tuple[str, bool]]:
+def _romance(clause: str, small: Set[str], language: str) -> Iterator[tuple[str, bool]]:
+    """Yield nouns behind an article, with what they are of: `le tilleul`, and at the start `El huerto está`.
+
+    `Le local à vélos` is one noun, as in `Local à vélos :`.
+    """
+    words = WORD.findall(ELIDED_ARTICLE.sub(r"\1 ", clause))
+    articles = ARTICLES[language]
+    for at, word in enumerate(words):
+        is_led = at > 0 and words[at - 1].lower() in articles
+        if not is_led or not word.islower() or len(word) < LETTERS_MIN or word in small or word.endswith(ADVERB):
+            continue
+        name, behind = word, at + 1
+        joined = words[at + 1 : at + 3]
+        if len(joined) == 2 and joined[0] in OF and joined[1].islower() and joined[1] not in small and joined[1][3:]:
+            name, behind = f"{word} {' '.join(joined)}", at + 3
+        following = words[behind].lower() if behind < len(words) else ""
+        yield normalised(name), at == 1 and is_action(following, language)
+
+
+def _chinese_words(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
     """Yield what stands between marks and words of grammar: `编程、读书和跑步`."""
     for word in HAN_WORD.findall(_without_grammar(clause)):
         if word not in small:

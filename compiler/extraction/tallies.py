@@ -20,6 +20,7 @@ SEEN_MIN = 3  # sources, and what they weigh together
 ABOUT_MIN = 2  # sources about a thing, from which on others that only say its noun count
 TOLD_MIN = 2  # sources in which a word that only begins sentences says or wants something, as people do
 DOMINANT = 3  # times as often as any other
+PLACES_SHARE = 3  # more than one source in so many says of a place that something is in it
 FORMS_MAX, TAGS_MAX, COMPANIONS_MAX = 6, 8, 12
 # Marks that leave it open whether there is a name at all, unless it has several words.
 LOOSE = frozenset({"bold", "quote"})
@@ -32,7 +33,7 @@ OF_SOURCE = frozenset({"tag", "city", "journal", "place", "project", "title", "t
 # Marks that words of the language have, too.
 WORDS = frozenset({"tag", "link", "title", "work", "bold", "quote"})
 # Marks that say more of a sighting, and are none themselves.
-NOT_SAID = frozenset({"about", "titled", "decided", "short", "where"})
+NOT_SAID = frozenset({"about", "titled", "decided", "short", "where", "item"})
 
 
 @dataclass(slots=True)
@@ -62,6 +63,8 @@ class Tally:
         """
         times = min(sighting.days, SEEN_MIN)
         self.marks.update({mark: 1 if mark in OF_SOURCE else times for mark in sighting.marks})
+        if sighting.marks == {"noun"} and " " not in sighting.key and sighting.name.islower():
+            is_decided = False  # a common word of what was decided
         if is_decided:
             self.marks["decided"] += 1
         if sighting.where:
@@ -191,7 +194,8 @@ def standing_of(key: str, tally: Tally) -> Standing:
 def _routes(key: str, tally: Tally, spared: int) -> dict[str, int]:
     """Return by type how many sources speak for a page of it; where one is enough to be sure, it counts as three.
 
-    Nouns of short notes count as soon as two sources are about the thing.
+    Nouns of short notes count as soon as two sources are about the thing, or one where
+    these are several words, or an item of minutes.
     """
     marks, has_words = tally.marks, " " in key
     part = marks["part"] if (tally.is_person or marks["short"]) and full_name(key, tally) else 0
@@ -208,8 +212,10 @@ def _routes(key: str, tally: Tally, spared: int) -> dict[str, int]:
     )
     is_certain = marks["at"] >= 2 or marks["person"] or marks["project"]
     entity = SEEN_MIN if is_certain else names + spared if is_name else 0
-    capitals = marks["open"] if all(form[:1].isupper() for form in tally.forms) else 0  # of German nouns
-    about = marks["about"] + (marks["noun"] + capitals if marks["about"] >= ABOUT_MIN else 0)
+    is_german = all(form[:1].isupper() for form in tally.forms)  # a noun in capitals, wherever it stands
+    capitals = marks["open"] if is_german or marks["item"] else 0
+    is_about = marks["about"] >= ABOUT_MIN or (has_words and marks["subject"]) or marks["item"]
+    about = marks["about"] + (marks["noun"] + capitals if is_about else 0)
     tagged = marks["tag"] + (spared if marks["tag"] and marks["titled"] else 0)
     topic = max(about, tagged, marks["work"] + spared if marks["work"] else 0)
     said = sum(count for mark, count in marks.items() if mark not in NOT_SAID)
@@ -227,14 +233,17 @@ def full_name(key: str, tally: Tally) -> str | None:
     """Return the one name of several words that this first name is part of; None if there is none, or several.
 
     The first word of what is no person stands for the whole where it comes alone no more often than with the rest, and
-    is no place: `Larkspur` for `Larkspur Robotics`, but not `Berlin` for `Berlin Marathon`.
+    is no place: `Larkspur` for `Larkspur Robotics`, but not `Berlin` for `Berlin Marathon`. So does what
+    stands behind a product: `Sync` for `Acme Sync`.
     """
     whole = whole_of(key, tally)
     if whole is None or tally.is_person or (tally.marks["short"] and not tally.marks["where"]):
         return whole
     alone = sum(count for form, count in tally.forms.items() if normalise(form) == key)
     joined = sum(count for form, count in tally.forms.items() if normalise(form) == normalise(whole))
-    return whole if 0 < alone <= joined and not tally.marks["where"] else None
+    is_last = normalise(whole).endswith(f" {key}")
+    most = tally.read // PLACES_SHARE if is_last else 0
+    return whole if 0 < alone <= joined and tally.marks["where"] <= most else None
 
 
 def whole_of(key: str, tally: Tally) -> str | None:
@@ -285,7 +294,7 @@ def title(key: str, tally: Tally) -> str:
 
     forms = [form for form in tally.forms if normalise(form) == key or not tally.marks["part"]]
     best = full_name(key, tally) or max(forms or tally.forms, key=rank)
-    return best[:1].upper() + best[1:]
+    return best if best[1:2].isupper() else best[:1].upper() + best[1:]
 
 
 def _most(counts: Counter[str], limit: int) -> dict[str, int]:

@@ -51,6 +51,13 @@ HEADING = re.compile(
     r"[ \t]{0,3}(?:#{1,6}[ \t]+(?P<text>.*?)[ \t#]*$|(?P<marks>={1,6})(?P<wiki>[^=\n]+)(?P=marks)[ \t]*$)"
 )
 HEADING_MAX = 200
+# The number of an item on an agenda, which is no name: `TOP 3`, `Item 2:`.
+AGENDA = re.compile(
+    r"(?P<before>[ \t]{0,8}(?:[-*+] +)?)(?:\*\*|__)?"
+    r"(?:(?:TOP|Top|Tagesordnungspunkt|Traktandum) ?\d{1,2}[a-z]?(?:\.\d{1,2})?(?:\*\*|__)?[.:)–—-]?"
+    r"|(?:Agenda item|Item|Point|Punkt|Punto|Ponto|Agendapunkt) ?\d{1,2}(?:\*\*|__)? ?[.:)–—-])"
+    r"(?:\*\*|__)?\s+(?=\S)"
+)
 # What reaches over several lines and is no prose, by how it begins and ends.
 OPENING = re.compile(
     r"[ \t]{0,8}(?:(?P<liquid>\{%-?\s*(?:highlight|raw|comment)\b)|(?P<hugo>\{\{[<%]\s*(?:highlight|code|mermaid)\b)"
@@ -92,7 +99,12 @@ NO_SPEAKERS = word_set(
 )
 OWN_WORDS = re.compile(
     " (?:i|i'm|i've|i'd|i'll|im|my|me|we|we're|our|us|ich|mein|meine|meinen|meiner|mir|mich|wir|unser|unsere|je|j'|mon"
-    "|ma|mes|nous|notre|yo|mi|mis|eu|meu|minha|nos|io|mio|mia) |我|私|僕|俺"
+    "|ma|mes|nous|notre|yo|mi|mis|eu|meu|minha|nos|io|mio|mia"
+    # Where the verb alone says who does it.
+    r"|he(?= \w+(?:ado|ido|cho|sto|rto) )|hemos|voy|vamos|estoy|estamos|tengo|tenemos|soy|somos|puedo|podemos|quiero"
+    "|queremos|creo|llevo|llevamos|hago|digo|dije|fui|fuimos|vou|estou|tenho|temos|sou|posso|quero|acho|fomos|vado"
+    "|andiamo|siamo|abbiamo|voglio) "
+    "|我|私|僕|俺"
 )
 MARK = re.compile(r"[`*_\[\]<>~#\\{]|''|(?<=- )(?:TODO|DOING|DONE|NOW|LATER|WAITING|CANCEL)")
 END = re.compile(r"[.!?…؟۔]+[\"'”’»)\]]*(?=\s+[^\sa-zа-яα-ω])|[。！？।॥]+[」』”’）]*")
@@ -214,7 +226,7 @@ def _prose(written: list[str], heading: str = "") -> Iterator[tuple[str, str, da
         if mark:
             fence = None if fence == mark[1] else fence or mark[1]
         elif fence is None and (found := HEADING.match(line)):
-            heading = (found["text"] or found["wiki"] or "").strip()[:HEADING_MAX]
+            heading = AGENDA.sub("", (found["text"] or found["wiki"] or "").strip()[:HEADING_MAX], count=1)
             own, depth = heading_day(heading), len(line) - len(line.lstrip(" \t#="))
             if own or depth <= level:
                 day, level = own, depth
@@ -300,6 +312,8 @@ def _spoken(line: TextLine, speaker: str, *, is_own: bool = False) -> TextLine:
 
 
 def _line(line: str, heading: str) -> TextLine:
+    if item := AGENDA.match(line):
+        line = f"{item['before']}{line[item.end() :]}"
     if not MARK.search(line):
         return TextLine(line, _sentences(_unmarked(line)), heading)
     raw, line = without_cuts(line), hidden(line)

@@ -13,7 +13,7 @@ from rapidfuzz import fuzz
 from ..planner import LEADING, SectionTask, SourceText
 from ..quoting import MARK, find_refs, fit_lines, mark, mark_label
 from .evidence import EvidenceLine, Subject, entries, former_lines, subject_of
-from .readings import reading_of
+from .reading_cache import reading_of
 from .sentence_scores import DEFINITION
 from .text import folded_name
 

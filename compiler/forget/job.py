@@ -18,7 +18,7 @@ from resolvers.transactions.writer import Writer
 
 from ..authors import Authors
 from ..compiler import Compiler
-from ..extraction.readings import KEPT
+from ..extraction.reading_cache import KEPT
 from ..leaf_pass import BUSY, ROUNDS, Run, Stale
 from ..metrics import Metrics
 from ..rebuild.pages import Drafts, rebuild_pages

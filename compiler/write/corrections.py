@@ -25,7 +25,7 @@ from db.sql import statements
 from lib.threads import read_in_thread
 from resolvers.transactions.writer import Writer
 
-from ..extraction.readings import reading_of
+from ..extraction.reading_cache import reading_of
 from ..planner import Disputed, SourceText
 from ..quoting import bullet, label_of
 

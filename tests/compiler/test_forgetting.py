@@ -4,7 +4,7 @@ import pytest
 
 from compiler.compiler import Caps, Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from compiler.extraction.readings import KEPT
+from compiler.extraction.reading_cache import KEPT
 from db.scope import Role
 from resolvers.errors import Forbidden, NotFound
 from resolvers.model.drafts import PageDraft, SectionDraft

@@ -92,3 +92,9 @@ def test_a_line_that_was_written_with_the_day_of_the_file_is_no_line_of_somebody
     written = asyncio.run(ExtractiveWriter().write(task)).splitlines()
     assert written[0] == "- Ask him."
     assert former not in written
+
+
+def test_a_sentence_with_and_without_a_day_describes_a_page_once() -> None:
+    dated = "# 2026-03-02\n\nIt rained.\n\n# 2026-03-03\n\nWe saw the Kestrel again.\n"
+    wiki = compiled([note(0, dated), note(1, "We saw the Kestrel again."), note(2, "We saw the Kestrel again.")])
+    assert page(wiki, "Kestrel").card.summary == "We saw the Kestrel again."

@@ -1,5 +1,7 @@
 """Minutes: those present, the items of an agenda, and who did what."""
 
+import pytest
+
 from compiler.extraction.readings import Reading
 from tests.compiler.extraction.stories import body, compiled, leading_names, note, page, story, titles
 
@@ -104,3 +106,37 @@ def test_who_is_excused_in_french_is_quoted_only_where_nothing_else_is_said() ->
     ]
     wiki = compiled(story(*texts, "Présentes : Hélène Marchand, Odile\n\nHélène écrit au maire."))
     assert "Excusée" not in "".join(section.body for section in page(wiki, "Hélène Marchand").sections.values())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "TOP 1 Brunnen: der Filter von Aquaform ist bestellt.",
+        "- TOP 3: Brunnen: der Filter von Aquaform ist bestellt.",
+        "**TOP 2** Brunnen: der Filter von Aquaform ist bestellt.",
+        "Punkt 4: Brunnen: der Filter von Aquaform ist bestellt.",
+        "Item 7. Brunnen: der Filter von Aquaform ist bestellt.",
+    ],
+)
+def test_the_number_of_an_item_on_the_agenda_is_no_name(line: str) -> None:
+    wiki = compiled(story(*[line] * 3))
+    assert {"Brunnen"} <= set(titles(wiki)) <= {"Brunnen", "Filter"}
+    assert "“Brunnen: der Filter von Aquaform ist bestellt.”" in "".join(
+        section.body for section in page(wiki, "Brunnen").sections.values()
+    )
+
+
+def test_a_point_in_a_sentence_stays_there() -> None:
+    assert [one.text for one in Reading(note(0, "Point 2 is wrong, and so is Top Gun 3.")).sentences] == [
+        "Point 2 is wrong, and so is Top Gun 3."
+    ]
+
+
+def test_a_municipality_is_the_same_with_and_without_the_word() -> None:
+    texts = [
+        "Ein Angebot für die Gemeinde Tamins ging raus.",
+        "Gemeinde Tamins will weniger bezahlen.",
+        "Der Hang in Tamins ist steil, denn Tamins liegt hoch.",
+        "Wir fahren nach Tamins und dann heim.",
+    ]
+    assert titles(compiled(story(*texts))) == ["Tamins"]

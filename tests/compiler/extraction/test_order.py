@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from benchmarks.planner.memory import MemoryWiki
 from benchmarks.planner.scopes import JOURNALS, journal
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
-from compiler.extraction.readings import KEPT
+from compiler.extraction.reading_cache import KEPT
 from compiler.planner import Knowledge, Plan, SectionTask, SourceText
 from tests.compiler.extraction.stories import TRIP, compiled, leading_names, note
 

@@ -96,7 +96,7 @@ def of(reading: Reading) -> list[Subject]:
 @given(st.text(st.sampled_from("ab 的松鼠輸入,.#[](]\n\"'Ää酵"), max_size=300))
 def test_a_subject_is_said_by_the_sentence_that_comes_with_it(text: str) -> None:
     reading = Reading(note(0, text))
-    for name, said, _ in of(reading):
+    for name, said, *_ in of(reading):
         assert name
         assert any(said == sentence.text for sentence in reading.sentences)
 
@@ -104,7 +104,7 @@ def test_a_subject_is_said_by_the_sentence_that_comes_with_it(text: str) -> None
 def test_a_noun_counts_in_pairs_once_it_stands_alone() -> None:
     assert titles(compiled(story(*ADOPTION)), "topic") == ["Adoption"]
     blue = "We painted the blue vase. Then we painted the blue sky. Someone bought the blue chair."
-    assert not [name for name, _, is_about in of(Reading(note(0, blue))) if is_about and name == "blue"]
+    assert not [name for name, _, is_about, _ in of(Reading(note(0, blue))) if is_about and name == "blue"]
 
 
 def test_what_somebody_does_as_a_pursuit_is_a_noun() -> None:
@@ -160,3 +160,122 @@ def test_somebody_whom_an_outline_links_is_an_entity() -> None:
     )
     assert titles(wiki, "entity") == ["Dana Whitlock"]
     assert "dana whitlocks" not in page(wiki, "Dana Whitlock").card.aliases
+
+
+ROMANCE = {
+    "fr": ("Tilleul", [
+        "Rien de neuf. Le tilleul est malade, dit l'élagueur, et nous attendons.",
+        "Toute la matinée dehors. Le tilleul a perdu une branche cette nuit.",
+        "Nous avons bu le café sous le tilleul avec les autres.",
+    ]),
+    "es": ("Huerto", [
+        "Mucho calor hoy. El huerto está seco y hay que regar más.",
+        "Nada nuevo por aquí. El huerto tiene tomates, por fin.",
+        "Hemos pasado la tarde en el huerto con todos.",
+    ]),
+    "pt": ("Estanho", [
+        "Um dia longo, mas bom. O estanho é mole e a gente aprende depressa.",
+        "Nada de novo por aqui. O estanho foi caro este ano.",
+        "Voltei para casa com uma colher, e as mãos cheiram ao estanho ainda.",
+    ]),
+    "it": ("Pergolato", [
+        "Oggi niente di nuovo. Il pergolato è pronto e noi siamo contenti.",
+        "Molto vento anche ieri. Il pergolato era storto dopo la tempesta.",
+        "Siamo rimasti sotto al pergolato con tutti gli altri.",
+    ]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", list(ROMANCE))
+def test_a_noun_of_which_short_notes_say_something_is_a_topic_in_romance_languages(language: str) -> None:
+    topic, texts = ROMANCE[language]
+    assert {Reading(one).language for one in story(*texts)} == {language}
+    assert topic in titles(compiled(story(*texts)), "topic")
+    assert topic not in titles(compiled(story(texts[0], texts[2], texts[2])), "topic"), "one source is about it"
+
+
+def test_a_noun_with_what_it_is_of_is_one_subject() -> None:
+    texts = [
+        "- Local à vélos : Odile propose de vider la cave du bâtiment B.",
+        "- Le local à vélos est ouvert depuis le 12 et Odile distribue les clés.",
+        "- Un casque a été oublié dans le local à vélos, on ne sait pas par qui.",
+    ]
+    assert titles(compiled(story(*texts)), "topic") == ["Local à vélos"]
+
+
+def test_the_labels_of_french_and_spanish_minutes_are_no_subjects() -> None:
+    french = ["Présents : Mme Berthelot, M. Kacimi, Odile Frémont, M. Tran\n\n- Rien à dire de plus aujourd'hui."] * 3
+    spanish = ["Asistentes: la señora Pardo, el señor Gil y los demás vecinos\n\n- No hay nada más que decir hoy."] * 3
+    assert titles(compiled(story(*french, *spanish)), "topic") == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "topic"),
+    [
+        (
+            ["Long day. The lipase is dead above 50 °C.", "Repeated it. The lipase was clear.", "Wrote of the lipase."],
+            "Lipase",
+        ),
+        (
+            [
+                "Respiration was high in plot four, as expected.",
+                "Nothing new. Respiration is low again.",
+                "We talked of the respiration.",
+            ],
+            "Respiration",
+        ),
+        (
+            [
+                "The plate reader is broken, error 14.",
+                "Wanda needs the plate reader on that day.",
+                "I measured it with the plate reader, at last.",
+            ],
+            "Plate reader",
+        ),
+    ],
+)
+def test_what_short_english_notes_say_something_of_is_a_topic(texts: list[str], topic: str) -> None:
+    assert titles(compiled(story(*texts))) == [topic]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["The weather was awful. We stayed.", "The weather is fine. We left.", "Nothing to say of the weather."],
+        ["Later is better. We stayed.", "Cold as usual. Somebody was late.", "Nearly everybody was late."],
+        ["Dinner was late again.", "Dinner is at eight.", "We talked over dinner."],
+    ],
+)
+def test_what_notes_of_everybody_say_is_no_topic(texts: list[str]) -> None:
+    assert titles(compiled(story(*texts))) == []
+
+
+def test_an_item_of_minutes_with_two_others_that_say_its_noun_is_a_subject() -> None:
+    texts = [
+        "- Bénévoles : Gaspard lance un appel sur le site.",
+        "- Bénévoles : 22. On prévoit une soirée.",
+        "- La soirée des bénévoles est réussie, dit-on.",
+    ]
+    assert titles(compiled(story(*texts)), "topic") == ["Bénévoles"]
+    spoken = [text.replace("Bénévoles :", "Avec les bénévoles,") for text in texts]
+    assert titles(compiled(story(*spoken)), "topic") == []
+
+
+def test_an_english_item_may_have_two_words_but_no_common_ones() -> None:
+    texts = ["Stability test: 12 mV lost in 24 hours.", "Stability test on foam started.", "Stability test, 24 hours."]
+    assert titles(compiled(story(*texts)), "topic") == ["Stability test"]
+    steps = ["Next steps: ask for the gasket in May.", "Next steps on foam started.", "Next steps, 24 hours."]
+    assert titles(compiled(story(*steps)), "topic") == []
+
+
+def test_how_something_was_is_no_subject() -> None:
+    assert titles(compiled(story("Quiet run in the park.", "Quiet run at noon.", "Quiet run, then tea."))) == []
+    assert titles(compiled(story("Ordered primers for it.", "Ordered primers at noon.", "Ordered primers."))) == []
+
+
+def test_a_common_word_of_two_decisions_is_no_subject() -> None:
+    texts = [
+        "We decided to host Pelias for geocoding, because the bill is high.",
+        "We decided to keep Pelias for geocoding, because it works.",
+    ]
+    assert titles(compiled(story(*texts)), "topic") == []

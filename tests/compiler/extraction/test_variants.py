@@ -86,7 +86,19 @@ def test_a_first_name_in_minutes_is_the_attendees(batch: int) -> None:
     assert set(made) == {"Theresa Quist", "Ola Berg"}
 
 
-@pytest.mark.parametrize("label", ["**Attendees:**", "Attendees:", "- **Present**:", "**Teilnehmer:**"])
+@pytest.mark.parametrize(
+    "label",
+    [
+        "**Attendees:**",
+        "Attendees:",
+        "- **Present**:",
+        "**Teilnehmer:**",
+        "Étaient présents :",
+        "Sont excusés :",
+        "Estuvieron presentes:",
+        "Es waren anwesend:",
+    ],
+)
 def test_who_attended_is_somebody_and_has_one_page(label: str) -> None:
     first = f"{label} Ola Berg, Theresa\n\n- Theresa: two letters for Ulm.\n"
     later = f"{label} Ola Berg, Theresa Quist\n\n- {{text}}\n"
@@ -217,3 +229,94 @@ def test_a_firm_is_the_same_with_and_without_the_word() -> None:
         "Der Chef der Firma Brandauer grüßt.",
     )
     assert list(made) == ["Brandauer"]
+
+
+FEATURES = {
+    "en": [
+        "I pay for Acme Sync now. The rest of Acme is free. My phone has Sync, too.",
+        "Today Acme Sync was slow. I like Acme anyway. The team of Sync wrote back.",
+        "The new Acme Sync is out. Nothing in Acme changed. I had to stop Sync once.",
+        "It needs Acme Sync on both. Then Acme opens. We set up Sync at noon.",
+    ],
+    "fr": [
+        "Le service Nova Partage est payant. Le logiciel Nova reste gratuit. Ma sœur aime Partage aussi.",
+        "Hier Nova Partage était lent. Mon avis sur Nova ne change pas. Il faut relancer Partage parfois.",
+        "La version de Nova Partage est sortie. Rien ne change dans Nova ici. Tout passe par Partage maintenant.",
+        "Il faut Nova Partage partout. Le bouton de Nova est bleu. On ouvre Partage à midi.",
+    ],
+    "es": [
+        "Pago por Faro Copias desde ayer. El resto de Faro es gratis. Mi madre usa Copias también.",
+        "Hoy Faro Copias iba lento. Me gusta Faro igual. La gente de Copias contestó.",
+        "La nueva Faro Copias ha salido. Nada en Faro cambia. Hay que parar Copias a veces.",
+        "Hace falta Faro Copias en casa. Luego Faro se abre. Probamos Copias por la tarde.",
+    ],
+}
+
+
+@pytest.mark.parametrize("batch", [1, 2, 50])
+@pytest.mark.parametrize(("language", "whole", "short"), [
+    ("en", "Acme Sync", "sync"), ("fr", "Nova Partage", "partage"), ("es", "Faro Copias", "copias"),
+])  # fmt: skip
+def test_a_feature_has_one_page_with_and_without_its_product(language: str, whole: str, short: str, batch: int) -> None:
+    made = pages(*FEATURES[language], batch=batch)
+    assert sorted(made) == sorted([whole, whole.split()[0]])
+    assert made[whole] >= {short, whole.lower()}
+    assert short not in made[whole.split()[0]]
+
+
+@pytest.mark.parametrize(
+    ("texts", "titles"),
+    [
+        (  # one sentence tells them apart
+            [
+                "We run Oracle here. The bill for Oracle Java or Java itself is high. A course on Java begins.",
+                "I met Oracle today. They compare Java with Oracle Java there. The book on Java is long.",
+                "People at Oracle call. Their Oracle Java and Java differ. Most of Java is old.",
+            ],
+            {"Oracle Java", "Java"},
+        ),
+        (  # most sources know the one without the other
+            [
+                "They sell Oracle Java. We left Oracle long ago. The old code is Java still.",
+                "A letter about Oracle Java came. The lawyers of Oracle wait. We keep Java though.",
+                "The price of Oracle Java rose. The friends of Oracle are few.",
+                *(f"Today I wrote Java {when}." for when in ("at noon", "at home", "for fun", "again", "with joy")),
+            ],
+            {"Oracle Java", "Java"},
+        ),
+        (  # somebody's name
+            [
+                f"We saw Paris Hilton {when}. The streets of Paris were full. Then Hilton said goodbye. I like Paris."
+                for when in ("today", "at noon", "again")
+            ],
+            {"Paris", "Paris Hilton"},
+        ),
+        (  # a kind of place before the name of a place
+            [
+                f"The Café Lisbon was full {when}. The Café of my aunt is closed. We stayed in Lisbon."
+                for when in ("today", "at noon", "again")
+            ],
+            {"Café Lisbon", "Lisbon"},
+        ),
+    ],
+)
+def test_two_things_with_a_word_in_common_are_two(texts: list[str], titles: set[str]) -> None:
+    assert set(pages(*texts)) >= titles
+
+
+@pytest.mark.parametrize("batch", [1, 50])
+def test_an_article_with_a_capital_belongs_to_the_name_of_a_place(batch: int) -> None:
+    made = pages(
+        "Mañana subo a Los Robles con todos y hay que podar.",
+        "Las fotos de Los Robles son de ayer, y no hay más.",
+        "La cena es en Los Robles, pero más tarde que siempre.",
+        "Los Robles está muy lejos, y hoy no hay coche.",
+        batch=batch,
+    )
+    assert list(made) == ["Los Robles"]
+    assert made["Los Robles"] == {"los robles", "robles"}
+
+
+def test_an_article_that_begins_a_sentence_does_not() -> None:
+    texts = [f"La Rosalía cantó {when}, y los demás también." for when in ("ayer", "hoy", "anoche", "antes")]
+    assert list(pages(*texts)) == ["Rosalía"]

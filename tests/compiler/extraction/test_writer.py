@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from compiler.extraction import ExtractiveWriter
 from compiler.extraction.evidence import former_lines, subject_of
-from compiler.extraction.readings import reading_of
+from compiler.extraction.reading_cache import reading_of
 from compiler.planner import SectionTask, SourceText
 from compiler.quoting import find_refs, mark
 from content.markdown.links import find_links, linkify

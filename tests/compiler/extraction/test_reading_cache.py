@@ -1,0 +1,59 @@
+"""Which readings of sources are kept, and how many."""
+
+from dataclasses import replace
+
+from compiler.extraction.reading_cache import (
+    CHARACTER_BYTES,
+    ENTRY_BYTES,
+    KEPT_MAX,
+    READING_BYTES,
+    VERSION_BYTES,
+    Readings,
+    reading_of,
+    weight_of,
+)
+from tests.compiler.extraction.stories import note
+
+
+def test_a_source_is_read_once_as_long_as_it_is_the_same() -> None:
+    source = note(0, "Tea with Marguerite.")
+    kept = reading_of(source)
+    assert reading_of(replace(source)) is kept
+    assert reading_of(replace(source, metadata={"city": "Lisbon"})) is not kept
+    assert reading_of(replace(source, content="Tea.")).source.content == "Tea."
+
+
+def test_what_is_kept_is_bounded() -> None:
+    readings = Readings()
+    for number in range(400):
+        readings.of(note(number, "x" * 9_000))
+    assert len(readings.kept) == KEPT_MAX // (READING_BYTES + CHARACTER_BYTES * 9_000)
+    assert readings.size == sum(readings.weights.values()) <= KEPT_MAX
+    assert readings.of(note(399, "x" * 9_000)) is readings.kept[note(399, "").id]
+    readings.of(note(399, "long " * 11_000))
+    assert len(readings.kept[note(399, "").id].source.content) == 9_000, "a long one is not kept"
+
+
+def test_short_sources_are_kept_by_what_their_readings_take_and_not_by_their_length() -> None:
+    readings = Readings()
+    for number in range(20_000):
+        readings.of(note(number, "Tea."))
+    assert len(readings.kept) <= KEPT_MAX // READING_BYTES
+    assert readings.kept.keys() == readings.weights.keys()
+
+
+def test_a_version_weighs_with_the_ids_of_those_before() -> None:
+    readings, source = Readings(), note(0, "Tea.")
+    readings.of(source)
+    first = readings.size
+    readings.of(replace(source, earlier_ids=(source.id,) * 1_000))
+    assert readings.size - first == 1_000 * VERSION_BYTES
+
+
+def test_a_reading_that_grew_is_weighed_anew() -> None:
+    readings, source = Readings(), note(0, "Tea with Marguerite.")
+    before = weight_of(readings.of(source))
+    for number in range(100):
+        readings.of(source).saying(frozenset({f"name {number}"}))
+    readings.of(source)
+    assert readings.size == readings.weights[source.id] == before + 100 * ENTRY_BYTES
