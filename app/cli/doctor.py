@@ -118,23 +118,29 @@ def disk(data_dir: Path) -> Finding:
 
 
 def certificates(settings: Settings) -> Iterator[Finding]:
-    """Yield until when the servers that Cairn calls over TLS can be trusted."""
-    for address in filter(None, (settings.jwks_url, settings.embedding_url)):
-        parts = urlsplit(address)
-        if parts.scheme != "https" or parts.hostname is None:
-            continue
-        place = f"{parts.hostname}:{parts.port or 443}"
+    """Yield until when the servers that Cairn calls over TLS, and the address that clients call, can be trusted."""
+    called = (settings.jwks_url, settings.oidc_issuer, settings.embedding_url)
+    places = dict.fromkeys(filter(None, map(tls_server, called)), failed)
+    if public := tls_server(settings.public_url):
+        places.setdefault(public, doubtful)  # which need not be reached from here
+    for (host, port), unreached in places.items():
+        place = f"{host}:{port}"
         try:
-            days = certificate_days(parts.hostname, parts.port or 443)
+            days = certificate_days(host, port)
         except OSError as error:
-            yield failed(
-                "certificates", f"{place} cannot be called: {error}.", "Check its address and its certificate."
-            )
+            told = failed if isinstance(error, ssl.SSLError) else unreached
+            yield told("certificates", f"{place} cannot be called: {error}.", "Check its address and its certificate.")
             continue
         if days < CERTIFICATE_LEAST:
             yield doubtful("certificates", f"That of {place} ends in {days:.0f} days.", "Renew it.")
         else:
             yield well("certificates", f"That of {place} is valid for {days:.0f} days.")
+
+
+def tls_server(address: str | None) -> tuple[str, int] | None:
+    """Return host and port of an address of https."""
+    parts = urlsplit(address or "")
+    return (parts.hostname, parts.port or 443) if parts.scheme == "https" and parts.hostname else None
 
 
 def certificate_days(host: str, port: int) -> float:
