@@ -20,6 +20,7 @@ from .committing import committing
 from .explaining import Explaining, generic_plan
 from .migrate import oldest_revision
 from .pool import POOL_TIMEOUT, Pool
+from .pooler import FORGOTTEN, check_statements, forgotten_statements, is_pooled, refused_settings
 from .replicas.replica import Replica
 from .replicas.replicas import Replicas, ReplicaSettings, SingleReads
 from .replicas.routing import close_route
@@ -67,15 +68,19 @@ class Database:
             "statement_timeout": str(int(statement_timeout * 1000)),
             "jit": "off",
         }
-        self.on_citus = False
+        self.on_citus = self.is_pooled = False
         self.pool: Pool | None = None
         self.read_pool: Pool | None = None
         self.breaker: Breaker | None = None
         self.replicas: Replicas | None = None
 
     async def open(self) -> None:
+        """Open a connection of each pool. Raises PoolerUnfit where a pooler is between that needs another setting."""
         self.pool = await self.pool_of(self.session)
         async with acquire(self.pool) as connection:
+            self.is_pooled = await is_pooled(connection)
+            if self.is_pooled and self.options["statement_cache_size"]:
+                await self.check_pooler()
             self.on_citus = await connection.fetchval(HAS_CITUS)
             if self.on_citus:
                 await warm(connection)
@@ -84,6 +89,15 @@ class Database:
         self.breaker = Breaker((self.pool, self.read_pool), Probe(self.dial))
         if self.replica_settings.dsns and not self.on_citus:  # whose log is not the only one
             self.replicas = self.replicas_of(self.replica_settings, self.pool, self.read_pool, self.breaker.probe)
+
+    async def check_pooler(self) -> None:
+        """Raise PoolerUnfit if sessions are given the connections of others, which do not know their statements."""
+        one, other = await self.dial(), await self.dial()
+        try:
+            await check_statements(one, other)
+        finally:
+            one.terminate()
+            other.terminate()
 
     def replicas_of(self, given: ReplicaSettings, writes: Pool, reads: Pool, probe: Probe) -> Replicas:
         """Return the replicas, whose connections are as those for reads of the primary."""
@@ -120,10 +134,15 @@ class Database:
             connection = await self.dial(session, dsn)
         except TimeoutError:
             raise ConnectionError(f"no connection within {POOL_TIMEOUT:g} seconds") from None
+        except asyncpg.ProtocolViolationError as error:
+            raise refused_settings(error) from error
         try:
             await prepare_connection(connection)
             if self.on_citus:
                 await warm(connection)
+        except FORGOTTEN as error:
+            connection.terminate()
+            raise forgotten_statements() from error
         except BaseException:
             connection.terminate()
             raise

@@ -16,8 +16,10 @@ from urllib.parse import urlsplit
 import asyncpg
 
 from db.archives.blobs import find_files
+from db.database import Database
 from db.embedded import EmbeddedServer, EmbeddedServerFailed
 from db.migrate import EXTENSIONS, MigrationRefused, check_server, pending
+from db.pooler import PoolerUnfit
 from db.sql import statements
 from resolvers.archives.files import absent
 from resolvers.errors import CairnError
@@ -118,23 +120,29 @@ def disk(data_dir: Path) -> Finding:
 
 
 def certificates(settings: Settings) -> Iterator[Finding]:
-    """Yield until when the servers that Cairn calls over TLS can be trusted."""
-    for address in filter(None, (settings.jwks_url, settings.embedding_url)):
-        parts = urlsplit(address)
-        if parts.scheme != "https" or parts.hostname is None:
-            continue
-        place = f"{parts.hostname}:{parts.port or 443}"
+    """Yield until when the servers that Cairn calls over TLS, and the address that clients call, can be trusted."""
+    called = (settings.jwks_url, settings.oidc_issuer, settings.embedding_url)
+    places = dict.fromkeys(filter(None, map(tls_server, called)), failed)
+    if public := tls_server(settings.public_url):
+        places.setdefault(public, doubtful)  # which need not be reached from here
+    for (host, port), unreached in places.items():
+        place = f"{host}:{port}"
         try:
-            days = certificate_days(parts.hostname, parts.port or 443)
+            days = certificate_days(host, port)
         except OSError as error:
-            yield failed(
-                "certificates", f"{place} cannot be called: {error}.", "Check its address and its certificate."
-            )
+            told = failed if isinstance(error, ssl.SSLError) else unreached
+            yield told("certificates", f"{place} cannot be called: {error}.", "Check its address and its certificate.")
             continue
         if days < CERTIFICATE_LEAST:
             yield doubtful("certificates", f"That of {place} ends in {days:.0f} days.", "Renew it.")
         else:
             yield well("certificates", f"That of {place} is valid for {days:.0f} days.")
+
+
+def tls_server(address: str | None) -> tuple[str, int] | None:
+    """Return host and port of an address of https."""
+    parts = urlsplit(address or "")
+    return (parts.hostname, parts.port or 443) if parts.scheme == "https" and parts.hostname else None
 
 
 def certificate_days(host: str, port: int) -> float:
@@ -161,6 +169,9 @@ async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
             found += await replicas(settings, connection)
     finally:
         await connection.close()
+    found += await pooler(settings, dsn)
+    if found[-1].state is State.FAILED:
+        return found  # what follows asks in the way of a service
     found.append(await schema(dsn))
     if found[-1].state is State.OK:
         found += await attachments(settings, dsn)
@@ -269,6 +280,26 @@ async def replica(name: str, dsn: str, most: float, primary: asyncpg.Connection)
     finally:
         await connection.close()
     return well("replicas", f"{name} had all within {behind:.1f} seconds.")
+
+
+async def pooler(settings: Settings, dsn: str) -> list[Finding]:
+    """Return which setting a pooler lacks, or Cairn because of it; nothing where there is none."""
+    told = {"statement_timeout": settings.statement_timeout, "statement_cache": settings.statement_cache}
+    database = Database(dsn, size=1, **told)  # type: ignore[arg-type]
+    try:
+        await ask_server(dsn, database.open())
+        if not database.is_pooled:
+            return []
+        async with database.connection() as connection:
+            role, timeout = await connection.raw.fetchrow("SELECT current_user, current_setting('statement_timeout')")
+    except (CairnError, PoolerUnfit) as error:
+        return [failed("pooler", str(error), "See docs/how-to/operate.md, Use PgBouncer.")]
+    finally:
+        await database.close()
+    if settings.statement_timeout and timeout == "0":
+        action = f"Run: ALTER ROLE {role} SET statement_timeout = '{settings.statement_timeout:g}s';"
+        return [failed("pooler", "It drops statement_timeout, so that no statement is ever stopped.", action)]
+    return [well("pooler", "It is told how Cairn uses its sessions.")]
 
 
 async def schema(dsn: str) -> Finding:

@@ -10,6 +10,7 @@ import asyncpg
 from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate, pending
+from db.pooler import PoolerUnfit
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.auth.owners import Owner, OwnerKind, ensure_owner, find_owner
 from resolvers.errors import CairnError, NotFound, Unavailable
@@ -90,8 +91,8 @@ async def run_with_database(settings: Settings, dsn: str, work: Callable[[Databa
     use_embeddings(settings, database)
     use_blob_folder(settings, database)
     use_fetching(settings, database)
-    await database.open()
     try:
+        await ask_server(dsn, database.open())
         return await work(database)
     finally:
         await database.close()
@@ -103,6 +104,8 @@ async def ask_server(dsn: str, asking: Awaitable[T], named: str | None = None) -
     which = f"database {place}".rstrip()
     try:
         return await asking
+    except PoolerUnfit as error:
+        raise Unavailable(str(error)) from None
     except (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError, ValueError) as error:
         raise Unavailable(f"The {which} cannot be reached: {reason(error, dsn)}.") from None
     except asyncpg.PostgresError as error:

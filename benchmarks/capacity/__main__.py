@@ -5,21 +5,21 @@ import random
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, NamedTuple
-from uuid import UUID
 
 import asyncpg
 import httpx
 import typer
 import uvloop
 
+from content.search.words import ANALYSERS
 from db.database import Database
 from db.scope import Role
 from resolvers.auth.credentials import mint
 from resolvers.auth.owners import OwnerKind, create_owner
+from resolvers.search.lexemes import PASSAGES, scope_letter
 from resolvers.tenants.tenants import create_tenant
 
 from ..compiler.database import opened, served
@@ -34,13 +34,20 @@ TABLES = """
 SELECT relname AS name, pg_table_size(relid) AS heap, pg_indexes_size(relid) AS indexes FROM pg_stat_user_tables
 """
 COLUMNS = """
-SELECT table_name, array_agg(quote_ident(column_name) ORDER BY ordinal_position) FROM information_schema.columns
-WHERE table_name IN (SELECT table_name FROM information_schema.columns WHERE column_name = 'tenant_id')
-  AND table_schema = 'public'
-GROUP BY table_name
+SELECT c.table_name, array_agg(quote_ident(c.column_name)), array_agg(CASE
+    WHEN c.column_name = 'tenant_id' THEN '$2::uuid'
+    WHEN c.column_name = 'owner_id' OR (c.table_name, c.column_name) = ('owners', 'id') THEN '$3::uuid'
+    WHEN (c.table_name, c.column_name) = ('tenants', 'slug') THEN 'slug || $2::uuid'
+    WHEN c.udt_name = 'tsvector' THEN format('translate(%I::text, $4, $5)::tsvector', c.column_name)
+    ELSE quote_ident(c.column_name)
+END)
+FROM information_schema.columns AS c
+WHERE c.table_schema = 'public'
+  AND c.table_name IN (SELECT table_name FROM information_schema.columns WHERE column_name = 'tenant_id')
+GROUP BY c.table_name
 """
-VALUES = {("tenants", "slug"): "slug || '-' || $2::uuid"}
-"""What is unique over all tenants."""
+"""Where a copy has the ids and the letters of its own wiki: the words of two wikis lie apart in the index."""
+GIVEN = "ROW($2::uuid, $3::uuid, $4::text, $5::text) IS NOT NULL"  # their types, where a table uses none of them
 SHOWN = 8
 IN_TURN = 10  # requests to one group of pages, then to the next
 WRITTEN = 10  # wikis of a size; more of them are copies
@@ -103,7 +110,7 @@ async def measured_pages(dsn: str, number: int, pages: int, each: int) -> list[K
     made = [wiki(begin + n, begin + n, each) for n in range(pages // each)]
     before, began = await sizes(dsn), time.monotonic()
     await write_wikis(dsn, made[:WRITTEN])
-    made = [*made[:WRITTEN], *await copied(dsn, made[:WRITTEN], [one.tenant_id for one in made[WRITTEN:]])]
+    await write_copies(dsn, made[:WRITTEN], made[WRITTEN:])
     found = grown(before, await sizes(dsn), pages)
     title = f"bytes of a page, of {pages:,} in {len(made):,} wikis ({time.monotonic() - began:,.0f} s)"
     show_sizes(title, found)
@@ -118,25 +125,28 @@ async def measured_pages(dsn: str, number: int, pages: int, each: int) -> list[K
         await connection.close()
 
 
-async def copied(dsn: str, wikis: list[Wiki], tenants: list[UUID]) -> list[Wiki]:
-    """Copy these wikis in turn, each into a tenant of its own, which takes a fraction of the time to write them."""
-    connection, found = await asyncpg.connect(dsn), []
+async def write_copies(dsn: str, wikis: list[Wiki], copies: list[Wiki]) -> None:
+    """Write copies of these wikis, in turn, which takes a fraction of the time to write others."""
+    connection = await asyncpg.connect(dsn)
     try:
         await connection.execute("SET session_replication_role = replica")  # what was checked once is right
         tables = await connection.fetch(COLUMNS)
-        for number, tenant_id in enumerate(tenants):
-            one = wikis[number % len(wikis)]
+        for number, one in enumerate(copies):
+            template = wikis[number % len(wikis)]
             async with connection.transaction():
-                for table, columns in tables:
-                    values = {name: VALUES.get((table, name), name) for name in columns} | {"tenant_id": "$2::uuid"}
-                    into, chosen = ", ".join(values), ", ".join(values.values())
-                    copy = f"INSERT INTO {table} ({into}) SELECT {chosen} FROM {table} WHERE tenant_id = $1"
-                    await connection.execute(copy, one.tenant_id, tenant_id)
-            found.append(replace(one, tenant_id=tenant_id))
+                for table, columns, values in tables:
+                    copy = f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {table}"
+                    given = [template.tenant_id, one.tenant_id, one.owner_id, letters(template), letters(one)]
+                    await connection.execute(f"{copy} WHERE tenant_id = $1 AND {GIVEN}", *given)
         await connection.execute("VACUUM ANALYZE")
     finally:
         await connection.close()
-    return found
+
+
+def letters(one: Wiki) -> str:
+    """Return the letters with which the lexemes of a wiki begin, in its indexes of pages and of passages."""
+    numbers = (number + index for number in ANALYSERS for index in (0, PASSAGES))
+    return "".join(scope_letter(one.tenant_id, one.owner_id, number) for number in numbers)
 
 
 async def measured_requests(dsn: str, service: Server, groups: list[list[Known]], count: int) -> None:

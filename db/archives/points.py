@@ -11,6 +11,8 @@ import re
 import shutil
 import subprocess
 import tarfile
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
@@ -24,7 +26,19 @@ from .folder import CHUNK, FILES, LEVEL, Archive, ArchiveRefused, Draft
 
 ARCHIVE_TIMEOUT = "60s"
 PLAIN = re.compile(r"[\w/.,@+ -]+")
-KEEP = 'if test -f "{0}/%f"; then cmp -s "%p" "{0}/%f"; else cp "%p" "{0}/.%f.part" && mv "{0}/.%f.part" "{0}/%f"; fi'
+KEEP = (
+    'if test -f "{0}/%f.gz"; then gzip -dc "{0}/%f.gz" | cmp -s "%p" -; '
+    'else gzip -1 -c "%p" > "{0}/.%f.part" && mv "{0}/.%f.part" "{0}/%f.gz"; fi'
+)
+"""The command that keeps a segment. Most are switched before they are full, and then compress to a thousandth."""
+FETCH = (
+    'if test -f "{0}/%f.gz"; then gzip -dc "{0}/%f.gz" > "%p" || exit 200; '
+    'elif test -f "{0}/%f"; then cp "{0}/%f" "%p"; else exit 1; fi'
+)
+"""The command that brings it back: 200 ends the restore, and 1 the log. Older releases did not compress."""
+ARCHIVING = ("archive_command", "archive_timeout")
+SEGMENT = re.compile(r"[0-9A-F]{24}")
+LABEL, BEGUN = "backup_label", re.compile(r"^START WAL LOCATION: \S+ \(file ([0-9A-F]{24})\)", re.MULTILINE)
 RECOVERY = ("restore_command", "recovery_target_time", "recovery_target_action", "recovery_target_timeline")
 
 
@@ -38,12 +52,23 @@ async def archive_log(server: EmbeddedServer, dsn: str, folder: Path) -> None:
                 " this again."
             )
         await asyncio.to_thread(make_folder, server, folder)
-        settings = {"archive_command": KEEP.format(check_folder(folder)), "archive_timeout": ARCHIVE_TIMEOUT}
-        for name, value in settings.items():
-            await connection.execute(f"ALTER SYSTEM SET {name} = {text(value)}")
+        await keep_log(connection, folder)
         await connection.execute("SELECT pg_reload_conf()")
     finally:
         await connection.close()
+
+
+async def keep_log(connection: asyncpg.Connection, folder: Path) -> None:
+    """Set how the server keeps its log from when its settings are read again."""
+    for name, value in zip(ARCHIVING, (KEEP.format(check_folder(folder)), ARCHIVE_TIMEOUT), strict=True):
+        await connection.execute(f"ALTER SYSTEM SET {name} = {text(value)}")
+
+
+def keeps_log(server: EmbeddedServer, folder: Path) -> bool:
+    """Return whether the server keeps its log in this folder."""
+    path = server.cluster / "postgresql.auto.conf"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return any(line.startswith("archive_command") and f'"{folder}/%f' in line for line in lines)
 
 
 def make_folder(server: EmbeddedServer, folder: Path) -> None:
@@ -54,6 +79,8 @@ def make_folder(server: EmbeddedServer, folder: Path) -> None:
 
 def check_folder(folder: Path) -> Path:
     """Return the folder, if a shell reads its name as it stands."""
+    if shutil.which("gzip") is None:
+        raise ArchiveRefused("The log is compressed by gzip, which is not installed here.")
     if not PLAIN.fullmatch(str(folder)):
         raise ArchiveRefused(f"{folder} has signs that the archiver cannot quote: choose letters, digits and - _ . /")
     return folder
@@ -81,9 +108,23 @@ def copy_files(server: EmbeddedServer, draft: Draft) -> None:
         raise EmbeddedServerFailed(f"pg_basebackup failed: see {server.log}")
 
 
-def restore_to(server: EmbeddedServer, archive: Archive, log: Path, until: datetime | None) -> None:
-    """Replace the embedded server by what it was at a moment, or at the end of the log. Raises ArchiveRefused."""
+def restore_to(server: EmbeddedServer, archive: Archive, log: Path, until: datetime | None) -> bool:
+    """Replace the embedded server by what it was at a moment, or at the end of the log. Raises ArchiveRefused.
+
+    Return whether it goes on with the log, as one does that replaces the server whose log it is. Any other must not:
+    restores would follow it instead of that one.
+    """
     archive.check()
+    if until is not None and until < datetime.fromisoformat(archive.manifest.created_at):
+        raise ArchiveRefused(
+            f"{archive.folder} is of {archive.manifest.created_at}, and the log leads on from there alone. Give a later"
+            " moment, or an earlier backup."
+        )
+    if until is None and (lacking := missing_segments(archive, log)):
+        raise ArchiveRefused(
+            f"{log} lacks {', '.join(lacking)}, and what was logged afterwards cannot be read. Give a moment before"
+            " with --until: cairn backup verify --wal names the last one."
+        )
     with server.locked(), (server.data_dir / "postgres.users").open("ab") as users:
         try:
             flock(users, LOCK_EX | LOCK_NB)
@@ -95,21 +136,78 @@ def restore_to(server: EmbeddedServer, archive: Archive, log: Path, until: datet
         if aside.cluster.exists() and aside.running():  # a killed restore has left it
             aside.halt()
         shutil.rmtree(aside.data_dir, ignore_errors=True)
-        unpack(archive, aside, check_folder(log), until)
-        aside.report("Reading the log")
+        goes_on = keeps_log(server, log)
         try:
-            with aside as dsn:
-                asyncio.run(wait_for_promotion(dsn))
-        except (asyncpg.PostgresError, *IN_DOUBT, EmbeddedServerFailed) as error:
-            said = aside.log.read_text(errors="replace").splitlines() if aside.log.exists() else [str(error)]
+            asyncio.run(recover(aside, archive, log, until, goes_on=goes_on))
+        except ArchiveRefused as error:
             shutil.rmtree(aside.data_dir, ignore_errors=True)
-            raise ArchiveRefused(f"Nothing was replaced: {describe_end(said, log)}") from error
+            raise ArchiveRefused(f"Nothing was replaced: {error}") from error
         shutil.rmtree(server.replaced, ignore_errors=True)
         if server.cluster.exists():
             server.cluster.rename(server.replaced)
         aside.cluster.rename(server.cluster)
         shutil.rmtree(server.replaced, ignore_errors=True)
         shutil.rmtree(aside.data_dir, ignore_errors=True)
+        return goes_on
+
+
+async def recover(aside: EmbeddedServer, archive: Archive, log: Path, until: datetime | None, *, goes_on: bool) -> None:
+    """Make a server of an archive's files, and let it read the log. Raises ArchiveRefused.
+
+    If it `goes_on` with the log, it does so from its next start: what a killed restore has left writes nothing there.
+    """
+    async with recovered(aside, archive, log, until) as dsn:
+        connection = await asyncpg.connect(dsn)
+        try:
+            for name in ARCHIVING:
+                await connection.execute(f"ALTER SYSTEM RESET {quoted(name)}")
+            if goes_on:
+                await keep_log(connection, log)
+        finally:
+            await connection.close()
+
+
+@asynccontextmanager
+async def recovered(
+    aside: EmbeddedServer, archive: Archive, log: Path, until: datetime | None = None
+) -> AsyncIterator[str]:
+    """Yield the DSN of a server made of an archive's files, which has read the log. Raises ArchiveRefused."""
+    unpack(archive, aside, check_folder(log), until)
+    aside.report("Reading the log")
+    async with AsyncExitStack() as stack:
+        try:
+            dsn = stack.enter_context(aside)
+            await wait_for_promotion(dsn)
+        except (asyncpg.PostgresError, *IN_DOUBT, EmbeddedServerFailed) as error:
+            said = aside.log.read_text(errors="replace").splitlines() if aside.log.exists() else [str(error)]
+            raise ArchiveRefused(describe_end(said, log)) from error
+        yield dsn
+
+
+def missing_segments(archive: Archive, log: Path) -> list[str]:
+    """Return the first segment that the log lacks behind the beginning of an archive, if later ones are there.
+
+    A new timeline begins in the segment in which the former one ended, so that numbers count without their timelines.
+    """
+    with tarfile.open(archive.folder / FILES, "r|gz") as files:
+        for entry in files:
+            if entry.name.removeprefix("./") == LABEL and (label := files.extractfile(entry)) is not None:
+                found = BEGUN.search(label.read().decode())
+                break
+        else:
+            found = None
+    if found is None:
+        raise ArchiveRefused(f"{archive.folder / FILES} does not say where the log begins. Use another backup.")
+    names = (path.name.removesuffix(".gz") for path in log.iterdir())
+    there = {number_of(name) for name in names if SEGMENT.fullmatch(name)}
+    first = number_of(found[1])
+    lacking = next((number for number in range(first, max(there, default=first)) if number not in there), None)
+    return [] if lacking is None else [f"{found[1][:8]}{lacking >> 8:08X}{lacking & 0xFF:08X}"]
+
+
+def number_of(segment: str) -> int:
+    """Return the place of a segment in the log. A file of 4 GB has 256 of them."""
+    return int(segment[8:16], 16) * 256 + int(segment[16:], 16)
 
 
 LINES_SHOWN = 8
@@ -129,7 +227,7 @@ def unpack(archive: Archive, aside: EmbeddedServer, log: Path, until: datetime |
     with tarfile.open(archive.folder / FILES, "r:gz") as files:
         files.extractall(aside.cluster, filter="data")
     aside.cluster.chmod(0o700)
-    settings = {"restore_command": f'cp "{log}/%f" "%p"', "recovery_target_timeline": "latest"}
+    settings = {"restore_command": FETCH.format(log), "recovery_target_timeline": "latest", "archive_command": ""}
     if until is not None:
         settings |= {"recovery_target_time": until.isoformat(sep=" "), "recovery_target_action": "promote"}
     with (aside.cluster / "postgresql.auto.conf").open("a") as file:
@@ -143,12 +241,17 @@ def unpack(archive: Archive, aside: EmbeddedServer, log: Path, until: datetime |
 
 async def wait_for_promotion(dsn: str) -> None:
     """Wait until the log is read; then begin another history, and forget how the log was read."""
-    connection = await asyncpg.connect(dsn)
+    # The log may say that the database itself was replaced, which ends the connections to it.
+    connection = await asyncpg.connect(dsn, database="postgres")
     try:
         while await connection.fetchval("SELECT pg_is_in_recovery()"):  # noqa: ASYNC110
             await asyncio.sleep(0.1)
         for name in RECOVERY:
             await connection.execute(f"ALTER SYSTEM RESET {quoted(name)}")
+    finally:
+        await connection.close()
+    connection = await asyncpg.connect(dsn)
+    try:
         await connection.execute("UPDATE installation SET history_id = gen_random_uuid()")
     finally:
         await connection.close()

@@ -2,7 +2,8 @@
 
 import asyncio
 import tempfile
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,6 +53,7 @@ async def back_up_files(server: EmbeddedServer, dsn: str, place: Path, log: Path
         async with connect(dsn, NAME) as connection:
             manifest = await describe(connection, "files")
         await asyncio.to_thread(points.copy_files, server, draft)
+        manifest.created_at = datetime.now(UTC).isoformat(timespec="milliseconds")  # the earliest that can be restored
         if secret is not None:
             draft.write(SECRET, secret)
         draft.close(manifest)
@@ -77,18 +79,29 @@ class Verified(NamedTuple):
     questions: int
     broken_questions: list[dict[str, Any]]
     missing: list[str]
+    until: datetime | None = None
+    """The last moment that the log leads to."""
+    lacking: Sequence[str] = ()
+    """Segments of the log without which later ones cannot be read."""
 
     @property
     def is_whole(self) -> bool:
-        return not self.broken_tables and not self.broken_questions
+        return not self.broken_tables and not self.broken_questions and not self.lacking
 
 
-async def verify(place: Path, report: Report) -> Verified:
-    """Restore a backup into a temporary server, compare every table with what it was, and ask the sample again."""
+async def verify(place: Path, report: Report, log: Path | None = None) -> Verified:
+    """Restore a backup into a temporary server, compare every table with what it was, and ask the sample again.
+
+    Files with their log are restored to its end, where every row must be readable.
+    """
     archive = Archive(place)
     archive.check()
-    if archive.manifest.kind != "database":
-        raise ArchiveRefused(f"The files of {place} are what was written. Only a backup without --wal can be compared.")
+    if archive.manifest.kind == "files":
+        if log is None:
+            raise ArchiveRefused(f"{place} holds the files of an embedded server. Give --wal and its folder.")
+        return await verify_files(archive, log, report)
+    if log is not None:
+        raise ArchiveRefused(f"{place} was made without --wal: verify it without.")
     with (
         tempfile.TemporaryDirectory(prefix="cairn-verify-") as folder,
         EmbeddedServer(Path(folder), durable=False) as dsn,
@@ -103,6 +116,24 @@ async def verify(place: Path, report: Report) -> Verified:
             changed = await differing(connection, sample)
     manifest = archive.manifest
     return Verified(len(manifest.tables), manifest.rows, broken, len(sample), changed, missing)
+
+
+async def verify_files(archive: Archive, log: Path, report: Report) -> Verified:
+    """Let a temporary server read the log to its end, and read every row of every table in it."""
+    lacking, rows = points.missing_segments(archive, log), 0
+    with tempfile.TemporaryDirectory(prefix="cairn-verify-") as folder:
+        server = EmbeddedServer(Path(folder), durable=False)
+        async with points.recovered(server, archive, log) as dsn, connect(dsn, NAME) as connection:
+            moment = await connection.fetchval("SELECT pg_last_xact_replay_timestamp()")
+            async with snapshot(connection) as tables:
+                for number, table in enumerate(tables):
+                    report("reading", number, len(tables), table.name)
+                    rows += (await copy_out(connection, table)).rows
+                report("reading", len(tables), len(tables), "")
+    until = moment or datetime.fromisoformat(archive.manifest.created_at)
+    if lacking and moment:
+        until = moment - timedelta(microseconds=1)  # a restore up to a moment needs a commit after it
+    return Verified(len(tables), rows, [], 0, [], [], until, lacking)
 
 
 async def compare(dsn: str, archive: Archive, report: Report) -> list[str]:

@@ -245,35 +245,55 @@ CASES = {
         is_steady=True,
     ),
     # As many pages as a search may weigh: a bound, however many say the words.
-    "search by a common word": Case("wikiSearch", f"{IN}, query: $common", HITS, WORDS, per_page=0.4),
-    "search by two letters": Case("wikiSearch", f'{IN}, query: "ka"', HITS, WORDS, per_page=0.4),
-    "search by a rare word": Case("wikiSearch", f"{IN}, query: $rare", HITS, WORDS),
-    "search by two words": Case("wikiSearch", f"{IN}, query: $prefix", HITS, WORDS, per_page=0.4),
-    "search with a mistake": Case("wikiSearch", f"{IN}, query: $mistake", HITS, WORDS, per_page=0.4),
-    "search by an alias": Case("wikiSearch", f"{IN}, query: $alias", HITS, WORDS),
-    "search results": Case("wikiSearchResults", "query: $rare, first: 10", RESULTS, WORDS),
+    "search by a common word": Case("wikiSearch", f"{IN}, query: $common", HITS, WORDS, per_page=0.4, is_steady=True),
+    "search by two letters": Case("wikiSearch", f'{IN}, query: "ka"', HITS, WORDS, per_page=0.4, is_steady=True),
+    "search by a rare word": Case("wikiSearch", f"{IN}, query: $rare", HITS, WORDS, is_steady=True),
+    "search by two words": Case("wikiSearch", f"{IN}, query: $prefix", HITS, WORDS, per_page=0.4, is_steady=True),
+    "search with a mistake": Case("wikiSearch", f"{IN}, query: $mistake", HITS, WORDS, per_page=0.4, is_steady=True),
+    "search by an alias": Case("wikiSearch", f"{IN}, query: $alias", HITS, WORDS, is_steady=True),
+    "search results": Case("wikiSearchResults", "query: $rare, first: 10", RESULTS, WORDS, is_steady=True),
     "search results and their next page": Case(
-        "wikiSearchResults", "query: $common, first: 10, after: $after", RESULTS, WORDS, per_page=0.8
+        "wikiSearchResults", "query: $common, first: 10, after: $after", RESULTS, WORDS, per_page=0.8, is_steady=True
     ),
     "results of a type": Case(
-        "wikiSearchResults", "query: $rare, filter: {types: [ENTITY, TOPIC]}", "{ nodes { id } totalCount }", WORDS
+        "wikiSearchResults",
+        "query: $rare, filter: {types: [ENTITY, TOPIC]}",
+        "{ nodes { id } totalCount }",
+        WORDS,
+        is_steady=True,
     ),
     "explained": Case(
-        "wikiSearchResults", "query: $rare, explain: true", "{ edges { explanation { parts { name } } } }", WORDS
+        "wikiSearchResults",
+        "query: $rare, explain: true",
+        "{ edges { explanation { parts { name } } } }",
+        WORDS,
+        is_steady=True,
     ),
-    "source search": Case("wikiSearchSources", "query: $rare, first: 10", PASSAGES, {"search_passages_words_ix"}),
+    "source search": Case(
+        "wikiSearchSources", "query: $rare, first: 10", PASSAGES, {"search_passages_words_ix"}, is_steady=True
+    ),
     # As many passages as a search may weigh, and their neighbours.
     "source search by a common word": Case(
-        "wikiSearchSources", "query: $common, first: 10", PASSAGES, {"search_passages_words_ix"}, per_page=1
+        "wikiSearchSources",
+        "query: $common, first: 10",
+        PASSAGES,
+        {"search_passages_words_ix"},
+        per_page=1,
+        is_steady=True,
     ),
     "search in everything": Case(
-        "wikiSearchAll", "query: $rare, first: 10", FOUND_BOTH, {"search_pages_words_ix", "search_passages_words_ix"}
+        "wikiSearchAll",
+        "query: $rare, first: 10",
+        FOUND_BOTH,
+        {"search_pages_words_ix", "search_passages_words_ix"},
+        is_steady=True,
     ),
     "context": Case(
         "wikiContext",
         "query: $rare, task: $alias",
         "{ text tokens items { kind page { id } section { id } } }",
         {"search_pages_words_ix", "search_passages_words_ix"},
+        is_steady=True,
     ),
     # Each lexeme of the page is looked up, to find those that say what it is about.
     "related": Case("relatedWikiPages", "pageId: $page", HITS, {"search_pages_words_ix"}, per_page=1.2),

@@ -30,10 +30,16 @@ def serve(host: Host = None, port: Port = None, workers: Workers = None) -> None
     settings = settings_with(host=host, port=port, workers=workers)
     if settings.workers > 1:
         preload()
+    import asyncio
+
+    from db.database import Database
+
     from ...server.serve import serve as serving
-    from ..session import ready
+    from ..session import ready, run_with_database
 
     with ready(settings, creates=True) as dsn:
+        if settings.database_url is not None:
+            asyncio.run(run_with_database(settings, dsn, Database.ping))  # a traceback of a worker would say less
         serving(settings, dsn, lambda url: say(f"Cairn answers at {url}/graphql, for people at {url}/graphiql"))
 
 

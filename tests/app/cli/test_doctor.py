@@ -2,14 +2,24 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 
 import asyncpg
 import orjson
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
-from app.cli.doctor import State, clock, disk, queue
+from app.cli.doctor import State, certificates, clock, disk, queue
+from app.settings import Settings
 from tests.app.command_line import MARA, Cairn
 from tests.conftest import execute
 
@@ -101,6 +111,61 @@ def test_clocks_disks_and_queues_have_limits(tmp_path: Path, monkeypatch: pytest
     assert disk(tmp_path / "not" / "there").message.endswith(f"{tmp_path}.")
     monkeypatch.setattr("app.cli.doctor.DISK_LEAST", 10**18)
     assert disk(tmp_path).state is State.WARNING
+
+
+@contextmanager
+def tls_server(folder: Path, days: float) -> Iterator[int]:
+    """A server on localhost whose certificate is valid for so many days more. Yields its port."""
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test")])
+    ends, hosts = datetime.now(UTC) + timedelta(days=days), x509.SubjectAlternativeName([x509.DNSName("localhost")])
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(ends - timedelta(days=365))
+        .not_valid_after(ends)
+        .add_extension(hosts, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem, private = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    (folder / "trusted.pem").write_bytes(certificate.public_bytes(pem))
+    written = key.private_bytes(pem, private, serialization.NoEncryption())
+    (folder / "key.pem").write_bytes(written + certificate.public_bytes(pem))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "key.pem")
+    with HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize(
+    ("days", "state", "message"),
+    [(100, "ok", "is valid for 100 days"), (10, "warning", "ends in 10 days"), (-1, "failed", "expired")],
+)
+@pytest.mark.parametrize("setting", ["jwks_url", "oidc_issuer", "public_url"])
+def test_certificates_that_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, days: float, state: str, message: str
+) -> None:
+    with tls_server(tmp_path, days + 0.01) as port:
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "trusted.pem"))
+        given = {setting: f"https://localhost:{port}", "oidc_client_id": "cairn", "oidc_tenant": "acme"}
+        (found,) = certificates(Settings(**given))  # type: ignore[arg-type]
+    assert (found.check, found.state) == ("certificates", state)
+    assert message in found.message
+
+
+def test_a_public_address_may_be_out_of_reach_from_here() -> None:
+    with HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
+        port = server.server_port
+    states = [
+        [one.state for one in certificates(Settings(**{setting: f"https://127.0.0.1:{port}"}))]  # type: ignore[arg-type]
+        for setting in ("jwks_url", "public_url")
+    ]
+    assert states == [[State.FAILED], [State.WARNING]]
 
 
 def test_files_that_are_missing_from_the_folder_of_attachments(

@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,9 +17,17 @@ from urllib.parse import parse_qs, urlsplit
 import asyncpg
 import pytest
 
+from app.cli.doctor import pooler
+from app.settings import Settings
+from db.database import Database
+from db.pooler import PoolerUnfit
+from tests.app.command_line import cairn, environment
 from tests.app.service import serving
+from tests.connections import IDLE
+from tests.waiting import SOON
 from tests.wiki import Wiki
 
+URL = "CAIRN_DATABASE_URL"
 PROGRAM = shutil.which("pgbouncer")
 CREATE = "mutation($i: CreateWikiPageInput!) { createWikiPage(input: $i) { page { id version } userErrors { code } } }"
 SEARCH = 'query($t: ID!) { wikiSearch(tenantId: $t, query: "pecan") { page { title } } }'
@@ -33,11 +42,12 @@ listen_addr = 127.0.0.1
 listen_port = {port}
 unix_socket_dir =
 auth_type = any
-pool_mode = transaction
+pool_mode = {mode}
 default_pool_size = 3
 server_reset_query =
-ignore_startup_parameters = statement_timeout, jit, plan_cache_mode
+{ignoring}
 """
+IGNORING = "ignore_startup_parameters = statement_timeout, jit, plan_cache_mode"
 
 
 def target(dsn: str) -> tuple[str, str | None]:
@@ -71,29 +81,29 @@ def unused_port() -> int:
 
 
 @contextmanager
-def running(dsn: str, port: int) -> Iterator[str]:
+def running(dsn: str, port: int, mode: str = "transaction", ignoring: str = IGNORING) -> Iterator[str]:
     text, folder = target(dsn)
     with tempfile.TemporaryDirectory(prefix="cairn-test-") as place:
         Path(place).chmod(0o755)
         file = Path(place) / "pgbouncer.ini"
-        file.write_text(CONFIGURATION.format(target=text, port=port))
+        file.write_text(CONFIGURATION.format(target=text, port=port, mode=mode, ignoring=ignoring))
         process = subprocess.Popen([str(PROGRAM), str(file)], stderr=subprocess.PIPE, text=True, **account(folder))
         try:
-            asyncio.run(answers(port))
+            wait_for(port)
             yield f"postgresql://wiki@127.0.0.1:{port}/wiki"
         finally:
             process.kill()
             process.communicate()
 
 
-async def answers(port: int) -> None:
-    async with asyncio.timeout(20):
-        while True:
-            with suppress(OSError):
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-                writer.close()
-                return
-            await asyncio.sleep(0.05)
+def wait_for(port: int) -> None:
+    end = time.monotonic() + SOON
+    while True:
+        with suppress(OSError):
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        assert time.monotonic() < end, "PgBouncer does not answer"
+        time.sleep(0.05)
 
 
 async def test_everything_works_without_prepared_statements(pooled: str, wiki: Wiki, tmp_path: Path) -> None:
@@ -131,3 +141,55 @@ async def test_the_statement_timeout_is_the_roles_there(pooled: str, wiki: Wiki,
         assert answer["errors"][0]["extensions"]["code"] == "TIMEOUT"
     finally:
         await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} RESET statement_timeout")
+
+
+async def test_a_pooler_that_refuses_the_settings_of_sessions_is_told_what_to_ignore(
+    dsn: str, unused_port: int
+) -> None:
+    with running(dsn, unused_port, ignoring="") as pooled, pytest.raises(PoolerUnfit, match=IGNORING):
+        await Database(pooled, statement_cache=0).open()
+
+
+async def test_statements_that_a_pooler_forgets_are_found_before_anybody_asks(pooled: str) -> None:
+    with pytest.raises(PoolerUnfit, match="CAIRN_STATEMENT_CACHE=0"):
+        await Database(pooled).open()
+
+
+async def test_a_pooler_that_gives_each_session_its_own_connection_keeps_statements(dsn: str, unused_port: int) -> None:
+    with running(dsn, unused_port, mode="session") as pooled:
+        database = Database(pooled, size=1)
+        await database.open()
+        assert database.is_pooled
+        await database.close()
+
+
+async def test_the_doctor_names_each_setting_that_is_missing(dsn: str, unused_port: int, wiki: Wiki) -> None:
+    """Nothing is said of a pooler where none is."""
+    given = {"statement_cache": 0, "statement_timeout": 7.0}
+    assert await pooler(Settings(**given), dsn) == []  # type: ignore[arg-type]
+    with running(dsn, unused_port, ignoring="") as pooled:
+        (found,) = await pooler(Settings(**given), pooled)  # type: ignore[arg-type]
+        assert (found.state, "ignore_startup_parameters" in found.message) == ("failed", True)
+    with running(dsn, unused_port) as pooled:
+        (found,) = await pooler(Settings(), pooled)
+        assert (found.state, "CAIRN_STATEMENT_CACHE=0" in found.message) == ("failed", True)
+        (found,) = await pooler(Settings(**given), pooled)  # type: ignore[arg-type]
+        role = await wiki.look.fetchval("SELECT current_user")
+        assert (found.state, found.action) == ("failed", f"Run: ALTER ROLE {role} SET statement_timeout = '7s';")
+        name = await wiki.look.fetchval("SELECT current_database()")
+        await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} SET statement_timeout = '7s'")
+    try:
+        with running(dsn, unused_port) as pooled, IDLE.left_out():  # those of the one before are lost with it
+            (found,) = await pooler(Settings(**given), pooled)  # type: ignore[arg-type]
+            assert (found.check, found.state) == ("pooler", "ok"), found.message
+    finally:
+        await wiki.look.execute(f"ALTER ROLE {role} IN DATABASE {name} RESET statement_timeout")
+
+
+def test_a_service_that_the_pooler_does_not_fit_says_so_and_ends(
+    pooled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.app.command_line.environment", lambda folder: environment(folder) | {URL: pooled})
+    for arguments in (("serve", "--port", "0"), ("tenants", "list")):
+        ran = cairn(tmp_path, *arguments)
+        assert (ran.code, "CAIRN_STATEMENT_CACHE=0" in ran.err) == (1, True), ran.err

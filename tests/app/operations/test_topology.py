@@ -17,7 +17,7 @@ from ruamel.yaml import YAML
 from app.settings import Settings
 from db.embedded import programs
 from tests.app.operations.test_failover import Pair, pair
-from tests.app.operations.test_pgbouncer import CREATE, PROGRAM, READ, SEARCH, account, answers, unused_port
+from tests.app.operations.test_pgbouncer import CREATE, PROGRAM, READ, SEARCH, account, unused_port, wait_for
 from tests.app.service import SECRET, Service, serving
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
@@ -52,7 +52,7 @@ def pooled(primary: Path, port: int) -> Iterator[None]:
         command, own = [str(PROGRAM), f"{place}/pgbouncer.ini"], account(str(primary))
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **own)
         try:
-            asyncio.run(answers(port))
+            wait_for(port)
             yield
         finally:
             process.kill()

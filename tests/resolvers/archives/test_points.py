@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 
 import asyncpg
@@ -58,9 +59,7 @@ def test_the_server_comes_back_as_it_was_at_a_moment_and_at_the_end_of_its_log(f
     moment = in_server(data_dir, "SELECT now()")
     history = in_server(data_dir, "SELECT history_id FROM installation")
     done(data_dir, "tenants", "create", "third")
-    last = in_server(data_dir, "SELECT pg_walfile_name(pg_switch_wal())")
-    with EmbeddedServer(data_dir):
-        wait(lambda: (log / last).exists())
+    archived(data_dir, log)
 
     refused = cairn(data_dir, "restore", str(files), "--wal", str(log), "--json")
     assert (refused.code, refused.error["code"]) == (1, "ARCHIVE_REFUSED")
@@ -81,6 +80,130 @@ def test_the_server_comes_back_as_it_was_at_a_moment_and_at_the_end_of_its_log(f
     assert (folder / "other" / "token-secret").exists() == (data_dir / "token-secret").exists()
     assert not (data_dir / "postgres.replaced").exists()
     assert not (data_dir / "restoring").exists()
+
+
+def test_a_moment_before_the_backup_is_refused(folder: Path) -> None:
+    """The files are of the moment when their copy was done; their log leads on from there, and not back."""
+    data_dir, files, log = folder / "data", folder / "files", folder / "log"
+    done(data_dir, "tenants", "create", "first")
+    with EmbeddedServer(data_dir):
+        began = in_server(data_dir, "SELECT now()")
+        done(data_dir, "backup", str(files), "--wal", str(log))
+    done(data_dir, "tenants", "create", "second")
+    for moment in ("2020-01-31T10:00Z", began):
+        early = cairn(data_dir, "restore", str(files), "--wal", str(log), "--until", moment, "--replace")
+        assert early.code == 1, early.out
+        assert "Give a later moment, or an earlier backup" in early.err
+    assert tenants(data_dir) == ["first", "second"]
+
+
+def test_a_moment_needs_the_log(folder: Path) -> None:
+    done(folder / "data", "tenants", "create", "first")
+    done(folder / "data", "backup", str(folder / "rows"))
+    done(folder / "data", "tenants", "create", "second")
+    ran = cairn(folder / "data", "restore", str(folder / "rows"), "--until", "2100-01-01", "--replace")
+    assert ran.code == 2
+    assert "--wal" in ran.err
+    assert tenants(folder / "data") == ["first", "second"]
+
+
+def test_files_and_their_log_are_verified_in_a_server_of_their_own(folder: Path) -> None:
+    data_dir, files, log = folder / "data", folder / "files", folder / "log"
+    done(data_dir, "tenants", "create", "first")
+    done(data_dir, "backup", str(files), "--wal", str(log))
+    done(data_dir, "tenants", "create", "second")
+    last = archived(data_dir, log)
+
+    found = orjson.loads(done(data_dir, "backup", "verify", str(files), "--wal", str(log), "--json").out)
+    assert found["isWhole"]
+    assert found["rows"] > 2
+    made = orjson.loads((files / "manifest.json").read_bytes())["created_at"]
+    assert datetime.fromisoformat(found["until"]) > datetime.fromisoformat(made)
+    refused = cairn(data_dir, "backup", "verify", str(files))
+    assert (refused.code, "Give --wal" in refused.err) == (1, True)
+
+    kept(log, last).write_bytes(kept(log, last).read_bytes()[:-100])
+    ran = cairn(data_dir, "backup", "verify", str(files), "--wal", str(log))
+    assert ran.code == 1, ran.out
+    assert tenants(data_dir) == ["first", "second"]
+
+
+def test_a_log_with_a_gap_is_told(folder: Path) -> None:
+    data_dir, files, log = folder / "data", folder / "files", folder / "log"
+    done(data_dir, "tenants", "create", "first")
+    done(data_dir, "backup", str(files), "--wal", str(log))
+    ended = []
+    for slug in ("second", "third"):
+        done(data_dir, "tenants", "create", slug)
+        ended.append(archived(data_dir, log))
+    kept(log, ended[0]).unlink()
+
+    ran = cairn(data_dir, "backup", "verify", str(files), "--wal", str(log), "--json")
+    found = orjson.loads(ran.out)
+    assert (ran.code, found["isWhole"], found["lacking"]) == (1, False, [ended[0]])
+    refused = cairn(data_dir, "restore", str(files), "--wal", str(log), "--replace")
+    assert (refused.code, ended[0] in refused.err) == (1, True)
+    done(data_dir, "restore", str(files), "--wal", str(log), "--until", found["until"], "--replace")
+    assert tenants(data_dir)[:1] == ["first"]
+
+
+def test_a_restore_elsewhere_leaves_the_log_to_the_server_whose_it_is(folder: Path) -> None:
+    data_dir, files, log = folder / "data", folder / "files", folder / "log"
+    done(data_dir, "tenants", "create", "first")
+    done(data_dir, "backup", str(files), "--wal", str(log))
+    moment = in_server(data_dir, "SELECT now()")
+    done(data_dir, "tenants", "create", "second")
+    archived(data_dir, log)
+    look = folder / "look"
+    for replace in ((), ("--replace",)):
+        done(look, "restore", str(files), "--wal", str(log), "--until", moment, *replace)
+        done(look, "tenants", "create", "looked")
+        in_server(look, "SELECT pg_switch_wal()")
+    done(data_dir, "tenants", "create", "third")
+    archived(data_dir, log)
+
+    assert not [*log.glob("*.history*")]
+    done(folder / "other", "restore", str(files), "--wal", str(log))
+    assert tenants(folder / "other") == ["first", "second", "third"]
+
+
+def test_the_log_goes_on_after_its_server_was_restored(folder: Path) -> None:
+    data_dir, files, log = folder / "data", folder / "files", folder / "log"
+    done(data_dir, "tenants", "create", "first")
+    done(data_dir, "backup", str(files), "--wal", str(log))
+    moment = in_server(data_dir, "SELECT now()")
+    done(data_dir, "tenants", "create", "second")
+    archived(data_dir, log)
+    done(data_dir, "restore", str(files), "--wal", str(log), "--until", moment, "--replace")
+    done(data_dir, "tenants", "create", "third")
+    archived(data_dir, log)
+
+    done(folder / "other", "restore", str(files), "--wal", str(log))
+    assert tenants(folder / "other") == ["first", "third"]
+
+
+def test_a_log_in_which_the_database_was_replaced_can_be_read(folder: Path) -> None:
+    data_dir, files, log = folder / "data", folder / "files", folder / "log"
+    done(data_dir, "tenants", "create", "first")
+    done(data_dir, "backup", str(files), "--wal", str(log))
+    done(data_dir, "backup", str(folder / "rows"))
+    for _ in range(3):
+        done(data_dir, "restore", str(folder / "rows"), "--replace")
+    archived(data_dir, log)
+    done(folder / "other", "restore", str(files), "--wal", str(log))
+    assert tenants(folder / "other") == ["first"]
+
+
+def archived(data_dir: Path, log: Path) -> str:
+    """End the segment that is written, and wait until the log has it. Return its name."""
+    with EmbeddedServer(data_dir):
+        last = in_server(data_dir, "SELECT pg_walfile_name(pg_switch_wal())")
+        wait(lambda: kept(log, last).exists())
+    return last
+
+
+def kept(log: Path, segment: str) -> Path:
+    return log / f"{segment}.gz"
 
 
 def test_a_restore_that_was_killed_between_its_renames_has_lost_nothing(folder: Path) -> None:

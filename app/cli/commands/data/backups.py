@@ -129,10 +129,11 @@ def not_embedded() -> Exception:
 
 
 @app.command("verify", epilog="Example: cairn backup verify ~/backups/monday --json")
-def verify(src: Source, as_json: AsJson = False) -> None:
+def verify(src: Source, wal: Wal = None, as_json: AsJson = False) -> None:
     """Check a backup. Restores it into a temporary server, compares all tables and repeats a sample of searches.
 
-    No other database is changed. Exits with 1 if the backup differs from what was backed up.
+    With --wal, reads the log to its end and every row instead. No other database is changed. Exits with 1 if the backup
+    differs from what was backed up.
     """
     import asyncio
 
@@ -141,8 +142,9 @@ def verify(src: Source, as_json: AsJson = False) -> None:
     from ...progress import progress
 
     with progress() as report:
-        found = asyncio.run(verify_backup(src.expanduser(), report))
+        found = asyncio.run(verify_backup(src.expanduser(), report, wal and wal.expanduser().absolute()))
     if as_json:
+        log = {"until": found.until, "lacking": found.lacking} if wal else {}
         show(
             {
                 "path": str(src),
@@ -153,15 +155,21 @@ def verify(src: Source, as_json: AsJson = False) -> None:
                 "questions": found.questions,
                 "brokenQuestions": [one["text"] for one in found.broken_questions],
                 "missing": found.missing,
+                **log,
             }
         )
     else:
-        say(f"{found.tables} tables with {found.rows:,} rows were restored; {len(found.broken_tables)} differ.")
-        say(f"{found.questions} searches were asked again; {len(found.broken_questions)} are answered otherwise.")
+        if wal:
+            say(f"{found.rows:,} rows of {found.tables} tables can be read. The log leads up to {found.until}.")
+        else:
+            say(f"{found.tables} tables with {found.rows:,} rows were restored; {len(found.broken_tables)} differ.")
+            say(f"{found.questions} searches were asked again; {len(found.broken_questions)} are answered otherwise.")
         for name in (*found.broken_tables, *(one["text"] for one in found.broken_questions)):
             say(f"not as it was: {name}")
         for what in found.missing:
             say(f"not restored: {what}")
+        for segment in found.lacking:
+            say(f"the log lacks {segment}: what was logged afterwards cannot be read")
     if not found.is_whole:
         raise typer.Exit(1)
 
@@ -191,6 +199,11 @@ def restore(
     """
     from db.archives.folder import Archive
 
+    if until is not None and wal is None:
+        raise typer.BadParameter(
+            "needs --wal, because a log alone knows other moments than its own", param_hint="--until"
+        )
+
     archive = Archive(src.expanduser())
     settings = read_settings()
 
@@ -204,8 +217,9 @@ def restore(
 
     check_secret(settings, archive.secret, replace=replace)
     missing: list[str] = []
+    goes_on = False
     if wal is not None:
-        restore_files(settings, archive, wal, until, replace=replace)
+        goes_on = restore_files(settings, archive, wal, until, replace=replace)
         with database(settings, creates=False) as dsn:
             record_event(dsn, "backup.restored", createdAt=archive.manifest.created_at, until=until)
     else:
@@ -218,14 +232,16 @@ def restore(
         return
     if wal is not None:
         say(f"The server is as it was at {until or 'the end of the log'}. Next: cairn migrate")
+        if not goes_on:
+            say("It does not go on with the log. To keep one: cairn backup DEST --wal DIR")
     else:
         say(f"{archive.manifest.rows:,} rows of {len(archive.manifest.tables)} tables are restored.")
     for what in missing:
         say(f"not restored: {what}")
 
 
-def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: str | None, *, replace: bool) -> None:
-    """Restore Cairn's own server to a point in time."""
+def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: str | None, *, replace: bool) -> bool:
+    """Restore Cairn's own server to a point in time. Return whether it goes on with the log."""
     from datetime import UTC, datetime
 
     from db.archives.folder import ArchiveRefused
@@ -241,7 +257,9 @@ def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: st
         raise ArchiveRefused(f"{server.cluster} exists. Use --replace to overwrite its data.")
     server.data_dir.mkdir(parents=True, exist_ok=True)
     at = None if until is None else datetime.fromisoformat(until)
-    restore_to(server, archive, wal.expanduser().absolute(), at and (at if at.tzinfo else at.replace(tzinfo=UTC)))
+    return restore_to(
+        server, archive, wal.expanduser().absolute(), at and (at if at.tzinfo else at.replace(tzinfo=UTC))
+    )
 
 
 def check_secret(settings: "Settings", secret: bytes | None, *, replace: bool) -> None:
