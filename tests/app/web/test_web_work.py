@@ -100,7 +100,7 @@ async def test_a_reviewer_reads_why_and_accepts(
     assert done.headers["location"] == f"/wiki/{owner}/topic/harbour"
     assert "Low at seven" in (await person.get(done.headers["location"])).text
     again = await person.post(f"/accept/{owner}/{id}", data={"reason": ""}, headers=SAME)
-    assert (again.status_code, "not open any more" in again.text) == (409, True)
+    assert (again.status_code, "no longer open" in again.text) == (409, True)
     assert f"/proposal/{owner}/{id}" in (await person.get(f"/proposals/{owner}?status=accepted")).text
 
 
