@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Iterator
 from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
@@ -17,6 +18,7 @@ from resolvers.errors import Unavailable
 from resolvers.proposals.gate import Policy
 from resolvers.sync.folder import KEPT
 from resolvers.sync.syncing import sync_folder
+from tests.connections import IDLE
 from tests.resolvers.sync.killed import sync_until
 from tests.resolvers.sync.sides import QUIET, ReviewedSides, TwoSides
 from tests.resolvers.sync.test_reviewed import set_policy
@@ -24,6 +26,13 @@ from tests.wiki import Wiki
 
 KILLS = 32
 OPERATIONS = 6
+
+
+@pytest.fixture(autouse=True)
+def reuses_connections() -> Iterator[None]:
+    """Let each sync open connections of its own, which are told from those of others."""
+    with IDLE.left_out():
+        yield
 
 
 async def test_a_sync_is_killed_at_any_step(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
