@@ -9,7 +9,8 @@ from content.limits import SUMMARY
 from content.names import normalise
 from content.rollups import first_sentence
 from content.templates import TEMPLATES
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.sql import statements
 from resolvers.errors import Unavailable
 from resolvers.jobs.queue import Job, advance, finish, follow_up

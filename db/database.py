@@ -1,22 +1,17 @@
 """A database of pools on Postgres: one read whose answer is JSON bytes, single statements, and transactions."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
-from types import TracebackType
-from typing import Any, NamedTuple, TypeVar
-from uuid import UUID
+from typing import Any, NamedTuple
 
 import asyncpg
-import orjson
-
-from observability.trace import span
 
 from .answers import read_answer, read_answer_anew
 from .blob_folder import BlobFolder
 from .breaker import ANSWER_TIMEOUT, Breaker, Probe
-from .committing import committing
+from .connection import Connection, acquire, prepare_connection, require_open, transacting, warm
 from .explaining import Explaining, generic_plan
 from .migrate import oldest_revision
 from .pool import POOL_TIMEOUT, Pool
@@ -24,18 +19,12 @@ from .pooler import FORGOTTEN, check_statements, forgotten_statements, is_pooled
 from .replicas.replica import Replica
 from .replicas.replicas import Replicas, ReplicaSettings, SingleReads
 from .replicas.routing import close_route
-from .sql import Statement, statements
 
-Row = Mapping[str, Any]
-T = TypeVar("T")
 NO_REPLICAS = ReplicaSettings()
 ONE_PLAN = {"plan_cache_mode": "force_generic_plan"}
-# asyncpg asks about each type of array when it first meets it: better of all, and before anybody waits for a write.
-ARRAYS = "SELECT $1::uuid[], $2::text[], $3::integer[], $4::smallint[], $5::float8[], $6::tsquery[], $7::jsonb[]"
 HAS_CITUS = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"
 CONDITION = """SELECT version_num AS revision, current_setting('transaction_read_only') = 'on' AS is_read_only
 FROM alembic_version"""
-WARMING = statements("operations/warming")
 
 
 class Database:
@@ -274,145 +263,3 @@ class PoolFacts(NamedTuple):
 
 def facts(pool: Pool) -> PoolFacts:
     return PoolFacts(pool.total, len(pool.idle), len(pool.waiting))
-
-
-def require_open(part: T | None) -> T:
-    if part is None:
-        raise RuntimeError("the database is not open")
-    return part
-
-
-class acquire:
-    """Acquire a connection for the length of a block. Each write passes here: a generator would take longer."""
-
-    __slots__ = ("connection", "pool")
-
-    def __init__(self, pool: Pool | None) -> None:
-        self.pool = require_open(pool)
-
-    async def __aenter__(self) -> asyncpg.Connection:
-        self.connection = await self.pool.check_out()
-        return self.connection
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        self.pool.release(self.connection, error)
-
-
-class transacting:
-    """Acquire a connection with a transaction in it for the length of a block."""
-
-    __slots__ = ("acquired", "committing", "first")
-
-    def __init__(self, pool: Pool | None, first: str = "") -> None:
-        self.acquired, self.first = acquire(pool), first
-
-    async def __aenter__(self) -> "Connection":
-        connection = await self.acquired.__aenter__()
-        self.committing = committing(connection, self.first)
-        try:
-            last = await self.committing.__aenter__()
-            return Connection(connection, last, self.committing.begun)
-        except BaseException as error:
-            await self.acquired.__aexit__(type(error), error, error.__traceback__)
-            raise
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        try:
-            await self.committing.__aexit__(kind, error, at)
-        except BaseException as failed:
-            await self.acquired.__aexit__(type(failed), failed, failed.__traceback__)
-            raise
-        await self.acquired.__aexit__(kind, error, at)
-
-
-class Connection:
-    """Runs statements by their parameter names."""
-
-    known: Mapping[str, Any] = {}
-    """Values that each statement is given besides its own."""
-    restrict: "Callable[[Statement, Mapping[str, Any]], tuple[Statement, Mapping[str, Any]]] | None" = None
-    """What makes of a statement one that reads only what the caller may: see db.restricted."""
-
-    def __init__(self, raw: asyncpg.Connection, last: list[str] | None = None, begun: str = "") -> None:
-        """Wrap a connection. In a transaction, `last` is what will be sent along with the COMMIT, and `begun` how its
-        first statement ended, as Postgres says it: `SELECT 1`."""
-        self.raw, self.last, self.begun = raw, last, begun
-
-    def arguments(self, statement: Statement, values: Mapping[str, Any]) -> list[Any]:
-        return statement.arguments({**self.known, **values})
-
-    def apply_restriction(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
-        """Return the statement, and its values, as the caller of this connection may have it answered."""
-        return (statement, values) if self.restrict is None else self.restrict(statement, values)
-
-    async def all(self, statement: Statement, **given: Any) -> list[Row]:
-        statement, values = self.apply_restriction(statement, given)
-        with span("sql", statement.sql):
-            rows: list[Row] = await self.raw.fetch(statement.sql, *self.arguments(statement, values))
-        return rows
-
-    async def one(self, statement: Statement, **given: Any) -> Row | None:
-        statement, values = self.apply_restriction(statement, given)
-        with span("sql", statement.sql):
-            row: Row | None = await self.raw.fetchrow(statement.sql, *self.arguments(statement, values))
-        return row
-
-    async def all_of_each(self, statement: Statement, each: Iterable[Mapping[str, Any]]) -> list[Row]:
-        """Return the rows of the same statement for many values, in one round trip."""
-        read = [self.apply_restriction(statement, values) for values in each]
-        statement = read[0][0] if read else statement
-        with span("sql", statement.sql):
-            rows: list[Row] = await self.raw.fetchmany(
-                statement.sql, [self.arguments(statement, values) for _, values in read]
-            )
-        return rows
-
-    async def value(self, statement: Statement, **given: Any) -> Any:
-        statement, values = self.apply_restriction(statement, given)
-        with span("sql", statement.sql):
-            return await self.raw.fetchval(statement.sql, *self.arguments(statement, values))
-
-    async def run(self, statement: Statement, **values: Any) -> int:
-        """Run a statement and return the number of rows it touched."""
-        with span("sql", statement.sql):
-            status: str = await self.raw.execute(statement.sql, *self.arguments(statement, values))
-        return int(status.rpartition(" ")[2])
-
-    def finally_run(self, statement: Statement, **values: str) -> None:
-        """Send a statement along with the COMMIT, without a round trip of its own. Only inside of a transaction."""
-        if self.last is None:
-            raise RuntimeError("there is no transaction to end")
-        self.last.append(statement.render(values))
-
-    async def each(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Run the same statement for many rows, in one round trip."""
-        with span("sql", statement.sql):
-            await self.raw.executemany(statement.sql, [self.arguments(statement, row) for row in rows])
-
-
-async def prepare_connection(connection: asyncpg.Connection) -> None:
-    """Set the codecs: json comes as bytes to be passed on; jsonb is a document to be looked at."""
-    await connection.set_type_codec("json", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
-    await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=document, decoder=orjson.loads)
-    await connection.fetchval(ARRAYS, *[[]] * 7)
-
-
-async def warm(connection: asyncpg.Connection) -> None:
-    """Run what takes a connection to Citus long for the first time: it loads the catalogue and calls the workers."""
-    for statement in WARMING.values():
-        await connection.execute(statement.sql, *statement.arguments({"tenant_id": UUID(int=0)}))
-
-
-def document(value: Any) -> str:
-    return orjson.dumps(value, default=json_default).decode()
-
-
-def json_default(value: Any) -> str:
-    """Return the text of an id, which the driver returns in a class of its own."""
-    if isinstance(value, UUID):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} is no JSON")

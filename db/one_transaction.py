@@ -8,7 +8,8 @@ from typing import Any
 import asyncpg
 
 from .committing import savepoint
-from .database import Connection, Database
+from .connection import Connection
+from .database import Database
 from .pool import IN_DOUBT
 
 

@@ -12,7 +12,8 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from .database import Connection, Database
+from .connection import Connection
+from .database import Database
 from .one_transaction import OneTransaction
 from .scope import Role, Scope
 from .sql import NAMED, PARAMETER, Statement, parse_statement, statements, strip_comments, tables_of, texts

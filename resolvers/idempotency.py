@@ -12,7 +12,8 @@ from uuid import UUID
 
 import orjson
 
-from db.database import Connection, Database
+from db.connection import Connection
+from db.database import Database
 from db.one_transaction import OneTransaction
 from db.replicas.routing import record_commit
 from db.restricted import restricted, unrestricted

@@ -5,7 +5,7 @@ from enum import IntEnum
 from typing import Final
 from uuid import UUID
 
-from db.database import Connection
+from db.connection import Connection
 from db.restricted import find_withheld, restriction_of
 from db.scope import Role, Scope
 from db.sql import statements

@@ -22,7 +22,8 @@ from hypothesis import HealthCheck, settings
 
 import migrations.distribute
 import resolvers.jobs.queue
-from db.database import Database, prepare_connection
+from db.connection import prepare_connection
+from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
 from tests.citus import Cluster, Copies, Kept, in_database

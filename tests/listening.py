@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import asyncpg
 
-from db.database import Database, acquire
+from db.connection import acquire
+from db.database import Database
 
 OF_THE_DRIVER = ("typeinfo_tree", "current_setting('jit')")
 """It asks once what arrays and records consist of: that is not of the product."""

@@ -22,7 +22,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from db.database import ONE_PLAN, prepare_connection
+from db.connection import prepare_connection
+from db.database import ONE_PLAN
 from db.sql import HEADER, Statement, parse_statement
 
 from .recording import Recorded, Sent, load

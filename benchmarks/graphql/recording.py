@@ -11,7 +11,8 @@ from uuid import UUID
 import asyncpg
 from rich.progress import track
 
-from db.database import Database, acquire
+from db.connection import acquire
+from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.context import Context

@@ -8,7 +8,7 @@ from content.markdown.links import find_links, page_link, title_link
 from content.markdown.sections import Section
 from content.rollups import rollup_line
 from content.search.words import words
-from db.database import Row
+from db.connection import Row
 from db.sql import statements
 from resolvers.links.targets import resolve
 from resolvers.model import outline

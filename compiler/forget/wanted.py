@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 
 from content.search.words import words
-from db.database import Row
+from db.connection import Row
 
 from ..planner import SourceText
 from ..quoting import mark

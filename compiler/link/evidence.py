@@ -8,7 +8,7 @@ from uuid import UUID
 import orjson
 
 from content.names import normalise
-from db.database import Row
+from db.connection import Row
 from db.sql import statements
 from resolvers.links.references import CO_MENTION, Reference
 from resolvers.transactions.writer import Writer

@@ -12,7 +12,8 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import NamedTuple
 from uuid import UUID
 
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.scope import Scope
 from resolvers.transactions.transaction import read_connection
 from resolvers.transactions.writer import Writer

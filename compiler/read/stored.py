@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from db.database import Row
+from db.connection import Row
 from db.sql import statements
 from resolvers.transactions.writer import Writer
 

@@ -14,7 +14,7 @@ from content.claims import claims
 from content.claims.contradictions import disagree, is_plain
 from content.markdown.sections import Section
 from content.search.words import words
-from db.database import Row
+from db.connection import Row
 from db.ids import new_id
 from db.sql import statements
 from resolvers.pages.contradictions import digest

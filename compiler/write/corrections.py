@@ -19,7 +19,7 @@ from content.claims.claims import Statement
 from content.claims.corrections import Verdict, densities, judge, may_correct
 from content.markdown.sections import Section
 from content.search.words import words
-from db.database import Row
+from db.connection import Row
 from db.ids import new_id
 from db.sql import statements
 from lib.threads import read_in_thread

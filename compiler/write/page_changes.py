@@ -17,7 +17,7 @@ from content.claims.corrections import Verdict
 from content.limits import ALIASES, TAGS
 from content.names import normalise
 from content.templates import TEMPLATES
-from db.database import Row
+from db.connection import Row
 from lib.threads import read_in_thread
 from resolvers.errors import BadInput
 from resolvers.model import outline

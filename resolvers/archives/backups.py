@@ -15,7 +15,7 @@ from db.archives.catalogue import describe_server, list_indexes
 from db.archives.copying import Report, connect, copy_out, copy_tables_out, snapshot
 from db.archives.folder import SECRET, Archive, ArchiveRefused, Manifest, writing_archive
 from db.blob_folder import BlobFolder
-from db.database import prepare_connection
+from db.connection import prepare_connection
 from db.embedded import EmbeddedServer
 from db.migrate import current_revision, revisions
 

@@ -15,7 +15,8 @@ import asyncpg
 from db.archives.catalogue import Table, describe_server, list_tables, quoted
 from db.archives.copying import connect
 from db.blob_folder import BlobFolder
-from db.database import Connection, Database, Row, prepare_connection
+from db.connection import Connection, Row, prepare_connection
+from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements

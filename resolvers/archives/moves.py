@@ -15,7 +15,7 @@ from db.archives.catalogue import TENANT, Table, list_tables, quoted
 from db.archives.copying import WRITTEN_ALIKE, Report, connect, copy_out, copy_tables_in, copy_tables_out, snapshot
 from db.archives.folder import Archive, ArchiveBroken, ArchiveRefused, Manifest, writing_archive
 from db.blob_folder import BlobFolder
-from db.database import Connection
+from db.connection import Connection
 from db.migrate import current_revision
 from db.sql import statements
 

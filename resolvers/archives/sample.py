@@ -5,7 +5,7 @@ from uuid import UUID
 
 import asyncpg
 
-from db.database import Connection
+from db.connection import Connection
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 

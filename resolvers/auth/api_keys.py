@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from content.limits import CALLED
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements

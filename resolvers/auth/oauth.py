@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from content.limits import AUTHOR
-from db.database import Connection, Database, Row
+from db.connection import Connection, Row
+from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements

@@ -9,7 +9,8 @@ from uuid import UUID
 from content.languages import LANGUAGES, find_configuration
 from content.limits import CALLED
 from content.names import is_slug
-from db.database import Connection, Database, Row
+from db.connection import Connection, Row
+from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements

@@ -16,7 +16,8 @@ import asyncpg
 
 from content.search.search_query import SearchQuery
 from content.search.words import words
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.replicas.routing import on_the_primary
 from db.scope import Scope
 from db.sql import Statement, statements

@@ -9,7 +9,8 @@ from uuid import UUID
 
 import asyncpg
 
-from db.database import Connection, Database, Row
+from db.connection import Connection, Row
+from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 

@@ -9,7 +9,8 @@ from hashlib import sha256
 from typing import Any
 
 from content.limits import ATTACHMENT
-from db.database import Connection, Database
+from db.connection import Connection
+from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 

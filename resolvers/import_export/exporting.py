@@ -14,7 +14,8 @@ from content.markdown.sections import slugs
 from content.names import normalise
 from content.notes.notes import BadNote, Note, from_fields
 from content.values import format_moment
-from db.database import Connection, Database, Row
+from db.connection import Connection, Row
+from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 

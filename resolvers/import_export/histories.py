@@ -9,7 +9,8 @@ import orjson
 
 from content.notes.records import RevisionRecord
 from content.values import BadNote
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import inserting, statements

@@ -24,7 +24,8 @@ from content.names import normalise
 from content.notes.logseq import file_page_name, journal_day, journal_title
 from content.notes.note_texts import inline_tags, to_markdown, to_record
 from content.notes.notes import Note, from_record
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 

@@ -13,7 +13,8 @@ from content.markdown.sections import parse
 from content.names import NoSlug, normalise, section_slug, slugify
 from content.notes.notes import Note
 from content.templates import TEMPLATES
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements

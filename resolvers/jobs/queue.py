@@ -13,7 +13,8 @@ from uuid import UUID
 
 import asyncpg
 
-from db.database import Connection, Database, Row
+from db.connection import Connection, Row
+from db.database import Database
 from db.ids import new_id
 from db.scope import Role, Scope
 from db.sql import statements

@@ -7,7 +7,8 @@ from itertools import groupby
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.scope import Scope
 
 from .. import validation

@@ -9,7 +9,8 @@ from uuid import UUID
 
 from content.claims.correction_forms import RENAMED
 from content.templates import REQUIRED
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.scope import Scope
 from db.sql import Statement, parse_statement, texts
 from db.tables import PAGE_TYPES

@@ -12,7 +12,8 @@ import orjson
 
 from content.markdown.links import title_link
 from content.rollups import rollup_line
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 from db.tables import PAGE_TYPES

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from content.limits import TITLE
 from content.markdown.links import Target
-from db.database import Row
+from db.connection import Row
 from db.ids import new_id, numbered_ids
 from db.scope import ActorKind
 from db.sql import statements

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from content.limits import SLUG
 from content.names import compose, is_slug
-from db.database import Connection, Database, Row
+from db.connection import Connection, Row
+from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 from db.tables import PAGE_TYPES

@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 
 from content.markdown.sections import Section, render
-from db.database import Row
+from db.connection import Row
 from db.sql import statements
 
 from ..transactions.writer import Writer

@@ -13,7 +13,8 @@ from uuid import UUID
 
 from content.claims import claims
 from content.limits import REASON
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements

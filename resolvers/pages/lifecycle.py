@@ -8,7 +8,8 @@ from uuid import UUID
 from content.limits import ALIASES_PER_CALL, EDIT_SUMMARY, RELATED
 from content.names import normalise
 from content.sensitivity import level_of
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 from lib.threads import read_in_thread

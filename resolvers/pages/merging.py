@@ -11,7 +11,8 @@ from content.claims.correction_forms import RENAMED
 from content.limits import SLUG, TAGS
 from content.markdown.sections import Section
 from content.sensitivity import stricter
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements

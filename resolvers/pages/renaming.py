@@ -11,7 +11,8 @@ from content.limits import EDIT_SUMMARY
 from content.markdown.links import Target, can_be_linked, rename_links
 from content.markdown.sections import Section
 from content.names import NoSlug, is_slug, normalise, slugify
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.ids import new_id
 from db.one_transaction import OneTransaction
 from db.restricted import unrestricted

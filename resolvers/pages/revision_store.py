@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from content.edits.differences import Delta, apply_delta, delta
-from db.database import Connection, Row
+from db.connection import Connection, Row
 from db.scope import Scope
 from db.sql import statements
 from lib.threads import read_in_thread

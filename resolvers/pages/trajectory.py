@@ -11,7 +11,7 @@ from content.limits import SLUG, TITLE
 from content.markdown.links import title_link
 from content.markdown.sections import Section
 from content.sensitivity import stricter
-from db.database import Row
+from db.connection import Row
 from db.ids import new_id
 from db.sql import statements
 

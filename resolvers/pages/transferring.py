@@ -10,7 +10,8 @@ from content.markdown.html import attachments_in
 from content.markdown.links import Target, readdress_links
 from content.markdown.sections import Section
 from content.names import normalise
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements

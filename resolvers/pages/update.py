@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from content.markdown.sections import Section
-from db.database import Row
+from db.connection import Row
 from db.sql import statements
 from lib.threads import read_in_thread
 

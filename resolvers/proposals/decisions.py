@@ -10,7 +10,8 @@ from uuid import UUID
 
 from content.edits.merging import merge_texts
 from content.limits import BODY, EDIT_SUMMARY
-from db.database import Connection, Database, Row
+from db.connection import Connection, Row
+from db.database import Database
 from db.ids import new_id
 from db.one_transaction import OneTransaction
 from db.scope import Actor, ActorKind, Review, Role, Scope, Terms

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from content.sensitivity import FIELD, MOST, find_levels, level_of, strictest
-from db.database import Row
+from db.connection import Row
 from db.sql import statements
 
 from ..subscriptions.changes import ChangeKind, announce_proposal

@@ -27,7 +27,8 @@ from content.context_pack import (
 from content.names import normalise
 from content.search.snippets import Snippet
 from content.search.words import words
-from db.database import Connection, Database, Row
+from db.connection import Connection, Row
+from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 from lib.threads import run_in_thread

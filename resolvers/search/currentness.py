@@ -10,7 +10,7 @@ from uuid import UUID
 from content.claims.corrections import Verdict, holds_now, judge, says_instead, takes_back
 from content.search.passages import sentences
 from content.search.words import words
-from db.database import Row
+from db.connection import Row
 
 from .interpretation import ReadQuery
 

@@ -14,7 +14,7 @@ from uuid import UUID
 from content.languages import COMPOUNDING, common_words
 from content.names import normalise
 from content.search.words import ANALYSER, ANALYSERS, spans, whole_words, words
-from db.database import Connection, Row
+from db.connection import Connection, Row
 from db.scope import Scope
 from db.sql import statements
 from lib.threads import read_in_thread

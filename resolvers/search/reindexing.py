@@ -12,7 +12,8 @@ from uuid import UUID
 
 from content.languages import language_of
 from content.search.words import ANALYSER
-from db.database import Connection, Database, Row
+from db.connection import Connection, Row
+from db.database import Database
 from db.measuring import measure
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from content.search.words import ANALYSERS
-from db.database import Connection, Database, Row
+from db.connection import Connection, Row
+from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 

@@ -10,7 +10,8 @@ from uuid import UUID
 
 from content.search.search_query import SearchQuery, without_exclusions
 from content.search.words import ANALYSERS
-from db.database import Connection, Database, Row
+from db.connection import Connection, Row
+from db.database import Database
 from db.scope import Scope
 
 from ..auth.owners import find_owner

@@ -10,7 +10,8 @@ import orjson
 
 from content.search.search_query import SearchQuery
 from content.search.snippets import Snippet
-from db.database import Connection, Database, Row
+from db.connection import Connection, Row
+from db.database import Database
 from db.scope import Scope
 
 from ..embeddings.fusion import is_meant, near_passages, with_meaning

@@ -7,7 +7,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from content.search.snippets import Snippet, candidates, choose
-from db.database import Connection, Row
+from db.connection import Connection, Row
 from db.scope import Scope
 from db.sql import statements
 from lib.threads import read_in_thread

@@ -16,7 +16,8 @@ from content.search.search_query import SearchQuery, without_exclusions, without
 from content.search.snippets import Snippet
 from content.search.times import find_times, names_no_time
 from content.search.words import ANALYSERS, words
-from db.database import Connection, Database, Row
+from db.connection import Connection, Row
+from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 from lib.threads import read_in_thread, run_in_thread

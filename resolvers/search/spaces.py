@@ -6,7 +6,8 @@ from uuid import UUID
 
 from content.limits import CALLED
 from content.names import is_slug
-from db.database import Connection, Database, Row
+from db.connection import Connection, Row
+from db.database import Database
 from db.scope import Role, Scope
 from db.sql import statements
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from content.markdown.attachments import file_key, likely_paths, media_type, picture_size
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 

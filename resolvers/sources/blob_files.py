@@ -10,7 +10,8 @@ from typing import Any
 from uuid import UUID
 
 from db.blob_folder import BlobFolder
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.restricted import pooled, unrestricted
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from math import ceil
 
 from content.names import normalise
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.scope import Scope
 from db.sql import statements
 

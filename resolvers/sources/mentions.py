@@ -8,7 +8,8 @@ from uuid import UUID
 
 from content.limits import QUOTE
 from content.names import normalise
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import inserting, statements

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from db.blob_folder import BlobFolder
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.scope import Role, Scope
 from db.sql import statements
 

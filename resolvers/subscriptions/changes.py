@@ -9,7 +9,7 @@ from uuid import UUID
 
 import orjson
 
-from db.database import Connection
+from db.connection import Connection
 from db.sql import statements
 
 NOTIFY = statements("webhooks/changes")["notify"]

@@ -12,7 +12,8 @@ from content.markdown.sections import parse, render
 from content.names import NoSlug, normalise, slugify
 from content.notes.notes import Note, check_size
 from content.sensitivity import FIELD
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.restricted import restricted
 from db.scope import Scope
 from db.sql import statements

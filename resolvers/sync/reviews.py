@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.restricted import restricted
 from db.scope import Scope
 from db.sql import statements

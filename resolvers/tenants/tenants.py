@@ -6,7 +6,8 @@ from uuid import UUID
 
 from content.limits import CALLED
 from content.names import is_slug
-from db.database import Connection, Database, Row
+from db.connection import Connection, Row
+from db.database import Database
 from db.ids import new_id
 from db.scope import Actor
 from db.sql import statements

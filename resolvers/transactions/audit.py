@@ -14,7 +14,8 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from db.database import Connection, Database
+from db.connection import Connection
+from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind
 from db.sql import statements

@@ -15,7 +15,8 @@ from weakref import WeakKeyDictionary
 
 import asyncpg
 
-from db.database import Connection, Database
+from db.connection import Connection
+from db.database import Database
 from db.one_transaction import OneTransaction
 from db.restricted import pooled, unrestricted
 from db.scope import Scope

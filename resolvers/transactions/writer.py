@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
-from db.database import Connection, Row
+from db.connection import Connection, Row
 from db.ids import new_id
 from db.scope import Scope
 from db.sql import Statement, combine, is_independent, tables_of

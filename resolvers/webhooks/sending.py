@@ -17,7 +17,8 @@ from uuid import UUID
 
 import orjson
 
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from db.ids import new_id
 from db.sql import statements
 

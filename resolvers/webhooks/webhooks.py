@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from content.sensitivity import LEVELS, USUAL
-from db.database import Connection, Database, Row
+from db.connection import Connection, Row
+from db.database import Database
 from db.ids import new_id
 from db.scope import Actor
 from db.sql import statements

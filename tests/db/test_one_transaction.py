@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 import asyncpg
 import pytest
 
-from db.database import Connection, Database
+from db.connection import Connection
+from db.database import Database
 from db.one_transaction import OneTransaction
 from db.sql import Statement
 

@@ -9,7 +9,8 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from db.database import Database, Row
+from db.connection import Row
+from db.database import Database
 from resolvers.auth.owners import find_owner
 from resolvers.errors import CairnError, Unavailable
 from resolvers.search.index import has_unsearchable

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from compiler.compiler import Compiler
     from compiler.metrics import Metrics
-    from db.database import Database, Row
+    from db.connection import Row
+    from db.database import Database
     from db.scope import Scope
     from resolvers.sources.held_names import HeldName
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from db.access import readable
-from db.database import Connection, Database
+from db.connection import Connection
+from db.database import Database
 from db.ids import new_id
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import Statement

@@ -2,7 +2,7 @@
 
 import pytest
 
-from db.database import Connection
+from db.connection import Connection
 from resolvers.pages.lifecycle import archive_scope
 from tests.wiki import Wiki
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import asyncpg
 import pytest
 
-from db.database import Connection
+from db.connection import Connection
 from db.ids import new_id
 from db.scope import Role
 from db.sql import statements

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from db.database import Connection
+from db.connection import Connection
 from db.one_transaction import OneTransaction
 from db.scope import Actor, ActorKind, Role, Scope, Terms
 from resolvers.auth.owners import WikiSettings, update_wiki_settings

@@ -8,7 +8,7 @@ import asyncpg
 import orjson
 import pytest
 
-from db.database import acquire
+from db.connection import acquire
 from db.pool import Pool
 from resolvers.context import Context
 from resolvers.model.drafts import PageDraft

@@ -17,7 +17,8 @@ import orjson
 import pytest
 from graphql import GraphQLField
 
-from db.database import Connection, Database
+from db.connection import Connection
+from db.database import Database
 from db.one_transaction import OneTransaction
 from db.scope import Scope
 from observability.trace import REQUEST_TRACE, RequestTrace

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from uuid import UUID
 
-    from db.database import Database, Row
+    from db.connection import Row
+    from db.database import Database
     from db.scope import Scope
 
 T = TypeVar("T")

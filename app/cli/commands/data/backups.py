@@ -341,7 +341,7 @@ def record_event(dsn: str, event: str, subject: object = None, **detail: Any) ->
     import asyncpg
 
     from db.archives.copying import connect
-    from db.database import Connection, prepare_connection
+    from db.connection import Connection, prepare_connection
     from resolvers.transactions.audit import MACHINE, OPERATORS_LOG, Event, audit
 
     async def work(dsn: str) -> None:

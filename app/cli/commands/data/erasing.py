@@ -12,7 +12,8 @@ from ..admin import owners, tenants
 from .backups import database, run_on_database
 
 if TYPE_CHECKING:
-    from db.database import Database, Row
+    from db.connection import Row
+    from db.database import Database
     from resolvers.archives.erasing import Erased
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Count the rows that would be erased, without erasing them.")]
