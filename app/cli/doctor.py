@@ -284,8 +284,9 @@ async def replica(name: str, dsn: str, most: float, primary: asyncpg.Connection)
 
 async def pooler(settings: Settings, dsn: str) -> list[Finding]:
     """Return which setting a pooler lacks, or Cairn because of it; nothing where there is none."""
-    told = {"statement_timeout": settings.statement_timeout, "statement_cache": settings.statement_cache}
-    database = Database(dsn, size=1, **told)  # type: ignore[arg-type]
+    database = Database(
+        dsn, size=1, statement_timeout=settings.statement_timeout, statement_cache=settings.statement_cache
+    )
     try:
         await ask_server(dsn, database.open())
         if not database.is_pooled:

@@ -24,8 +24,8 @@ class Intake:
 
     A pass handles everything that is ready, and timers and other clients wait for its end.
 
-    The garbage collector is called here too. By itself it begins when there are more new objects than gone ones: in a
-    steady stream of requests that is seldom, and it then looks at those of every request that waits.
+    The garbage collector is called here too, to look at the objects of these requests only. By itself it would begin
+    when there are many more new objects than gone ones, and look at those of every request that waits.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Intake:
 
 
 NEW = 700  # new objects, as usual in Python: the command line has it collect more seldom while it imports
-SELDOM = 1_000  # collections of the youngest objects before one of the next: Intake and lib/lru.py ask for those
+SELDOM = 1_000  # collections of generation 0 before one of generation 1 begins by itself
 NEVER = 1_000_000_000
 EVERY = 60.0  # seconds between two looks at everything
 FEW = 100  # requests: a thousand that wait are 200,000 objects, and take it 100 ms and more
