@@ -97,24 +97,6 @@ def error_at(position: int, error: CairnError) -> UserError:
     return UserError(message=error.message, code=error.code, field=path)
 
 
-@strawberry.input(
-    description=("Source to add. Sources are immutable: different content under the same ref becomes a new version.")
-)
-class AddWikiSourceInput(InWiki):
-    kind: WikiSourceKind = strawberry.field(description="Kind of the source.")
-    ref: str = strawberry.field(
-        description="Name of the source in the system that it comes from. Unique for each kind."
-    )
-    content: str = strawberry.field(description="Content of the source.")
-    title: str | None = strawberry.field(default=None, description="Title of the source.")
-    captured_at: datetime | None = strawberry.field(
-        default=None, description="Time at which the source was captured. Defaults to now."
-    )
-    metadata: JSON | None = strawberry.field(
-        default=None, description="Metadata such as place, time and tags, as an object that is stored unchanged."
-    )
-
-
 @strawberry.input(description="Source of a batch.")
 class WikiSourceInput:
     kind: WikiSourceKind = strawberry.field(description="Kind of the source.")
@@ -129,6 +111,12 @@ class WikiSourceInput:
     metadata: JSON | None = strawberry.field(
         default=None, description="Metadata such as place, time and tags, as an object that is stored unchanged."
     )
+
+
+@strawberry.input(
+    description="Source to add. Sources are immutable: different content under the same ref becomes a new version."
+)
+class AddWikiSourceInput(WikiSourceInput, InWiki): ...
 
 
 @strawberry.input(description="Sources to add, 100 at most.")
