@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.graphiql.assets import ASSETS, missing
+from tests.test_licenses import needed
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -82,6 +83,44 @@ def test_a_wheel_without_graphiql_and_without_npm_is_refused(tmp_path: Path) -> 
     assert "npm is not on this machine" in built.stderr
     assert "CAIRN_WHEEL_WITHOUT_GRAPHIQL=1" in built.stderr
     assert not list(tmp_path.glob("dist/*.whl"))
+
+
+NEEDING_EXTRAS = {"app.observability.otlp"} | {
+    f"compiler.models.{name}" for name in ("asking", "judge", "models", "planner", "writer")
+}
+IMPORT_ALL = """
+import importlib, pkgutil, sys
+
+for package in map(importlib.import_module, sys.argv[1:]):
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        try:
+            importlib.import_module(module.name)
+        except ModuleNotFoundError:
+            print(module.name)
+"""
+
+
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with links to the files that an installation without extras has, and to no others."""
+    folder = tmp_path_factory.mktemp("libraries")
+    for package in needed(PROJECT["project"]["name"], (), {}):
+        for file in package.files or []:
+            if ".." not in file.parts and file.suffix != ".pth":
+                link = folder / file
+                link.parent.mkdir(parents=True, exist_ok=True)
+                link.symlink_to(Path(str(file.locate())))
+    return folder
+
+
+def test_an_installation_without_extras_imports_every_module_but_those_that_need_them(libraries: Path) -> None:
+    """The image and `make demo` are such installations; this one has the extras of developers."""
+    environment = {**os.environ, "PYTHONPATH": f"{libraries}{os.pathsep}{ROOT}"}
+    # -S: without the folder of libraries that this Python has.
+    command = [sys.executable, "-S", "-c", IMPORT_ALL, *sorted(PACKAGES - {"migrations"})]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert {*done.stdout.split()} == NEEDING_EXTRAS
 
 
 def test_no_other_distribution_owns_a_package_of_ours() -> None:

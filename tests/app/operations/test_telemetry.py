@@ -15,8 +15,9 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode, format_trace_id
 
+from app.observability.otlp import resource
 from app.observability.slow_operations import document_hash
-from app.observability.telemetry import Telemetry, resource, telemetry
+from app.observability.telemetry import Telemetry, telemetry
 from app.settings import telemetry_wanted
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
@@ -30,8 +31,8 @@ def exported(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
     """Traces are wanted, and kept here instead of being sent."""
     kept = InMemorySpanExporter()
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:9/v1/traces")
-    monkeypatch.setattr("opentelemetry.exporter.otlp.proto.http.trace_exporter.OTLPSpanExporter", lambda: kept)
-    monkeypatch.setattr("opentelemetry.sdk.trace.export.BatchSpanProcessor", SimpleSpanProcessor)
+    monkeypatch.setattr("app.observability.otlp.OTLPSpanExporter", lambda: kept)
+    monkeypatch.setattr("app.observability.otlp.BatchSpanProcessor", SimpleSpanProcessor)
     return kept
 
 
@@ -118,7 +119,7 @@ async def test_requests_and_statements_are_measured(
 ) -> None:
     reader = InMemoryMetricReader()
     monkeypatch.setenv("OTEL_METRICS_EXPORTER", "otlp")
-    monkeypatch.setattr("opentelemetry.sdk.metrics.export.PeriodicExportingMetricReader", lambda _: reader)
+    monkeypatch.setattr("app.observability.otlp.PeriodicExportingMetricReader", lambda _: reader)
     async with serving(dsn, tmp_path) as service:
         token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
         await service.post(QUERY, token, {"p": "hunter2"})
