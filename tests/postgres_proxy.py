@@ -34,8 +34,8 @@ class Proxy(Network):
 
     @property
     def dsn(self) -> str:
-        user = self.upstream.username or "postgres"
-        return f"postgresql://{user}@127.0.0.1:{self.port}{self.upstream.path}?sslmode=disable"
+        account = self.upstream.netloc.rpartition("@")[0] or "postgres"
+        return f"postgresql://{account}@127.0.0.1:{self.port}{self.upstream.path}?sslmode=disable"
 
     async def lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await Link(self, reader, writer).run()
