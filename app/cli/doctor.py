@@ -5,15 +5,17 @@ import shutil
 import socket
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import asyncpg
+from cryptography import x509
 
 from db.archives.blobs import find_files
 from db.database import Database
@@ -24,6 +26,7 @@ from db.sql import statements
 from resolvers.archives.files import absent
 from resolvers.errors import CairnError
 from resolvers.jobs.queue import count_open_jobs
+from resolvers.webhooks.webhooks import OpenDeliveries, count_open_deliveries
 
 from ..blob_folder import blob_folder_of
 from ..settings import Settings, unknown_variables
@@ -40,6 +43,8 @@ FULL = 0.9
 QUEUE_MOST = 3600.0  # seconds
 CERTIFICATE_LEAST = 14  # days
 TIMEOUT = 5.0  # seconds
+ENCRYPTED = ("require", "verify-ca", "verify-full")
+SSL_REQUEST = (8).to_bytes(4) + (80877103).to_bytes(4)  # with which a client of PostgreSQL begins TLS
 
 
 class State(StrEnum):
@@ -125,34 +130,69 @@ def certificates(settings: Settings) -> Iterator[Finding]:
     places = dict.fromkeys(filter(None, map(tls_server, called)), failed)
     if public := tls_server(settings.public_url):
         places.setdefault(public, doubtful)  # which need not be reached from here
-    for (host, port), unreached in places.items():
-        place = f"{host}:{port}"
-        try:
-            days = certificate_days(host, port)
-        except OSError as error:
-            told = failed if isinstance(error, ssl.SSLError) else unreached
-            yield told("certificates", f"{place} cannot be called: {error}.", "Check its address and its certificate.")
-            continue
-        if days < CERTIFICATE_LEAST:
-            yield doubtful("certificates", f"That of {place} ends in {days:.0f} days.", "Renew it.")
-        else:
-            yield well("certificates", f"That of {place} is valid for {days:.0f} days.")
+    for place, unreached in places.items():
+        yield certificate(place, certificate_end, unreached)
+    databases = filter(None, (settings.database_url, settings.listen_url, *(settings.read_database_urls or ())))
+    for place in dict.fromkeys(place for dsn in databases for place in tls_databases(dsn)):
+        yield certificate(place, database_certificate_end, doubtful)
 
 
-def tls_server(address: str | None) -> tuple[str, int] | None:
+Place = tuple[str, int]
+"""Host and port of a server."""
+
+
+def certificate(place: Place, find_end: Callable[[Place], datetime], unreached: Callable[..., Finding]) -> Finding:
+    named = f"{place[0]}:{place[1]}"
+    try:
+        days = (find_end(place) - datetime.now(UTC)) / timedelta(days=1)
+    except OSError as error:
+        told = failed if isinstance(error, ssl.SSLError) else unreached
+        return told("certificates", f"{named} cannot be called: {error}.", "Check its address and its certificate.")
+    if days < CERTIFICATE_LEAST:
+        ends = f"ends in {days:.0f} days" if days > 0 else "has ended"
+        return doubtful("certificates", f"The certificate of {named} {ends}.", "Renew it.")
+    return well("certificates", f"The certificate of {named} is valid for {days:.0f} days.")
+
+
+def tls_server(address: str | None) -> Place | None:
     """Return host and port of an address of https."""
     parts = urlsplit(address or "")
     return (parts.hostname, parts.port or 443) if parts.scheme == "https" and parts.hostname else None
 
 
-def certificate_days(host: str, port: int) -> float:
+def tls_databases(dsn: str) -> Iterator[Place]:
+    """Yield host and port of each server of a DSN that asks for TLS."""
+    parts = urlsplit(dsn)
+    if parse_qs(parts.query).get("sslmode", ["prefer"])[0] in ENCRYPTED:
+        for server in parts.netloc.rpartition("@")[2].split(","):
+            if found := urlsplit(f"//{server}").hostname:
+                yield found, urlsplit(f"//{server}").port or 5432
+
+
+def certificate_end(place: Place) -> datetime:
+    """Return when the certificate of a server ends, after it was verified. Raises OSError."""
     context = ssl.create_default_context()
     with (
-        socket.create_connection((host, port), TIMEOUT) as plain,
-        context.wrap_socket(plain, server_hostname=host) as secured,
+        socket.create_connection(place, TIMEOUT) as plain,
+        context.wrap_socket(plain, server_hostname=place[0]) as secured,
     ):
-        found: Any = secured.getpeercert()
-    return (ssl.cert_time_to_seconds(found["notAfter"]) - time.time()) / 86_400
+        return end_of(secured)
+
+
+def database_certificate_end(place: Place) -> datetime:
+    """Return when the certificate of a PostgreSQL server ends, without verifying it. Raises OSError."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with socket.create_connection(place, TIMEOUT) as plain:
+        plain.sendall(SSL_REQUEST)
+        if plain.recv(1) != b"S":
+            raise ConnectionError("it offers no TLS")
+        with context.wrap_socket(plain, server_hostname=place[0]) as secured:
+            return end_of(secured)
+
+
+def end_of(secured: ssl.SSLSocket) -> datetime:
+    return x509.load_der_x509_certificate(secured.getpeercert(True) or b"").not_valid_after_utc
 
 
 async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
@@ -177,6 +217,7 @@ async def examine_database(settings: Settings, dsn: str) -> list[Finding]:
         found += await attachments(settings, dsn)
         jobs = await run_with_database(settings, dsn, count_open_jobs)
         found.append(queue(jobs.pending, jobs.oldest))
+        found += webhooks(await run_with_database(settings, dsn, count_open_deliveries))
     return found
 
 
@@ -340,3 +381,16 @@ def queue(waiting: int, oldest: float) -> Finding:
         message = f"{waiting} jobs wait, the oldest for {oldest / 60:.0f} minutes."
         return doubtful("queue", message, "Start more of: cairn worker. Then see: cairn jobs list --status failed")
     return well("queue", f"{waiting} jobs wait.")
+
+
+def webhooks(deliveries: OpenDeliveries) -> Iterator[Finding]:
+    """Yield which events did not reach their receivers."""
+    if deliveries.dead:
+        message = f"{deliveries.dead:,} deliveries are dead: their receivers have refused them for days."
+        action = "See cairn webhooks list --tenant SLUG. When the receiver is well, run: cairn webhooks redeliver ID"
+        yield doubtful("webhooks", message, action)
+    if deliveries.oldest > QUEUE_MOST:
+        message = f"{deliveries.pending:,} deliveries wait, the oldest for {deliveries.oldest / 60:.0f} minutes."
+        yield doubtful("webhooks", message, "Start more of: cairn worker")
+    if not deliveries.dead and deliveries.oldest <= QUEUE_MOST:
+        yield well("webhooks", f"{deliveries.pending:,} deliveries wait, and none is dead.")

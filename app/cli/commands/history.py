@@ -62,7 +62,9 @@ def diff(name: PageName, old: Version, new: Version, tenant: Tenant, owner: Owne
     variables = {"pageId": page["id"], "from": old, "to": new}
     found = run_query("diff", "diffWikiRevisions", tenant, owner, **variables)
     if found is None:
-        raise NotFound(f"{name} lacks one of these versions. See them with: cairn history {name}")
+        raise NotFound(
+            f"{name} has no version {old} or {new}, or retention has removed its text. See: cairn history {name}"
+        )
     if as_json:
         show(found)
     elif found["unified"]:

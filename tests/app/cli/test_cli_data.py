@@ -148,6 +148,7 @@ def test_what_is_erased_is_counted_first_and_has_to_be_meant(acme: Cairn) -> Non
         assert "Give --dry-run" in acme(*words).err
         assert acme(*words, "--dry-run", "--yes").code == 1
         assert acme(*words, "--dry-run").code == 0
+    assert "Nobody called jo has" in acme("sources", "erase", "--by", "jo", "--tenant", "acme", "--dry-run").err
     counted = done(acme, "owners", "erase", "mara", "--tenant", "acme", "--dry-run")
     erased = done(acme, "owners", "erase", "mara", "--tenant", "acme", "--yes")
     assert counted["counts"] == erased["counts"] != {}

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import ssl
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,11 +19,14 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from app.cli.doctor import State, certificates, clock, disk, queue
+from app.cli.doctor import State, certificates, clock, disk, queue, webhooks
 from app.settings import Settings
+from resolvers.webhooks.webhooks import OpenDeliveries
 from tests.app.command_line import MARA, Cairn
+from tests.app.operations.test_pgbouncer import PROGRAM, running, unused_port
 from tests.conftest import execute
 
+__all__ = ["unused_port"]
 Found = dict[str, dict[str, str]]
 
 
@@ -41,9 +45,18 @@ def examined(acme: Cairn) -> Callable[[], Found]:
 def test_an_installation_that_is_well(examined: Callable[[], Found], acme: Cairn) -> None:
     found = examined()
     assert {one["state"] for name, one in found.items() if name != "disk"} == {"ok"}
-    assert {"configuration", "disk", "database", "clock", "extensions", "indexes", "bloat", "queue", "schema"} <= {
-        *found
-    }
+    assert {
+        "configuration",
+        "disk",
+        "database",
+        "clock",
+        "extensions",
+        "indexes",
+        "bloat",
+        "queue",
+        "schema",
+        "webhooks",
+    } <= {*found}
     assert "all is well" in acme("doctor").out or found["disk"]["state"] != "ok"
 
 
@@ -113,9 +126,8 @@ def test_clocks_disks_and_queues_have_limits(tmp_path: Path, monkeypatch: pytest
     assert disk(tmp_path).state is State.WARNING
 
 
-@contextmanager
-def tls_server(folder: Path, days: float) -> Iterator[int]:
-    """A server on localhost whose certificate is valid for so many days more. Yields its port."""
+def make_certificate(folder: Path, days: float) -> None:
+    """Write a certificate of localhost that is valid for so many days more: trusted.pem, and key.pem with its key."""
     key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test")])
     ends, hosts = datetime.now(UTC) + timedelta(days=days), x509.SubjectAlternativeName([x509.DNSName("localhost")])
     certificate = (
@@ -129,6 +141,12 @@ def tls_server(folder: Path, days: float) -> Iterator[int]:
     (folder / "trusted.pem").write_bytes(certificate.public_bytes(pem))
     written = key.private_bytes(pem, private, serialization.NoEncryption())
     (folder / "key.pem").write_bytes(written + certificate.public_bytes(pem))
+
+
+@contextmanager
+def tls_server(folder: Path, days: float) -> Iterator[int]:
+    """A server on localhost whose certificate is valid for so many days more. Yields its port."""
+    make_certificate(folder, days)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "key.pem")
     with HTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
@@ -156,6 +174,38 @@ def test_certificates_that_end(
         (found,) = certificates(Settings(**given))  # type: ignore[arg-type]
     assert (found.check, found.state) == ("certificates", state)
     assert message in found.message
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="PgBouncer is not on this machine")
+@pytest.mark.parametrize(
+    ("days", "state", "message"),
+    [(100, "ok", "is valid for 100 days"), (10, "warning", "ends in 10 days"), (-1, "warning", "has ended")],
+)
+def test_the_certificate_of_a_database_ends(dsn: str, unused_port: int, days: float, state: str, message: str) -> None:
+    """PgBouncer stands for PostgreSQL, which begins TLS in the same way: the embedded one is built without it."""
+    with tempfile.TemporaryDirectory(prefix="cairn-test-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        make_certificate(folder, days + 0.01)
+        files = f"client_tls_key_file = {folder}/key.pem\nclient_tls_cert_file = {folder}/key.pem"
+        with running(dsn, unused_port, ignoring=f"client_tls_sslmode = allow\n{files}") as url:
+            (found,) = certificates(Settings(database_url=f"{url}?sslmode=require"))
+            assert [*certificates(Settings(database_url=url))] == [], "it asks for no TLS"
+        with running(dsn, unused_port) as url:
+            (plain,) = certificates(Settings(database_url=f"{url}?sslmode=require"))
+    assert (found.check, found.state) == ("certificates", state)
+    assert message in found.message
+    assert "it offers no TLS" in plain.message
+
+
+def test_deliveries_that_are_dead_or_wait_for_long_are_told() -> None:
+    found = [*webhooks(OpenDeliveries(pending=0, dead=0, oldest=0.0))]
+    assert [one.state for one in found] == [State.OK]
+    dead, late = webhooks(OpenDeliveries(pending=3, dead=1_200, oldest=3_601.0))
+    assert (dead.state, late.state) == (State.WARNING, State.WARNING)
+    assert "1,200 deliveries are dead" in dead.message
+    assert "cairn webhooks redeliver" in dead.action
+    assert "the oldest for 60 minutes" in late.message
 
 
 def test_a_public_address_may_be_out_of_reach_from_here() -> None:

@@ -6,7 +6,7 @@ import typer
 
 from ....blob_folder import blob_folder_of
 from ...options import AsJson, Tenant, duration, read_settings
-from ...output import say, show, table
+from ...output import print_status, say, show, table
 from .. import sources
 from ..admin import owners, tenants
 from .backups import database, run_on_database
@@ -111,7 +111,10 @@ def erase_sources(
 
     from ...session import session
 
-    print_erased(session(work), dry_run, as_json)
+    erased = session(work)
+    print_erased(erased, dry_run, as_json)
+    if not erased.rows and not as_json:
+        print_status(f"Nobody called {by} has added a source that is still here. To see who has: cairn wiki log")
 
 
 @tenants.app.command("erasures", epilog="Example: cairn tenants erasures 01a21427-e04c-7d32-94db-862248ea3a8d")
