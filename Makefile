@@ -12,7 +12,7 @@ pip_install := $(python) -m pip install --disable-pip-version-check --constraint
 unexport PYTHONDONTWRITEBYTECODE
 say := @printf '\n== %s\n'
 
-.PHONY: help install demo serve migrate schema snapshots schema-check check test test-nightly conformance mutants differential bench
+.PHONY: help install demo serve migrate schema snapshots schema-check check test test-nightly conformance compose mutants differential bench
 .PHONY: sbom screenshots bench-graphql bench-search bench-import bench-compiler bench-attack bench-memory graphiql wheel clean
 
 help:  ## this list
@@ -67,6 +67,9 @@ test-nightly: .venv/.developing  ## the property tests with ten times the exampl
 
 conformance: .venv/.conforming  ## the field's own suites and clients, on a running service: ARGS='http apollo --json'
 	@$(python) -m tests.conformance $(ARGS)
+
+compose: .venv/.developing  ## build the image and try each profile of docker-compose.yml, where a Docker engine answers
+	@CAIRN_TEST_COMPOSE=1 $(python) -m pytest -n 0 tests/test_compose.py $(ARGS)
 
 mutants: .venv/.developing  ## plant faults in the read path, one by one: the tests must find each
 	@$(python) -m tests.schema.planted_faults $(ARGS)
