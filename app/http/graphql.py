@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 
 from graphql import OperationType
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.database import Database
 from db.replicas.routing import ROUTE, parse_position
@@ -35,6 +35,7 @@ from .request import (
     faulty_position,
     idempotency_key,
     read_operation,
+    wants_events,
 )
 from .responses import NO_STORE, Headers, UnreadAnswers, is_plain, make_delivery, send_body
 
@@ -55,14 +56,19 @@ class GraphQLEndpoint:
         bounds: Bounds,
         compress_over: int,
         contract: str | None = None,
+        streaming: ASGIApp | None = None,
     ) -> None:
-        """`contract` names the engine's contract where it is not the newest: an idempotency key is of one of them."""
-        self.contract = contract
+        """`contract` names the engine's contract where it is not the newest: an idempotency key is of one of them.
+        `streaming` serves the WebSockets and event streams of this path, if there are any."""
+        self.contract, self.streaming = contract, streaming
         self.engine, self.database, self.credentials, self.documents = engine, database, credentials, documents
         self.bodies, self.bounds, self.compress_over = Bodies(max_body), bounds, compress_over
         self.unread = UnreadAnswers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.streaming is not None and (scope["type"] == "websocket" or wants_events(scope)):
+            await self.streaming(scope, receive, send)
+            return
         kind, more, borrower = JSON, NO_HEADERS, None
         try:
             kind = answer_type(scope)
