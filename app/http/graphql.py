@@ -74,7 +74,7 @@ class GraphQLEndpoint:
             kind = answer_type(scope)
             wiki = await self.credentials.scope(*credential_of(scope))
             request = await read_operation(scope, receive, self.bodies)
-            if self.documents.concern(request):
+            if request.document is not None or self.documents.are_trusted_only:
                 request = self.documents.resolve(request, wiki.tenant_id)
             if request.position is not None:
                 bring_position(request.position)
@@ -86,7 +86,8 @@ class GraphQLEndpoint:
                 answer, more = await answer_once(
                     self.engine, self.database, wiki, key, request, self.execute, self.contract
                 )
-            answer = await with_position(self.database, answer)
+            if ROUTE.get() is not None:
+                answer = await with_position(self.database, answer)
             status, body, borrower = status_of(answer, kind), answer.body, wiki.tenant_id
             if not self.unread.has_room(borrower, len(body)) and not await self.is_mutation(request):
                 raise Throttled(

@@ -115,10 +115,6 @@ class Streams:
         for change in changes:
             self.feed.tell(change)
 
-    def resolve_document(self, request: GraphQLRequest, wiki: Wiki) -> GraphQLRequest:
-        """Return the operation with its text, if it names a document; raise Refused."""
-        return self.documents.resolve(request, wiki.tenant_id) if self.documents.concern(request) else request
-
     def credential(self, authorization: str | None, owner: str | None) -> Credential:
         return Credential(self.credentials, authorization, owner)
 

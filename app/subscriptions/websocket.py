@@ -183,7 +183,7 @@ class WebSocketConnection:
         assert self.credential is not None
         try:
             scope = await self.credential.scope()
-            request = self.streams.resolve_document(request, scope)
+            request = self.streams.documents.resolve(request, scope.tenant_id)
         except CairnError as error:
             await self.fail(id, [{"message": error.message, "extensions": error.extensions}])
             return
