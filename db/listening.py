@@ -7,8 +7,9 @@ from uuid import uuid4
 
 import asyncpg
 
+from lib.deadlines import wait_for_event
+
 from .database import Database
-from .deadlines import wait_for_event
 from .sql import statements
 
 BEATS = statements("webhooks/changes")["beat"]

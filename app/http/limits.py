@@ -8,9 +8,9 @@ from typing import Any, Self, TypeVar
 
 from db.committing import COUNTED, Commits
 from db.database import Database
-from db.deadlines import Deadlines
 from db.replicas.routing import ROUTE
 from db.scope import Role, Scope
+from lib.deadlines import Deadlines
 from lib.fair_queue import BORROWER, FairQueue, QueueFull, slot
 from observability.trace import record_document
 from resolvers.context import Context

@@ -12,7 +12,7 @@ import orjson
 from graphql import GraphQLError
 from starlette.types import Receive, Scope
 
-from db.deadlines import Deadlines
+from lib.deadlines import Deadlines
 from lib.threads import compile_in_thread
 from resolvers.errors import BadInput
 from selection import Limits

@@ -11,9 +11,9 @@ from typing import Any
 import structlog
 
 from db.database import Database
-from db.deadlines import wait_for_event
 from db.listening import Listener
 from db.scope import Scope as Wiki
+from lib.deadlines import wait_for_event
 from resolvers.auth.credentials import Credentials
 from resolvers.rate_limits.limiter import Throttled
 from resolvers.subscriptions.changes import read_payload
@@ -22,7 +22,7 @@ from selection import Engine
 
 from ..documents.store import Documents
 from ..http.limits import Bounds
-from ..http.request import Bodies, GraphQLRequest
+from ..http.request import Bodies
 from ..settings import Settings
 from .operations import Credential, Operations
 
