@@ -11,9 +11,9 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from app.server.event_loop import COLLECT_AFTER, FEW, PUT_OFF_MOST, REQUESTS_PER_PASS, GarbageCollection
+from app.server.protocol import COLLECT_AFTER, REQUESTS_PER_PASS
 from app.server.serve import bind, config_of
-from app.server.shutdown import DRAINING
+from app.server.shutdown import DRAINING, FEW, PUT_OFF_MOST, GarbageCollection
 from app.settings import Settings
 from tests.waiting import within
 
