@@ -19,7 +19,7 @@ from .auth.owners import find_owner
 from .errors import CairnError, LimitExceeded, NotFound, Unavailable
 from .knowledge.tool_calls import hot_index
 from .pages.history import Comparison, compare_states
-from .rate_limits.limiter import Account, Allowance
+from .rate_limits import Account, Allowance
 from .search.context_pack import ContextPack, ContextRequest, context_pack
 from .search.related import find_related
 from .search.request import SearchRequest, SearchResult

@@ -13,7 +13,7 @@ from observability.trace import is_traced, span
 from resolvers.auth.credentials import Credentials
 from resolvers.errors import CairnError, Forbidden, NoCredential, Unauthenticated, Unavailable
 from resolvers.idempotency import InProgress, KeyReused
-from resolvers.rate_limits.limiter import Throttled
+from resolvers.rate_limits import Throttled
 from selection import Engine
 from selection.execute.engine import Answer
 from selection.execute.operation import Invalid

@@ -15,8 +15,7 @@ from lib.fair_queue import BORROWER, FairQueue, QueueFull, slot
 from observability.trace import record_document
 from resolvers.context import Context
 from resolvers.errors import CairnError
-from resolvers.rate_limits.buckets import Rate
-from resolvers.rate_limits.limiter import Account, Throttle, Throttled
+from resolvers.rate_limits import Account, Rate, Throttle, Throttled
 from resolvers.subscriptions.changes import ChangeEvent
 from resolvers.subscriptions.feed import Feed
 from selection import Answer, Engine

@@ -15,7 +15,7 @@ from db.listening import Listener
 from db.scope import Scope as Wiki
 from lib.deadlines import wait_for_event
 from resolvers.auth.credentials import Credentials
-from resolvers.rate_limits.limiter import Throttled
+from resolvers.rate_limits import Throttled
 from resolvers.subscriptions.changes import read_payload
 from resolvers.subscriptions.feed import Feed
 from selection import Engine

@@ -10,7 +10,7 @@ import structlog
 from starlette.types import Receive, Scope, Send
 
 from resolvers.errors import CairnError, LimitExceeded, Unavailable
-from resolvers.rate_limits.limiter import Throttled
+from resolvers.rate_limits import Throttled
 from resolvers.transactions.db_errors import translate_error
 
 from ..http.request import GraphQLRequest, Refused, credential_of, parse_request

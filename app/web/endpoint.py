@@ -20,7 +20,7 @@ from observability.trace import record_error, record_path
 from resolvers.auth.credentials import Credentials
 from resolvers.auth.oidc import Provider
 from resolvers.errors import CairnError, Forbidden, NoCredential, Unauthenticated
-from resolvers.rate_limits.limiter import Account, Throttled
+from resolvers.rate_limits import Account, Throttled
 from resolvers.transactions.db_errors import translate_error
 from schema.errors import masked
 

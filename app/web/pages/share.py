@@ -12,7 +12,7 @@ from starlette.routing import Route
 from observability.trace import record_path
 from resolvers.errors import BadInput, NotFound
 from resolvers.pages.sharing import ENDED, find_shared
-from resolvers.rate_limits.limiter import Account
+from resolvers.rate_limits import Account
 
 from ..endpoint import Visit, Web, answer, error_page, path_to, redirect
 from ..prose import standalone_html
