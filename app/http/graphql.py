@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from uuid import UUID
 
 from graphql import OperationType
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -37,7 +38,7 @@ from .request import (
     read_operation,
     wants_events,
 )
-from .responses import NO_STORE, Headers, UnreadAnswers, is_plain, make_delivery, send_body
+from .responses import NO_STORE, PIECE, Headers, UnreadAnswers, make_delivery, send_pieces
 
 STOPPED = "The service stopped before this was done. Read what is there before you send a write again."
 
@@ -89,10 +90,8 @@ class GraphQLEndpoint:
             if ROUTE.get() is not None:
                 answer = await with_position(self.database, answer)
             status, body, borrower = status_of(answer, kind), answer.body, wiki.tenant_id
-            if not self.unread.has_room(borrower, len(body)) and not await self.is_mutation(request):
-                raise Throttled(
-                    "Clients of this tenant have not read earlier large responses. Try again in a moment.", 1
-                )
+            if len(body) > PIECE:
+                await self.check_room(request, borrower, len(body))
         except Refused as refused:
             status, body = refused.status, error_body(refused.message, refused.code)
         except CairnError as error:
@@ -107,14 +106,22 @@ class GraphQLEndpoint:
         if status == 200:
             more += retry_headers()
         headers = NO_STORE
-        if not is_plain(scope, body, self.compress_over):
+        if scope["method"] == "GET" or 0 < self.compress_over < len(body):
             status, body, headers = await make_delivery(scope, status, body, self.compress_over)
+        if len(body) <= PIECE:
+            await respond(send, status, kind, body, headers + more)
+            return
         with self.unread.hold(borrower, len(body)), suppress(TimeoutError):  # the server closes what was not sent whole
             await respond(send, status, kind, body, headers + more)
 
     async def execute(self, request: GraphQLRequest, wiki: Wiki, database: Database) -> Answer:
         with span("operation"):
             return await self.bounds.execute(self.engine, database, wiki, request)
+
+    async def check_room(self, request: GraphQLRequest, borrower: UUID, size: int) -> None:
+        """Refuse a large answer while much is unread. The answer of a mutation is sent: what it says was done."""
+        if not self.unread.has_room(borrower, size) and not await self.is_mutation(request):
+            raise Throttled("Clients of this tenant have not read earlier large responses. Try again in a moment.", 1)
 
     async def check_is_query(self, request: GraphQLRequest) -> None:
         if await self.is_mutation(request):
@@ -188,4 +195,7 @@ async def respond(send: Send, status: int, kind: str, body: bytes, more: Headers
     length = (b"content-length", b"%d" % len(body))
     headers = [CONTENT_TYPES[kind], length, *more, *EXTRA.get(status, ())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send_body(send, body)
+    if len(body) <= PIECE:
+        await send({"type": "http.response.body", "body": body})
+    else:
+        await send_pieces(send, body)

@@ -92,16 +92,12 @@ class GraphQLRequest(NamedTuple):
 
 def header(scope: Scope, name: bytes) -> str | None:
     """The first such header's text, of a list all of them; bytes that are no text do not raise."""
-    value = headers_of(scope).get(name)
+    value = (scope.get(NAMED) or parse_headers(scope)).get(name)
     return None if value is None else value.decode("latin-1")
 
 
-def headers_of(scope: Scope) -> dict[bytes, bytes]:
-    """Return the headers by name, parsed once a request."""
-    return scope.get(NAMED) or parse_headers(scope)
-
-
 def parse_headers(scope: Scope) -> dict[bytes, bytes]:
+    """Return the headers by name, and keep them in the scope for the rest of the request."""
     headers = scope["headers"]
     scope[NAMED] = found = dict(headers)
     if len(found) < len(headers):
