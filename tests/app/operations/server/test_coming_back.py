@@ -19,8 +19,8 @@ from db.migrate import migrate
 from db.scope import Role
 from resolvers.jobs.queue import ask_for_compile
 from tests.app.command_line import COMMAND, ROOT, Serving, environment
-from tests.app.operations.test_metrics import samples
-from tests.app.operations.test_stopping import children, served, stopped
+from tests.app.operations.observability.test_metrics import samples
+from tests.app.operations.server.test_stopping import children, served, stopped
 from tests.app.service import SECRET
 from tests.conftest import new_folder
 from tests.wiki import close_wiki, open_wiki

@@ -23,7 +23,7 @@ from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "metrics.md"
+DOCUMENT = Path(__file__).parents[4] / "docs" / "reference" / "metrics.md"
 TOKEN = "a token for metrics"
 TITLES = "{ wikiPages(first: 3) { nodes { title } } }"
 WAITS = ("cairn_pool_wait_seconds_count",)

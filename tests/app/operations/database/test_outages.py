@@ -19,7 +19,7 @@ from structlog.testing import capture_logs
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
 from tests.app.command_line import COMMAND, ROOT, environment
-from tests.app.operations.test_metrics import counted
+from tests.app.operations.observability.test_metrics import counted
 from tests.app.service import Service, serving
 from tests.conftest import new_folder
 from tests.connections import IDLE

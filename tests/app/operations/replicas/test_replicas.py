@@ -18,7 +18,7 @@ from db.database import Database
 from db.replicas.replicas import ReplicaSettings
 from db.replicas.routing import ROUTE, Route
 from tests.app.agents import agent
-from tests.app.operations.test_pgbouncer import PROGRAM, running
+from tests.app.operations.database.test_pgbouncer import PROGRAM, running
 from tests.app.service import Service, serving
 from tests.app.streaming import initialised
 from tests.app.web_client import SAME, signed_in

@@ -16,13 +16,13 @@ from ruamel.yaml import YAML
 
 from app.settings import Settings
 from db.embedded import programs
-from tests.app.operations.test_failover import Pair, pair
-from tests.app.operations.test_pgbouncer import CREATE, PROGRAM, READ, SEARCH, account, unused_port, wait_for
+from tests.app.operations.database.test_failover import Pair, pair
+from tests.app.operations.database.test_pgbouncer import CREATE, PROGRAM, READ, SEARCH, account, unused_port, wait_for
 from tests.app.service import SECRET, Service, serving
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 
 __all__ = ["pair", "unused_port"]
-COMPOSED = YAML(typ="safe").load((Path(__file__).parents[3] / "docker-compose.yml").read_text())
+COMPOSED = YAML(typ="safe").load((Path(__file__).parents[4] / "docker-compose.yml").read_text())
 PASSWORD = "letters1and2digits"
 SECRETS = re.compile(r"\$\{CAIRN_POSTGRES_PASSWORD:\?[^}]*\}")
 UPDATE = "mutation($i: UpdateWikiPageInput!) { updateWikiPage(input: $i) { page { version } userErrors { code } } }"
