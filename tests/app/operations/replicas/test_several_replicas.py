@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 
 from db.embedded import EmbeddedServer
-from tests.app.operations.replicas.test_replicas import READ, Answered, make, titles, token_of, until
+from tests.app.operations.replicas.replication import READ, Answered, make, titles, token_of, until
 from tests.app.service import Service, serving
 from tests.standby import Pair, another_standby, kill, running_pair
 from tests.wiki import Wiki, close_wiki, open_wiki
