@@ -20,7 +20,7 @@ from ..sources.blob_files import data_of
 from .formats import Survey
 from .notes import ImportProblem
 from .paths import is_safe_attachment
-from .problems import Problems
+from .results import Problems
 
 ATTACHMENTS = statements("import_export/attachments")
 FILES_PER_BATCH = 50

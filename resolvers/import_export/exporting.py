@@ -30,7 +30,7 @@ from .formats import Format
 from .notes import ImportProblem, WikiRecord
 from .originals import Exported, FilePlace, Files, export_file
 from .paths import HISTORY, MENTIONS, SOURCES, Paths
-from .problems import try_part
+from .results import try_part
 from .temp_database import TempDatabase
 
 Original = tuple[Row, Row, dict[str, UUID]]

@@ -16,10 +16,9 @@ from db.scope import Scope
 from ..errors import BadInput, Unavailable
 from .exporting import MENTIONS_PER_BATCH, PAGES_PER_BATCH, SOURCES_PER_BATCH, PageFile, exporting
 from .folders import Folder
-from .importing import Progress, ignore_progress
 from .notes import ImportProblem
 from .paths import MENTIONS, SOURCES
-from .problems import UNWRITABLE, Problems, try_part
+from .results import UNWRITABLE, Problems, Progress, ignore_progress, try_part
 from .targets import ExportTarget, FolderTarget, LinesTarget, ZipTarget, line
 from .temp_database import TempDatabase, temp_statements
 

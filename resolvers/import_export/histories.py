@@ -25,7 +25,7 @@ from ..transactions.transaction import writing
 from ..transactions.writer import Writer, record
 from .notes import ImportProblem, Piece, read
 from .paths import HISTORY
-from .problems import Problems
+from .results import Problems
 from .temp_database import TempDatabase, temp_statements
 
 IMPORTS = statements("import_export/imports")

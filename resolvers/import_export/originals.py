@@ -37,8 +37,8 @@ from .notes import NOTE_MAX, ImportProblem, NoteFile, data_of, in_lines
 from .pages import Placed
 from .paths import ORIGINALS
 from .paths import is_own as is_own_path
-from .problems import Problems
 from .relations import REASON, SourceIds, Written, wiki
+from .results import Problems
 from .staging import OriginalFile, Spool
 from .temp_database import TempDatabase, temp_statements
 

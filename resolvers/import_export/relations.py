@@ -34,7 +34,7 @@ from ..transactions.transaction import writing
 from .names import Vault
 from .notes import ImportProblem
 from .pages import Placed
-from .problems import problem, unresolved
+from .results import problem, unresolved
 
 IMPORTS = statements("import_export/imports")
 LEAD = "overview"

@@ -13,7 +13,7 @@ from content.notes.notes import Note
 from .formats import Format
 from .notes import ImportProblem, Piece
 from .paths import is_in_history
-from .problems import Problems
+from .results import Problems
 from .temp_database import TempDatabase, temp_statements
 
 

@@ -16,7 +16,8 @@ from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 from resolvers.auth.owners import Grant, Owner, OwnerKind, ensure_owner, grant
-from resolvers.import_export.importing import ImportResult, Progress, import_path
+from resolvers.import_export.importing import import_path
+from resolvers.import_export.results import ImportResult, Progress
 from resolvers.sources.compile_requests import pass_by
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source

@@ -11,7 +11,7 @@ from ..output import say, show, table
 
 if TYPE_CHECKING:
     from db.database import Database
-    from resolvers.import_export.importing import ImportResult
+    from resolvers.import_export.results import ImportResult
 
 
 KINDS = {

@@ -19,7 +19,7 @@ from resolvers.tenants.tenants import find_tenant, list_tenants
 from ..output import print_status
 
 if TYPE_CHECKING:
-    from resolvers.import_export.importing import Progress
+    from resolvers.import_export.results import Progress
 
 CONCURRENCY = 2
 GO_ON = "What was read stays read. To go on, run: cairn reindex"

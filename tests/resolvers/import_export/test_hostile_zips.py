@@ -11,7 +11,7 @@ import pytest
 
 from resolvers.errors import BadInput, LimitExceeded
 from resolvers.import_export import zips
-from resolvers.import_export.problems import Problems
+from resolvers.import_export.results import Problems
 from resolvers.import_export.zips import unpack_zip
 from tests.resolvers.import_export.vaults import counts, run
 from tests.wiki import Wiki

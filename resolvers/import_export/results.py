@@ -1,12 +1,14 @@
-"""Problems of an import or an export: all of them are counted, and the first ones are kept to be shown."""
+"""What an import or an export tells: its progress, its result, and its problems."""
 
 import logging
-from collections.abc import Callable, Iterable
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import ParamSpec, Protocol, TypeVar
 
 from content.templates import TEMPLATES
 
 from ..errors import CairnError
+from .formats import Format
 from .notes import ImportProblem
 
 TOLD = 10_000
@@ -17,8 +19,44 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+class Progress(Protocol):
+    """Hears how far a step is; `current` is the note that is next."""
+
+    def __call__(self, step: str, done: int, total: int, current: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """`created`, `changed`, `unchanged` and `failed` count notes, and every note is in one of them. `sources` counts
+    those that are new, or say something new.
+
+    `links` are the references that the imported pages have now; `broken_links` the names in texts and in `parent`,
+    `related` and `links` that no page answers to. `errors` may also tell of a page that was imported without a tie.
+    `warnings` tell of what was imported and should be looked at, such as a relation to a page that is not there yet.
+    `format` is the tool that the folder was taken for; `left_out` counts other files, by what they end in.
+    `attachments` counts the files that were kept beside the pages and are new, or changed.
+    """
+
+    created: int
+    changed: int
+    unchanged: int
+    failed: int
+    links: int
+    broken_links: int
+    sources: int
+    errors: tuple[ImportProblem, ...]
+    warnings: tuple[ImportProblem, ...] = ()
+    format: Format = Format.MARKDOWN
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    attachments: int = 0
+
+
+def ignore_progress(step: str, done: int, total: int, current: str) -> None:
+    """Progress that nobody hears."""
+
+
 class Problems:
-    """The first ones, and how many there are in all."""
+    """The first problems, and how many there are in all."""
 
     def __init__(self) -> None:
         self.told: list[ImportProblem] = []
