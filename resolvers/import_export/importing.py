@@ -28,6 +28,10 @@ from ..sources.sources import SourceDraft, add_source
 from ..transactions.transaction import check_may_write
 from .attachments import draft as attachment_draft
 from .attachments import keep, keep_files
+from .disk.paths import ABOUT
+from .disk.staging import NoteList, OriginalFile, Spool
+from .disk.temp_database import TempDatabase
+from .disk.zips import unpack_zip
 from .formats import SNIFFED_NOTES, Format, FormatReader, Survey
 from .histories import Histories
 from .mentions import Promotions, Told, count_sightings
@@ -35,12 +39,8 @@ from .names import Vault
 from .notes import ImportProblem, NoteFile, Piece, Waiting, WikiRecord, pieces, read_all, read_wiki_record
 from .originals import draft, keep_originals, records, with_exported_facts
 from .pages import NoteFound, NoteSaved, Placed, Places
-from .paths import ABOUT
 from .relations import Tied, Ties, Written, find_sources, wiki
 from .results import ImportResult, Problems, Progress, ignore_progress, problem, unknown_type, without_text
-from .staging import NoteList, OriginalFile, Spool
-from .temp_database import TempDatabase
-from .zips import unpack_zip
 
 IMPORTS = statements("import_export/imports")
 ARCHIVE = ".zip"

@@ -30,8 +30,8 @@ from resolvers.knowledge.lint_reports import mute_finding, report_lint
 from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
-from resolvers.pages.claims import supersede_claim
-from resolvers.pages.contradictions import Claimed, record_contradiction
+from resolvers.pages.claims.claims import supersede_claim
+from resolvers.pages.claims.contradictions import Claimed, record_contradiction
 from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page, update_page
 from resolvers.pages.merging import merge_pages

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from resolvers.pages.contradictions import Resolution, resolve_contradiction
+from resolvers.pages.claims.contradictions import Resolution, resolve_contradiction
 from resolvers.sources.compile_requests import rebuild_page, reset_cursor
 from resolvers.sources.sources import forget_source
 from tests.compiler.forgetting import found_in

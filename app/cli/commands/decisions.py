@@ -67,7 +67,7 @@ def decision(
     async def work(database: "Database") -> dict[str, Any]:
         from db.scope import Role
         from resolvers.model.lookup import locate_slug
-        from resolvers.pages.decision_records import (
+        from resolvers.pages.claims.decision_records import (
             DecisionDraft,
             QuestionDraft,
             ask_decision,

@@ -112,7 +112,7 @@ wiki_app = typer.Typer(
 
 
 class Mode(StrEnum):
-    """The ways of rewriting the text, repeated here because resolvers.pages.claims is slow to import."""
+    """The ways of rewriting the text, repeated here because resolvers.pages.claims.claims is slow to import."""
 
     REPLACE = "replace"
     MERGE = "merge"
@@ -171,7 +171,7 @@ def supersede(
         from datetime import datetime
 
         from resolvers.model.lookup import PageAddress
-        from resolvers.pages import claims
+        from resolvers.pages.claims import claims
 
         def source(name: str | None) -> claims.SourceRef | None:
             return claims.SourceRef(*name.split("/", 1)) if name else None
@@ -207,7 +207,7 @@ class Status(StrEnum):
 
 
 class Resolution(StrEnum):
-    """The ways of deciding, repeated here because resolvers.pages.contradictions is slow to import."""
+    """The ways of deciding, repeated here because resolvers.pages.claims.contradictions is slow to import."""
 
     KEEP_NEWER = "keep-newer"
     KEEP_OLDER = "keep-older"
@@ -272,7 +272,7 @@ def resolve(
 
     async def work(database: "Database") -> dict[str, Any]:
         from db.scope import Role
-        from resolvers.pages.contradictions import Resolution, resolve_contradiction
+        from resolvers.pages.claims.contradictions import Resolution, resolve_contradiction
 
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
         decided = Resolution(resolution.value.replace("-", "_"))

@@ -193,7 +193,7 @@ def test_an_export_that_lacks_a_page_names_it_and_exits_with_1(
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "Austin.md").write_text("Hot.")
     assert acme("import", str(tmp_path / "notes"), *MARA).code == 0
-    monkeypatch.setattr("resolvers.import_export.targets.text_of", failing)
+    monkeypatch.setattr("resolvers.import_export.disk.targets.text_of", failing)
     ran = acme("export", str(tmp_path / "folder"), *MARA)
     assert (ran.code, "1 could not be written" in ran.out, "Austin.md" in ran.out) == (1, True, True)
     told = json.loads(acme("export", str(tmp_path / "wiki.zip"), *MARA, "--json").out)

@@ -66,7 +66,7 @@ async def test_an_export_that_lacks_a_page_says_so_and_holds_the_others(
 
     for title in ("Austin", "Boston"):
         await rest.page(title)
-    monkeypatch.setattr("resolvers.import_export.targets.to_markdown", failing)
+    monkeypatch.setattr("resolvers.import_export.disk.targets.to_markdown", failing)
     answer = await rest.get("/export.zip")
     assert (answer.status_code, answer.headers["x-cairn-export-missing"]) == (207, "1")
     with zipfile.ZipFile(io.BytesIO(answer.content)) as zip:

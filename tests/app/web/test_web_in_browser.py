@@ -13,7 +13,7 @@ import pytest
 from db.scope import Role
 from resolvers.jobs.queue import ask_for_compile
 from resolvers.model.lookup import PageAddress
-from resolvers.pages.contradictions import Claimed, record_contradiction
+from resolvers.pages.claims.contradictions import Claimed, record_contradiction
 from resolvers.pages.sections import patch_section
 from resolvers.pages.sharing import share_page
 from resolvers.sources.mentions import record_mention

@@ -9,11 +9,11 @@ from zipfile import ZipFile
 import pytest
 
 from resolvers.import_export import results
+from resolvers.import_export.disk.staging import NoteList
+from resolvers.import_export.disk.temp_database import TempDatabase
 from resolvers.import_export.files import export_path
 from resolvers.import_export.notes import Waiting, pieces
 from resolvers.import_export.results import Problems
-from resolvers.import_export.staging import NoteList
-from resolvers.import_export.temp_database import TempDatabase
 from resolvers.pages.lifecycle import update_page
 from tests.resolvers.import_export.vaults import counts, run, write
 from tests.wiki import Wiki

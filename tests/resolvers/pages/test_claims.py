@@ -9,7 +9,7 @@ from db.scope import Role
 from resolvers.errors import BadInput, Conflict, Forbidden, NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
-from resolvers.pages.claims import Mode, SourceRef, supersede_claim, withdraw_claim
+from resolvers.pages.claims.claims import Mode, SourceRef, supersede_claim, withdraw_claim
 from resolvers.pages.edits import EditAmbiguous, EditFailed
 from resolvers.pages.lifecycle import create_page, delete_page
 from resolvers.pages.merging import merge_pages

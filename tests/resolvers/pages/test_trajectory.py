@@ -11,7 +11,7 @@ from resolvers.context import Context
 from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
-from resolvers.pages.claims import SourceRef, supersede_claim, withdraw_claim
+from resolvers.pages.claims.claims import SourceRef, supersede_claim, withdraw_claim
 from resolvers.pages.lifecycle import create_page, delete_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.renaming import rename_page

@@ -9,13 +9,13 @@ import orjson
 
 from content.notes.note_texts import to_markdown, to_record
 
-from ..auth.owners import ENGLISH, USUAL
-from ..sources.attachments import AttachmentDraft
-from .attachments import record_of
-from .exporting import ORIGIN, PageFile
+from ...auth.owners import ENGLISH, USUAL
+from ...sources.attachments import AttachmentDraft
+from ..attachments import record_of
+from ..exporting import ORIGIN, PageFile
+from ..notes import ImportProblem, WikiRecord
+from ..originals import in_line
 from .folders import Folder
-from .notes import ImportProblem, WikiRecord
-from .originals import in_line
 from .paths import ABOUT, ERRORS, FORMAT, MENTIONS, ORIGINALS, SOURCES
 from .zips import GrowingZip
 

@@ -7,7 +7,7 @@ from filecmp import cmp
 from pathlib import Path
 from typing import IO
 
-from ..errors import BadInput
+from ...errors import BadInput
 from .paths import LIST, is_safe, is_safe_attachment
 from .temp_database import TempDatabase, temp_statements
 

@@ -17,11 +17,11 @@ from zlib import error as BadStream
 
 from content.markdown.attachments import media_type
 
-from ..errors import BadInput, LimitExceeded
-from .formats import ATTACHMENTS_MAX, MARKDOWN, Survey
-from .notes import NOTE_MAX, ImportProblem
+from ...errors import BadInput, LimitExceeded
+from ..formats import ATTACHMENTS_MAX, MARKDOWN, Survey
+from ..notes import NOTE_MAX, ImportProblem
+from ..results import Problems
 from .paths import OWN, is_history
-from .results import Problems
 
 END, END_64, LOCATOR = Struct("<4s4H2LH"), Struct("<4sQ2H2L4Q"), Struct("<4sLQL")
 END_MARK, END_64_MARK, LOCATOR_MARK, ENTRY_MARK = b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07", b"PK\x01\x02"

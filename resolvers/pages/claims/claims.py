@@ -17,20 +17,20 @@ from db.scope import Scope
 from db.sql import statements
 from db.tables import SOURCE_KINDS
 
-from .. import validation
-from ..errors import BadInput
-from ..model import outline
-from ..model.lookup import PageAddress, locate
-from ..model.pages import Page, Saved, find_page
-from ..proposals.operations import proposable
-from ..sources.grounding import ground
-from ..sources.sources import find_section
-from ..transactions.transaction import check_version, writing_page, writing_row
-from ..transactions.writer import Writer, record
-from .edits import EditFailed, append_text, edit_text, replace_text, text_of
-from .sections import named
+from ... import validation
+from ...errors import BadInput
+from ...model import outline
+from ...model.lookup import PageAddress, locate
+from ...model.pages import Page, Saved, find_page
+from ...proposals.operations import proposable
+from ...sources.grounding import ground
+from ...sources.sources import find_section
+from ...transactions.transaction import check_version, writing_page, writing_row
+from ...transactions.writer import Writer, record
+from ..edits import EditFailed, append_text, edit_text, replace_text, text_of
+from ..sections import named
+from ..update import save
 from .trajectory import keep_trajectory
-from .update import save
 
 CLAIMS, CONTRADICTIONS = statements("review/claims"), statements("review/contradictions")
 SOURCES = statements("sources/sources")

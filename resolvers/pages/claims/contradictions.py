@@ -19,14 +19,16 @@ from db.ids import new_id
 from db.scope import Scope
 from db.sql import statements
 
-from .. import validation
-from ..errors import BadInput, NotFound
-from ..model import outline
-from ..model.lookup import PageAddress, locate
-from ..model.pages import Page, Saved, find_page
-from ..proposals.operations import proposable
-from ..transactions.transaction import NO_PAGE, writing_page, writing_row
-from ..transactions.writer import Writer, record
+from ... import validation
+from ...errors import BadInput, NotFound
+from ...model import outline
+from ...model.lookup import PageAddress, locate
+from ...model.pages import Page, Saved, find_page
+from ...proposals.operations import proposable
+from ...transactions.transaction import NO_PAGE, writing_page, writing_row
+from ...transactions.writer import Writer, record
+from ..edits import replace_text
+from ..sections import named
 from .claims import (
     CLAIMS,
     Correction,
@@ -38,8 +40,6 @@ from .claims import (
     only_section_with,
     record_claim,
 )
-from .edits import replace_text
-from .sections import named
 
 CONTRADICTIONS = statements("review/contradictions")
 NO_CONTRADICTION = "There is no such contradiction, or none that you may see."

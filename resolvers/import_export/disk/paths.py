@@ -6,7 +6,7 @@ from itertools import chain, count
 
 from content.markdown.attachments import media_type
 
-from .formats import MARKDOWN
+from ..formats import MARKDOWN
 from .temp_database import TempDatabase, temp_statements
 
 PATHS = temp_statements("paths")

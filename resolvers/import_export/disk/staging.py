@@ -10,10 +10,10 @@ from typing import Any
 
 from content.notes.notes import Note
 
-from .formats import Format
-from .notes import ImportProblem, Piece
+from ..formats import Format
+from ..notes import ImportProblem, Piece
+from ..results import Problems
 from .paths import is_in_history
-from .results import Problems
 from .temp_database import TempDatabase, temp_statements
 
 

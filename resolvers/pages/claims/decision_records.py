@@ -15,17 +15,17 @@ from db.one_transaction import OneTransaction
 from db.scope import Scope
 from db.sql import statements
 
-from .. import validation
-from ..errors import BadInput, LimitExceeded, NotFound
-from ..links.links import link_pages
-from ..model.drafts import PageDraft, SectionDraft
-from ..model.pages import RECORDED, Page, find_page
-from ..permissions import Action
-from ..proposals.gate import Significance
-from ..proposals.operations import proposable
-from ..transactions.transaction import NO_PAGE, check_may_write, read_connection, writing, writing_row
-from ..transactions.writer import Writer, record
-from .lifecycle import create_page
+from ... import validation
+from ...errors import BadInput, LimitExceeded, NotFound
+from ...links.links import link_pages
+from ...model.drafts import PageDraft, SectionDraft
+from ...model.pages import RECORDED, Page, find_page
+from ...permissions import Action
+from ...proposals.gate import Significance
+from ...proposals.operations import proposable
+from ...transactions.transaction import NO_PAGE, check_may_write, read_connection, writing, writing_row
+from ...transactions.writer import Writer, record
+from ..lifecycle import create_page
 
 DECISIONS = statements("review/decisions")
 SUPERSEDES = "supersedes"  # the reason of the link from a decision to the one that it replaces

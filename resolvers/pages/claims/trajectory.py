@@ -15,11 +15,11 @@ from db.connection import Row
 from db.ids import new_id
 from db.sql import statements
 
-from ..links.references import assert_references
-from ..model import outline
-from ..model.pages import Page, find_page
-from ..transactions.writer import Writer, record
-from .update import save
+from ...links.references import assert_references
+from ...model import outline
+from ...model.pages import Page, find_page
+from ...transactions.writer import Writer, record
+from ..update import save
 
 CLAIMS = statements("review/claims")
 OF, SUFFIX, REASON = "trajectory_of", "-trajectory", "trajectory"
