@@ -14,8 +14,8 @@ from resolvers.model.lookup import PageAddress
 from resolvers.pages.claims.claims import supersede_claim
 from resolvers.pages.history import restore_state
 from resolvers.pages.lifecycle import create_page, update_page
-from tests.app.agents import agent
-from tests.app.rest_client import Rest
+from tests.app.clients.agents import agent
+from tests.app.clients.rest_client import Rest
 from tests.app.service import Service
 from tests.wiki import Wiki
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from tests.app.agents import Agent
+from tests.app.clients.agents import Agent
+from tests.app.clients.rest_client import Rest, refused
 from tests.app.command_line import Cairn
-from tests.app.rest_client import Rest, refused
 from tests.app.service import Service
 
 TEXT = "The old kiln cracked in the frost."

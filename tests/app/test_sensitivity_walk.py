@@ -43,10 +43,10 @@ from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from resolvers.sync.planning import Direction
 from resolvers.sync.syncing import sync_folder
 from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
-from tests.app.agents import Agent, agent
-from tests.app.rest_client import contract
+from tests.app.clients.agents import Agent, agent
+from tests.app.clients.rest_client import contract
+from tests.app.clients.web_client import signed_in
 from tests.app.service import Service
-from tests.app.web_client import signed_in
 from tests.wiki import Wiki
 
 CANARY = "zanzi"

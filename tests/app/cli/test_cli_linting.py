@@ -8,9 +8,9 @@ import pytest
 from resolvers.knowledge.lint import CHECKS
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from tests.app.agents import Agent
+from tests.app.clients.agents import Agent
+from tests.app.clients.rest_client import Rest
 from tests.app.command_line import MARA, Cairn
-from tests.app.rest_client import Rest
 from tests.app.service import Service
 from tests.wiki import Wiki
 

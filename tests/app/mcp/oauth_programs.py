@@ -16,9 +16,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from pydantic import AnyUrl
 
-from tests.app.agents import Agent
+from tests.app.clients.agents import Agent
+from tests.app.clients.web_client import SAME, signed_in
 from tests.app.service import PLAIN, Service
-from tests.app.web_client import SAME, signed_in
 from tests.wiki import Wiki
 
 CALLBACK = "http://127.0.0.1:3030/callback"

@@ -13,7 +13,8 @@ from mcp.client.auth import OAuthFlowError
 from mcp.client.streamable_http import streamable_http_client
 
 from db.scope import Role
-from tests.app.agents import Agent
+from tests.app.clients.agents import Agent
+from tests.app.clients.web_client import SAME, signed_in, written
 from tests.app.mcp.oauth_programs import (
     CALLBACK,
     VERIFIER,
@@ -29,7 +30,6 @@ from tests.app.mcp.oauth_programs import (
     tokens_of,
 )
 from tests.app.service import PLAIN, SECRET, Service, serving
-from tests.app.web_client import SAME, signed_in, written
 from tests.wiki import Wiki
 
 

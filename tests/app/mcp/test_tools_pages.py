@@ -16,7 +16,7 @@ from resolvers.pages.claims.contradictions import (
     resolve_contradiction,
 )
 from resolvers.pages.lifecycle import archive_page
-from tests.app.agents import Agent, agent
+from tests.app.clients.agents import Agent, agent
 from tests.app.service import Service, serving
 from tests.wiki import Wiki, check
 

@@ -13,7 +13,7 @@ from app.rest.routes import imports
 from content.notes.note_texts import to_markdown
 from content.notes.notes import Note
 from db.scope import Role
-from tests.app.rest_client import Rest, refused
+from tests.app.clients.rest_client import Rest, refused
 from tests.app.service import Service, serving
 from tests.waiting import within
 from tests.wiki import Wiki, check, close_wiki, open_wiki

@@ -13,8 +13,8 @@ from app.web.endpoint import local_path
 from db.scope import Role
 from resolvers.pages.lifecycle import archive_page
 from resolvers.pages.renaming import rename_page
+from tests.app.clients.web_client import SAME, signed_in, written
 from tests.app.service import Service, serving
-from tests.app.web_client import SAME, signed_in, written
 from tests.wiki import Wiki
 
 POLICY = "content-security-policy"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from app.web.pages.evidence import SHOWN_MAX, parts_of
 from db.scope import Role
 from resolvers.sources.sources import cite_source
+from tests.app.clients.web_client import SAME, signed_in, written
 from tests.app.service import Service
-from tests.app.web_client import SAME, signed_in, written
 from tests.content.test_ingest import pdf
 from tests.wiki import Wiki
 

@@ -18,9 +18,9 @@ from resolvers.pages.sections import patch_section
 from resolvers.pages.sharing import share_page
 from resolvers.sources.mentions import record_mention
 from tests.app.chromium import EXECUTABLE, Tab, tab
+from tests.app.clients.web_client import SAME, signed_in
 from tests.app.service import serving
 from tests.app.web.conftest import Reader
-from tests.app.web_client import SAME, signed_in
 from tests.content.test_ingest import pdf
 from tests.wiki import Wiki
 

@@ -8,8 +8,8 @@ import pytest
 
 from db.scope import Role
 from resolvers.transactions import audit
+from tests.app.clients.web_client import SAME, signed_in
 from tests.app.service import Service
-from tests.app.web_client import SAME, signed_in
 from tests.waiting import within
 from tests.wiki import Wiki
 

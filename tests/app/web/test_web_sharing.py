@@ -16,9 +16,9 @@ from db.scope import Role
 from resolvers.errors import BadInput, Forbidden
 from resolvers.pages.lifecycle import archive_page
 from resolvers.pages.sharing import share_page, withdraw_share_link
+from tests.app.clients.web_client import SAME, signed_in, written
 from tests.app.service import Service
 from tests.app.web.test_web_hostile import PAYLOADS
-from tests.app.web_client import SAME, signed_in, written
 from tests.wiki import Wiki
 
 BODY = "Hot. See [[Barton Springs]], [[Nowhere]] and [x](https://elsewhere.example/).\n\n## Water\n\nCold."

@@ -17,9 +17,9 @@ from resolvers.auth.owners import WikiSettings, update_wiki_settings
 from resolvers.pages.sections import patch_section
 from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole
 from resolvers.sources.mentions import record_mention
+from tests.app.clients.web_client import SAME, signed_in, written
 from tests.app.service import Service
 from tests.app.web.test_web_writing import TEXTAREA, form_of
-from tests.app.web_client import SAME, signed_in, written
 from tests.wiki import Wiki
 
 BODY = "## Tides\n\nLow at six.\n\n## Boats\n\nThree of them."

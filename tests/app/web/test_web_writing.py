@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from app.web.pages.write import merge, pieces
 from content.markdown.sections import Section, parse, render
 from db.scope import Role
+from tests.app.clients.web_client import SAME, signed_in, written
 from tests.app.service import Service
-from tests.app.web_client import SAME, signed_in, written
 from tests.wiki import Wiki
 
 WATER = "## Water\n\nCold."

@@ -12,7 +12,7 @@ import pytest
 
 from app.cli.commands.service import begin_history
 from db.scope import Role
-from tests.app.rest_client import Rest, refused
+from tests.app.clients.rest_client import Rest, refused
 from tests.app.service import Service, serving
 from tests.conftest import drop, new_name
 from tests.connections import IDLE

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import asyncpg
 
-from tests.app.agents import agent
+from tests.app.clients.agents import agent
+from tests.app.clients.streaming import initialised
+from tests.app.clients.web_client import SAME, signed_in
 from tests.app.operations.replicas.replication import (
     FOLLOW,
     HEADER,
@@ -17,8 +19,6 @@ from tests.app.operations.replicas.replication import (
     titles,
     token_of,
 )
-from tests.app.streaming import initialised
-from tests.app.web_client import SAME, signed_in
 from tests.standby import Pair
 from tests.wiki import Wiki
 

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from resolvers.auth.credentials import mint
-from tests.app.clients import Clients
+from tests.app.clients.unpausing import Clients
 from tests.app.command_line import Serving
 from tests.app.service import SECRET
 from tests.waiting import within

@@ -5,7 +5,7 @@ from itertools import repeat
 
 import pytest
 
-from tests.app.bytes_client import Client, connected
+from tests.app.clients.bytes_client import Client, connected
 from tests.app.service import Service
 
 BODY = b'{"query": "{ viewer { role } }"}'

@@ -1,6 +1,6 @@
 """A worker killed at random moments, many times, against one that is not: the wikis must be the same, row by row.
 
-`python -m tests.compiler.crashes DSN KILLS [ERRAND]` does it with a migrated database of your own.
+`python -m tests.compiler.killed.crashes DSN KILLS [ERRAND]` does it with a migrated database of your own.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.sources.compile_requests import rebuild_wiki
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft, forget_source
-from tests.compiler.crashing_worker import run_worker
+from tests.compiler.killed.crashing_worker import run_worker
 from tests.compiler.story import Scribe, compile_all, story
 from tests.compiler.test_leaf_pass import word
 from tests.waiting import within
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 FORKS = get_context("forkserver")
-FORKS.set_forkserver_preload(["tests.compiler.crashing_worker"])
+FORKS.set_forkserver_preload(["tests.compiler.killed.crashing_worker"])
 START = datetime(2026, 4, 1, 9, tzinfo=UTC)
 CAPS = Caps(batch=3, new_pages=9)
 RECLAIM = """

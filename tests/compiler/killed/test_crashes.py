@@ -11,7 +11,7 @@ from compiler.compiler import Caps
 from compiler.jobs.worker import run, work
 from db.database import Database
 from resolvers.jobs.queue import claim
-from tests.compiler.crashes import CAPS, RECLAIM, RUNS, keep, killed, rows, tale, undisturbed
+from tests.compiler.killed.crashes import CAPS, RECLAIM, RUNS, keep, killed, rows, tale, undisturbed
 from tests.compiler.story import Scribe, Story, compile_all, compiles, story
 from tests.examples import examples
 from tests.wiki import Wiki, close_wiki, open_wiki

@@ -9,7 +9,7 @@ from resolvers.pages.lifecycle import create_page
 from resolvers.pages.sections import suppress_promotion
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft, forget_source
-from tests.compiler.forgetting import found_in
+from tests.compiler.forgotten.forgetting import found_in
 from tests.compiler.story import compile_all, pages
 from tests.wiki import Wiki
 

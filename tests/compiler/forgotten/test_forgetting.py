@@ -22,7 +22,7 @@ from resolvers.sources.sources import (
     find_repeating,
     forget_source,
 )
-from tests.compiler.forgetting import found_in
+from tests.compiler.forgotten.forgetting import found_in
 from tests.compiler.story import Scribe, Story, cited, compile_all, pages, retain, story
 from tests.wiki import Wiki, check
 

@@ -14,7 +14,7 @@ from app.rest.endpoint import PATH
 from app.rest.models import Problem, ResponseModel
 from app.rest.problems import PROBLEM
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @cache
