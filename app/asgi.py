@@ -80,9 +80,9 @@ async def rewrite_pending_links(database: Database) -> None:
         await asyncio.sleep(LOOKED_EVERY)
         try:
             if rewritten := await rewrite_rest(database):
-                log.info("links were renamed", texts=rewritten)
+                log.info("links were rewritten after renames", texts=rewritten)
         except Exception as error:
-            log.warning("renames were not finished", reason=type(error).__name__)
+            log.warning("links could not be rewritten after renames", reason=type(error).__name__)
 
 
 def create_app(settings: Settings, *, dsn: str) -> ASGIApp:

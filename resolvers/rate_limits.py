@@ -136,7 +136,7 @@ class Share:
             async with asyncio.timeout(LEASE_TIMEOUT):
                 return await self.ask(wanted, owed)
         except Exception as error:
-            log.warning("throttling by this process alone", reason=type(error).__name__)
+            log.warning("rate limits are enforced by this process alone", reason=type(error).__name__)
             now = self.clock()
             return Lease(self.own.take(wanted, owed, now), self.own.level(now))
 

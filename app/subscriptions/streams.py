@@ -110,7 +110,7 @@ class Streams:
         try:
             changes = read_payload(payload)
         except ValueError:
-            log.warning("a notification that is none of ours", size=len(payload))
+            log.warning("ignored an unknown notification", size=len(payload))
             return
         for change in changes:
             self.feed.tell(change)

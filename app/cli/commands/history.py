@@ -46,7 +46,7 @@ def history(
     columns = ["version", "when", "author", "title", "summary"]
     table(columns, [row(revision) for revision in found["nodes"]])
     if found["pageInfo"]["hasNextPage"]:
-        say(f"Older ones: --before {found['pageInfo']['endCursor']}")
+        say(f"For older versions: --before {found['pageInfo']['endCursor']}")
 
 
 def row(revision: dict[str, Any]) -> tuple[object, ...]:
@@ -62,13 +62,13 @@ def diff(name: PageName, old: Version, new: Version, tenant: Tenant, owner: Owne
     variables = {"pageId": page["id"], "from": old, "to": new}
     found = run_query("diff", "diffWikiRevisions", tenant, owner, **variables)
     if found is None:
-        raise NotFound(f"{name} lacks one of these versions. See them with: cairn history {name}")
+        raise NotFound(f"{name} does not have both of these versions. List its versions with: cairn history {name}")
     if as_json:
         show(found)
     elif found["unified"]:
         say(found["unified"].removesuffix("\n"))
     if found["isTruncated"] and not as_json:
-        say("… and more than can be shown.")
+        say("… The rest of the difference is not shown.")
 
 
 def restore(
@@ -91,7 +91,7 @@ def restore(
     if as_json:
         show(done)
     else:
-        say(f"{name} is at version {done['version']}." if done["changed"] else f"{name} says that already.")
+        say(f"{name} is now at version {done['version']}." if done["changed"] else f"{name} already has this content.")
 
 
 def query_page(document: str, name: str, tenant: str, owner: str, **variables: Any) -> Any:
@@ -196,8 +196,8 @@ def supersede(
     if as_json:
         show(done)
     else:
-        known = "" if done["changed"] else " and had this claim already"
-        say(f"{name} is at version {done['version']}{known}.")
+        known = "" if done["changed"] else ", and the claim was already superseded"
+        say(f"{name} is now at version {done['version']}{known}.")
 
 
 class Status(StrEnum):
@@ -235,7 +235,7 @@ def contradictions(
     columns = ["id", "page", "older", "newer", "status", "decided or suggested"]
     table(columns, [contradiction_row(one) for one in found["nodes"]])
     if found["pageInfo"]["hasNextPage"]:
-        say(f"Older ones: --after {found['pageInfo']['endCursor']}")
+        say(f"For older contradictions: --after {found['pageInfo']['endCursor']}")
 
 
 def contradiction_row(one: dict[str, Any]) -> tuple[object, ...]:
@@ -268,7 +268,7 @@ def resolve(
     try:
         contradiction_id = UUID(contradiction)
     except ValueError:
-        raise typer.BadParameter("give an id as `cairn wiki contradictions` lists it", param_hint="ID") from None
+        raise typer.BadParameter("give an id listed by `cairn wiki contradictions`", param_hint="ID") from None
 
     async def work(database: "Database") -> dict[str, Any]:
         from db.scope import Role
@@ -289,4 +289,4 @@ def resolve(
     if as_json:
         show(done)
     else:
-        say("It is decided." if done["changed"] else "It was decided so already.")
+        say("Resolved the contradiction." if done["changed"] else "The contradiction is already resolved this way.")

@@ -79,7 +79,7 @@ def test_a_database_of_yours_is_migrated_only_when_you_say_so(
     assert pending
     migrated = json.loads(cairn("migrate", "--json").out)
     assert (migrated["applied"], migrated["reindexed"]["pages"]) == (pending, 0)
-    assert cairn("migrate").out == "The database is at the newest schema already.\n"
+    assert cairn("migrate").out == "The database schema is up to date.\n"
     assert cairn("tenants", "create", "acme").code == 0
     counted = json.loads(cairn("status", "--json").out)
     assert (counted["tenants"], counted["owners"], counted["pages"], counted["pendingMigrations"]) == (1, 0, 0, [])
@@ -97,7 +97,7 @@ def test_tenants_and_owners_are_listed(acme: Cairn) -> None:
     listed = acme("owners", "list", "--tenant", "acme").out.splitlines()[1].split()
     assert listed[:4] == ["mara", "user", "mara", "english"]
     told = acme("owners", "boost", "team", "1.5", "--tenant", "acme").out
-    assert told == "The scores of team's pages are multiplied by 1.5 now.\n"
+    assert told == "The scores of team's pages are now multiplied by 1.5.\n"
     owners = json.loads(acme("owners", "list", "--tenant", "acme", "--json").out)
     assert {one["slug"]: one["scoreBoost"] for one in owners} == {"mara": 0.9, "team": 1.5}
 
@@ -172,7 +172,7 @@ def test_what_was_exported_can_be_imported(acme: Cairn, tmp_path: Path) -> None:
     assert acme("import", str(tmp_path / "notes"), *MARA).code == 0
     for name in ("folder", "wiki.zip", "wiki.jsonl"):
         done = acme("export", str(tmp_path / name), *MARA)
-        assert (done.code, done.out) == (0, f"1 pages and 0 sources are in {tmp_path / name}.\n")
+        assert (done.code, done.out) == (0, f"Exported 1 pages and 0 sources to {tmp_path / name}.\n")
         again = acme("import", str(tmp_path / name), "--tenant", "acme", "--owner", "team", "--json")
         assert json.loads(again.out)["failed"] == 0
     assert (tmp_path / "folder" / "Austin.md").read_text() == "---\ntags: [city]\n---\nHot.", "as it came"
@@ -217,7 +217,7 @@ def test_what_was_imported_is_found_and_shown(acme: Cairn, tmp_path: Path) -> No
     assert "They bake Pecan pie." in said
     assert said.endswith("\n2 of 2\n")
     assert not CONTROL.search(said)
-    assert acme("search", "?!", *MARA).out == "Nothing found.\n"
+    assert acme("search", "?!", *MARA).out == "No results.\n"
     assert acme("search", "-sweet pecan", *MARA, "--limit", "3").out.endswith("\n1 of 1\n"), "a minus is no option"
     shown = acme("page", "topic/pecan-pie", *MARA).out
     assert "linked from: entity/austin" in shown

@@ -116,7 +116,7 @@ def test_a_text_may_begin_with_a_hyphen(cairn: Cairn, words: list[str]) -> None:
         ),
         (
             ["append", "topic/a", "--dry-run"],
-            "No such option: --dry-run. Write a text that begins like an option last, after --. Try:",
+            "No such option: --dry-run. To pass a text that begins like an option, put it last, after --. Try:",
         ),
         (
             ["wiki", "supersede", "topic/a", "- x", "- y", "--moed=append"],

@@ -144,7 +144,7 @@ def tls_server(folder: Path, days: float) -> Iterator[int]:
 
 @pytest.mark.parametrize(
     ("days", "state", "message"),
-    [(100, "ok", "is valid for 100 days"), (10, "warning", "ends in 10 days"), (-1, "failed", "expired")],
+    [(100, "ok", "is valid for 100 days"), (10, "warning", "expires in 10 days"), (-1, "failed", "expired")],
 )
 @pytest.mark.parametrize("setting", ["jwks_url", "oidc_issuer", "public_url"])
 def test_certificates_that_end(
@@ -180,7 +180,7 @@ def test_files_that_are_missing_from_the_folder_of_attachments(
     (vault / "a.png").write_bytes(b"\x89PNG")
     assert acme("import", str(vault), *MARA).code == 0
     assert (examined()["attachments"]["state"], examined()["attachments"]["message"]) == (
-        "ok", f"{files} can be written, and has all of 1 files."
+        "ok", f"{files} can be written and has all of 1 files."
     )  # fmt: skip
     (file,) = (path for path in files.rglob("*") if path.is_file())
     aside = file.rename(tmp_path / "aside")

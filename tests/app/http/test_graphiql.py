@@ -182,7 +182,7 @@ def test_a_damaged_file_counts_as_missing_and_is_mended(npm: Path, tmp_path: Pat
 
 def test_what_npm_says_reaches_the_reader(npm: Path, tmp_path: Path) -> None:
     (tmp_path / "bin" / "npm").write_text("#!/bin/sh\necho 'no such host' >&2; exit 7\n")
-    with pytest.raises(AssetError, match=r"npm could not bring @cairn/hello@1\.2\.3: no such host"):
+    with pytest.raises(AssetError, match=r"npm could not fetch @cairn/hello@1\.2\.3: no such host"):
         fetch(print, [HELLO], tmp_path / "assets")
 
 

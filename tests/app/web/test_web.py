@@ -163,7 +163,7 @@ async def test_what_is_not_there_is_a_page_that_says_what_to_do(person: httpx.As
         answer = await person.get(path)
         assert (path, answer.status_code) in {(path, 404), (path, 403), (path, 422)}
         assert answer.headers["content-type"].startswith("text/html")
-        assert "Go to the first page" in answer.text
+        assert "Go to the home page" in answer.text
 
 
 async def test_a_missing_page_can_be_searched_for_in_its_wiki(person: httpx.AsyncClient, owner: str) -> None:

@@ -76,7 +76,7 @@ async def test_a_key_is_rotated_and_its_former_secret_is_good_for_the_overlap(
         [id] = ID.findall(made.text)
         rotated = await admin.post(rotate, data={"id": id, "overlap": "86400"}, headers=SAME)
         assert rotated.headers["cache-control"] == "no-store"
-        assert "The former secret is accepted until" in rotated.text
+        assert "The previous secret is accepted until" in rotated.text
         [second] = MADE.findall(rotated.text)
         assert [(await service.post(ASK, key)).status_code for key in (first, second)] == [200, 200]
         [third] = MADE.findall((await admin.post(rotate, data={"id": id, "overlap": "0"}, headers=SAME)).text)

@@ -213,11 +213,11 @@ async def test_the_doctor_looks_at_each_replica(
     well, unreachable, none = await found(f"{standby},{nobody},{primary}")
     assert (well[0], unreachable[0], none[0]) == (State.OK, State.FAILED, State.FAILED)
     assert unreachable[1].startswith("replica-2 cannot be reached")
-    assert none[1] == "replica-3 is no standby of this database, and serves no reads."
+    assert none[1] == "replica-3 is not a standby of this database and serves no reads."
     await replica.execute("SELECT pg_wal_replay_pause()")
     await wiki.look.execute("UPDATE tenants SET name = 'U' WHERE tenant_id = $1", wiki.scope.tenant_id)
     ((state, message),) = await found(standby)
-    assert (state, message) == (State.WARNING, "replica-1 is more than 1 seconds behind, and serves no reads.")
+    assert (state, message) == (State.WARNING, "replica-1 is more than 1 seconds behind and serves no reads.")
 
 
 @pytest.mark.skipif(PROGRAM is None, reason="PgBouncer is not on this machine")
