@@ -1,4 +1,4 @@
-"""What an import or an export tells: its progress, its result, and its problems."""
+"""Progress, results and problems of imports and exports."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping

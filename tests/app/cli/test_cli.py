@@ -179,7 +179,7 @@ def test_what_was_exported_can_be_imported(acme: Cairn, tmp_path: Path) -> None:
     shown = acme("export", str(tmp_path / "folder"), *MARA, "--json")
     told = {"pages": 1, "sources": 0, "path": str(tmp_path / "folder"), "failed": 0, "errors": []}
     assert json.loads(shown.out) == told
-    assert "an export is not printed" in acme("export", "-", *MARA).err
+    assert "an export cannot be written to stdout" in acme("export", "-", *MARA).err
     refused = acme("export", str(tmp_path / "notes"), *MARA)
     assert (refused.code, "new or empty" in refused.err) == (1, True)
 

@@ -38,9 +38,9 @@ def test_notes_are_retained_once_and_compiled_here(telling: Cairn, notes: Path) 
     assert ran.code == 0
     done = json.loads(ran.out)
     assert (done["new"], done["known"], done["errors"], bool(done["jobId"])) == (3, 0, [], True)
-    assert "3 known already" in telling("retain", str(notes), *MARA).out
+    assert "3 unchanged" in telling("retain", str(notes), *MARA).out
     ran = telling("compile", *MARA, "--wait")
-    assert ran.out == "Compiled: 3 sources, 1 new pages, 1 sections, 0 names held.\n"
+    assert ran.out == "Compiled: 3 sources, 1 new pages, 1 sections, 0 names without a page.\n"
     assert "3 sources read: 1 pages created, 1 sections written" in ran.err
     assert "- Day 2." in telling("page", "entity/momofuku", *MARA).out
 
@@ -76,7 +76,7 @@ def test_waiting_says_what_all_jobs_have_done_that_went_on_behind_it(telling: Ca
     notes.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert telling("retain", str(notes), *MARA).code == 0
     ran = telling("compile", *MARA, "--wait")
-    assert ran.out == "Compiled: 60 sources, 60 new pages, 60 sections, 0 names held.\n"
+    assert ran.out == "Compiled: 60 sources, 60 new pages, 60 sections, 0 names without a page.\n"
 
 
 def test_a_source_is_forgotten_and_a_page_built_again_from_the_terminal(telling: Cairn, notes: Path) -> None:
@@ -140,7 +140,7 @@ def test_waiting_tries_a_failed_attempt_again(telling: Cairn, notes: Path, monke
     monkeypatch.setenv("CAIRN_PLANNER", "tests.compiler.story:Stumbling")
     retained(telling, notes, "page entity Momofuku\nFood.")
     ran = telling("compile", *MARA, "--wait")
-    assert (ran.code, ran.out) == (0, "Compiled: 1 sources, 1 new pages, 1 sections, 0 names held.\n")
+    assert (ran.code, ran.out) == (0, "Compiled: 1 sources, 1 new pages, 1 sections, 0 names without a page.\n")
     assert (
         "Attempt 1 failed: Planning 1 source (daily_note/n-0) failed: ValueError: the model is away. The next"
         in ran.err
@@ -255,7 +255,7 @@ def test_vectors_are_enabled_made_and_dropped(telling: Cairn, notes: Path, monke
         monkeypatch.setenv("CAIRN_EMBEDDING_DIMENSIONS", "63")
         assert "CAIRN_EMBEDDING_DIMENSIONS=64" in telling("embeddings", "enable").err
         monkeypatch.setenv("CAIRN_EMBEDDING_DIMENSIONS", "64")
-        assert "There is no index" in telling("embeddings", "status", *MARA).out
+        assert "The vectors have no index" in telling("embeddings", "status", *MARA).out
         assert json.loads(telling("embeddings", "enable", "--json").out)["wikis"] == 1
         assert telling("compile", *MARA, "--wait").code == 0
         known = json.loads(telling("embeddings", "status", *MARA, "--json").out)
@@ -272,7 +272,7 @@ def test_jobs_are_listed_cancelled_and_retried(acme: Cairn) -> None:
     assert (listed["id"], listed["tenant"], listed["owner"], listed["status"]) == (job, "acme", "mara", "pending")
     assert job in acme("jobs", "list", *MARA).out
     assert json.loads(acme("jobs", "cancel", job, *MARA, "--json").out) == {"id": job, "cancelled": True}
-    assert "over already" in acme("jobs", "cancel", job, *MARA).out
+    assert "had already finished" in acme("jobs", "cancel", job, *MARA).out
     assert json.loads(acme("jobs", "list", "--status", "pending", "--json").out) == []
     assert [one["status"] for one in json.loads(acme("jobs", "list", "--status", "cancelled", "--json").out)] == [
         "cancelled"

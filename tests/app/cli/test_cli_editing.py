@@ -104,7 +104,7 @@ def test_versions_are_listed_compared_and_restored(acme: Cairn) -> None:
     assert json.loads(acme("diff", "topic/austin", "1", "2", *MARA, "--json").out)["linesAdded"] == 1
     assert acme("diff", "topic/austin", "1", "7", *MARA, "--json").error["code"] == "NOT_FOUND"
     assert acme("restore", "topic/austin", "1", *MARA).out == "topic/austin is now at version 3.\n"
-    assert acme("restore", "topic/austin", "1", *MARA).out == "topic/austin says that already.\n"
+    assert acme("restore", "topic/austin", "1", *MARA).out == "topic/austin already has this content.\n"
 
 
 def test_pages_are_renamed_merged_and_archived(acme: Cairn) -> None:

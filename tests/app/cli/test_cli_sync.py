@@ -35,7 +35,7 @@ def test_a_folder_is_synced(acme: Cairn, tmp_path: Path) -> None:
     (vault / "Kiln.md").write_text("Cold.\n")
     conflict = acme("sync", str(vault), *MARA)
     assert conflict.code == 1
-    assert "bring what you want of it into the file beside" in conflict.out
+    assert "copy what you want to keep into the file beside" in conflict.out
     assert json.loads(acme("sync", str(vault), *MARA, "--json").out)["conflicts"] != []
     pages = [
         event

@@ -168,7 +168,7 @@ def test_a_file_with_another_hash_is_refused_and_not_written(npm: Path, tmp_path
 
 def test_a_package_without_the_file_is_refused(npm: Path, tmp_path: Path) -> None:
     _pack(npm, "dist/other.js", b"hello")
-    with pytest.raises(AssetError, match=r"@cairn/hello@1\.2\.3 holds no dist/hello\.js"):
+    with pytest.raises(AssetError, match=r"@cairn/hello@1\.2\.3 has no file dist/hello\.js"):
         fetch(print, [HELLO], tmp_path / "assets")
 
 
@@ -188,5 +188,5 @@ def test_what_npm_says_reaches_the_reader(npm: Path, tmp_path: Path) -> None:
 
 def test_without_npm_the_reader_learns_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(AssetError, match=r"install Node\.js"):
+    with pytest.raises(AssetError, match=r"Install Node\.js"):
         fetch(print, [HELLO], tmp_path / "assets")

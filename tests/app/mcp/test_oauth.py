@@ -49,7 +49,7 @@ async def test_the_client_of_the_sdk_connects_without_a_token(service: Service, 
             ] == "topic/kilns"
         page = await browser.get("/programs", follow_redirects=True)
         assert "Test program" in page.text
-        assert "may read and write" in page.text
+        assert "can read and write" in page.text
     (revision,) = await wiki.rows("revisions", "id")
     assert (revision["author_kind"], revision["author_id"]) == ("agent", "Test program for O")
 

@@ -179,7 +179,7 @@ async def test_a_search_that_finds_nothing_offers_writers_to_make_the_page(
     path = f"/search/{owner}?q=Old+Mill"
     offer = f'href="/new/{owner}?title=Old%20Mill"'
     found = await person.get(path)
-    assert "Nothing is found" in found.text
+    assert "No results" in found.text
     assert "0 pages found" not in found.text
     assert offer in found.text
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)

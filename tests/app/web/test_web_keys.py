@@ -29,7 +29,7 @@ async def test_a_key_is_made_shown_once_used_and_revoked(service: Service, wiki:
     async with signed_in(service, token) as admin:
         path = f"/keys/{owner}"
         assert f'href="{path}"' in (await admin.get(f"/wiki/{owner}")).text
-        assert "There is none yet" in (await admin.get(path)).text
+        assert "There are no keys yet" in (await admin.get(path)).text
         made = await admin.post(path, data={"name": "nightly <b>", "role": "READER", "days": "30"}, headers=SAME)
         assert made.headers["cache-control"] == "no-store"
         [key] = MADE.findall(made.text)

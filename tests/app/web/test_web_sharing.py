@@ -36,7 +36,7 @@ async def test_a_link_is_made_read_and_withdrawn_in_the_browser(
     service: Service, person: httpx.AsyncClient, wiki: Wiki, page_id: UUID, owner: str
 ) -> None:
     path = f"/share/{owner}/topic/austin"
-    assert "There is none yet" in (await person.get(path)).text
+    assert "There are no links yet" in (await person.get(path)).text
     made = await person.post(path, data={"id": str(page_id), "days": "7"}, headers=SAME)
     [link] = MADE.findall(made.text)
     assert link not in (await person.get(path)).text
