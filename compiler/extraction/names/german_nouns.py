@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from .language import word_set
+from ..texts.language import word_set
 
 KIN = word_set(
     "schwester bruder tochter sohn cousine cousin freundin freund kollegin kollege nachbarin nachbar nichte neffe"

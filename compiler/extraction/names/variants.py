@@ -6,10 +6,10 @@ from operator import itemgetter
 
 from content.names import normalise
 
-from ..planner import MentionCard, PageCard
-from . import metadata
-from .language import KINDS, word_set
-from .readings import Reading
+from ...planner import MentionCard, PageCard
+from ..readings import Reading
+from ..texts import metadata
+from ..texts.language import KINDS, word_set
 from .sightings import Sighting
 
 PLURAL_MIN = 4  # letters of a word that has a plural

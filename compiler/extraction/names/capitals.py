@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
+from ..texts.language import DATES, EVERYWHERE, stops_of, word_set
+from ..texts.text import WORD
 from .german_nouns import KIN, NO_ARTICLE, is_bare, is_particle, is_sure, is_whole
-from .language import DATES, EVERYWHERE, stops_of, word_set
-from .text import WORD
 
 WITH = word_set(
     """

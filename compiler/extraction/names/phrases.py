@@ -6,11 +6,11 @@ from operator import add
 
 from content.search.words import SPACELESS
 
-from .language import SPACELESS as SPACELESS_LANGUAGES
-from .language import stops_of
-from .readings import Reading
+from ..readings import Reading
+from ..texts.language import SPACELESS as SPACELESS_LANGUAGES
+from ..texts.language import stops_of
+from ..texts.text import TOKENS_MAX, Sentence, padded
 from .sightings import GAP
-from .text import TOKENS_MAX, Sentence, padded
 
 WORDS_MAX = 5
 SHORTEST, LONGEST = 2, 8  # characters without spaces

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from content.markdown.links import find_links
 from content.search.words import SPACELESS
 
-from . import metadata
+from ..texts import metadata
+from ..texts.language import DATES, EVERYWHERE, KINDS, word_set
+from ..texts.text import normalised, padded
 from .capitals import HONORIFICS, IMPERATIVES, PARTICLES, PRESS
 from .german_nouns import KIND_OF_FIRM
-from .language import DATES, EVERYWHERE, KINDS, word_set
 from .spaceless import without_politeness, without_role
-from .text import normalised, padded
 
 CAPITALS = frozenset({"name", "first", "bare", "open"})
 CENTRAL = frozenset({"place", "city", "person", "project", "journal", "title", "titled", "subject"})

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .language import word_set
+from ..texts.language import word_set
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 SURNAMES = (

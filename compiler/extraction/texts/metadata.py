@@ -6,7 +6,7 @@ from typing import Any
 
 from content.limits import NAME, TAG
 
-from ..planner import SourceText
+from ...planner import SourceText
 from .text import normalised
 
 NAMED = ("place", "city", "person", "project", "journal")

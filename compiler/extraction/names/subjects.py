@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from content.search.words import SPACELESS
 
+from ..texts.language import stops_of, word_set
+from ..texts.text import WORD, Sentence, TextLine, clean, fold_text, normalised
 from .capitals import is_action
 from .common_nouns import GENERIC
 from .german_nouns import ABSTRACT, DETERMINERS, KINDS_OF_PLACE, NO_ARTICLE
-from .language import stops_of, word_set
 from .sightings import LINK
 from .spaceless import ZH_STOPS
-from .text import WORD, Sentence, TextLine, clean, fold_text, normalised
 
 SUBJECTS_MAX = 12  # of one source
 SENTENCES_MAX = 400  # that are counted

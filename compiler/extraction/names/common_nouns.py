@@ -1,6 +1,6 @@
 """Nouns that notes of everybody say, and none is about, by language."""
 
-from .language import word_set
+from ..texts.language import word_set
 
 GENERIC = {
     "en": word_set(

@@ -9,8 +9,8 @@ from content.normalization import fold
 from content.search.words import SPACELESS
 from content.text_cache import cache_short
 
+from ..readings import ATTENDING
 from .language import stops_of
-from .readings import ATTENDING
 from .text import OWN_WORDS, Sentence, normalised, padded
 
 QUOTE_GOOD = (40, 220)  # characters
