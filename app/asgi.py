@@ -52,7 +52,7 @@ from .rest.admin.paths import PATH as ADMIN
 from .rest.application import MountAll, rest_application
 from .rest.endpoint import PATH as REST
 from .settings import Settings, signing_secret
-from .subscriptions import routes
+from .subscriptions.routes import streaming_endpoint, without_streams
 from .subscriptions.streams import Streams
 from .web.endpoint import Web, error_page, is_for_a_person, position_cookie
 from .web.graphiql import SignedIn
@@ -80,9 +80,9 @@ async def rewrite_pending_links(database: Database) -> None:
         await asyncio.sleep(LOOKED_EVERY)
         try:
             if rewritten := await rewrite_rest(database):
-                log.info("links were renamed", texts=rewritten)
+                log.info("links were rewritten after renames", texts=rewritten)
         except Exception as error:
-            log.warning("renames were not finished", reason=type(error).__name__)
+            log.warning("links could not be rewritten after renames", reason=type(error).__name__)
 
 
 def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
@@ -111,7 +111,8 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
     observers = Observers(settings, engine, database)
     documents = Documents(settings.documents, settings.documents_dir)
     bounds = Bounds.of(settings, database)
-    endpoint = GraphQLEndpoint(
+    streams = Streams(engine, database, credentials, settings, documents, bounds)
+    graphql = GraphQLEndpoint(
         engine,
         database,
         credentials,
@@ -119,6 +120,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         max_body=settings.max_body,
         bounds=bounds,
         compress_over=settings.compress_over,
+        streaming=streaming_endpoint(streams),
     )
     older = GraphQLEndpoint(
         v0.make_engine(document_limits(settings)),
@@ -130,7 +132,6 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         compress_over=settings.compress_over,
         contract="v0",
     )
-    streams = Streams(engine, database, credentials, settings, documents, bounds)
     tools = ToolsEndpoint(
         ToolBackend(database, bounds, settings.base_url, toolsets_of(settings)), credentials, settings
     )
@@ -148,7 +149,6 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
         oauth=oauth,
         provider=provider,
     )
-    graphql = routes.with_streaming(endpoint, streams)
     observers.watch_streams(streams.number)
 
     async def refuse(request: Request, error: Exception) -> Response:
@@ -199,7 +199,7 @@ def create_app(settings: Settings, *, dsn: str) -> ASGIApp:
     )
     shortcuts: dict[str, ASGIApp] = {
         "/graphql": graphql,
-        "/graphql/v0": routes.without(older),
+        "/graphql/v0": without_streams(older),
         "/mcp": tools,
     }
     app: ASGIApp = add_shortcuts(paths, shortcuts)

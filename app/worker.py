@@ -102,7 +102,7 @@ async def compiling(settings: Settings, database: Database, observe: Observe) ->
         try:
             compiler = compiler_of(settings)
         except Unavailable as error:
-            log.warning("nothing is compiled here", reason=error.message)
+            log.warning("this process compiles nothing", reason=error.message)
         else:
             await stack.enter_async_context(in_background(work(database, compiler, observe=observe)))
         yield

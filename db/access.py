@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import ARRAY, Boolean, ColumnElement, FromClause, Uuid, any_, cast, literal, or_, select
 
 from selection import in_tenant, scope_value
-from selection.declare.arguments import identifier
+from selection.compile.parameters import identifier
 from selection.errors import BadInput, Refused
 
 from .scope import Role, Scope

@@ -13,20 +13,13 @@ from .replicas.routing import record_commit
 
 
 class Commits:
-    """A count, in `done`, of the transactions that the work in a `with` block commits, by tasks that it starts too."""
+    """A count, in `done`, of transactions that were committed."""
 
-    def __init__(self) -> None:
-        self.done = 0
-
-    def __enter__(self) -> "Commits":
-        self.before = COUNTED.set(self)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        COUNTED.reset(self.before)
+    done = 0
 
 
 COUNTED: ContextVar[Commits | None] = ContextVar("commits", default=None)
+"""What counts the commits of this task, and of tasks that it starts."""
 
 
 class committing:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 import asyncpg
@@ -11,38 +11,13 @@ import orjson
 from observability.trace import span
 
 from .committing import committing
-from .pool import Pool
+from .pool import Pool, acquire
 from .sql import Statement, statements
 
 Row = Mapping[str, Any]
-T = TypeVar("T")
 # asyncpg asks about each type of array when it first meets it: better of all, and before anybody waits for a write.
 ARRAYS = "SELECT $1::uuid[], $2::text[], $3::integer[], $4::smallint[], $5::float8[], $6::tsquery[], $7::jsonb[]"
 WARMING = statements("operations/warming")
-
-
-def require_open(part: T | None) -> T:
-    if part is None:
-        raise RuntimeError("the database is not open")
-    return part
-
-
-class acquire:
-    """Acquire a connection for the length of a block. Each write passes here: a generator would take longer."""
-
-    __slots__ = ("connection", "pool")
-
-    def __init__(self, pool: Pool | None) -> None:
-        self.pool = require_open(pool)
-
-    async def __aenter__(self) -> asyncpg.Connection:
-        self.connection = await self.pool.check_out()
-        return self.connection
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
-        self.pool.release(self.connection, error)
 
 
 class transacting:

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import asyncpg
 
-from .answers import read_answer, read_answer_anew
+from observability.trace import span
+
 from .blob_folder import BlobFolder
 from .breaker import ANSWER_TIMEOUT, Breaker, Probe
-from .connection import Connection, acquire, prepare_connection, require_open, transacting, warm
+from .connection import Connection, prepare_connection, transacting, warm
 from .explaining import Explaining, generic_plan
 from .migrate import oldest_revision
-from .pool import POOL_TIMEOUT, Pool
+from .pool import POOL_TIMEOUT, Pool, acquire, require_open
 from .pooler import FORGOTTEN, check_statements, forgotten_statements, is_pooled, refused_settings
 from .replicas.replica import Replica
 from .replicas.replicas import Replicas, ReplicaSettings, SingleReads
@@ -22,9 +23,14 @@ from .replicas.routing import close_route
 
 NO_REPLICAS = ReplicaSettings()
 ONE_PLAN = {"plan_cache_mode": "force_generic_plan"}
+PLANNED_ANEW = "SET LOCAL plan_cache_mode = force_custom_plan"
 HAS_CITUS = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"
 CONDITION = """SELECT version_num AS revision, current_setting('transaction_read_only') = 'on' AS is_read_only
 FROM alembic_version"""
+
+
+class AnswerTooLarge(Exception):
+    """A compiled read whose value has more bytes than its statement lets pass."""
 
 
 class Database:
@@ -244,6 +250,26 @@ class Database:
         """Begin a transaction, all of it or nothing. `first` is SQL without parameters to send along with the BEGIN."""
         close_route()
         return transacting(self.pool, first)
+
+
+def answer_in(row: Mapping[str, Any]) -> bytes | None:
+    """Return the value of a compiled read; its statement returns the size alone if that is too large."""
+    value: bytes | None = row["answer"]
+    if value is None and row["size"] is not None:
+        raise AnswerTooLarge(f"This answer would have {row['size']:,} bytes, more than one answer may have.")
+    return value
+
+
+async def read_answer(connection: asyncpg.Connection, sql: str, arguments: Sequence[Any]) -> bytes | None:
+    with span("sql", sql):
+        row = await connection.fetchrow(sql, *arguments)
+    return answer_in(row)
+
+
+async def read_answer_anew(connection: asyncpg.Connection, sql: str, arguments: Sequence[Any]) -> bytes | None:
+    async with connection.transaction(readonly=True):
+        await connection.execute(PLANNED_ANEW)
+        return await read_answer(connection, sql, arguments)
 
 
 class Condition(NamedTuple):

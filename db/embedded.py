@@ -86,7 +86,7 @@ def make_account(report: Callable[[str], None]) -> pwd.struct_passwd:
     try:
         return pwd.getpwnam(NAME)
     except KeyError:
-        report(f"Making the system account {NAME}, because Postgres refuses to run as root")
+        report(f"Creating the system account {NAME}, because Postgres refuses to run as root")
     if program := shutil.which("useradd"):
         # Fails when another process makes it at this moment, which serves as well.
         subprocess.run([program, "--system", "--no-create-home", NAME], check=False, capture_output=True)  # noqa: S603
@@ -100,7 +100,7 @@ def let_through(path: Path, report: Callable[[str], None]) -> None:
     """Let other accounts pass through (not list) the folders that lead to a path; programs are opened whole."""
     for folder in (path, *path.parents):
         if not folder.stat().st_mode & stat.S_IXOTH:
-            report(f"Letting other accounts pass through {folder}, for Postgres")
+            report(f"Allowing other accounts to enter {folder}, for Postgres")
             folder.chmod(folder.stat().st_mode | stat.S_IXOTH)
     if path.name == "bin":
         open_to_all(path.parent)
@@ -184,7 +184,9 @@ class EmbeddedServer:
             with self.locked():
                 return self.join()
         except OSError as error:
-            raise EmbeddedServerFailed(f"{error}. Is {self.data_dir} yours? CAIRN_DATA_DIR names another.") from error
+            raise EmbeddedServerFailed(
+                f"{error}. Check who owns {self.data_dir}, or set CAIRN_DATA_DIR to another folder."
+            ) from error
 
     def stop(self) -> None:
         """Leave the server, and stop it when nobody else is there. Connections should be closed by now."""
@@ -240,7 +242,7 @@ class EmbeddedServer:
         try:
             with self.locked():
                 if not self.running():
-                    self.report("PostgreSQL has ended; starting it again")
+                    self.report("PostgreSQL has stopped. Starting it again")
                     self.launch()
         except (EmbeddedServerFailed, OSError) as error:
             log.error("PostgreSQL could not be started again: %s", error)
@@ -377,7 +379,7 @@ def socket_folder(cluster: Path, account: SystemAccount) -> Path:
         folder.mkdir(mode=0o700)
         account.own(folder)
     if folder.is_symlink() or folder.stat().st_uid != account.uid:
-        raise EmbeddedServerFailed(f"{folder} belongs to somebody else: remove it, or choose a shorter CAIRN_DATA_DIR")
+        raise EmbeddedServerFailed(f"{folder} belongs to another user: remove it, or choose a shorter CAIRN_DATA_DIR")
     return folder
 
 

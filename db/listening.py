@@ -7,8 +7,9 @@ from uuid import uuid4
 
 import asyncpg
 
+from lib.deadlines import wait_for_event
+
 from .database import Database
-from .deadlines import wait_for_event
 from .sql import statements
 
 BEATS = statements("webhooks/changes")["beat"]
@@ -49,7 +50,7 @@ class Listener:
             try:
                 await self.listen()
             except Exception as error:
-                log.warning("Changes are not heard of now: %s", str(error) or type(error).__name__)
+                log.warning("Cannot listen for changes: %s", str(error) or type(error).__name__)
             failures = 0 if self.listening.is_set() else failures + 1
             self.listening.clear()
             await asyncio.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
@@ -70,7 +71,7 @@ class Listener:
             self.resumed()
             while not await wait_for_event(lost, BEAT):
                 await self.prove(echoed)
-            log.warning("The connection that hears of changes was lost.")
+            log.warning("The connection that listens for changes was lost.")
         finally:
             connection.terminate()
 

@@ -10,19 +10,18 @@ Where the server refuses one more, who waits is served by those that are there; 
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from copy import copy
 from dataclasses import dataclass, field
 from time import monotonic
+from types import TracebackType
 from typing import Any
 
 import asyncpg
 
+from lib.deadlines import Deadlines
 from lib.fair_queue import BORROWER
 from observability.trace import span
-
-from .deadlines import Deadlines
 
 SHARED = 60.0  # seconds after which those who took no connection are no longer counted on
 POOL_TIMEOUT = 10.0  # seconds: to wait for a connection, to make one clean, to let go of them all
@@ -125,16 +124,9 @@ class Pool:
             adding.append(self.add())
         await asyncio.gather(*adding)
 
-    @asynccontextmanager
-    async def acquire(self) -> AsyncIterator[asyncpg.Connection]:
+    def acquire(self) -> "acquire":
         """Acquire a connection for the length of a block. Raises Exhausted, or why none could be opened."""
-        connection = await self.check_out()
-        try:
-            yield connection
-        except BaseException as error:
-            self.release(connection, error)
-            raise
-        self.release(connection)
+        return acquire(self)
 
     # -- the two calls
 
@@ -211,7 +203,7 @@ class Pool:
 
     def offer(self, connection: asyncpg.Connection) -> None:
         """Give a connection to the borrower who has the fewest, and of its tasks to the one that has waited longest."""
-        while waiter := self.next_waiter():
+        while self.waiting and (waiter := self.next_waiter()):
             self.waiting.remove(waiter)
             if not waiter.future.done():
                 waiter.future.set_result(self.checked_out(connection, waiter.borrower))
@@ -329,6 +321,30 @@ class Pool:
         task = asyncio.get_running_loop().create_task(work)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
+
+
+class acquire:
+    """Acquire a connection for the length of a block. Each statement passes here: a generator would take longer."""
+
+    __slots__ = ("connection", "pool")
+
+    def __init__(self, pool: Pool | None) -> None:
+        self.pool = require_open(pool)
+
+    async def __aenter__(self) -> asyncpg.Connection:
+        self.connection = self.pool.check_out_idle() or await self.pool.wait()
+        return self.connection
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.pool.release(self.connection, error)
+
+
+def require_open(pool: Pool | None) -> Pool:
+    if pool is None:
+        raise RuntimeError("the database is not open")
+    return pool
 
 
 def is_lost(error: BaseException) -> bool:

@@ -79,9 +79,12 @@ class Scope:
     """Whether it reads what is too sensitive for its role, too: an operator at the machine has the database anyway."""
     credential: str = field(init=False, repr=False, compare=False)
     """Who acts, in whichever wiki: an API key's id or a token's subject, and its tenant."""
+    spans_tenant: bool = field(init=False, repr=False, compare=False)
+    """Whether it acts in every owner's wiki of its tenant."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "credential", f"{self.tenant_id}:{self.actor.kind}:{self.actor.id}")
+        object.__setattr__(self, "spans_tenant", self.role.spans_tenant)
 
     @property
     def actor_kind(self) -> str:
@@ -90,10 +93,6 @@ class Scope:
     @property
     def actor_id(self) -> str:
         return self.actor.id
-
-    @property
-    def spans_tenant(self) -> bool:
-        return self.role.spans_tenant
 
     def in_owner(self, owner_id: UUID) -> "Scope":
         """Return this credential's scope in another wiki; resolvers.permissions decides whether it may work there."""

@@ -83,7 +83,7 @@ class RequestTrace:
         caller = self.caller
         known = {
             "tenant": caller and str(caller.tenant_id),
-            "credential": caller and f"{caller.actor_kind}:{caller.actor_id}"[:CREDENTIAL_MAX],
+            "credential": caller and f"{caller.actor.kind}:{caller.actor.id}"[:CREDENTIAL_MAX],
             "client": self.client,
             "operation": self.tool or self.name,
         }

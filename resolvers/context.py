@@ -11,7 +11,7 @@ from content.limits import SLUG
 from db.database import Database
 from db.restricted import restricted
 from db.scope import Scope
-from selection.declare.arguments import NOBODY, identifier
+from selection.compile.parameters import NOBODY, identifier
 from selection.errors import Final, Refused, TooExpensive
 from selection.limits import OPERATION
 
@@ -19,7 +19,7 @@ from .auth.owners import find_owner
 from .errors import CairnError, LimitExceeded, NotFound, Unavailable
 from .knowledge.tool_calls import hot_index
 from .pages.history import Comparison, compare_states
-from .rate_limits.limiter import Account, Allowance
+from .rate_limits import Account, Allowance
 from .search.context_pack import ContextPack, ContextRequest, context_pack
 from .search.related import find_related
 from .search.request import SearchRequest, SearchResult
@@ -51,7 +51,8 @@ class Context:
         may_introspect: bool = True,
     ) -> None:
         """`budget` is what one operation may cost at most, in rows; the account pays for what it does cost."""
-        self.database, self.scope, self.budget = restricted(database, scope), scope, budget
+        self.database = database if scope.spans_tenant else restricted(database, scope)
+        self.scope, self.budget = scope, budget
         self.account, self.may_introspect = account, may_introspect
         self.spent, self.paid, self.is_begun = OPERATION, 0, False
 

@@ -13,7 +13,7 @@ from graphql import REMOVE, FieldDefinitionNode, GraphQLError, TypeDefinitionNod
 
 from db import relations
 from db.access import BY_ID
-from selection.declare.arguments import identifier
+from selection.compile.parameters import identifier
 
 from .fields import source
 from .lint import WikiLintReport

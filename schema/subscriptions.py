@@ -11,7 +11,7 @@ from db.access import HAPPENED, HAPPENED_AS_ADMIN
 from resolvers.subscriptions.changes import Topic
 from resolvers.subscriptions.feed import Subscriber, watch_page, watch_wiki
 from selection import Step
-from selection.declare.arguments import identifier
+from selection.compile.parameters import identifier
 
 from .enums import WikiChangeKind
 from .fields import OlderOwner, OwnerName, column, relation, source

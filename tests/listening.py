@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import asyncpg
 
-from db.connection import acquire
 from db.database import Database
+from db.pool import acquire
 
 OF_THE_DRIVER = ("typeinfo_tree", "current_setting('jit')")
 """It asks once what arrays and records consist of: that is not of the product."""

@@ -18,6 +18,9 @@ from tests.app.service import serving
 from tests.wiki import close_wiki, open_wiki
 
 ROOT = Path(__file__).parents[1]
+PRODUCT = ("app", "schema", "compiler", "resolvers", "db", "selection", "content", "lib", "observability")
+TIMERS = {"app/observability/event_loop_watchdog.py"}  # which run beside requests
+WARM_READ = 25  # files that somebody new has to read to follow it
 PAGE = ROOT / "docs" / "explanation" / "architecture.md"
 FILE = re.compile(r"`([\w/]+\.(?:py|sql))`")
 VALUE = re.compile(r"\$\d+|'[0-9a-f-]{36}'")
@@ -106,6 +109,26 @@ async def test_each_file_of_the_walks_is_executed(dsn: str, tmp_path: Path, monk
             missing += [f"{title}: {path}" for path in files if not executed.includes(path)]
     await close_wiki(wiki)
     assert missing == []
+
+
+async def test_a_warm_read_executes_few_files(dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wiki = await open_wiki(dsn)
+    executed = Executed(monkeypatch)
+    write, _ = walk("A write: `createWikiPage`")
+    read, _ = walk("A query: `wikiPage`")
+    async with serving(dsn, tmp_path) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)
+        given = {"tenantId": str(wiki.scope.tenant_id)}
+        await service.ask(write, token)
+        first = await service.ask(read, token, **given)
+        executed.files.clear()
+        with executed.collecting():
+            assert await service.ask(read, token, **given) == first
+    await close_wiki(wiki)
+    paths = {str(Path(file).relative_to(ROOT)) for file in executed.files if file.startswith(f"{ROOT}/")}
+    ours = sorted(path for path in paths - TIMERS if path.startswith(PRODUCT))
+    assert "db/database.py" in ours, "the read was not seen"
+    assert len(ours) <= WARM_READ, ours
 
 
 def test_every_path_on_the_page_exists() -> None:

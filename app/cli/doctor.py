@@ -109,7 +109,7 @@ def configuration(settings: Settings) -> Iterator[Finding]:
             "configuration", f"{name} is not a setting.", f"Did you mean {nearest or 'another'}? cairn settings"
         )
     if not unknown:
-        yield well("configuration", "Every CAIRN_ variable is a setting.")
+        yield well("configuration", "All CAIRN_ variables are settings.")
     secret = settings.data_dir.expanduser() / "token-secret"
     if secret.exists() and secret.stat().st_mode & 0o077:
         yield failed("configuration", f"{secret} can be read by others.", f"Run: chmod 600 {secret}")
@@ -119,7 +119,7 @@ def disk(data_dir: Path) -> Finding:
     place = next(folder for folder in (data_dir, *data_dir.parents) if folder.exists())
     free = shutil.disk_usage(place).free
     if free < DISK_LEAST:
-        action = "Free some: old backups, postgres.log, a larger volume. A full disk stops every write."
+        action = "Delete old backups or postgres.log, or use a larger volume. A full disk stops all writes."
         return doubtful("disk", f"{free / 1e9:.1f} GB are free in {place}.", action)
     return well("disk", f"{free / 1e9:.1f} GB are free in {place}.")
 
@@ -149,8 +149,8 @@ def certificate(place: Place, find_end: Callable[[Place], datetime], unreached: 
         told = failed if isinstance(error, ssl.SSLError) else unreached
         return told("certificates", f"{named} cannot be called: {error}.", "Check its address and its certificate.")
     if days < CERTIFICATE_LEAST:
-        ends = f"ends in {days:.0f} days" if days > 0 else "has ended"
-        return doubtful("certificates", f"The certificate of {named} {ends}.", "Renew it.")
+        ends = f"expires in {days:.0f} days" if days > 0 else "has expired"
+        return doubtful("certificates", f"The certificate of {named} {ends}.", "Renew the certificate.")
     return well("certificates", f"The certificate of {named} is valid for {days:.0f} days.")
 
 
@@ -225,26 +225,28 @@ def clock(theirs: float, ours: float) -> Finding:
     apart = abs(theirs - ours)
     if apart > CLOCK_MOST:
         message = f"The clocks of this machine and of Postgres are {apart:.0f} seconds apart."
-        return failed("clock", message, "Let both follow NTP: tokens and jobs go by them.")
+        return failed("clock", message, "Synchronize both clocks by NTP: tokens and jobs depend on them.")
     return well("clock", "This machine and Postgres agree on the time.")
 
 
 def state_of(server: Any) -> Iterator[Finding]:
     if server["is_standby"]:
-        yield failed("database", "It is a standby, which takes no writes.", "Let CAIRN_DATABASE_URL name the primary.")
+        message = "The server is a standby, which takes no writes."
+        yield failed("database", message, "Set CAIRN_DATABASE_URL to the primary.")
     used, most = server["connections"], server["connections_most"]
     if used > FULL * most:
         yield doubtful("connections", f"{used} of {most} are open.", "Lower CAIRN_POOL_SIZE, or raise max_connections.")
     else:
         yield well("connections", f"{used} of {most} are open.")
     if server["transaction_age"] > AGE_MOST:
-        action = "Run VACUUM (FREEZE) now, and see why autovacuum does not: Postgres stops writes in the end."
+        action = "Run VACUUM (FREEZE) now, and find out why autovacuum does not run: Postgres stops writes in the end."
         yield failed("vacuum", f"The oldest transaction is {server['transaction_age']:,} back.", action)
     if server["long_transactions"]:
         message = f"{server['long_transactions']} transactions are older than ten minutes."
-        yield doubtful("vacuum", message, "Find them in pg_stat_activity: they keep dead rows.")
+        action = "Find them in pg_stat_activity: Postgres cannot remove dead rows while they run."
+        yield doubtful("vacuum", message, action)
     if server["is_archiver_failing"]:
-        action = "See the log of Postgres and the folder of the log: until it works the disk fills."
+        action = "Read the log of Postgres and check the archive folder: until archiving works, the disk fills up."
         yield failed("archiver", "The write-ahead log is not archived.", action)
 
 
@@ -260,8 +262,8 @@ async def indexes(connection: asyncpg.Connection) -> list[Finding]:
     names = [row["name"] for row in await connection.fetch(DOCTOR["find_invalid_indexes"].sql)]
     if names:
         action = f"Run: REINDEX INDEX CONCURRENTLY {names[0]};"
-        return [failed("indexes", f"{', '.join(names)}: an interrupted build has left them.", action)]
-    return [well("indexes", "All are valid.")]
+        return [failed("indexes", f"{', '.join(names)}: left by an interrupted build.", action)]
+    return [well("indexes", "All indexes are valid.")]
 
 
 async def tables(connection: asyncpg.Connection) -> list[Finding]:
@@ -275,8 +277,8 @@ async def tables(connection: asyncpg.Connection) -> list[Finding]:
 async def replication(connection: asyncpg.Connection) -> list[Finding]:
     rows = await connection.fetch(DOCTOR["find_lagging_standbys"].sql)
     actions = {
-        "standby": "See its log and its disk: what it serves is old.",
-        "slot": "Start its standby, or drop it with pg_drop_replication_slot: the disk fills.",
+        "standby": "Check its log and its disk: it serves old data.",
+        "slot": "Start its standby, or drop it with pg_drop_replication_slot: until then the disk fills up.",
     }
     return [
         doubtful(
@@ -308,19 +310,19 @@ async def replica(name: str, dsn: str, most: float, primary: asyncpg.Connection)
     try:
         follows, _ = await connection.fetchrow(REPLICAS["find_replayed"].sql)
         if not follows or await connection.fetchval(REPLICAS["find_cluster"].sql) != cluster_id:
-            message = f"{name} is no standby of this database, and serves no reads."
-            return failed("replicas", message, "Take it out of CAIRN_READ_DATABASE_URLS.")
+            message = f"{name} is not a standby of this database and serves no reads."
+            return failed("replicas", message, "Remove it from CAIRN_READ_DATABASE_URLS.")
         while (await connection.fetchrow(REPLICAS["find_replayed"].sql))["replayed"] < position:
             if time.monotonic() - begun > most:
-                message = f"{name} is more than {most:g} seconds behind, and serves no reads."
-                return doubtful("replicas", message, "See its log, its disk, and the network between the servers.")
+                message = f"{name} is more than {most:g} seconds behind and serves no reads."
+                return doubtful("replicas", message, "Check its log, its disk, and the network between the servers.")
             await asyncio.sleep(LOOKED_EVERY)
         behind = time.monotonic() - begun
         if await connection.fetchval(REVISION) != revision:
-            return failed("replicas", f"{name} has another schema.", "Make it anew with pg_basebackup.")
+            return failed("replicas", f"{name} has another schema.", "Create it again with pg_basebackup.")
     finally:
         await connection.close()
-    return well("replicas", f"{name} had all within {behind:.1f} seconds.")
+    return well("replicas", f"{name} received all changes within {behind:.1f} seconds.")
 
 
 async def pooler(settings: Settings, dsn: str) -> list[Finding]:
@@ -340,8 +342,8 @@ async def pooler(settings: Settings, dsn: str) -> list[Finding]:
         await database.close()
     if settings.statement_timeout and timeout == "0":
         action = f"Run: ALTER ROLE {role} SET statement_timeout = '{settings.statement_timeout:g}s';"
-        return [failed("pooler", "It drops statement_timeout, so that no statement is ever stopped.", action)]
-    return [well("pooler", "It is told how Cairn uses its sessions.")]
+        return [failed("pooler", "PgBouncer drops statement_timeout, so statements never time out.", action)]
+    return [well("pooler", "PgBouncer knows how Cairn uses its sessions.")]
 
 
 async def schema(dsn: str) -> Finding:
@@ -351,7 +353,7 @@ async def schema(dsn: str) -> Finding:
         return failed("schema", f"{error}.", "Install the release that it names.")
     if missing:
         return failed("schema", f"The migrations {', '.join(missing)} are pending.", "Run: cairn migrate")
-    return well("schema", "It is at the newest revision.")
+    return well("schema", "The schema is up to date.")
 
 
 async def attachments(settings: Settings, dsn: str) -> list[Finding]:
@@ -365,21 +367,22 @@ async def attachments(settings: Settings, dsn: str) -> list[Finding]:
     if folder is None:
         if not rows:
             return []
-        message = f"The bytes of {len(rows):,} files lie in a folder, and none is set."
-        return [failed("attachments", message, "Let CAIRN_ATTACHMENTS_DIR name that folder.")]
+        message = f"The bytes of {len(rows):,} files are in a folder, but no folder is set."
+        return [failed("attachments", message, "Set CAIRN_ATTACHMENTS_DIR to that folder.")]
     if why := folder.check_writable():
-        action = "Let the account of the service own it, and see that its disk is not full."
+        action = "Make the account of the service its owner, and check that its disk is not full."
         return [failed("attachments", f"{folder.root} cannot be written: {why}.", action)]
     if missing := absent(folder, rows):
         message = f"{len(missing):,} of {len(rows):,} files are missing from {folder.root}: {', '.join(missing[:5])}."
-        return [failed("attachments", message, "Copy them from a backup: the names are the same there, below blobs/.")]
-    return [well("attachments", f"{folder.root} can be written, and has all of {len(rows):,} files.")]
+        action = "Copy them from a backup. They have the same names there, below blobs/."
+        return [failed("attachments", message, action)]
+    return [well("attachments", f"{folder.root} can be written and has all of {len(rows):,} files.")]
 
 
 def queue(waiting: int, oldest: float) -> Finding:
     if oldest > QUEUE_MOST:
         message = f"{waiting} jobs wait, the oldest for {oldest / 60:.0f} minutes."
-        return doubtful("queue", message, "Start more of: cairn worker. Then see: cairn jobs list --status failed")
+        return doubtful("queue", message, "Start more workers: cairn worker. Then run: cairn jobs list --status failed")
     return well("queue", f"{waiting} jobs wait.")
 
 
@@ -391,6 +394,6 @@ def webhooks(deliveries: OpenDeliveries) -> Iterator[Finding]:
         yield doubtful("webhooks", message, action)
     if deliveries.oldest > QUEUE_MOST:
         message = f"{deliveries.pending:,} deliveries wait, the oldest for {deliveries.oldest / 60:.0f} minutes."
-        yield doubtful("webhooks", message, "Start more of: cairn worker")
+        yield doubtful("webhooks", message, "Start more workers: cairn worker")
     if not deliveries.dead and deliveries.oldest <= QUEUE_MOST:
         yield well("webhooks", f"{deliveries.pending:,} deliveries wait, and none is dead.")

@@ -99,6 +99,6 @@ def read_settings() -> "Settings":
 
     read = Settings()
     for name, nearest in unknown_variables().items():
-        hint = f"Did you mean {nearest}?" if nearest else "See those that there are with: cairn settings"
+        hint = f"Did you mean {nearest}?" if nearest else "List settings with: cairn settings"
         print_status(f"cairn: {name} is not a setting. {hint}")
     return read

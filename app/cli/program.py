@@ -46,7 +46,8 @@ def quote_nearest(error: Exception) -> str | None:
 
     if not isinstance(error, EditFailed) or error.nearest is None:
         return None
-    return f"Looked for by {', '.join(error.passes)}. At line {error.nearest.line}:\n\n{error.nearest.text}"
+    tried = ", ".join(error.passes)
+    return f"Tried: {tried}. The nearest text is at line {error.nearest.line}:\n\n{error.nearest.text}"
 
 
 def describe_error(error: Exception) -> tuple[str, str] | None:
@@ -191,6 +192,6 @@ def usage(error: typer.TyperException) -> str:
     if context is None or "\n" in message:
         return message
     if isinstance(context.command, options.TextCommand) and message.startswith("No such option"):
-        message = f"{message.rstrip('.')}. Write a text that begins like an option last, after --"
+        message = f"{message.rstrip('.')}. To pass a text that begins like an option, put it last, after --"
     message = message if message.endswith("?") else f"{message.rstrip('.')}."
     return f"{message} Try: {context.command_path} --help"

@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
-from resolvers.import_export import importing
+from resolvers.import_export import results
 
 NAME_WIDTH = 40  # characters of the note's name that are shown
 
 
 @contextmanager
-def progress(title: str = "") -> Iterator[importing.Progress]:
+def progress(title: str = "") -> Iterator[results.Progress]:
     """Show a bar for each step, under the title, or none if stderr is no terminal."""
     console = Console(stderr=True)
     columns = TextColumn("{task.description:<8}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[note]}")

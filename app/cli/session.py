@@ -136,7 +136,7 @@ async def find_wiki(database: Database, tenant: str, owner: str) -> Wiki:
     try:
         return Wiki(found, await find_owner(database, found.id, owner))
     except NotFound as error:
-        raise NotFound(f"{error.message} See who there is with: cairn owners list --tenant {found.slug}") from None
+        raise NotFound(f"{error.message} List owners with: cairn owners list --tenant {found.slug}") from None
 
 
 async def find_or_create_wiki(database: Database, tenant: str, owner: str) -> Wiki:

@@ -52,23 +52,19 @@ class Documents:
     def __init__(self, policy: Policy, folder: Path | None = None) -> None:
         if policy == "trusted" and folder is None:
             raise DocumentsBroken("CAIRN_DOCUMENTS=trusted needs CAIRN_DOCUMENTS_DIR: the folder of what is trusted.")
-        self.policy = policy
+        self.policy, self.are_trusted_only = policy, policy == "trusted"
         self.trusted: Mapping[str, str] = {} if folder is None else load_trusted(folder)
         self.texts = frozenset(self.trusted.values())
         self.registrations = Registrations()
 
-    def concern(self, request: GraphQLRequest) -> bool:
-        """Return whether there is anything to look up or to check. For most requests there is not."""
-        return request.document is not None or self.policy == "trusted"
-
     def resolve(self, request: GraphQLRequest, tenant_id: UUID) -> GraphQLRequest:
-        """Return the operation with its text, or raise Refused."""
+        """Return the operation with its text, which a document of that name has if it names one; or raise Refused."""
         name = request.document
         if name is not None and not request.query:
             request = request._replace(query=self.find(name, tenant_id))
         elif name is not None:
             self.register(name, request.query, tenant_id)
-        if self.policy == "trusted" and request.query not in self.texts:
+        if self.are_trusted_only and request.query not in self.texts:
             raise untrusted()
         return request
 
@@ -76,7 +72,7 @@ class Documents:
         text = self.trusted.get(name.id) or self.registrations.find(tenant_id, name.id)
         if text is not None:
             return text
-        if self.policy == "trusted":
+        if self.are_trusted_only:
             raise untrusted()
         if not name.automatic:
             raise Refused(400, "There is no document of this id. Send its text as query.", "PERSISTED_QUERY_NOT_FOUND")

@@ -112,7 +112,7 @@ def fetch(report: Callable[[str], None], assets: Iterable[Asset] = ASSETS, folde
         return
     npm = shutil.which("npm")
     if npm is None:
-        raise AssetError("npm is not on this machine: install Node.js, which brings it, to have GraphiQL's files here")
+        raise AssetError("npm is not installed. Install Node.js, which includes npm, to fetch GraphiQL's files")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for spec, files in groupby(wanted, key=lambda asset: asset.spec):
@@ -127,7 +127,7 @@ def main() -> int:
     try:
         fetch(lambda line: print(line, file=sys.stderr, flush=True))
     except AssetError as error:
-        print(f"{error}\nUntil then a browser loads them from a CDN, for the GraphiQL page alone.", file=sys.stderr)
+        print(f"{error}\nUntil then, browsers load GraphiQL from a CDN.", file=sys.stderr)
         return 1
     return 0
 
@@ -148,11 +148,11 @@ def _pack(npm: str, spec: str, scratch: Path) -> None:
         subprocess.run(command, cwd=scratch, check=True, capture_output=True, text=True, timeout=NPM_SECONDS)  # noqa: S603
     except subprocess.TimeoutExpired as error:
         raise AssetError(
-            f"npm did not bring {spec} within {NPM_SECONDS} seconds: is its registry reachable?"
+            f"npm did not fetch {spec} within {NPM_SECONDS} seconds. Check that its registry can be reached"
         ) from error
     except subprocess.CalledProcessError as error:
         said = error.stderr.strip() or f"it ended with {error.returncode}"
-        raise AssetError(f"npm could not bring {spec}: {said}") from error
+        raise AssetError(f"npm could not fetch {spec}: {said}") from error
 
 
 def _member(archive: tarfile.TarFile, asset: Asset) -> bytes:
@@ -161,7 +161,7 @@ def _member(archive: tarfile.TarFile, asset: Asset) -> bytes:
     except KeyError:
         file = None
     if file is None:
-        raise AssetError(f"{asset.spec} holds no {asset.path}")
+        raise AssetError(f"{asset.spec} has no file {asset.path}")
     content = file.read()
     if _sha384(content) != asset.sha384:
         raise AssetError(

@@ -2,9 +2,10 @@
 
 import asyncio
 from contextlib import suppress
+from uuid import UUID
 
 from graphql import OperationType
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from db.database import Database
 from db.replicas.routing import ROUTE, parse_position
@@ -13,7 +14,7 @@ from observability.trace import is_traced, span
 from resolvers.auth.credentials import Credentials
 from resolvers.errors import CairnError, Forbidden, NoCredential, Unauthenticated, Unavailable
 from resolvers.idempotency import InProgress, KeyReused
-from resolvers.rate_limits.limiter import Throttled
+from resolvers.rate_limits import Throttled
 from selection import Engine
 from selection.execute.engine import Answer
 from selection.execute.operation import Invalid
@@ -35,8 +36,9 @@ from .request import (
     faulty_position,
     idempotency_key,
     read_operation,
+    wants_events,
 )
-from .responses import NO_STORE, Headers, UnreadAnswers, is_plain, make_delivery, send_body
+from .responses import NO_STORE, PIECE, Headers, UnreadAnswers, make_delivery, send_pieces
 
 STOPPED = "The service stopped before this was done. Read what is there before you send a write again."
 
@@ -55,20 +57,25 @@ class GraphQLEndpoint:
         bounds: Bounds,
         compress_over: int,
         contract: str | None = None,
+        streaming: ASGIApp | None = None,
     ) -> None:
-        """`contract` names the engine's contract where it is not the newest: an idempotency key is of one of them."""
-        self.contract = contract
+        """`contract` names the engine's contract where it is not the newest: an idempotency key is of one of them.
+        `streaming` serves the WebSockets and event streams of this path, if there are any."""
+        self.contract, self.streaming = contract, streaming
         self.engine, self.database, self.credentials, self.documents = engine, database, credentials, documents
         self.bodies, self.bounds, self.compress_over = Bodies(max_body), bounds, compress_over
         self.unread = UnreadAnswers()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.streaming is not None and (scope["type"] == "websocket" or wants_events(scope)):
+            await self.streaming(scope, receive, send)
+            return
         kind, more, borrower = JSON, NO_HEADERS, None
         try:
             kind = answer_type(scope)
             wiki = await self.credentials.scope(*credential_of(scope))
             request = await read_operation(scope, receive, self.bodies)
-            if self.documents.concern(request):
+            if request.document is not None or self.documents.are_trusted_only:
                 request = self.documents.resolve(request, wiki.tenant_id)
             if request.position is not None:
                 bring_position(request.position)
@@ -80,12 +87,11 @@ class GraphQLEndpoint:
                 answer, more = await answer_once(
                     self.engine, self.database, wiki, key, request, self.execute, self.contract
                 )
-            answer = await with_position(self.database, answer)
+            if ROUTE.get() is not None:
+                answer = await with_position(self.database, answer)
             status, body, borrower = status_of(answer, kind), answer.body, wiki.tenant_id
-            if not self.unread.has_room(borrower, len(body)) and not await self.is_mutation(request):
-                raise Throttled(
-                    "Clients of this tenant have not read earlier large responses. Try again in a moment.", 1
-                )
+            if len(body) > PIECE:
+                await self.check_room(request, borrower, len(body))
         except Refused as refused:
             status, body = refused.status, error_body(refused.message, refused.code)
         except CairnError as error:
@@ -100,14 +106,22 @@ class GraphQLEndpoint:
         if status == 200:
             more += retry_headers()
         headers = NO_STORE
-        if not is_plain(scope, body, self.compress_over):
+        if scope["method"] == "GET" or 0 < self.compress_over < len(body):
             status, body, headers = await make_delivery(scope, status, body, self.compress_over)
+        if len(body) <= PIECE:
+            await respond(send, status, kind, body, headers + more)
+            return
         with self.unread.hold(borrower, len(body)), suppress(TimeoutError):  # the server closes what was not sent whole
             await respond(send, status, kind, body, headers + more)
 
     async def execute(self, request: GraphQLRequest, wiki: Wiki, database: Database) -> Answer:
         with span("operation"):
             return await self.bounds.execute(self.engine, database, wiki, request)
+
+    async def check_room(self, request: GraphQLRequest, borrower: UUID, size: int) -> None:
+        """Refuse a large answer while much is unread. The answer of a mutation is sent: what it says was done."""
+        if not self.unread.has_room(borrower, size) and not await self.is_mutation(request):
+            raise Throttled("Clients of this tenant have not read earlier large responses. Try again in a moment.", 1)
 
     async def check_is_query(self, request: GraphQLRequest) -> None:
         if await self.is_mutation(request):
@@ -181,4 +195,7 @@ async def respond(send: Send, status: int, kind: str, body: bytes, more: Headers
     length = (b"content-length", b"%d" % len(body))
     headers = [CONTENT_TYPES[kind], length, *more, *EXTRA.get(status, ())]
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send_body(send, body)
+    if len(body) <= PIECE:
+        await send({"type": "http.response.body", "body": body})
+    else:
+        await send_pieces(send, body)

@@ -81,7 +81,7 @@ class Readiness:
             return NotReady(*REASONS.get(cause, UNREACHABLE))
         except Exception as error:
             log.error("internal error", exc_info=error)
-            return NotReady("internal", "This cannot be told; the log says why.")
+            return NotReady("internal", "The check failed. The log has the cause.")
         if is_behind(condition.revision):
             return NotReady("migrations", "The database lacks migrations. Run: cairn migrate")
         if is_left_behind:

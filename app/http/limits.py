@@ -6,17 +6,16 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
-from db.committing import Commits
+from db.committing import COUNTED, Commits
 from db.database import Database
-from db.deadlines import Deadlines
 from db.replicas.routing import ROUTE
 from db.scope import Role, Scope
+from lib.deadlines import Deadlines
 from lib.fair_queue import BORROWER, FairQueue, QueueFull, slot
 from observability.trace import record_document
 from resolvers.context import Context
 from resolvers.errors import CairnError
-from resolvers.rate_limits.buckets import Rate
-from resolvers.rate_limits.limiter import Account, Throttle, Throttled
+from resolvers.rate_limits import Account, Rate, Throttle, Throttled
 from resolvers.subscriptions.changes import ChangeEvent
 from resolvers.subscriptions.feed import Feed
 from selection import Answer, Engine
@@ -58,18 +57,20 @@ class Deadline:
         task = asyncio.current_task()
         assert task is not None
         self.running.add(task, self.seconds)
-        with Commits() as commits:
-            try:
-                return await work
-            except asyncio.CancelledError:
-                if task in self.stopped and task.cancelling() == 1:  # by nobody else as well
-                    raise OutOfTime(self.seconds, commits.done) from None
-                raise
-            finally:
-                self.running.remove(task)
-                if task in self.stopped:
-                    self.stopped.remove(task)
-                    task.uncancel()
+        commits = Commits()
+        before = COUNTED.set(commits)
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if task in self.stopped and task.cancelling() == 1:  # by nobody else as well
+                raise OutOfTime(self.seconds, commits.done) from None
+            raise
+        finally:
+            COUNTED.reset(before)
+            self.running.remove(task)
+            if task in self.stopped:
+                self.stopped.remove(task)
+                task.uncancel()
 
     def stop(self, task: Task) -> None:
         self.stopped.add(task)

@@ -12,7 +12,7 @@ import orjson
 from graphql import GraphQLError
 from starlette.types import Receive, Scope
 
-from db.deadlines import Deadlines
+from lib.deadlines import Deadlines
 from lib.threads import compile_in_thread
 from resolvers.errors import BadInput
 from selection import Limits
@@ -56,6 +56,7 @@ def registered_hash(extension: Any) -> str:
 
 GRAPHQL_JSON = "application/graphql-response+json"
 JSON = "application/json"
+EVENTS = "text/event-stream"
 IDEMPOTENCY_KEY_MAX = 255  # characters
 LONGEST_QUERY = 50_000  # bytes of a query string
 KEYS_MAX = 100  # of a request: more than four are somebody's own
@@ -91,16 +92,12 @@ class GraphQLRequest(NamedTuple):
 
 def header(scope: Scope, name: bytes) -> str | None:
     """The first such header's text, of a list all of them; bytes that are no text do not raise."""
-    value = headers_of(scope).get(name)
+    value = (scope.get(NAMED) or parse_headers(scope)).get(name)
     return None if value is None else value.decode("latin-1")
 
 
-def headers_of(scope: Scope) -> dict[bytes, bytes]:
-    """Return the headers by name, parsed once a request."""
-    return scope.get(NAMED) or parse_headers(scope)
-
-
 def parse_headers(scope: Scope) -> dict[bytes, bytes]:
+    """Return the headers by name, and keep them in the scope for the rest of the request."""
     headers = scope["headers"]
     scope[NAMED] = found = dict(headers)
     if len(found) < len(headers):
@@ -128,6 +125,15 @@ def credential_of(scope: Scope) -> tuple[str | None, str | None]:
 def faulty_position(place: str) -> Refused:
     message = f"{place} is not a position such as 0/16B3748: send what the answer of a write said, or leave it out."
     return Refused(400, message, "BAD_USER_INPUT")
+
+
+def wants_events(scope: Scope) -> bool:
+    """Return whether a client accepts events, and no JSON before them."""
+    accepted = header(scope, b"accept")
+    if accepted is None or "event-stream" not in accepted.lower():
+        return False
+    kinds = [part.partition(";")[0].strip().lower() for part in accepted.split(",")]
+    return next((kind for kind in kinds if kind in (EVENTS, JSON, GRAPHQL_JSON)), None) == EVENTS
 
 
 def answer_type(scope: Scope) -> str:

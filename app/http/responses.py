@@ -82,11 +82,6 @@ class Delivery(NamedTuple):
     headers: Headers
 
 
-def is_plain(scope: Scope, body: bytes, compress_over: int) -> bool:
-    """Return whether the body is sent as it is, and cached by nobody."""
-    return scope["method"] != "GET" and not 0 < compress_over < len(body)
-
-
 async def make_delivery(scope: Scope, status: int, body: bytes, compress_over: int) -> Delivery:
     """Return the response to send. `compress_over` in bytes, 0 for never. Only an answer to a GET may be cached."""
     if scope["method"] == "GET" and status == 200:
@@ -122,7 +117,7 @@ class UnreadAnswers:
 
     def has_room(self, borrower: Hashable, size: int) -> bool:
         """Return whether the answer may be sent. A first one always may: however large it is, it was allowed."""
-        return size <= PIECE or not self.sizes[borrower] or self.sizes[borrower] + size <= UNREAD_MAX
+        return not self.sizes[borrower] or self.sizes[borrower] + size <= UNREAD_MAX
 
     @contextmanager
     def hold(self, borrower: Hashable, size: int) -> Iterator[None]:
@@ -135,11 +130,8 @@ class UnreadAnswers:
                 del self.sizes[borrower]
 
 
-async def send_body(send: Send, body: bytes) -> None:
+async def send_pieces(send: Send, body: bytes) -> None:
     """Send the body in pieces, so that a slow client's answer lies in memory once. Raises TimeoutError if it stalls."""
-    if len(body) <= PIECE:
-        await send({"type": "http.response.body", "body": body})
-        return
     view = memoryview(body)
     for start in range(0, len(body), PIECE):
         is_last = start + PIECE >= len(body)

@@ -40,8 +40,8 @@ async def load_seed(database: Database, settings: Settings) -> AsyncIterator[Non
             scope = await seed_scope(database, str(settings.seed_tenant), str(settings.seed_owner))
             done = await load_seed_files(database, scope, settings.seed_dir)
             for file, reason in done.refused:
-                log.warning("a seed was refused", file=file, reason=reason)
-            log.info("seeds", made=len(done.made), known=done.known, refused=len(done.refused))
+                log.warning("a knowledge seed was refused", file=file, reason=reason)
+            log.info("knowledge seeds were loaded", made=len(done.made), known=done.known, refused=len(done.refused))
         except CairnError as error:
             log.warning("the seed directory was not loaded", code=error.code, reason=error.message)
     yield

@@ -13,7 +13,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.model.page_fields import NAMES, OF_PAGES, ROLE_MAX
 from resolvers.model.pages import Saved
-from resolvers.pages.claims import Mode, SourceRef, supersede_claim
+from resolvers.pages.claims.claims import Mode, SourceRef, supersede_claim
 from resolvers.pages.edits import append_to_page, edit_page
 from resolvers.pages.lifecycle import create_page, update_page
 

@@ -40,7 +40,7 @@ URIS_MOST, URI_MOST, NAME_MOST = 5, 400, 80
 SHOWN = ("http", "https")
 REFUSED_SCHEMES = ("javascript", "data", "file", "vbscript", "blob", "about", "ftp", "ws", "wss")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
-ASK_AGAIN = "This request has expired or is not complete. Start again in the program that wants to connect."
+ASK_AGAIN = "This request has expired or is incomplete. Start again in the program that wants to connect."
 
 
 class Code(AuthorizationCode):
@@ -212,7 +212,7 @@ class AuthorizationServer(OAuthAuthorizationServerProvider[Code, Refreshing, Acc
 def token_response(issued: IssuedTokens | None) -> OAuthToken:
     """Return the tokens as a client is told them. Raises TokenError where there are none."""
     if issued is None:
-        raise TokenError("invalid_grant", "It was used before, or has ended. Ask the person again.")
+        raise TokenError("invalid_grant", "It was already used, or has expired. Ask the user again.")
     return OAuthToken(
         access_token=issued.access_token,
         expires_in=issued.expires_in,

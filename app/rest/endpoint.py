@@ -16,7 +16,7 @@ from db.restricted import restricted
 from db.scope import Scope as Wiki
 from observability.trace import record_path
 from resolvers.errors import Unavailable
-from resolvers.rate_limits.limiter import Account
+from resolvers.rate_limits import Account
 
 from ..http.limits import Bounds
 from ..http.request import Bodies, check_kind, credential_of, header, parse_in_thread, parse_json

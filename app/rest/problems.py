@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from observability.trace import record_error, request_id
 from resolvers.errors import BadInput, CairnError, Unauthenticated
-from resolvers.rate_limits.limiter import Throttled
+from resolvers.rate_limits import Throttled
 from resolvers.transactions.db_errors import translate_error
 from schema.errors import LONGEST, masked
 

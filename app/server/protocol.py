@@ -5,23 +5,75 @@ request that offers to switch to a protocol that is not served, as Java's HTTP c
 """
 
 import asyncio
+import gc
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
+import uvicorn
 from httptools import HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from ..http.errors import error_body
 from ..http.headers import FIXED
 from ..http.request import READ_TIMEOUT
-from .shutdown import Config
 
 MAX_HEAD = 65_536
 """Bytes of a request's line, headers and trailers, counted with everything else that comes before its body."""
 
 UPGRADE_HEADERS = {b"upgrade", b"http2-settings"}
 IPV4_MAPPED = "::ffff:"
+REQUESTS_PER_PASS = 64  # requests that begin in one pass of the event loop: some ten milliseconds
+COLLECT_AFTER = 256  # requests after which the garbage collector looks at what they made
+
+
+class Intake:
+    """Lets a number of requests begin in each pass of the event loop; the others wait for the next ones, in order.
+
+    A pass handles everything that is ready, and timers and other clients wait for its end.
+
+    The garbage collector is called here too, to look at the objects of these requests only. By itself it would begin
+    when there are many more new objects than gone ones, and look at those of every request that waits.
+    """
+
+    def __init__(self) -> None:
+        self.waiting: deque[HTTPConnection] = deque()
+        self.begun = self.uncollected = 0
+
+    def has_room(self) -> bool:
+        """Return whether a request may begin now, and count it if so."""
+        if self.begun == 0:
+            asyncio.get_running_loop().call_soon(self.next_pass)
+        elif self.begun >= REQUESTS_PER_PASS or self.waiting:
+            return False
+        self.begun += 1
+        return True
+
+    def next_pass(self) -> None:
+        self.uncollected += self.begun
+        self.begun = min(REQUESTS_PER_PASS, len(self.waiting))
+        if self.begun:
+            asyncio.get_running_loop().call_soon(self.next_pass)
+        for _ in range(self.begun):
+            self.waiting.popleft().begin()
+        if self.uncollected >= COLLECT_AFTER and gc.isenabled():
+            self.uncollected = 0
+            gc.collect(1)
+
+
+class Config(uvicorn.Config):
+    """uvicorn's configuration, and for how many seconds a draining service goes on accepting connections."""
+
+    drain_delay: float = 0.0
+    environment: Mapping[str, str] = {}
+    """Variables for workers, whose environment was made before these were known."""
+
+    @cached_property
+    def intake(self) -> Intake:
+        """Return the intake that all connections of this process share."""
+        return Intake()
 
 
 class HTTPConnection(HttpToolsProtocol):

@@ -1,4 +1,4 @@
-"""Graceful shutdown: a server that was told to stop drains its connections and loses no request."""
+"""The server: it keeps the garbage collector from holding up requests, and drains its connections when it stops."""
 
 import asyncio
 import ctypes
@@ -6,15 +6,12 @@ import gc
 import socket
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Sized
 from contextlib import suppress
-from functools import cached_property
 from types import FrameType
 from typing import Any
 
 import uvicorn
-
-from .event_loop import GarbageCollection, Intake
 
 CLOSE = (b"connection", b"close")
 LINGER = 0.5  # seconds for a client that has a connection and may be sending on it just now
@@ -46,17 +43,43 @@ class Draining:
 DRAINING = Draining()
 
 
-class Config(uvicorn.Config):
-    """uvicorn's configuration, and for how many seconds a draining service goes on accepting connections."""
+NEW = 700  # new objects, as usual in Python: the command line has it collect more seldom while it imports
+SELDOM = 1_000  # collections of generation 0 before one of generation 1 begins by itself
+NEVER = 1_000_000_000
+EVERY = 60.0  # seconds between two looks at everything
+FEW = 100  # requests: a thousand that wait are 200,000 objects, and take it 100 ms and more
+PUT_OFF_MOST = 10  # times in a row that more requests than that put it off
 
-    drain_delay: float = 0.0
-    environment: Mapping[str, str] = {}
-    """Variables for workers, whose environment was made before these were known."""
 
-    @cached_property
-    def intake(self) -> Intake:
-        """Return the intake that all connections of this process share."""
-        return Intake()
+class GarbageCollection:
+    """Has the garbage collector look at everything once a minute, when few requests are running, and never by
+    itself: it would do so in the midst of a crowd, whose requests are what there is most of.
+
+    What lives as long as the process is kept from it: the schema, its types and all modules are a quarter of a million
+    objects, and take it 100 ms and more. It looks at what requests have made after every few of them, see
+    protocol.Intake, and at what plans have left behind after each of them, see lib/lru.py.
+    """
+
+    def __init__(self, requests: Sized) -> None:
+        self.requests, self.put_off = requests, 0
+        self.before = gc.get_threshold()
+
+    def start(self) -> None:
+        gc.freeze()
+        self.before = gc.get_threshold()
+        gc.set_threshold(NEW, SELDOM, NEVER)
+        self.timer = asyncio.get_running_loop().call_later(EVERY, self.look)
+
+    def look(self) -> None:
+        self.timer = asyncio.get_running_loop().call_later(EVERY, self.look)
+        self.put_off += 1
+        if gc.isenabled() and (len(self.requests) <= FEW or self.put_off > PUT_OFF_MOST):
+            self.put_off = 0
+            gc.collect()
+
+    def stop(self) -> None:
+        self.timer.cancel()
+        gc.set_threshold(*self.before)
 
 
 class Server(uvicorn.Server):

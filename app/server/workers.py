@@ -13,7 +13,8 @@ from multiprocessing import forkserver
 from uvicorn._subprocess import subprocess_started
 from uvicorn.supervisors import Multiprocess, multiprocess
 
-from .shutdown import DRAINING, Config, Server
+from .protocol import Config
+from .shutdown import DRAINING, Server
 
 START_TIMEOUT = 60  # seconds that a worker is given to start
 STOP_TIMEOUT = 0.2  # seconds that a worker which has not started is given to stop before the others are told

@@ -46,9 +46,8 @@ class EventStream:
         """Serve the operation that the request sends."""
 
         async def read_request(wiki: Wiki) -> GraphQLRequest:
-            request = self.streams.resolve_document(
-                await read_operation(self.asgi, self.receive, self.streams.bodies), wiki
-            )
+            sent = await read_operation(self.asgi, self.receive, self.streams.bodies)
+            request = self.streams.documents.resolve(sent, wiki.tenant_id)
             if self.asgi["method"] == "GET":
                 await self.streams.operations.check_may_be_got(request)
             return request

@@ -11,18 +11,18 @@ from typing import Any
 import structlog
 
 from db.database import Database
-from db.deadlines import wait_for_event
 from db.listening import Listener
 from db.scope import Scope as Wiki
+from lib.deadlines import wait_for_event
 from resolvers.auth.credentials import Credentials
-from resolvers.rate_limits.limiter import Throttled
+from resolvers.rate_limits import Throttled
 from resolvers.subscriptions.changes import read_payload
 from resolvers.subscriptions.feed import Feed
 from selection import Engine
 
 from ..documents.store import Documents
 from ..http.limits import Bounds
-from ..http.request import Bodies, GraphQLRequest
+from ..http.request import Bodies
 from ..settings import Settings
 from .operations import Credential, Operations
 
@@ -110,14 +110,10 @@ class Streams:
         try:
             changes = read_payload(payload)
         except ValueError:
-            log.warning("a notification that is none of ours", size=len(payload))
+            log.warning("ignored an unknown notification", size=len(payload))
             return
         for change in changes:
             self.feed.tell(change)
-
-    def resolve_document(self, request: GraphQLRequest, wiki: Wiki) -> GraphQLRequest:
-        """Return the operation with its text, if it names a document; raise Refused."""
-        return self.documents.resolve(request, wiki.tenant_id) if self.documents.concern(request) else request
 
     def credential(self, authorization: str | None, owner: str | None) -> Credential:
         return Credential(self.credentials, authorization, owner)

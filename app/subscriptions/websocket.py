@@ -10,7 +10,7 @@ import structlog
 from starlette.types import Receive, Scope, Send
 
 from resolvers.errors import CairnError, LimitExceeded, Unavailable
-from resolvers.rate_limits.limiter import Throttled
+from resolvers.rate_limits import Throttled
 from resolvers.transactions.db_errors import translate_error
 
 from ..http.request import GraphQLRequest, Refused, credential_of, parse_request
@@ -183,7 +183,7 @@ class WebSocketConnection:
         assert self.credential is not None
         try:
             scope = await self.credential.scope()
-            request = self.streams.resolve_document(request, scope)
+            request = self.streams.documents.resolve(request, scope.tenant_id)
         except CairnError as error:
             await self.fail(id, [{"message": error.message, "extensions": error.extensions}])
             return

@@ -20,7 +20,7 @@ from observability.trace import record_error, record_path
 from resolvers.auth.credentials import Credentials
 from resolvers.auth.oidc import Provider
 from resolvers.errors import CairnError, Forbidden, NoCredential, Unauthenticated
-from resolvers.rate_limits.limiter import Account, Throttled
+from resolvers.rate_limits import Account, Throttled
 from resolvers.transactions.db_errors import translate_error
 from schema.errors import masked
 
@@ -53,8 +53,8 @@ COOKIE_MAX = 3_800  # characters: browsers drop cookies of more than 4096
 COOKIE_AGE = 30 * 86_400  # seconds
 HTML = "text/html; charset=utf-8"
 WORDS = {
-    404: "Nothing is at this address. Search for what you are looking for, or start at the first page.",
-    405: "This address does not take what was sent. Open the page again, and use its buttons.",
+    404: "There is nothing at this address. Search for what you are looking for, or go to the home page.",
+    405: "This address does not accept this request. Open the page again and use its buttons.",
 }
 
 
@@ -256,8 +256,8 @@ def safe_cookie_name(request: Request) -> str:
     if name := cookie_name(request):
         return name
     raise Forbidden(
-        "Sign in over HTTPS, or at http://127.0.0.1 on the machine itself: over plain HTTP anybody on the way could"
-        " read the credential."
+        "Sign in over HTTPS, or at http://127.0.0.1 on the server itself. Over plain HTTP, others could read the"
+        " credential."
     )
 
 
@@ -265,7 +265,7 @@ def sign_in(request: Request, response: Response, token: str, seconds: int = COO
     """Keep the credential in a cookie that no script reads. Raises Forbidden over plain HTTP from another machine."""
     name = safe_cookie_name(request)
     if len(token) > COOKIE_MAX:
-        raise Forbidden(f"A browser keeps {COOKIE_MAX:,} characters at most, and this token is longer. Use an API key.")
+        raise Forbidden(f"This token is longer than the {COOKIE_MAX:,} characters of a cookie. Use an API key.")
     response.set_cookie(
         name, token, max_age=seconds, httponly=True, samesite="lax", secure=request.url.scheme == "https"
     )
@@ -283,7 +283,7 @@ def check_same_origin(request: Request) -> None:
     own = f"{request.url.scheme}://{request.url.netloc}"
     if site == "same-origin" or (site is None and origin == own):
         return
-    raise Forbidden("This form was not sent by a page of this service. Open the page here, and send it again.")
+    raise Forbidden("This form was not sent by a page of this service. Open the page here and send the form again.")
 
 
 def local_path(given: str) -> str:

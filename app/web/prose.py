@@ -63,9 +63,9 @@ def safe_html(
     def broken(match: re.Match[str]) -> str:
         title = unescape(TAG.sub("", match[1]))
         if not may_write:
-            return f'<span class="broken" title="No page answers to this name">{match[1]}</span>'
+            return f'<span class="broken" title="There is no page of this name">{match[1]}</span>'
         address = f"/new/{quote(owner)}?title={quote(title, safe='')}"
-        return f'<a class="broken" href="{address}" title="No page answers to this name: write it">{match[1]}</a>'
+        return f'<a class="broken" href="{address}" title="There is no page of this name. Create it">{match[1]}</a>'
 
     def attached(match: re.Match[str]) -> str:
         file = files.get(unquote(match["path"]))

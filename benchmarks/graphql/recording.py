@@ -11,9 +11,9 @@ from uuid import UUID
 import asyncpg
 from rich.progress import track
 
-from db.connection import acquire
 from db.database import Database
 from db.ids import new_id
+from db.pool import acquire
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.context import Context
 from schema.root import make_engine

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID, uuid5
 
-from compiler.extraction.metadata import tags, texts
-from compiler.extraction.text import fold_text, padded
+from compiler.extraction.texts.metadata import tags, texts
+from compiler.extraction.texts.text import fold_text, padded
 from compiler.planner import SourceText
 from content.names import normalise
 from content.notes.notes import from_markdown

@@ -170,7 +170,7 @@ async def with_lists(
         merged = await read_in_thread(size, outline.merge_drafts, page.type, sections, wanted)
         return replace(page, sections=merged, status="active")
     except BadInput as error:
-        log.info("No list for %s: %s", page.name, error.message)
+        log.info("The list for %s could not be made: %s", page.name, error.message)
         metrics.drop("bad_section")
         return None
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from content.names import normalise
 from content.rollups import first_sentence
 
-from ..extraction.metadata import short_name
+from ..extraction.texts.metadata import short_name
 from ..planner import PageCard
 from .told import PlacementEvidence
 

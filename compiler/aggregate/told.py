@@ -9,7 +9,7 @@ import orjson
 
 from content.names import normalise
 
-from ..extraction.metadata import cities, is_number, tags_in, texts
+from ..extraction.texts.metadata import cities, is_number, tags_in, texts
 
 SHORT_MAX = 2_000  # characters of metadata that are kept as they were read
 KEPT_MAX = 4_000

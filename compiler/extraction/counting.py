@@ -5,11 +5,19 @@ from collections.abc import Collection, Iterator, Sequence
 from ..planner import HeldName
 from ..quoting import SENTENCE_MAX
 from .decisions import decisions
+from .names.sightings import Sighting, first_name
+from .names.variants import (
+    NUMBERED,
+    KnownNames,
+    city_names,
+    find_introductions,
+    other_number,
+    other_spelling,
+    short_forms,
+)
 from .readings import Reading
-from .sightings import Sighting, first_name
 from .tallies import Tally, earned_type, full_name, suggestion, tally_of, whole_of
-from .text import fold_text, normalised, padded
-from .variants import NUMBERED, KnownNames, city_names, find_introductions, other_number, other_spelling, short_forms
+from .texts.text import fold_text, normalised, padded
 
 COMPANIONS_MAX = 6  # of one source, for one name
 

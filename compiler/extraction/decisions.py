@@ -13,10 +13,10 @@ from content.names import normalise
 from content.rollups import first_sentence
 from content.search.words import SPACELESS
 
-from .capitals import runs
-from .language import stops_of, word_set
+from .names.capitals import runs
 from .readings import ATTENDING, Reading
-from .text import Sentence, fold_text, padded
+from .texts.language import stops_of, word_set
+from .texts.text import Sentence, fold_text, padded
 
 TITLE_MAX = 90
 UNSURE = frozenset({"open", "bold", "quote", "noun", "titled"})  # marks that alone make no name

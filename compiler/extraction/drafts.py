@@ -14,7 +14,7 @@ from content.names import normalise
 from ..planner import LinkProposal, PageCard, PageName
 from .evidence import Subject, subject_of
 from .readings import Reading
-from .text import normalised, padded
+from .texts.text import normalised, padded
 
 ALIASES_MAX = 12
 

@@ -16,11 +16,11 @@ from content.text_cache import cache_short
 
 from ..planner import SourceText
 from ..quoting import bullet
-from . import metadata
 from .decisions import Decision, decisions, follows, minor_decisions
 from .readings import Reading
-from .sentence_scores import DEFINITION, ONLY_TAGS, UNDEFINED, is_state, score_sentence, telling
-from .text import LONGEST_WORD, Sentence, fold_text, normalised
+from .texts import metadata
+from .texts.sentence_scores import DEFINITION, ONLY_TAGS, UNDEFINED, is_state, score_sentence, telling
+from .texts.text import LONGEST_WORD, Sentence, fold_text, normalised
 
 QUOTE_MIN = 12  # characters
 QUOTES_MAX = 2  # sentences of one source, each a line of its own

@@ -11,19 +11,19 @@ from uuid import UUID
 from content.names import normalise
 
 from ..planner import Knowledge, NewPage, PageCard, PageUpdate, Plan, SourceText
-from . import metadata
 from .counting import Counts
 from .decisions import decisions
 from .drafts import Draft, Named, links
 from .evidence import says_capital
-from .phrases import NameIndex, phrases, sentences_by_name
+from .names.phrases import NameIndex, phrases, sentences_by_name
+from .names.sightings import first_name
+from .names.variants import KnownNames, city_names, find_introductions, other_forms, other_number, short_forms
 from .proposals import new_page, page_update
 from .reading_cache import keepable, reading_of
 from .readings import Reading
-from .sightings import first_name
 from .tallies import tally_of, title
-from .text import Sentence
-from .variants import KnownNames, city_names, find_introductions, other_forms, other_number, short_forms
+from .texts import metadata
+from .texts.text import Sentence
 
 NAMES_MAX = 100_000  # of pages, that texts are compared with
 ABOUT = ("place", "city", "person", "project", "journal", "tag", "title")

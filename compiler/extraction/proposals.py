@@ -12,12 +12,12 @@ from content.search.words import SPACELESS
 from content.templates import TEMPLATES
 
 from ..planner import LEADING, NewPage, PageUpdate, SectionProposal
-from . import metadata
 from .drafts import Draft
 from .evidence import EvidenceLine, Subject, entries, find_decision, is_tagged, naming
-from .language import language_of
-from .sentence_scores import DEFINITION, form_of, telling
-from .text import Sentence, fold_text, padded
+from .texts import metadata
+from .texts.language import language_of
+from .texts.sentence_scores import DEFINITION, form_of, telling
+from .texts.text import Sentence, fold_text, padded
 from .writer import RELATED, is_new, lead_of
 
 SUMMARY_MAX = 200

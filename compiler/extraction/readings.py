@@ -14,13 +14,10 @@ from content.notes.mail import mail_of
 from content.search.words import SPACELESS
 
 from ..planner import SourceText
-from . import metadata
-from .capitals import HONORIFICS, IMPERATIVES, PARTICLES, PRESS, CapitalRun, runs
-from .common_nouns import GENERIC
-from .german_nouns import explained_noun, has_inner_capitals
-from .language import SAMPLE, STOPWORDS, language_of, stops_of, word_set
-from .language import SPACELESS as SPACELESS_LANGUAGES
-from .sightings import (
+from .names.capitals import HONORIFICS, IMPERATIVES, PARTICLES, PRESS, CapitalRun, runs
+from .names.common_nouns import GENERIC
+from .names.german_nouns import explained_noun, has_inner_capitals
+from .names.sightings import (
     GAP,
     Sighting,
     features_of,
@@ -36,9 +33,12 @@ from .sightings import (
     short_forms_of,
     without,
 )
-from .spaceless import extract_names
-from .subjects import subjects
-from .text import WORD, Sentence, TextLine, clean, fold_text, lines, normalised, padded, split
+from .names.spaceless import extract_names
+from .names.subjects import subjects
+from .texts import metadata
+from .texts.language import SAMPLE, STOPWORDS, language_of, stops_of, word_set
+from .texts.language import SPACELESS as SPACELESS_LANGUAGES
+from .texts.text import WORD, Sentence, TextLine, clean, fold_text, lines, normalised, padded, split
 
 NAMES_MAX = 300  # of one source
 WORDS_MAX = 6

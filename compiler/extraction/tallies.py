@@ -13,8 +13,8 @@ from content.names import normalise
 from content.search.words import SPACELESS
 
 from ..planner import MentionCard, SourceText
-from . import metadata
-from .sightings import ARTICLE, Sighting
+from .names.sightings import ARTICLE, Sighting
+from .texts import metadata
 
 SEEN_MIN = 3  # sources, and what they weigh together
 ABOUT_MIN = 2  # sources about a thing, from which on others that only say its noun count

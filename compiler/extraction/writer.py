@@ -14,8 +14,8 @@ from ..planner import LEADING, SectionTask, SourceText
 from ..quoting import MARK, find_refs, fit_lines, mark, mark_label
 from .evidence import EvidenceLine, Subject, entries, former_lines, subject_of
 from .reading_cache import reading_of
-from .sentence_scores import DEFINITION
-from .text import folded_name
+from .texts.sentence_scores import DEFINITION
+from .texts.text import folded_name
 
 ALIKE = 90  # per cent of the letters: the same said again
 CHANGED = 60  # per cent: the same line, edited

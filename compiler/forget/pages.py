@@ -11,8 +11,8 @@ from resolvers.links.references import refresh_hubness
 from resolvers.links.targets import resolve
 from resolvers.model.names import Names, renew_names
 from resolvers.model.pages import Page, find_page
+from resolvers.pages.claims.trajectory import keep_trajectory, slug_of
 from resolvers.pages.lifecycle import remove_page
-from resolvers.pages.trajectory import keep_trajectory, slug_of
 from resolvers.pages.update import save
 from resolvers.search.index import Findable, write_search
 from resolvers.transactions.writer import Writer, record

@@ -307,7 +307,9 @@ async def store_failure(
         except (Unavailable, *REFUSED) as trouble:
             if not is_patient:
                 raise
-            log.warning("The end of the job %s is not stored yet: %s", job.id, str(trouble) or type(trouble).__name__)
+            log.warning(
+                "The result of the job %s is not stored yet: %s", job.id, str(trouble) or type(trouble).__name__
+            )
         await asyncio.sleep(TROUBLE)
 
 
@@ -323,7 +325,7 @@ async def beating(database: Database, job: Job) -> None:
         except Lost:
             raise
         except Exception as error:
-            log.warning("No sign of life of the job %s: %s", job.id, str(error) or type(error).__name__)
+            log.warning("The heartbeat of the job %s was not stored: %s", job.id, str(error) or type(error).__name__)
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:

@@ -13,7 +13,7 @@ from db.sql import statements
 from resolvers.links.references import CO_MENTION, Reference
 from resolvers.transactions.writer import Writer
 
-from ..extraction.metadata import cities, texts
+from ..extraction.texts.metadata import cities, texts
 from ..read.stored import COMPILING
 from ..write.page_changes import PageChange
 

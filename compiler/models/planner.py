@@ -7,7 +7,7 @@ from uuid import UUID
 from content.names import normalise
 from content.templates import TEMPLATES
 
-from ..extraction.phrases import phrases
+from ..extraction.names.phrases import phrases
 from ..extraction.readings import Reading
 from ..planner import Knowledge, MentionCard, PageCard, Plan, SourceText
 from .answers import PlanAnswer

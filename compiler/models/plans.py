@@ -13,7 +13,7 @@ from uuid import UUID
 from content.names import normalise
 
 from ..extraction.readings import Reading
-from ..extraction.text import fold_text, padded
+from ..extraction.texts.text import fold_text, padded
 from ..planner import (
     HeldName,
     LinkProposal,

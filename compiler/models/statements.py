@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from rapidfuzz import fuzz
 
-from ..extraction.text import fold_text, padded
+from ..extraction.texts.text import fold_text, padded
 from ..planner import SectionTask, SourceText
 from ..quoting import MARKUP, mark, quoted
 from .answers import SectionTextAnswer, StatementAnswer, is_verbatim, quotations

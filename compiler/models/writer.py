@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from content.templates import TEMPLATES
 from lib.threads import read_in_thread
 
-from ..extraction.language import language_of
-from ..extraction.text import WORD
+from ..extraction.texts.language import language_of
+from ..extraction.texts.text import WORD
 from ..planner import SectionTask, SectionWriter, SourceText
 from ..quoting import CHARACTERS_MAX, find_refs, fit_lines, mark
 from .answers import SectionTextAnswer

@@ -17,7 +17,7 @@ from content.search.words import words
 from db.connection import Row
 from db.ids import new_id
 from db.sql import statements
-from resolvers.pages.contradictions import digest
+from resolvers.pages.claims.contradictions import digest
 from resolvers.transactions.writer import Writer
 
 CONTRADICTIONS = statements("review/contradictions")

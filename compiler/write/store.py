@@ -16,10 +16,10 @@ from resolvers.errors import BadInput
 from resolvers.links.references import CO_MENTION, Reference, assert_references
 from resolvers.model.drafts import PageDraft
 from resolvers.model.pages import Saved
-from resolvers.pages.claims import close_contradictions, write_claims
-from resolvers.pages.contradictions import write_contradictions
+from resolvers.pages.claims.claims import close_contradictions, write_claims
+from resolvers.pages.claims.contradictions import write_contradictions
+from resolvers.pages.claims.trajectory import keep_trajectory
 from resolvers.pages.stubs import write_cited
-from resolvers.pages.trajectory import keep_trajectory
 from resolvers.pages.update import save_all
 from resolvers.proposals.decisions import propose_change
 from resolvers.proposals.gate import EVIDENCE_MAX

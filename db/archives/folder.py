@@ -129,7 +129,7 @@ def file_name(table: str) -> str:
 def writing_archive(place: Path) -> Iterator[Draft]:
     """Write an archive beside its place, and rename it when that is done. What a killed command has left is removed."""
     if place.exists() or place.is_symlink():
-        raise ArchiveRefused(f"{place} exists already. Give the name of a folder that is to be made.")
+        raise ArchiveRefused(f"{place} already exists. Give the name of a new folder.")
     aside = place.with_name(f".{place.name}.partial")
     place.parent.mkdir(parents=True, exist_ok=True)
     aside.mkdir(mode=0o700, exist_ok=True)
@@ -196,10 +196,10 @@ class Archive:
         for name, digest in sums.items():
             path = self.folder / name
             if not path.is_file() or sum_of(path) != digest:
-                raise ArchiveBroken(f"{path} is missing, or is not what was written. Use another backup.")
+                raise ArchiveBroken(f"{path} is missing or was changed. Use another backup.")
 
     def pieces(self, table: str) -> Iterator[bytes]:
-        """Yield the text of a table. Raises ArchiveBroken at its end, if it is not what the manifest says."""
+        """Yield the text of a table. Raises ArchiveBroken at its end, if it does not match the manifest."""
         counted, said = Counted(), self.manifest.tables[table]
         path = self.folder / "tables" / file_name(table)
         try:
@@ -210,7 +210,7 @@ class Archive:
         except (OSError, EOFError, ValueError) as error:
             raise ArchiveBroken(f"{path} cannot be read: {error}. Use another backup.") from error
         if counted.contents(said.columns) != said:
-            raise ArchiveBroken(f"{path} is not what the manifest says. Use another backup.")
+            raise ArchiveBroken(f"{path} does not match the manifest. Use another backup.")
 
     @property
     def secret(self) -> bytes | None:
@@ -227,4 +227,4 @@ def read_manifest(folder: Path) -> Manifest:
         tables = {name: Contents(**contents) for name, contents in found.pop("tables").items()}
         return Manifest(tables=tables, **found)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ArchiveBroken(f"{folder} is no backup of Cairn: {MANIFEST} cannot be read ({error}).") from error
+        raise ArchiveBroken(f"{folder} is not a backup of Cairn: {MANIFEST} cannot be read ({error}).") from error

@@ -48,8 +48,8 @@ async def archive_log(server: EmbeddedServer, dsn: str, folder: Path) -> None:
     try:
         if await connection.fetchval("SELECT current_setting('archive_mode')") != "on":
             raise ArchiveRefused(
-                "The server was started by an older Cairn, which kept no log. Stop every command that uses it, and run"
-                " this again."
+                "The server was started by an older Cairn, which did not archive its log. Stop every command that uses"
+                " it, and run this again."
             )
         await asyncio.to_thread(make_folder, server, folder)
         await keep_log(connection, folder)
@@ -82,7 +82,7 @@ def check_folder(folder: Path) -> Path:
     if shutil.which("gzip") is None:
         raise ArchiveRefused("The log is compressed by gzip, which is not installed here.")
     if not PLAIN.fullmatch(str(folder)):
-        raise ArchiveRefused(f"{folder} has signs that the archiver cannot quote: choose letters, digits and - _ . /")
+        raise ArchiveRefused(f"{folder} has characters that the archiver cannot quote: use letters, digits and - _ . /")
     return folder
 
 
@@ -117,12 +117,12 @@ def restore_to(server: EmbeddedServer, archive: Archive, log: Path, until: datet
     archive.check()
     if until is not None and until < datetime.fromisoformat(archive.manifest.created_at):
         raise ArchiveRefused(
-            f"{archive.folder} is of {archive.manifest.created_at}, and the log leads on from there alone. Give a later"
-            " moment, or an earlier backup."
+            f"{archive.folder} was made at {archive.manifest.created_at} and can be restored to later moments only."
+            " Give a later moment, or an earlier backup."
         )
     if until is None and (lacking := missing_segments(archive, log)):
         raise ArchiveRefused(
-            f"{log} lacks {', '.join(lacking)}, and what was logged afterwards cannot be read. Give a moment before"
+            f"{log} lacks {', '.join(lacking)}, and later changes cannot be restored. Give an earlier moment"
             " with --until: cairn backup verify --wal names the last one."
         )
     with server.locked(), (server.data_dir / "postgres.users").open("ab") as users:

@@ -43,8 +43,8 @@ async def restore(dsn: str, archive: Archive, report: Report, *, replace: bool) 
         is_used = await has_tenants(connection)
         if is_used and not replace:
             raise ArchiveRefused(
-                f"The database {server['database']} holds data. Restore into an empty one, or give --replace:"
-                " what is there is lost then."
+                f"The database {server['database']} holds data. Restore into an empty one, or give --replace"
+                " to delete that data."
             )
         if is_used and (others := await connection.fetchval(CATALOGUE["count_others"].sql)):
             raise ArchiveRefused(
@@ -80,7 +80,7 @@ async def load(dsn: str, archive: Archive, report: Report) -> list[str]:
         indexes = await list_indexes(connection)
         here = [table.name for table in await list_tables(connection)]
         wanted = [name for name in here if name in manifest.tables]
-        missing = [f"the table {name}, which is none of Cairn's" for name in manifest.tables if name not in here]
+        missing = [f"the table {name}, which is not part of Cairn" for name in manifest.tables if name not in here]
         async with connection.transaction():
             await connection.execute(WRITTEN_ALIKE)
             await connection.execute(f"TRUNCATE {', '.join(map(quoted, here))}")
@@ -145,7 +145,7 @@ async def replace_database(dsn: str, archive: Archive, report: Report) -> list[s
                 await connection.execute(f"ALTER DATABASE {quoted(new)} RENAME TO {quoted(name)}")
         except asyncpg.ObjectInUseError as error:
             raise ArchiveRefused(
-                f"Others are connected to {name}, which is as it was: {error}. Stop them, then run this again."
+                f"Others are connected to {name}, which was not changed: {error}. Stop them, then run this again."
             ) from error
         await connection.execute(f"DROP DATABASE {quoted(old)}")
     return missing
@@ -169,7 +169,7 @@ async def drop_marked(connection: asyncpg.Connection, dsn: str, name: str) -> No
         async with connect(in_database(dsn, name), NAME) as found:
             if await list_tables(found):
                 raise ArchiveRefused(
-                    f"A database {name} exists that no restore has made. Rename it, then run this again."
+                    f"A database {name} exists that was not created by a restore. Rename it, then run this again."
                 )
     await connection.execute(f"DROP DATABASE {quoted(name)} WITH (FORCE)")
 

@@ -85,7 +85,7 @@ def by_slug(owner: Any, type: Any, slug: Any, include_archived: bool = False) ->
 
 
 def compose_slug(slug: str) -> str:
-    return compose(slug, SLUG)
+    return slug if slug.isascii() else compose(slug, SLUG)
 
 
 def compose_tags(tags: Sequence[str]) -> list[str]:

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import asyncpg
 
+from lib.deadlines import wait_for_event
+
 from ..breaker import Probe
-from ..deadlines import wait_for_event
 from ..pool import OUTDATED, Exhausted, Pool, is_lost
 from ..sql import statements
 

@@ -112,7 +112,7 @@ class Replicas:
                 position: int = await connection.fetchval(FIND_POSITION)
                 return position
         except Exception as error:
-            log.warning("The primary did not tell its position: %s", type(error).__name__)
+            log.warning("The position of the primary is unknown: %s", type(error).__name__)
             return UNKNOWN
 
     async def sample(self) -> None:

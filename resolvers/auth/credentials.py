@@ -274,12 +274,12 @@ class Credentials:
 
     async def authenticate(self, authorization: str | None, resource: str | None = None) -> Scope:
         shown = bearer(authorization)
-        with translated_db_errors():
-            if shown.startswith(PREFIX):
+        if shown.startswith(PREFIX):
+            with translated_db_errors():
                 scope = await scope_of_key(self.database, shown)
-                self.log.use(scope.tenant_id, UUID(scope.actor.id))
-                return scope
-            found = await self.tokens.find(shown)
+            self.log.use(scope.tenant_id, UUID(scope.actor.id))
+            return scope
+        found = await self.tokens.find(shown)
         if found.resource is not None and found.resource != resource:
             raise Unauthenticated(REASONS[jwt.InvalidAudienceError])
         return found.scope

@@ -78,7 +78,7 @@ async def nearest(
             async with database.transaction(UNTIL_ENOUGH) as connection:
                 return await connection.all(ranking(name, embedder.dimensions), **own, **values, most=DEPTH)
     except (asyncpg.UndefinedObjectError, asyncpg.QueryCanceledError) as error:
-        log.warning("Nothing is ranked by meaning: %s.", type(error).__name__)
+        log.warning("Semantic search is unavailable: %s.", type(error).__name__)
         return []
 
 

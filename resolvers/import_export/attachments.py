@@ -17,10 +17,10 @@ from db.sql import statements
 from ..errors import BadInput, Forbidden, LimitExceeded
 from ..sources.attachments import AttachmentDraft, find_same, keep_attachments
 from ..sources.blob_files import data_of
+from .disk.paths import is_safe_attachment
 from .formats import Survey
 from .notes import ImportProblem
-from .paths import is_safe_attachment
-from .problems import Problems
+from .results import Problems
 
 ATTACHMENTS = statements("import_export/attachments")
 FILES_PER_BATCH = 50

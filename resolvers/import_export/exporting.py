@@ -26,12 +26,12 @@ from ..sources.attachments import AttachmentDraft
 from ..sources.blob_files import data_of
 from ..transactions.transaction import read_connection
 from .attachments import exported_files
+from .disk.paths import HISTORY, MENTIONS, SOURCES, Paths
+from .disk.temp_database import TempDatabase
 from .formats import Format
 from .notes import ImportProblem, WikiRecord
 from .originals import Exported, FilePlace, Files, export_file
-from .paths import HISTORY, MENTIONS, SOURCES, Paths
-from .problems import try_part
-from .temp_database import TempDatabase
+from .results import try_part
 
 Original = tuple[Row, Row, dict[str, UUID]]
 """The file that a page came from, what the page is now, and what its links mean where it was changed."""

@@ -14,14 +14,13 @@ from db.database import Database
 from db.scope import Scope
 
 from ..errors import BadInput, Unavailable
+from .disk.folders import Folder
+from .disk.paths import MENTIONS, SOURCES
+from .disk.targets import ExportTarget, FolderTarget, LinesTarget, ZipTarget, line
+from .disk.temp_database import TempDatabase, temp_statements
 from .exporting import MENTIONS_PER_BATCH, PAGES_PER_BATCH, SOURCES_PER_BATCH, PageFile, exporting
-from .folders import Folder
-from .importing import Progress, ignore_progress
 from .notes import ImportProblem
-from .paths import MENTIONS, SOURCES
-from .problems import UNWRITABLE, Problems, try_part
-from .targets import ExportTarget, FolderTarget, LinesTarget, ZipTarget, line
-from .temp_database import TempDatabase, temp_statements
+from .results import UNWRITABLE, Problems, Progress, ignore_progress, try_part
 
 T = TypeVar("T")
 TOLD = temp_statements("originals")

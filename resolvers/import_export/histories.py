@@ -23,10 +23,10 @@ from ..pages.revision_store import ELSEWHERE, NO_BASE, smaller_delta
 from ..subscriptions.changes import ChangeKind
 from ..transactions.transaction import writing
 from ..transactions.writer import Writer, record
+from .disk.paths import HISTORY
+from .disk.temp_database import TempDatabase, temp_statements
 from .notes import ImportProblem, Piece, read
-from .paths import HISTORY
-from .problems import Problems
-from .temp_database import TempDatabase, temp_statements
+from .results import Problems
 
 IMPORTS = statements("import_export/imports")
 TOLD = temp_statements("histories")

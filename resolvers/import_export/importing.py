@@ -7,11 +7,10 @@ stops no other. Between the passes the texts wait on the disk.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from content.notes.notes import BadNote, Note
 from content.notes.records import AttachmentRecord, MentionRecord, RevisionRecord, SourceRecord
@@ -29,6 +28,10 @@ from ..sources.sources import SourceDraft, add_source
 from ..transactions.transaction import check_may_write
 from .attachments import draft as attachment_draft
 from .attachments import keep, keep_files
+from .disk.paths import ABOUT
+from .disk.staging import NoteList, OriginalFile, Spool
+from .disk.temp_database import TempDatabase
+from .disk.zips import unpack_zip
 from .formats import SNIFFED_NOTES, Format, FormatReader, Survey
 from .histories import Histories
 from .mentions import Promotions, Told, count_sightings
@@ -36,14 +39,8 @@ from .names import Vault
 from .notes import ImportProblem, NoteFile, Piece, Waiting, WikiRecord, pieces, read_all, read_wiki_record
 from .originals import draft, keep_originals, records, with_exported_facts
 from .pages import NoteFound, NoteSaved, Placed, Places
-from .paths import ABOUT
-from .problems import Problems, problem, unknown_type, without_text
 from .relations import Tied, Ties, Written, find_sources, wiki
-from .staging import NoteList, OriginalFile, Spool
-from .temp_database import TempDatabase
-from .zips import unpack_zip
-
-__all__ = ["ImportProblem", "ImportResult", "Progress", "import_path"]
+from .results import ImportResult, Problems, Progress, ignore_progress, problem, unknown_type, without_text
 
 IMPORTS = statements("import_export/imports")
 ARCHIVE = ".zip"
@@ -55,42 +52,6 @@ NAMES_PER_BATCH = ROWS_PER_BATCH = 2_000
 PAGES_PER_BATCH = 50
 GROWN = ("aliases", "link_targets", "links", "old_slugs", "pages", "sections")
 MEASURED_AGAIN = 5  # times as many pages
-
-
-class Progress(Protocol):
-    """Hears how far a step is; `current` is the note that is next."""
-
-    def __call__(self, step: str, done: int, total: int, current: str) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class ImportResult:
-    """`created`, `changed`, `unchanged` and `failed` count notes, and every note is in one of them. `sources` counts
-    those that are new, or say something new.
-
-    `links` are the references that the imported pages have now; `broken_links` the names in texts and in `parent`,
-    `related` and `links` that no page answers to. `errors` may also tell of a page that was imported without a tie.
-    `warnings` tell of what was imported and should be looked at, such as a relation to a page that is not there yet.
-    `format` is the tool that the folder was taken for; `left_out` counts other files, by what they end in.
-    `attachments` counts the files that were kept beside the pages and are new, or changed.
-    """
-
-    created: int
-    changed: int
-    unchanged: int
-    failed: int
-    links: int
-    broken_links: int
-    sources: int
-    errors: tuple[ImportProblem, ...]
-    warnings: tuple[ImportProblem, ...] = ()
-    format: Format = Format.MARKDOWN
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    attachments: int = 0
-
-
-def ignore_progress(step: str, done: int, total: int, current: str) -> None:
-    """Progress that nobody hears."""
 
 
 async def import_path(

@@ -17,8 +17,8 @@ from ..errors import BadInput
 from ..sources.mentions import Held, Sighted, find_held, find_standing, store
 from ..transactions.transaction import writing
 from ..transactions.writer import Writer, record
+from .disk.temp_database import TempDatabase, temp_statements
 from .notes import ImportProblem
-from .temp_database import TempDatabase, temp_statements
 
 IMPORTS = statements("import_export/imports")
 PROMOTIONS = temp_statements("promotions")

@@ -15,9 +15,9 @@ from content.notes.logseq import BLOCK_REFERENCE, blocks
 from content.notes.notes import Note
 from content.notes.notion import LINKED_ID, without_id
 
+from .disk.temp_database import TempDatabase, temp_statements
 from .formats import MARKDOWN, Format
 from .pages import NoteFound, Placed
-from .temp_database import TempDatabase, temp_statements
 
 NAMES = temp_statements("names")
 WRITTEN = re.compile(r"!?\[\[([^\[\]|#\\]+)")

@@ -31,9 +31,9 @@ from content.notes.records import (
 
 from ..auth.owners import USUAL, WikiSettings
 from ..errors import BadInput, LimitExceeded
+from .disk.paths import ABOUT, ERRORS, HISTORY, MENTIONS, SOURCES, is_in_history
+from .disk.temp_database import TempDatabase, temp_statements
 from .formats import MARKDOWN, Format, FormatReader, Survey
-from .paths import ABOUT, ERRORS, HISTORY, MENTIONS, SOURCES, is_in_history
-from .temp_database import TempDatabase, temp_statements
 
 WAITING = temp_statements("waiting")
 

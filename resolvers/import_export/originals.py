@@ -31,16 +31,16 @@ from db.sql import statements
 
 from ..model.drafts import PageDraft
 from ..transactions.transaction import writing
+from .disk.paths import ORIGINALS
+from .disk.paths import is_own as is_own_path
+from .disk.staging import OriginalFile, Spool
+from .disk.temp_database import TempDatabase, temp_statements
 from .formats import Format, FormatReader, Survey
 from .names import Vault, join_folders, words
 from .notes import NOTE_MAX, ImportProblem, NoteFile, data_of, in_lines
 from .pages import Placed
-from .paths import ORIGINALS
-from .paths import is_own as is_own_path
-from .problems import Problems
 from .relations import REASON, SourceIds, Written, wiki
-from .staging import OriginalFile, Spool
-from .temp_database import TempDatabase, temp_statements
+from .results import Problems
 
 EXPORTS = statements("import_export/exports")
 IMPORTS = statements("import_export/imports")

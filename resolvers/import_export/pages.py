@@ -12,8 +12,8 @@ from content.notes.notes import BadNote, Note
 from content.notes.notion import without_id
 
 from ..errors import BadInput
+from .disk.temp_database import TempDatabase, temp_statements
 from .notes import ImportProblem
-from .temp_database import TempDatabase, temp_statements
 
 DEFAULT_TYPE = "reference"
 NOTES_PER_BATCH = 500

@@ -24,9 +24,9 @@ from ..links.links import link_pages
 from ..links.references import CO_MENTION, evidence
 from ..links.targets import PARENT, RELATED, NamedRelation, write_redirect, write_relations
 from ..model.names import title_slug
-from ..pages.claims import write_claims
-from ..pages.contradictions import digest as contradiction_digest
-from ..pages.contradictions import write_contradictions
+from ..pages.claims.claims import write_claims
+from ..pages.claims.contradictions import digest as contradiction_digest
+from ..pages.claims.contradictions import write_contradictions
 from ..pages.hierarchy import set_parent
 from ..pages.lifecycle import add_former_slugs
 from ..sources.sources import cite_source
@@ -34,7 +34,7 @@ from ..transactions.transaction import writing
 from .names import Vault
 from .notes import ImportProblem
 from .pages import Placed
-from .problems import problem, unresolved
+from .results import problem, unresolved
 
 IMPORTS = statements("import_export/imports")
 LEAD = "overview"

@@ -14,9 +14,9 @@ from content.values import BadNote
 
 from ..errors import BadInput
 from ..sources.sources import SourceDraft
+from .disk.temp_database import TempDatabase
 from .formats import MARKDOWN, Survey
 from .notes import LINES, NOTE_MAX, ImportProblem, Piece, Waiting, data_of, in_folder, in_lines
-from .temp_database import TempDatabase
 
 DEFAULT_KIND = "document"
 TEXTS = (*MARKDOWN, ".mdx", ".txt", ".wiki", ".mediawiki")

@@ -34,8 +34,8 @@ from ..transactions.transaction import check_version, writing, writing_page
 from ..transactions.writer import Writer, record
 from ..validation import UNSET, Given
 from .aliases import replace_aliases
+from .claims.trajectory import keep_trajectory
 from .insert import read_body, read_sections
-from .trajectory import keep_trajectory
 from .update import save
 from .upsert import draft_page, draft_text, store
 

@@ -32,11 +32,11 @@ from ..search.index import Findable, index_together, write_search
 from ..sources.grounding import ground
 from ..transactions.transaction import NO_PAGE, check_same_wiki, check_version, writing_page
 from ..transactions.writer import Writer, record
-from .claims import write_claims
+from .claims.claims import write_claims
+from .claims.trajectory import keep_trajectory
 from .hierarchy import place
 from .insert import read_sections
 from .renaming import find_calling, rewrite_calling
-from .trajectory import keep_trajectory
 from .update import save
 
 

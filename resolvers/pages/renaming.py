@@ -33,7 +33,7 @@ from ..tenants.tenants import list_tenants
 from ..transactions.transaction import check_version, writing, writing_page
 from ..transactions.writer import Writer, record
 from ..validation import UNSET, Given
-from .trajectory import keep_trajectory
+from .claims.trajectory import keep_trajectory
 from .update import save, save_all
 
 TARGETS = statements("links/targets")

@@ -35,9 +35,9 @@ from ..sources.sources import SourceForgotten, keep_rows
 from ..subscriptions.changes import ChangeKind
 from ..transactions.transaction import NO_PAGE, TwoWikis, check_version, read_connection, writing_two
 from ..transactions.writer import Writer, record
+from .claims.trajectory import is_trajectory, keep_trajectory, slug_of
 from .insert import PageToInsert, create, read_sections
 from .lifecycle import end_proposals, remove_page
-from .trajectory import is_trajectory, keep_trajectory, slug_of
 from .update import save_all
 
 TRANSFERS = statements("import_export/transferring")

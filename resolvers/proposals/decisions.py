@@ -26,9 +26,6 @@ from ..model.drafts import PageDraft
 from ..pages import (
     aliases,
     batches,
-    claims,
-    contradictions,
-    decision_records,
     edits,
     hierarchy,
     history,
@@ -40,6 +37,7 @@ from ..pages import (
     transferring,
     upsert,
 )
+from ..pages.claims import claims, contradictions, decision_records
 from ..pages.revision_store import find_states
 from ..permissions import Action, authorise
 from ..sources import sources

@@ -21,9 +21,9 @@ from content.markdown.attachments import media_type
 from content.normalization import normalize
 
 from ..errors import BadInput, Conflict
+from ..import_export.disk.paths import lies_inside
 from ..import_export.formats import MARKDOWN
 from ..import_export.notes import NOTE_MAX, ImportProblem
-from ..import_export.paths import lies_inside
 from .planning import path_key
 
 KEPT = ".cairn/kept"

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ..import_export.paths import Paths
-from ..import_export.temp_database import TempDatabase
+from ..import_export.disk.paths import Paths
+from ..import_export.disk.temp_database import TempDatabase
 from .folder import Listing, Seen, Touched, hash_of, is_fresh, look, read
 from .pages import Changed, Pages
 from .planning import Base, KnownFile, NewFile, find_moves, match_files, path_key

@@ -19,17 +19,17 @@ from db.scope import Scope
 from db.sql import statements
 
 from ..errors import Conflict, NotFound
+from ..import_export.disk.paths import Paths, is_own
+from ..import_export.disk.staging import OriginalFile
+from ..import_export.disk.targets import text_of
+from ..import_export.disk.temp_database import TempDatabase
 from ..import_export.exporting import EMPTY, ORIGIN, Export, PageFile, page_files
 from ..import_export.formats import OBSIDIAN_FOLDER, Format, FormatReader, Survey
 from ..import_export.names import Vault
 from ..import_export.notes import ImportProblem, NoteFile, WikiRecord
 from ..import_export.originals import Files, draft, start_of, write_originals
 from ..import_export.pages import DEFAULT_TYPE, PLACES, NoteFound, NoteSaved, Placed, Places
-from ..import_export.paths import Paths, is_own
 from ..import_export.relations import SourceIds, Ties, Written, find_sources
-from ..import_export.staging import OriginalFile
-from ..import_export.targets import text_of
-from ..import_export.temp_database import TempDatabase
 from ..model.drafts import PageDraft
 from ..model.pages import Saved
 from ..pages.lifecycle import archive_page, create_page, unarchive_page, update_page

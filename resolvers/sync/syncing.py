@@ -16,10 +16,10 @@ from db.database import Database
 from db.scope import Scope
 
 from ..errors import BadInput, CairnError, Conflict, Unavailable
-from ..import_export.importing import Progress, ignore_progress
+from ..import_export.disk.paths import is_own
+from ..import_export.disk.temp_database import TempDatabase
 from ..import_export.notes import NoteFile
-from ..import_export.paths import is_own
-from ..import_export.temp_database import TempDatabase
+from ..import_export.results import Progress, ignore_progress
 from ..proposals.gate import ReviewRequired
 from ..proposals.operations import TooManyProposals
 from ..transactions.transaction import check_may_write

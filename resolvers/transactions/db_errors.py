@@ -10,7 +10,7 @@ from types import TracebackType
 
 import asyncpg
 
-from db.answers import AnswerTooLarge
+from db.database import AnswerTooLarge
 from db.pool import Exhausted, NoAnswer, is_lost
 from observability.trace import record_refusal
 

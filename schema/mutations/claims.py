@@ -10,9 +10,9 @@ from db import relations
 from db.access import BY_ID
 from resolvers.errors import BadInput, Conflict
 from resolvers.model.lookup import PageAddress
-from resolvers.pages import claims, contradictions
-from resolvers.pages.claims import Mode, SourceRef, SupersededClaim
-from resolvers.pages.contradictions import Claimed, Resolution, SavedContradiction
+from resolvers.pages.claims import claims, contradictions
+from resolvers.pages.claims.claims import Mode, SourceRef, SupersededClaim
+from resolvers.pages.claims.contradictions import Claimed, Resolution, SavedContradiction
 from resolvers.pages.edits import EditAmbiguous, EditFailed
 
 from ..enums import WikiContradictionResolution, WikiEditPass, WikiSourceKind, WikiSupersessionMode

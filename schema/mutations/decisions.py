@@ -7,8 +7,8 @@ import strawberry
 from db import relations
 from db.access import BY_ID
 from resolvers.errors import BadInput
-from resolvers.pages import decision_records
-from resolvers.pages.decision_records import DecisionDraft, QuestionDraft
+from resolvers.pages.claims import decision_records
+from resolvers.pages.claims.decision_records import DecisionDraft, QuestionDraft
 
 from ..enums import WikiSignificance
 from ..fields import source

@@ -11,7 +11,8 @@ from db import relations
 from db.access import BY_ID
 from db.scope import Scope, Terms
 from resolvers.errors import BadInput, Conflict
-from resolvers.pages import claims, edits, lifecycle, merging, renaming, transferring
+from resolvers.pages import edits, lifecycle, merging, renaming, transferring
+from resolvers.pages.claims import claims
 from resolvers.proposals import decisions
 from resolvers.proposals.decisions import Amendment, Decided, Decision
 

@@ -11,7 +11,7 @@ from db.scope import Scope
 from resolvers.context import Context
 from resolvers.errors import BadInput
 from resolvers.validation import UNSET
-from selection.declare.arguments import identifier
+from selection.compile.parameters import identifier
 
 from ..search.search_rows import owner_named
 

@@ -10,7 +10,7 @@ from content.edits.differences import DiffLine, Hunk
 from db import relations
 from db.access import BY_ID
 from selection import Step
-from selection.declare.arguments import identifier
+from selection.compile.parameters import identifier
 
 from ..enums import WikiAuthorKind, WikiDiffLineKind
 from ..fields import Node, column, expression, relation, source, whole

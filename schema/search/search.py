@@ -10,7 +10,7 @@ import strawberry
 from db import relations
 from db.access import BY_ID, FOUND, FOUND_TOGETHER
 from selection import Step, Within
-from selection.declare.arguments import identifier
+from selection.compile.parameters import identifier
 
 from ..enums import WikiPageStatus, WikiPageType
 from ..fields import OlderOwner, OwnerName, PageInfo, column, relation, source, whole

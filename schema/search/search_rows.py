@@ -57,7 +57,7 @@ def filter_of(given: dict[str, Any]) -> Filter:
 
 def texts(given: list[str] | None) -> tuple[str, ...]:
     """Return the stored texts of an enum's members."""
-    from selection.declare.arguments import check_length, sendable  # slow to import, and rows need none of it
+    from selection.compile.parameters import check_length, sendable  # slow to import, and rows need none of it
 
     return tuple(sendable(str(text)) for text in check_length(given or []))
 
@@ -67,7 +67,7 @@ async def owner_named(context: Any, where: dict[str, str | None]) -> UUID | None
     if (name := where.get("owner")) is not None:
         found: UUID = await context.owner_named(name)
         return found
-    from selection.declare.arguments import identifier
+    from selection.compile.parameters import identifier
 
     named = (where.get(spelling) for spelling in ("owner_id", "user_id", "agent_id"))
     return next((identifier(text) for text in named if text is not None), None)

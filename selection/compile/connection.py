@@ -21,11 +21,11 @@ from sqlalchemy import ColumnElement, Integer, Select, Subquery, Text, and_, cas
 from sqlalchemy.sql.operators import desc_op
 
 from ..declare import json_format
-from ..declare.arguments import Argument, PageArgs, sendable
+from ..declare.arguments import Argument, PageArgs
 from ..declare.contract import mapping_of, object_type
 from ..declare.mapping import Relation
 from ..errors import BadInput, NotCompilable
-from .parameters import Binds, Getter
+from .parameters import Binds, Getter, sendable
 
 
 class OrderTerm(NamedTuple):

@@ -5,23 +5,31 @@ indexes are seen; what a client sends is only ever a Bound, which no compiler op
 """
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from graphql import (
     GraphQLBoolean,
     GraphQLInputObjectType,
     GraphQLInputType,
     GraphQLList,
+    ValueNode,
+    VariableNode,
+    get_named_type,
     get_nullable_type,
 )
 from graphql.execution.values import VariableValues
+from graphql.utilities import coerce_input_literal
 from sqlalchemy import TextClause, text
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.elements import BindParameter
 from sqlalchemy.types import TypeEngine
 
 from ..declare.mapping import Choice
+from ..errors import BadInput
 
 
 class BoundParameter(BindParameter[Any]):
@@ -73,6 +81,9 @@ class OfStep(NamedTuple):
 
 
 SCOPE = "scope_"
+NOBODY = UUID(int=0)
+LONGEST_LIST = 1000
+LONGEST_ID = 45  # characters: a UUID as a URN
 
 
 def scope_value(name: str, type_: TypeEngine[Any]) -> BoundParameter:
@@ -98,7 +109,7 @@ class Binds:
         name = f"v{len(self.getters)}"
         self.getters[name] = getter
         bound = BoundParameter(name, type_=type_)
-        bound.derive = lambda make: self.add(lambda request: make(getter(request)), type_)
+        bound.derive = lambda make: self.add(read_by(make, getter), type_)
         bound.decide = lambda: self.decided_by(bound)
         bound.fixed = getter.value if isinstance(getter, Fixed) else None
         return bound
@@ -113,6 +124,79 @@ class Binds:
         if not name.startswith(SCOPE):
             return OfStep(name)
         return attrgetter(f"scope.{name.removeprefix(SCOPE)}")
+
+
+def getter_of(type_: GraphQLInputType, node: ValueNode | None, value: Any) -> Getter:
+    """Return the getter of an argument: of a variable, of a literal with variables in it, or of a literal."""
+    match node:
+        case VariableNode():
+            name = node.name.value
+            return lambda request: request.variables.coerced.get(name, value)
+        case _ if node is not None and has_variables(node):
+            return lambda request: coerce_input_literal(node, type_, request.variables)
+        case _:
+            return Fixed(value)
+
+
+def has_variables(node: ValueNode) -> bool:
+    inner = [*(getattr(node, "values", None) or ()), *(field.value for field in getattr(node, "fields", None) or ())]
+    return isinstance(node, VariableNode) or any(map(has_variables, inner))
+
+
+Reader = Callable[[Any], Any]
+
+
+def read_by(read: Reader | None, get: Getter) -> Getter:
+    if read is None:
+        return get
+    if isinstance(get, Fixed):
+        with suppress(BadInput):  # what is wrong with it is told by each request, in its turn
+            return Fixed(read(get.value))
+    return lambda request: read(get(request))
+
+
+def reader(type_: GraphQLInputType) -> Reader | None:
+    """Return the function that makes a coerced value a parameter that Postgres takes, if it needs one."""
+    nullable = get_nullable_type(type_)
+    if isinstance(nullable, GraphQLList):
+        item = reader(nullable.of_type)
+        return lambda values: [
+            value if value is None or item is None else item(value) for value in check_length(values)
+        ]
+    return {"ID": identifier, "String": sendable}.get(get_named_type(type_).name)
+
+
+def check_length(values: list[Any]) -> list[Any]:
+    if len(values) > LONGEST_LIST:
+        raise BadInput(f"A list in an argument holds {LONGEST_LIST} values at most.")
+    return values
+
+
+def identifier(text: str) -> UUID:
+    """Read an id. A text that has not the form of one is the id of nothing: it answers as an unknown one."""
+    return NOBODY if len(text) > LONGEST_ID else read_identifier(text)
+
+
+@lru_cache(4096)
+def read_identifier(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        return NOBODY
+
+
+def sendable(text: str) -> str:
+    if "\x00" in text or not is_unicode(text):
+        raise BadInput("A text cannot hold NUL or half a surrogate pair.")
+    return text
+
+
+def is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 ABSENT, PRESENT = "absent", "present"

@@ -1,11 +1,8 @@
 """GraphQL arguments as a declaration sees them: None, a choice, or a bound SQL parameter."""
 
-from collections.abc import Callable
 from contextlib import suppress
-from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, NamedTuple
-from uuid import UUID
 
 from graphql import (
     FieldNode,
@@ -13,17 +10,14 @@ from graphql import (
     GraphQLInputObjectType,
     GraphQLInputType,
     GraphQLList,
-    ValueNode,
-    VariableNode,
     get_named_type,
     get_nullable_type,
 )
 from graphql.execution.values import VariableValues, get_argument_values
-from graphql.utilities import coerce_input_literal
 from sqlalchemy import ARRAY, BigInteger, DateTime, Double, Integer, Text, Uuid
 from sqlalchemy.types import TypeEngine
 
-from ..compile.parameters import Binds, Fixed, Getter, is_choice, is_plain
+from ..compile.parameters import Binds, Fixed, Getter, getter_of, is_choice, is_plain, read_by, reader
 from ..errors import BadInput
 from .contract import python_name
 from .mapping import Paging
@@ -36,9 +30,6 @@ SQL_TYPES: dict[str, TypeEngine[Any]] = {
     "DateTime": DateTime(timezone=True),
     "BigInt": BigInteger(),
 }
-NOBODY = UUID(int=0)
-LONGEST_LIST = 1000
-LONGEST_ID = 45  # characters: a UUID as a URN
 
 
 class Argument(NamedTuple):
@@ -58,24 +49,8 @@ def read_arguments(field: GraphQLField, node: FieldNode, variables: VariableValu
     read = {}
     for name, value in values.items():
         argument = field.args[name]
-        read[python_name(argument)] = Argument(argument.type, value, getter(argument.type, written.get(name), value))
+        read[python_name(argument)] = Argument(argument.type, value, getter_of(argument.type, written.get(name), value))
     return read
-
-
-def getter(type_: GraphQLInputType, node: ValueNode | None, value: Any) -> Getter:
-    match node:
-        case VariableNode():
-            name = node.name.value
-            return lambda request: request.variables.coerced.get(name, value)
-        case _ if node is not None and has_variables(node):
-            return lambda request: coerce_input_literal(node, type_, request.variables)
-        case _:
-            return Fixed(value)
-
-
-def has_variables(node: ValueNode) -> bool:
-    inner = [*(getattr(node, "values", None) or ()), *(field.value for field in getattr(node, "fields", None) or ())]
-    return isinstance(node, VariableNode) or any(map(has_variables, inner))
 
 
 def bind(argument: Argument, binds: Binds) -> Any:
@@ -105,62 +80,6 @@ def part(get: Getter, key: str | int) -> Getter:
 def sql_type(type_: GraphQLInputType) -> TypeEngine[Any]:
     item = SQL_TYPES.get(get_named_type(type_).name, Text())
     return ARRAY(item) if isinstance(get_nullable_type(type_), GraphQLList) else item
-
-
-Reader = Callable[[Any], Any]
-
-
-def read_by(read: Reader | None, get: Getter) -> Getter:
-    if read is None:
-        return get
-    if isinstance(get, Fixed):
-        with suppress(BadInput):  # what is wrong with it is told by each request, in its turn
-            return Fixed(read(get.value))
-    return lambda request: read(get(request))
-
-
-def reader(type_: GraphQLInputType) -> Reader | None:
-    """Return the function that makes a coerced value a parameter that Postgres takes, if it needs one."""
-    nullable = get_nullable_type(type_)
-    if isinstance(nullable, GraphQLList):
-        item = reader(nullable.of_type)
-        return lambda values: [
-            value if value is None or item is None else item(value) for value in check_length(values)
-        ]
-    return {"ID": identifier, "String": sendable}.get(get_named_type(type_).name)
-
-
-def check_length(values: list[Any]) -> list[Any]:
-    if len(values) > LONGEST_LIST:
-        raise BadInput(f"A list in an argument holds {LONGEST_LIST} values at most.")
-    return values
-
-
-def identifier(text: str) -> UUID:
-    """Read an id. A text that has not the form of one is the id of nothing: it answers as an unknown one."""
-    return NOBODY if len(text) > LONGEST_ID else read_identifier(text)
-
-
-@lru_cache(4096)
-def read_identifier(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        return NOBODY
-
-
-def sendable(text: str) -> str:
-    if "\x00" in text or not is_unicode(text):
-        raise BadInput("A text cannot hold NUL or half a surrogate pair.")
-    return text
-
-
-def is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 PAGING = {"limit", "first", "after", "last", "before"}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "import sys; from app.cli import main; sys.exit(main())"]
-READY = re.compile(r"^(?:curl|Cairn answers) .*\n", re.MULTILINE)
+READY = re.compile(r"^(?:curl|Cairn serves) .*\n", re.MULTILINE)
 
 
 class Ran(NamedTuple):

@@ -13,10 +13,10 @@ import pytest
 from app.cli.program import main
 from db import database
 from db.listening import BEATS
-from tests.app.agents import Agent, agent
+from tests.app.clients.agents import Agent, agent
+from tests.app.clients.web_client import signed_in
 from tests.app.command_line import ACME, Cairn, Ran
 from tests.app.service import Service, serving
-from tests.app.web_client import signed_in
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 

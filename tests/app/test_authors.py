@@ -5,8 +5,8 @@ from typing import Any
 from db.scope import Actor, ActorKind, Role
 from resolvers.auth.api_keys import create_api_key
 from resolvers.auth.owners import OwnerKind, create_owner
-from tests.app.agents import agent
-from tests.app.rest_client import Rest
+from tests.app.clients.agents import agent
+from tests.app.clients.rest_client import Rest
 from tests.app.service import Service
 from tests.wiki import Wiki
 

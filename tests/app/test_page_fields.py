@@ -11,11 +11,11 @@ from resolvers.auth.api_keys import create_api_key
 from resolvers.auth.owners import Grant, OwnerKind, create_owner, grant
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
-from resolvers.pages.claims import supersede_claim
+from resolvers.pages.claims.claims import supersede_claim
 from resolvers.pages.history import restore_state
 from resolvers.pages.lifecycle import create_page, update_page
-from tests.app.agents import agent
-from tests.app.rest_client import Rest
+from tests.app.clients.agents import agent
+from tests.app.clients.rest_client import Rest
 from tests.app.service import Service
 from tests.wiki import Wiki
 

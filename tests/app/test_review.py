@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from db.scope import Actor, ActorKind, Role
-from tests.app.agents import agent
-from tests.app.rest_client import Rest
+from tests.app.clients.agents import agent
+from tests.app.clients.rest_client import Rest
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from tests.app.agents import Agent
+from tests.app.clients.agents import Agent
+from tests.app.clients.rest_client import Rest, refused
 from tests.app.command_line import Cairn
-from tests.app.rest_client import Rest, refused
 from tests.app.service import Service
 
 TEXT = "The old kiln cracked in the frost."
@@ -63,7 +63,7 @@ async def test_an_agent_finds_both(mara: Agent) -> None:
 
 def test_a_command_searches_both(acme: Cairn) -> None:
     mara = ("--tenant", "acme", "--owner", "mara")
-    assert acme("search", "kiln", *mara, "--in", "pages", "--in", "sources").out == "Nothing found.\n"
+    assert acme("search", "kiln", *mara, "--in", "pages", "--in", "sources").out == "No results.\n"
     listed = json.loads(acme("search", "the", *mara, "--in", "pages", "--json").out)
     assert listed["spaces"] == [{"slug": "mara"}]
     assert acme("search", "kiln", *mara, "--space", "moon", "--json").error["code"] == "NOT_FOUND"
@@ -98,7 +98,7 @@ async def test_an_agent_gets_context(mara: Agent) -> None:
 
 def test_a_command_says_the_context(acme: Cairn) -> None:
     mara = ("--tenant", "acme", "--owner", "mara")
-    assert acme("context", "kiln", *mara).out == "Nothing is known about this.\n"
+    assert acme("context", "kiln", *mara).out == "No page or source matches.\n"
     assert acme("create", "context", "Goals", "We sell pots.", *mara).code == 0
     assert "> We sell pots." in acme("context", "kiln", *mara).out.splitlines()
     assert json.loads(acme("context", "kiln", *mara, "--json").out)["items"][0]["kind"] == "CONTEXT"

@@ -30,8 +30,8 @@ from resolvers.knowledge.lint_reports import mute_finding, report_lint
 from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
-from resolvers.pages.claims import supersede_claim
-from resolvers.pages.contradictions import Claimed, record_contradiction
+from resolvers.pages.claims.claims import supersede_claim
+from resolvers.pages.claims.contradictions import Claimed, record_contradiction
 from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page, update_page
 from resolvers.pages.merging import merge_pages
@@ -43,10 +43,10 @@ from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from resolvers.sync.planning import Direction
 from resolvers.sync.syncing import sync_folder
 from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
-from tests.app.agents import Agent, agent
-from tests.app.rest_client import contract
+from tests.app.clients.agents import Agent, agent
+from tests.app.clients.rest_client import contract
+from tests.app.clients.web_client import signed_in
 from tests.app.service import Service
-from tests.app.web_client import signed_in
 from tests.wiki import Wiki
 
 CANARY = "zanzi"

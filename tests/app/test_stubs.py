@@ -7,8 +7,8 @@ import pytest
 
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
 from resolvers.sources.sources import SourceDraft, add_source
-from tests.app.agents import Agent
-from tests.app.rest_client import Rest
+from tests.app.clients.agents import Agent
+from tests.app.clients.rest_client import Rest
 from tests.app.service import Service
 from tests.wiki import Wiki
 

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from resolvers.pages.contradictions import Resolution, resolve_contradiction
+from resolvers.pages.claims.contradictions import Resolution, resolve_contradiction
 from resolvers.sources.compile_requests import rebuild_page, reset_cursor
 from resolvers.sources.sources import forget_source
-from tests.compiler.forgetting import found_in
+from tests.compiler.forgotten.forgetting import found_in
 from tests.compiler.story import compile_all
 from tests.compiler.test_corrections import BEFORE, body, keep, rules
 from tests.wiki import Wiki

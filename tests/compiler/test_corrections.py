@@ -8,11 +8,11 @@ import pytest
 from compiler.compiler import Caps, Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from compiler.write.corrections import KnownClaim, without_superseded
-from resolvers.pages.claims import withdraw_claim
+from resolvers.pages.claims.claims import withdraw_claim
 from resolvers.sources.compile_requests import rebuild_page, reset_cursor
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft, forget_source
-from tests.compiler.forgetting import found_in
+from tests.compiler.forgotten.forgetting import found_in
 from tests.compiler.story import compile_all
 from tests.wiki import Wiki
 

@@ -10,7 +10,7 @@ from resolvers.knowledge.lint_reports import lint_all, mute_finding
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.sources.sources import forget_source
-from tests.compiler.forgetting import found_in
+from tests.compiler.forgotten.forgetting import found_in
 from tests.compiler.story import compile_all, retain, story
 from tests.wiki import Wiki
 

@@ -7,8 +7,8 @@ from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.sources.compile_requests import rebuild_page, rebuild_wiki
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
-from tests.compiler.crashes import keep, rows, tale
 from tests.compiler.extraction.stories import TRIP
+from tests.compiler.killed.crashes import keep, rows, tale
 from tests.compiler.story import Scribe, compile_all, pages, retain, story
 from tests.wiki import Wiki
 

@@ -1,12 +1,13 @@
 """A transaction that is given up is done or not done, and it is known which."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 
 import asyncpg
 import pytest
 
-from db.committing import Commits, committing
+from db.committing import COUNTED, Commits, committing
 
 SLOW = """
 CREATE TABLE notes (text text);
@@ -37,9 +38,18 @@ async def write(connection: asyncpg.Connection, written: asyncio.Event, pause: f
         await asyncio.sleep(pause)
 
 
+@contextmanager
+def counting() -> Iterator[Commits]:
+    """Count the commits of a block."""
+    commits = Commits()
+    before = COUNTED.set(commits)
+    yield commits
+    COUNTED.reset(before)
+
+
 async def test_a_commit_that_was_sent_is_waited_for_and_counted(connection: asyncpg.Connection) -> None:
     written = asyncio.Event()
-    with Commits() as commits:
+    with counting() as commits:
         task = asyncio.create_task(write(connection, written, 0))
         await written.wait()
         await asyncio.sleep(0.1)
@@ -51,7 +61,7 @@ async def test_a_commit_that_was_sent_is_waited_for_and_counted(connection: asyn
 
 async def test_however_often_it_is_given_up(connection: asyncpg.Connection) -> None:
     written = asyncio.Event()
-    with Commits() as commits:
+    with counting() as commits:
         task = asyncio.create_task(write(connection, written, 0))
         await written.wait()
         for _ in range(3):
@@ -71,7 +81,7 @@ async def test_a_commit_that_fails_after_it_was_given_up_is_given_up(connection:
             last.append("SELECT pg_sleep(0.2), 1 / 0")
             written.set()
 
-    with Commits() as commits:
+    with counting() as commits:
         task = asyncio.create_task(saying_nonsense())
         await written.wait()
         task.cancel()
@@ -87,7 +97,7 @@ async def test_who_was_given_up_before_it_was_sent_commits_all_the_same(connecti
             await connection.execute("INSERT INTO notes VALUES ('x')")
             task.cancel()
 
-    with Commits() as commits:
+    with counting() as commits:
         task = asyncio.create_task(giving_up())
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -96,7 +106,7 @@ async def test_who_was_given_up_before_it_was_sent_commits_all_the_same(connecti
 
 async def test_before_its_commit_it_is_undone(connection: asyncpg.Connection) -> None:
     written = asyncio.Event()
-    with Commits() as commits:
+    with counting() as commits:
         task = asyncio.create_task(write(connection, written, 60))
         await written.wait()
         task.cancel()
@@ -107,8 +117,8 @@ async def test_before_its_commit_it_is_undone(connection: asyncpg.Connection) ->
 
 
 async def test_what_is_committed_elsewhere_is_not_counted(connection: asyncpg.Connection) -> None:
-    with Commits() as outer:
-        with Commits() as inner:
+    with counting() as outer:
+        with counting() as inner:
             await write(connection, asyncio.Event(), 0)
         assert (inner.done, outer.done) == (1, 0)
     await write(connection, asyncio.Event(), 0)
@@ -139,7 +149,7 @@ async def test_a_commit_that_fails_says_so_and_is_not_counted(connection: asyncp
             await connection.execute("INSERT INTO notes VALUES ('x')")
             last.append("SELECT 1 / 0")
 
-    with Commits() as commits, pytest.raises(asyncpg.DivisionByZeroError):
+    with counting() as commits, pytest.raises(asyncpg.DivisionByZeroError):
         await saying_nonsense()
     assert commits.done == 0
     await connection.execute("ROLLBACK")

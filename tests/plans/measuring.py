@@ -7,8 +7,8 @@ import asyncpg
 import orjson
 
 from benchmarks.wikis import Wiki, wiki, write_wikis
-from db.answers import PLANNED_ANEW
 from db.connection import prepare_connection
+from db.database import PLANNED_ANEW
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.context import Context
 from schema.root import make_engine

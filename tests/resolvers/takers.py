@@ -9,8 +9,7 @@ from uuid import UUID
 
 from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers.rate_limits.buckets import Rate
-from resolvers.rate_limits.limiter import Throttle, Throttled
+from resolvers.rate_limits import Rate, Throttle, Throttled
 
 
 async def take(dsn: str, place: list[str], seconds: float, **rates: list[float]) -> int:

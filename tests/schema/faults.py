@@ -20,7 +20,7 @@ FAULTS = [
     Fault("selection/declare/arguments.py", "return min(value, paging.most)", "return value"),
     # selection/: variables, shapes, directives, formats
     Fault("selection/compile/collect.py", 'return not (skip and skip["if"]) and', "return"),
-    Fault("selection/declare/arguments.py", "request.variables.coerced.get(name, value)", "value"),
+    Fault("selection/compile/parameters.py", "request.variables.coerced.get(name, value)", "value"),
     Fault("selection/execute/resolve.py", "operation.shape(variables)), make", "0), make"),
     Fault("selection/compile/parameters.py", "return PRESENT\n", "return None\n"),
     Fault("selection/declare/json_format.py", "return func.upper(value)", "return value"),

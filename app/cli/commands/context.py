@@ -40,4 +40,4 @@ def context(
     if as_json:
         show(found)
     else:
-        say(found["text"].rstrip("\n") or "Nothing is known about this.")
+        say(found["text"].rstrip("\n") or "No page or source matches.")

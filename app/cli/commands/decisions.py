@@ -67,7 +67,7 @@ def decision(
     async def work(database: "Database") -> dict[str, Any]:
         from db.scope import Role
         from resolvers.model.lookup import locate_slug
-        from resolvers.pages.decision_records import (
+        from resolvers.pages.claims.decision_records import (
             DecisionDraft,
             QuestionDraft,
             ask_decision,
@@ -81,12 +81,12 @@ def decision(
         asked = None if known else QuestionDraft(question, why, tuple(options or ()), significance.value)
         if withdraw:
             if known is None or decided is not None:
-                raise typer.BadParameter("give the id of the question, and no --decision", param_hint="--withdraw")
+                raise typer.BadParameter("give the id of an open question, without --decision", param_hint="--withdraw")
             await withdraw_question(database, scope, known, why or None)
             return {"questionId": str(known), "pageId": None}
         if decided is None:
             if asked is None:
-                raise typer.BadParameter("say what was decided", param_hint="--decision")
+                raise typer.BadParameter("give the decision", param_hint="--decision")
             return {"questionId": str(await ask_decision(database, scope, asked)), "pageId": None}
         old = (await locate_slug(database, scope, supersedes, "decision")).page_id if supersedes else None
         done = await record_decision(database, scope, DecisionDraft(decided, consequences, asked, known, old))
@@ -98,9 +98,13 @@ def decision(
     elif withdraw:
         say(f"The question {done['questionId']} was withdrawn.")
     elif decided is None:
-        say(f"The question {done['questionId']} waits for a decision.")
+        say(f"The question {done['questionId']} is open.")
     else:
-        say(f"Recorded as the page {done['pageId']}." if done["pageId"] else "Logged: no page is made of it here.")
+        say(
+            f"Recorded as the page {done['pageId']}."
+            if done["pageId"]
+            else "Recorded in the log. Its significance is too low for a page."
+        )
 
 
 def questions(
@@ -126,4 +130,4 @@ def questions(
         if one["decision"]:
             say(f"    decided: {one['decision']}{' in ' + format_page_name(one['page']) if one['page'] else ''}")
     if found["pageInfo"]["hasNextPage"]:
-        say(f"Older ones: --after {found['pageInfo']['endCursor']}")
+        say(f"For older questions: --after {found['pageInfo']['endCursor']}")

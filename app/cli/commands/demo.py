@@ -31,4 +31,4 @@ def demo(host: Host = None, port: Port = None) -> None:
         port = usable_port(settings.host, settings.port)
         settings = settings.model_copy(update={"port": port, "worker": True, "local_token": SecretStr(token)})
         serve(settings, dsn, lambda url: say(welcome(wiki, url, token)))
-    print_status("Cairn has stopped, and its Postgres too unless another command uses it. The data stays.")
+    print_status("Cairn has stopped, and so has its Postgres unless another command uses it. The data is kept.")

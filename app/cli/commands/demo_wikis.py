@@ -16,7 +16,8 @@ from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope
 from db.sql import statements
 from resolvers.auth.owners import Grant, Owner, OwnerKind, ensure_owner, grant
-from resolvers.import_export.importing import ImportResult, Progress, import_path
+from resolvers.import_export.importing import import_path
+from resolvers.import_export.results import ImportResult, Progress
 from resolvers.sources.compile_requests import pass_by
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source
@@ -65,7 +66,7 @@ async def load_tenant(
     for owner in described["owners"]:
         for member in owner.get("members", ()):
             await admit(database, owners[owner["slug"]], owners[member["owner"]], Grant(member["role"]))
-        told(f"Loading the wiki of {owner['name']} (once)")
+        told(f"Loading the wiki of {owner['name']} (first run only)")
         with reporting(owner["name"]) as report:
             await load_wiki(database, folder / owner["slug"], owners[owner["slug"]], report)
     async with database.transaction() as transaction:
@@ -136,17 +137,17 @@ def usable_port(host: str, port: int) -> int:
         except AddressTaken:
             continue
         if candidate != port:
-            print_status(f"Port {port} is taken, so this is port {candidate}")
+            print_status(f"Port {port} is in use. Using port {candidate} instead.")
         return candidate
-    raise AddressTaken(f"None of the ports {port} to {candidate} on {host} can be used. Choose another with --port.")
+    raise AddressTaken(f"No port from {port} to {candidate} on {host} is available. Choose another one with --port.")
 
 
 TTL = 30 * 86_400  # seconds
-CDN = "  (GraphiQL's own files are not here: a browser loads them from a CDN until `make graphiql` has fetched them.)"
+CDN = "  (A browser loads GraphiQL from a CDN. To serve its files from here, run: make graphiql)"
 QUERIES = {
     "AustinWater": "What does Mara know about the water in Austin?",
-    "AustinPage": "One page: what hangs below it, who links to it, the evidence it rests on",
-    "MySpaces": "Who am I, which wikis may I read, which pages hold the most together?",
+    "AustinPage": "One page with its children, its backlinks and its sources",
+    "MySpaces": "The caller, the wikis that it can read, and their most central pages",
 }
 WELCOME = """\
 Cairn is ready. Ctrl-C stops it and its Postgres.
@@ -157,8 +158,9 @@ Cairn is ready. Ctrl-C stops it and its Postgres.
   GraphQL   {url}/graphql
   GraphiQL  {url}/graphiql
 
-A browser on this machine is signed in to the wiki and to GraphiQL. Elsewhere sign in with the token, or open one of
-the links below, which carry it. It is valid for 30 days. Another one: cairn token --tenant {tenant} --owner {owner}
+A browser on this machine is signed in to the wiki and to GraphiQL. Elsewhere, sign in with the token, or open one of
+the links below, which contain it. The token is valid for 30 days.
+To make another one: cairn token --tenant {tenant} --owner {owner}
 
   Token     {token}"""
 QUERY = """
@@ -176,7 +178,7 @@ def welcome(wiki: Wiki, url: str, token: str) -> str:
     parts += [
         QUERY.format(title=QUERIES[name], link=link(url, token, query), query=query) for name, query in queries.items()
     ]
-    parts.append(f"\n# The first of them from a terminal\n{curl(url, token, queries['AustinWater'])}")
+    parts.append(f"\n# The first query, from a terminal\n{curl(url, token, queries['AustinWater'])}")
     return "\n".join(parts)
 
 

@@ -97,7 +97,10 @@ def edit(
         show(done)
     else:
         lines = ", ".join(map(str, done["lines"]))
-        say(done["note"] or f"{name} is at version {done['version']}: line {lines}, found by {done['matchedBy']}.")
+        say(
+            done["note"]
+            or f"{name} is now at version {done['version']}. Edited line {lines}; match: {done['matchedBy']}."
+        )
 
 
 def append(
@@ -136,7 +139,7 @@ def append(
     if as_json:
         show(done)
     else:
-        say(f"{name} is at version {done['version']}.")
+        say(f"{name} is now at version {done['version']}.")
 
 
 def rename(
@@ -176,8 +179,8 @@ def rename(
     if as_json:
         show(done)
     else:
-        left = f"; {done['pagesLeft']} are left: the service goes on with them" if done["pagesLeft"] else ""
-        say(f"Renamed, at version {done['version']}; links rewritten in {done['pagesRewritten']} pages{left}.")
+        left = f" The service updates {done['pagesLeft']} more." if done["pagesLeft"] else ""
+        say(f"Renamed, now at version {done['version']}. Links in {done['pagesRewritten']} pages were updated.{left}")
 
 
 def merge(
@@ -206,8 +209,8 @@ def merge(
     if as_json:
         show(done)
     else:
-        lead = f"{', '.join(gone)} lead" if len(gone) > 1 else f"{gone[0]} leads"
-        say(f"{into} is at version {done['version']}, and {lead} to it.")
+        redirect = f"{', '.join(gone)} redirect" if len(gone) > 1 else f"{gone[0]} redirects"
+        say(f"{into} is now at version {done['version']}. {redirect} to it.")
 
 
 def transfer(
@@ -230,7 +233,7 @@ def transfer(
     if as_json:
         show(done)
     else:
-        say(f"{name} is in the wiki {to} now, at version {done['version']}.")
+        say(f"Moved {name} to the wiki of {to}, at version {done['version']}.")
 
 
 def archive(
@@ -249,7 +252,7 @@ def archive(
     else:
         for outcome in outcomes:
             done = "restored" if back else "archived"
-            say(f"{outcome['page']}: {outcome['error'] or (done if outcome['changed'] else f'was {done} already')}")
+            say(f"{outcome['page']}: {outcome['error'] or (done if outcome['changed'] else f'already {done}')}")
     if any(outcome["error"] for outcome in outcomes):
         raise typer.Exit(1)
 
@@ -321,7 +324,7 @@ def create(
     if as_json:
         show(done)
     else:
-        say(f"{done['page']} is at version {done['version']}.")
+        say(f"{done['page']} is now at version {done['version']}.")
 
 
 if TYPE_CHECKING:
@@ -358,7 +361,7 @@ def suppress(
     if as_json:
         show({"page": name, "section": section, "suppressed": not lift, "changed": done.changed})
     else:
-        say(f"{section} of {name} {'may grow into a page' if lift else 'stays where it is'}.")
+        say(f"The section {section} of {name} {'can' if lift else 'will not'} be promoted to a page.")
 
 
 def add_to(parent: typer.Typer) -> None:

@@ -145,7 +145,7 @@ def for_people(found: "Explained", limit: int) -> Iterator[str]:
     """Yield the cost, and for each statement its SQL under a comment, and the plan."""
     explanation, planned, sent = found
     yield f"-- {explanation.operation}"
-    refused = "" if explanation.cost <= limit else ", so that it is refused"
+    refused = "" if explanation.cost <= limit else ", refused"
     yield f"-- cost: {explanation.cost} of at most {limit}{refused}"
     yield f"-- statements: {len(explanation.statements) if sent is None else sent}"
     for place, (statement, plan) in enumerate(planned):

@@ -46,7 +46,7 @@ def history(
     columns = ["version", "when", "author", "title", "summary"]
     table(columns, [row(revision) for revision in found["nodes"]])
     if found["pageInfo"]["hasNextPage"]:
-        say(f"Older ones: --before {found['pageInfo']['endCursor']}")
+        say(f"For older versions: --before {found['pageInfo']['endCursor']}")
 
 
 def row(revision: dict[str, Any]) -> tuple[object, ...]:
@@ -70,7 +70,7 @@ def diff(name: PageName, old: Version, new: Version, tenant: Tenant, owner: Owne
     elif found["unified"]:
         say(found["unified"].removesuffix("\n"))
     if found["isTruncated"] and not as_json:
-        say("… and more than can be shown.")
+        say("… The rest of the difference is not shown.")
 
 
 def restore(
@@ -93,7 +93,7 @@ def restore(
     if as_json:
         show(done)
     else:
-        say(f"{name} is at version {done['version']}." if done["changed"] else f"{name} says that already.")
+        say(f"{name} is now at version {done['version']}." if done["changed"] else f"{name} already has this content.")
 
 
 def query_page(document: str, name: str, tenant: str, owner: str, **variables: Any) -> Any:
@@ -114,7 +114,7 @@ wiki_app = typer.Typer(
 
 
 class Mode(StrEnum):
-    """The ways of rewriting the text, repeated here because resolvers.pages.claims is slow to import."""
+    """The ways of rewriting the text, repeated here because resolvers.pages.claims.claims is slow to import."""
 
     REPLACE = "replace"
     MERGE = "merge"
@@ -173,7 +173,7 @@ def supersede(
         from datetime import datetime
 
         from resolvers.model.lookup import PageAddress
-        from resolvers.pages import claims
+        from resolvers.pages.claims import claims
 
         def source(name: str | None) -> claims.SourceRef | None:
             return claims.SourceRef(*name.split("/", 1)) if name else None
@@ -198,8 +198,8 @@ def supersede(
     if as_json:
         show(done)
     else:
-        known = "" if done["changed"] else " and had this claim already"
-        say(f"{name} is at version {done['version']}{known}.")
+        known = "" if done["changed"] else ", and the claim was already superseded"
+        say(f"{name} is now at version {done['version']}{known}.")
 
 
 class Status(StrEnum):
@@ -209,7 +209,7 @@ class Status(StrEnum):
 
 
 class Resolution(StrEnum):
-    """The ways of deciding, repeated here because resolvers.pages.contradictions is slow to import."""
+    """The ways of deciding, repeated here because resolvers.pages.claims.contradictions is slow to import."""
 
     KEEP_NEWER = "keep-newer"
     KEEP_OLDER = "keep-older"
@@ -237,7 +237,7 @@ def contradictions(
     columns = ["id", "page", "older", "newer", "status", "decided or suggested"]
     table(columns, [contradiction_row(one) for one in found["nodes"]])
     if found["pageInfo"]["hasNextPage"]:
-        say(f"Older ones: --after {found['pageInfo']['endCursor']}")
+        say(f"For older contradictions: --after {found['pageInfo']['endCursor']}")
 
 
 def contradiction_row(one: dict[str, Any]) -> tuple[object, ...]:
@@ -270,11 +270,11 @@ def resolve(
     try:
         contradiction_id = UUID(contradiction)
     except ValueError:
-        raise typer.BadParameter("give an id as `cairn wiki contradictions` lists it", param_hint="ID") from None
+        raise typer.BadParameter("give an id listed by `cairn wiki contradictions`", param_hint="ID") from None
 
     async def work(database: "Database") -> dict[str, Any]:
         from db.scope import Role
-        from resolvers.pages.contradictions import Resolution, resolve_contradiction
+        from resolvers.pages.claims.contradictions import Resolution, resolve_contradiction
 
         scope = (await find_wiki(database, tenant, owner)).scope(Role.MEMBER)
         decided = Resolution(resolution.value.replace("-", "_"))
@@ -291,4 +291,4 @@ def resolve(
     if as_json:
         show(done)
     else:
-        say("It is decided." if done["changed"] else "It was decided so already.")
+        say("Resolved the contradiction." if done["changed"] else "The contradiction is already resolved this way.")

@@ -11,7 +11,7 @@ from ..output import say, show, table
 
 if TYPE_CHECKING:
     from db.database import Database
-    from resolvers.import_export.importing import ImportResult
+    from resolvers.import_export.results import ImportResult
 
 
 KINDS = {
@@ -104,11 +104,11 @@ def say_result(result: "ImportResult") -> None:
         f"{result.attachments} new attachments."
     )
     left = ", ".join(f"{count:,} {kind}" for kind, count in result.left_out.items())
-    say(f"Read as {KINDS[result.format]}; {f'left out: {left}' if left else 'nothing was left out'}.")
+    say(f"Read as {KINDS[result.format]}. {f'Skipped files: {left}' if left else 'No files were skipped'}.")
     if result.warnings:
-        table(["file", "code", "what to look at"], [(one.path, one.code, one.message) for one in result.warnings])
+        table(["file", "code", "warning"], [(one.path, one.code, one.message) for one in result.warnings])
     if result.errors:
-        table(["file", "code", "what to fix"], [(one.path, one.code, one.message) for one in result.errors])
+        table(["file", "code", "error"], [(one.path, one.code, one.message) for one in result.errors])
 
 
 if TYPE_CHECKING:
@@ -146,7 +146,9 @@ def export_notes(
     from ..session import find_wiki, session
 
     if path == Path("-"):
-        raise typer.BadParameter("an export is not printed: give a folder, or a name that ends in .zip or .jsonl")
+        raise typer.BadParameter(
+            "an export cannot be written to stdout: give a folder, or a file that ends in .zip or .jsonl"
+        )
 
     async def work(database: "Database") -> "ExportResult":
         wiki = await find_wiki(database, tenant, owner)
@@ -162,10 +164,13 @@ def export_notes(
         known = {"pages": result.pages, "sources": result.sources, "path": str(path)}
         show(known | {"failed": result.failed, "errors": errors})
     else:
-        say(f"{result.pages} pages and {result.sources} sources are in {path}.")
+        say(f"Exported {result.pages} pages and {result.sources} sources to {path}.")
         if result.failed:
-            say(f"{result.failed} could not be written: .cairn/errors.jsonl lists them, or the lines at the end.")
-            table(["file", "code", "what is wrong"], [(one.path, one.code, one.message) for one in result.errors])
+            say(
+                f"{result.failed} could not be written. The export lists them in .cairn/errors.jsonl, or "
+                "in its last lines."
+            )
+            table(["file", "code", "error"], [(one.path, one.code, one.message) for one in result.errors])
     if result.failed:
         raise typer.Exit(1)
 

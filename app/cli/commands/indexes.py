@@ -19,10 +19,10 @@ from resolvers.tenants.tenants import find_tenant, list_tenants
 from ..output import print_status
 
 if TYPE_CHECKING:
-    from resolvers.import_export.importing import Progress
+    from resolvers.import_export.results import Progress
 
 CONCURRENCY = 2
-GO_ON = "What was read stays read. To go on, run: cairn reindex"
+GO_ON = "Progress is saved. To continue, run: cairn reindex"
 
 
 class Reindexed(NamedTuple):
@@ -117,7 +117,7 @@ async def catch_up(database: Database) -> None:
     tenants = await list_tenants(database)
     if any([await has_unsearchable(database, tenant.id) for tenant in tenants]):
         wikis = await due(database)
-        print_status(f"Search reads {format_amount(wikis)} (once)")
+        print_status(f"Indexing {format_amount(wikis)} for search")
         await read(database, wikis)
 
 

@@ -100,7 +100,8 @@ async def finish_jobs(database: "Database", scope: "Scope", compiler: "Compiler"
             if (attempt := (job["id"], job["attempt"])) not in failures:
                 failures.add(attempt)
                 print_status(
-                    f"Attempt {job['attempt']} failed: {job['error']} The next is at {format_time(job['run_after'])}."
+                    f"Attempt {job['attempt']} failed: {job['error']} The next attempt is at "
+                    f"{format_time(job['run_after'])}."
                 )
         claimed = await claim_in(database, scope.tenant_id, worker_name(), scope.owner_id)
         if claimed:
@@ -173,32 +174,35 @@ def format_time(at: datetime) -> str:
 def say_batch(metrics: "Metrics") -> None:
     done = metrics.counts
     print_status(
-        f"{done['sources_read']:,.0f} sources read: {done['pages_created']:,.0f} pages made, "
+        f"{done['sources_read']:,.0f} sources read: {done['pages_created']:,.0f} pages created, "
         f"{done['sections_written']:,.0f} sections written"
     )
 
 
 def say_job(job: dict[str, Any]) -> None:
     if job["status"] != "succeeded":
-        say(f"The job {job['id']} is {job['status']}. It is run by: cairn worker")
+        say(f"The job {job['id']} is {job['status']}. Start a worker to run it: cairn worker")
         return
     if last := job["lastCompiled"]:
-        say(f"Nothing new was left to read. A worker has compiled until {format_time(last['finishedAt'])}:")
+        say(f"There was no new source to compile. A worker compiled until {format_time(last['finishedAt'])}:")
     say(f"Compiled: {format_counts((last or job)['metrics'])}.")
     if proposed := job["metrics"].get("pages_proposed"):
         say(f"{proposed} page{'s' * (proposed != 1)} proposed. See them with: cairn wiki proposals")
     if total := job["held"]["total"]:
-        say(f"{total} name{'s' * (total != 1)} held: a name gets its page with the evidence of three sources. Nearest:")
+        say(
+            f"{total} name{'s' * (total != 1)} without a page. A name gets a page with the evidence of "
+            "three sources. Closest:"
+        )
         for one in job["held"]["nearest"]:
             say(f"  {one['name']} ({one['evidence']:g} of 3): {one['missing']}.")
     if job["continuesAt"]:
-        say(f"A budget is used up: a worker goes on from {format_time(job['continuesAt'])}.")
+        say(f"The budget is used up. A worker continues at {format_time(job['continuesAt'])}.")
 
 
 def format_counts(done: dict[str, Any]) -> str:
     return (
         f"{done.get('sources_read', 0)} sources, {done.get('pages_created', 0)} new pages, "
-        f"{done.get('sections_written', 0)} sections, {done.get('mentions_recorded', 0)} names held"
+        f"{done.get('sections_written', 0)} sections, {done.get('mentions_recorded', 0)} names without a page"
     )
 
 
@@ -230,7 +234,7 @@ def rebuild(
     from ..session import find_wiki, session
 
     if (name is None) is not everything:
-        raise typer.BadParameter("name a page as TYPE/SLUG, or say --all")
+        raise typer.BadParameter("give a page as TYPE/SLUG, or --all")
     type, _, slug = page_name(name).partition("/") if name else ("", "", "")
     compiler = compiler_of(Settings(), say_batch) if wait else None
 
@@ -248,9 +252,9 @@ def rebuild(
         show(job)
     elif job["status"] == "succeeded":
         metrics = job["metrics"]
-        say(f"Built again: {metrics.get('pages_rebuilt', 0)} pages, {metrics.get('pages_updated', 0)} of them changed.")
+        say(f"Rebuilt {metrics.get('pages_rebuilt', 0)} pages; {metrics.get('pages_updated', 0)} of them changed.")
     else:
-        say(f"The job {job['id']} is {job['status']}. It is run by: cairn worker")
+        say(f"The job {job['id']} is {job['status']}. Start a worker to run it: cairn worker")
 
 
 def add_reindex(parent: typer.Typer) -> None:
@@ -276,7 +280,7 @@ def reindex(
     The service can run meanwhile. The command can be interrupted and run again.
     """
     if owner and not tenant:
-        raise typer.BadParameter("an owner needs its tenant: add --tenant SLUG")
+        raise typer.BadParameter("an owner needs a tenant: add --tenant SLUG")
     from ..session import session
     from .indexes import due, format_counts, read
 
@@ -287,9 +291,9 @@ def reindex(
     if as_json:
         show(done._asdict())
     elif done.wikis:
-        say(f"Search has read {format_counts(done.pages, done.sources, done.wikis)} in {done.seconds:,} s.")
+        say(f"Indexed {format_counts(done.pages, done.sources, done.wikis)} in {done.seconds:,} s.")
     else:
-        say("Search has read every page and source already. To read them anyway: cairn reindex --again")
+        say("Every page and source is already indexed. To index them again, run: cairn reindex --again")
 
 
 def add_worker(parent: typer.Typer) -> None:
@@ -342,7 +346,7 @@ def worker(
     else:
         with ready(settings, creates=True) as dsn:
             run(dsn)
-    print_status("The worker has stopped. What it was at is left to others.")
+    print_status("The worker has stopped. Other workers take over its unfinished jobs.")
 
 
 def add_to(parent: typer.Typer) -> None:

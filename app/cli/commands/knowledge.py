@@ -51,7 +51,7 @@ def seed(
     else:
         for file, reason in done.refused:
             say(f"{file}: {reason}")
-        say(f"{len(done.made)} made, {done.known} known already, {len(done.refused)} refused.")
+        say(f"{len(done.made)} created, {done.known} unchanged, {len(done.refused)} refused.")
     if done.refused:
         raise typer.Exit(1)
 

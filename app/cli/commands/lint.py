@@ -82,7 +82,7 @@ def lint_wiki(
         return
     if tenant is None or owner is None:
         missing = "--tenant" if tenant is None else "--owner"
-        raise typer.BadParameter("say whose wiki it is", param_hint=missing)
+        raise typer.BadParameter("give the owner and tenant of the wiki", param_hint=missing)
     reports, job_id, report_id = run(tenant, owner, sweep, kept, most=100 if form is Format.SARIF else 20)
     if form is Format.SARIF:
         show(sarif(reports, f"{tenant}/{owner}"))
@@ -95,7 +95,11 @@ def lint_wiki(
     else:
         say_text(reports, muted)
         if sweep:
-            say(f"The job {job_id} is run by: cairn worker" if job_id else "No name has earned a page.")
+            say(
+                f"Queued the job {job_id}. Start a worker to run it: cairn worker"
+                if job_id
+                else "No mention can be promoted."
+            )
     if fail_on and any(one.total and is_as_bad(one.check.severity, fail_on) for one in reports):
         raise typer.Exit(1)
 
@@ -125,11 +129,11 @@ def run(
 def say_text(reports: list["Report"], is_showing_muted: bool) -> None:
     from resolvers.knowledge.lint_reports import finding_label
 
-    table(["check", "severity", "found", "for example", "fixed by"], [row_of(one) for one in reports])
+    table(["check", "severity", "found", "example", "fixed by"], [row_of(one) for one in reports])
     if not any(one.total for one in reports):
         say("No findings.")
     if count := sum(one.muted_total for one in reports):
-        say(f"{count} muted." if is_showing_muted else f"{count} muted; --muted lists them.")
+        say(f"{count} muted." if is_showing_muted else f"{count} muted. List them with --muted.")
     if is_showing_muted:
         for one in (found for report in reports for found in report.muted):
             assert one.mute is not None
@@ -240,7 +244,7 @@ def mute(
     if as_json:
         show({"changed": changed})
     else:
-        say("It is muted." if changed else "It was muted so already.")
+        say("Muted the finding." if changed else "The finding is already muted this way.")
 
 
 @app.command("unmute", epilog="Example: cairn lint unmute orphans topic/austin --tenant acme --owner mara")
@@ -257,7 +261,7 @@ def unmute(
     if as_json:
         show({"changed": changed})
     else:
-        say("It is found again." if changed else "It was not muted.")
+        say("Unmuted the finding." if changed else "The finding was not muted.")
 
 
 def on_subject(subject: str, by_name: bool, tenant: str, owner: str, work: Any) -> bool:

@@ -54,7 +54,7 @@ def migrate(folder: Path, tenant: str, owner: str, as_json: bool, *, is_typed: b
     else:
         say(
             f"{len(done.pages)} pages written, {len(done.unchanged)} unchanged, {len(done.proposed)} proposed, "
-            f"{len(done.left_out)} files left out, {len(done.refused)} refused."
+            f"{len(done.left_out)} files skipped, {len(done.refused)} refused."
         )
         for name, why in done.refused:
             say(f"{name}: {why}")

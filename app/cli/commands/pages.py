@@ -103,7 +103,9 @@ def pages(
     }
     if shared:
         if after:
-            raise typer.BadParameter("it works for one wiki only: name a space with --owner", param_hint="--after")
+            raise typer.BadParameter(
+                "it works for one wiki only: give a shared space as --owner, without --shared", param_hint="--after"
+            )
         variables = {"filter": filter, "order": order.upper(), "limit": limit}
         say_shared(read_shared(tenant, owner, variables), as_json)
         return
@@ -161,7 +163,7 @@ def say_rest(found: dict[str, Any]) -> None:
     total = f" of {found['totalCount']}" if "totalCount" in found else ""
     say(f"{len(found['nodes'])}{total}")
     if found["pageInfo"]["hasNextPage"]:
-        say(f"More: --after {found['pageInfo']['endCursor']}")
+        say(f"For more: --after {found['pageInfo']['endCursor']}")
 
 
 def page_name(text: str) -> str:
@@ -239,7 +241,8 @@ def say_page(page: dict[str, Any]) -> None:
     """The head of the page, its text, and where it stands among others."""
     say(f"# {page['title']}\n")
     facts = {
-        "page": format_page_name(page) + (f" (was {page['redirectedFrom']})" if page["redirectedFrom"] else ""),
+        "page": format_page_name(page)
+        + (f" (redirected from {page['redirectedFrom']})" if page["redirectedFrom"] else ""),
         "summary": page["summary"],
         "status": page["status"].lower() if page["status"] != "ACTIVE" else None,
         "tags": ", ".join(page["tags"]),
@@ -387,9 +390,12 @@ def drop(
     if as_json:
         show({"kind": done.kind, "dryRun": dry_run, "links": done.links, "deleted": done.deleted})
     elif dry_run:
-        say(f"{done.links} links have a reason {done.kind}, {done.deleted} of them no other. Nothing was changed.")
+        say(f"{done.kind} is a reason of {done.links} links, and the only one of {done.deleted}. Nothing was changed.")
     else:
-        say(f"{done.links} links lost a reason {done.kind}, {done.deleted} of them had no other and are gone.")
+        say(
+            f"Removed the reason {done.kind} from {done.links} links. {done.deleted} had no other reason "
+            "and were deleted."
+        )
 
 
 def add_to(parent: typer.Typer) -> None:

@@ -89,14 +89,14 @@ def say_without_pages(query: str, tenant: str, owner: str, found: dict[str, Any]
     if meant:
         say(f"Did you mean: {meant}")
     if not held and not evidence:
-        say("Nothing found.")
+        say("No results.")
         return
-    say("No page found.")
+    say("No pages found.")
     for one in held:
-        say(f"Held, without a page: {one['name']} ({one['evidence']:g} of 3): {one['missing']}.")
+        say(f"Name without a page: {one['name']} ({one['evidence']:g} of 3): {one['missing']}.")
     if evidence:
         table(["score", "source", "lines", "passage"], [passage_row(edge) for edge in evidence])
-        say("More of the evidence: cairn sources search")
+        say("Search for more sources with: cairn sources search")
 
 
 def say_results(found: dict[str, Any]) -> None:
@@ -122,7 +122,7 @@ def say_either(found: dict[str, Any]) -> None:
     if found["didYouMean"]:
         say(f"Did you mean: {found['didYouMean']}")
     if not found["edges"]:
-        say("Nothing found.")
+        say("No results.")
         return
     table(["score", "space", "found", "passage"], [either_row(edge) for edge in found["edges"]])
 

@@ -40,7 +40,7 @@ def serve(host: Host = None, port: Port = None, workers: Workers = None) -> None
     with ready(settings, creates=True) as dsn:
         if settings.database_url is not None:
             asyncio.run(run_with_database(settings, dsn, Database.ping))  # a traceback of a worker would say less
-        serving(settings, dsn, lambda url: say(f"Cairn answers at {url}/graphql, for people at {url}/graphiql"))
+        serving(settings, dsn, lambda url: say(f"Cairn serves {url}/graphql, and GraphiQL at {url}/graphiql"))
 
 
 def settings_with(**given: str | int | None) -> "Settings":
@@ -85,7 +85,7 @@ def migrate(
     with server(settings) as dsn:
         applied = apply_migrations(dsn, is_yours=settings.database_url is not None)
         if not as_json:
-            say(f"Applied {', '.join(applied)}." if applied else "The database is at the newest schema already.")
+            say(f"Applied {', '.join(applied)}." if applied else "The database schema is up to date.")
         if restored:
             asyncio.run(run_with_database(settings, dsn, begin_history))
         found = asyncio.run(run_with_database(settings, dsn, count_unindexed if no_reindex else caught_up))
@@ -100,7 +100,7 @@ async def begin_history(database: "Database") -> None:
 
     async with database.connection() as connection:
         await connection.run(statements("webhooks/changes")["begin_history"], history_id=new_id())
-    print_status("Clients that follow changes are told to start again.")
+    print_status("Expired the cursors of change feeds. Clients start again.")
 
 
 @contextmanager
@@ -134,11 +134,11 @@ async def caught_up(database: "Database") -> dict[str, Any]:
     found = await due(database)
     wikis = [wiki for wiki in found if wiki["is_due"]]
     if wikis:
-        print_status(f"Search has yet to read {format_amount(wikis)}")
+        print_status(f"Search still has to index {format_amount(wikis)}")
     done = await read(database, wikis, keep_older=True)
     if any(wiki["has_older"] for wiki in found):
         print_status(
-            "The older index stays for servers of the older release. Once they are replaced, run: cairn reindex"
+            "Servers of the previous release still use the previous index. Once they are replaced, run: cairn reindex"
         )
     return {"reindexed": done._asdict()}
 
@@ -149,7 +149,7 @@ async def count_unindexed(database: "Database") -> dict[str, Any]:
 
     wikis = [wiki for wiki in await due(database) if wiki["is_due"]]
     if wikis:
-        print_status(f"Search has yet to read {format_amount(wikis)}. Run: cairn reindex")
+        print_status(f"Search still has to index {format_amount(wikis)}. Run: cairn reindex")
     return {
         "unread": {
             "wikis": len(wikis),
@@ -162,16 +162,16 @@ async def count_unindexed(database: "Database") -> dict[str, Any]:
 WORDS = {
     "embedded": "embedded server",
     "dataDir": "data folder",
-    "running": "in use by others",
+    "running": "used by other processes",
     "serverVersion": "PostgreSQL",
     "pendingMigrations": "pending migrations",
-    "pendingJobs": "jobs that wait",
-    "runningJobs": "jobs that run",
-    "oldestPendingJobSeconds": "seconds that the oldest waits",
-    "failedJobs": "jobs that failed",
+    "pendingJobs": "queued jobs",
+    "runningJobs": "running jobs",
+    "oldestPendingJobSeconds": "age of the oldest queued job in seconds",
+    "failedJobs": "failed jobs",
     "bytes": "size in bytes",
     "connections": "connections",
-    "maxConnections": "connections at most",
+    "maxConnections": "maximum number of connections",
 }
 
 
@@ -258,7 +258,7 @@ def check(
     else:
         for fault in faults:
             say(str(fault))
-        say(f"{len(documents)} documents, {len(faults)} faults.")
+        say(f"{len(documents)} documents, {len(faults)} errors.")
     return FAILURE if faults else 0
 
 

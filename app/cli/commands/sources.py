@@ -93,7 +93,7 @@ def search_sources(
     if found["didYouMean"]:
         say(f"Did you mean: {found['didYouMean']}")
     if not found["edges"]:
-        say("Nothing found.")
+        say("No results.")
         return
     table(["score", "source", "lines", "passage"], [passage_row(edge) for edge in found["edges"]])
     at_least = "" if found["totalIsExact"] else "at least "
@@ -143,11 +143,15 @@ def forget(
     if as_json:
         show(done)
         return
-    say(f"Forgotten: {done['versions']} version{'s' * (done['versions'] != 1)}.")
+    say(f"Forgot the source ({done['versions']} version{'s' * (done['versions'] != 1)}).")
     if done["jobId"]:
-        say("It is out of all pages, their history and search." if wait else "Pages are cleaned by: cairn worker")
+        say(
+            "It was removed from all pages, their history and search."
+            if wait
+            else "Start a worker to remove it from pages: cairn worker"
+        )
     if still := done.get("stillSaidBy"):
-        say(f"These pages still have words of it, as people wrote them: {', '.join(still)}.")
+        say(f"These pages still have text of the source that people wrote: {', '.join(still)}.")
 
 
 if TYPE_CHECKING:
@@ -251,11 +255,11 @@ def as_data(done: Done) -> dict[str, Any]:
 
 
 def say_done(done: Done) -> None:
-    say(f"{done.new} new sources, {done.known} known already, {len(done.problems)} refused.")
+    say(f"{done.new} new sources, {done.known} unchanged, {len(done.problems)} refused.")
     if done.job_id:
-        say("They are compiled by: cairn worker, or now with: cairn compile --wait")
+        say("To compile them, start a worker: cairn worker. Or compile them now: cairn compile --wait")
     if done.problems:
-        table(["source", "code", "what to fix"], [(one.path, one.code, one.message) for one in done.problems])
+        table(["source", "code", "error"], [(one.path, one.code, one.message) for one in done.problems])
 
 
 def ingest(
@@ -322,11 +326,14 @@ def ingest(
     if as_json:
         show(done)
         return
-    say(f"{'Kept' if done['created'] else 'Known already:'} source {done['sourceId']}, version {done['version']}.")
+    say(
+        f"{'Stored the source' if done['created'] else 'Already stored: source'} {done['sourceId']}, "
+        f"version {done['version']}."
+    )
     if done["proposalId"]:
-        say(f"Its page waits for a reviewer as the proposal {done['proposalId']}.")
+        say(f"Its page is the proposal {done['proposalId']}, which waits for review.")
     for flag in done["flags"]:
-        say(f"Addressed to agents, at line {flag['line']}: {flag['text']}")
+        say(f"Line {flag['line']} has instructions for agents: {flag['text']}")
 
 
 def file_bytes(path: Path | None) -> bytes | None:

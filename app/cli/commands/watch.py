@@ -36,7 +36,7 @@ def watch(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
 
     async def follow(database: "Database") -> None:
         wiki = await find_wiki(database, tenant, owner)
-        print_status(f"Following the wiki of {wiki.owner.slug}. Ctrl-C ends it.")
+        print_status(f"Following the wiki of {wiki.owner.slug}. Press Ctrl-C to stop.")
         async for event in follow_changes(database, wiki):
             say_event(event, as_json)
 

@@ -116,7 +116,7 @@ def stub(
     if as_json:
         show(done)
     else:
-        say(f"{done['page']} is at version {done['version']}.")
+        say(f"{done['page']} is now at version {done['version']}.")
 
 
 def append(
@@ -153,7 +153,7 @@ def append(
     if as_json:
         show(done)
     else:
-        say(f"{name} is at version {done['version']}.")
+        say(f"{name} is now at version {done['version']}.")
 
 
 def targets(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
@@ -235,7 +235,7 @@ def say_part(part: dict[str, Any], as_json: bool) -> None:
         return
     say(part["bodyMd"])
     if part["nextCursor"]:
-        print_status(f"More: --after {part['nextCursor']}")
+        print_status(f"For more: --after {part['nextCursor']}")
 
 
 class ProposalStatus(StrEnum):
@@ -278,7 +278,7 @@ def proposals(
         if one["wordDiff"]:
             say("\n".join(f"    {line}" for line in one["wordDiff"].splitlines()))
     if found["pageInfo"]["hasNextPage"]:
-        say(f"Older ones: --after {found['pageInfo']['endCursor']}")
+        say(f"For older proposals: --after {found['pageInfo']['endCursor']}")
 
 
 def decide(
@@ -301,7 +301,7 @@ def decide(
     try:
         ids = [UUID(one) for one in proposals]
     except ValueError:
-        raise typer.BadParameter("give ids as `cairn wiki proposals` lists them", param_hint="ID") from None
+        raise typer.BadParameter("give ids listed by `cairn wiki proposals`", param_hint="ID") from None
 
     async def work(database: "Database") -> list[dict[str, Any]]:
         from db.scope import Role

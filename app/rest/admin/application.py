@@ -19,8 +19,7 @@ from db.scope import ActorKind, Role, Scope
 from resolvers.auth import api_keys, owners
 from resolvers.auth.credentials import Signing, bearer, issue_token
 from resolvers.errors import BadInput, Unauthenticated
-from resolvers.rate_limits.buckets import Bucket, Lease, Rate, Share
-from resolvers.rate_limits.limiter import Account, Throttle
+from resolvers.rate_limits import Account, Bucket, Lease, Rate, Share, Throttle
 from resolvers.tenants import tenants
 from resolvers.transactions.audit import CredentialLog, Event, audit_by_itself
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from content.limits import REASON
 from db.database import Database
-from resolvers.pages.contradictions import Resolution, resolve_contradiction
+from resolvers.pages.claims.contradictions import Resolution, resolve_contradiction
 from schema.enums import WikiContradictionStatus
 
 from .. import responses

@@ -12,7 +12,7 @@ from content.limits import CLAIM, REF, SLUG, TITLE
 from db.database import Database
 from resolvers.errors import BadInput, Conflict
 from resolvers.model.lookup import PageAddress, locate_slug
-from resolvers.pages import claims
+from resolvers.pages.claims import claims
 from resolvers.pages.edits import edit_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.renaming import rename_page

@@ -16,7 +16,9 @@ from starlette.responses import Response
 
 from resolvers.errors import Unavailable
 from resolvers.import_export.formats import Format
-from resolvers.import_export.importing import ImportProblem, ImportResult, import_path
+from resolvers.import_export.importing import import_path
+from resolvers.import_export.notes import ImportProblem
+from resolvers.import_export.results import ImportResult
 from resolvers.transactions.transaction import check_may_write
 
 from ...http.request import Refused, check_coding, header, too_large

@@ -10,7 +10,7 @@ from ...oauth.server import AuthorizationServer
 from ..endpoint import Visit, path_to, redirect
 from .write import refuse_errors
 
-OFF = "Programs are not let in by OAuth here. Whoever runs this service turns it on with CAIRN_OAUTH=own."
+OFF = "OAuth is not enabled. The operator of this service can enable it with CAIRN_OAUTH=own."
 
 
 async def ask(visit: Visit) -> Response:
@@ -36,7 +36,7 @@ async def decide(visit: Visit) -> Response:
     if decision == "deny":
         return away(server.deny(request, state))
     if decision != "allow" or visit.form_field("access") not in ("read", "write"):
-        raise BadInput("Choose what the program may do.", "access")
+        raise BadInput("Choose the access of the program.", "access")
     if visit.form_field("access") == "read":
         request = request.reading()
     viewer = (await visit.ask("connect", "Connect"))["viewer"]

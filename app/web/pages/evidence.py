@@ -24,7 +24,7 @@ from .write import check_may_write, refuse_errors
 
 KINDS = tuple(sorted(WikiSourceKind.__members__))
 SHOWN_MAX = 40_000  # characters of a source on one page
-NO_SOURCE = "There is no such source. The list of sources shows those that there are."
+NO_SOURCE = "There is no such source. Look for it in the list of sources."
 
 
 async def sources(visit: Visit) -> Response:
@@ -118,7 +118,7 @@ async def add_file(visit: Visit, given: dict[str, str], file: Upload) -> Respons
     except Unreadable as error:
         return await refuse_source(visit, given, [{"message": f"The file cannot be read: {error}."}])
     except (BadInput, ValueError) as error:
-        message = error.message if isinstance(error, BadInput) else "The day is no date."
+        message = error.message if isinstance(error, BadInput) else "The date is not valid."
         return await refuse_source(visit, given, [{"message": message}])
     return redirect(path_to("source", visit.owner or "", str(saved.source_id)))
 

@@ -16,7 +16,7 @@ async def home(visit: Visit) -> Response:
     """Show what changed last, the greatest hubs, the types and the tags."""
     found = await visit.ask("home", "Home")
     if found["wiki"] is None:
-        raise NotFound("There is no such wiki, or it is not yours to read. The menu at the top of a page lists yours.")
+        raise NotFound("There is no such wiki, or you cannot read it. The menu at the top of a page lists your wikis.")
     return await visit.show("home.html", **found)
 
 

@@ -16,7 +16,7 @@ from .write import refuse_errors
 DAYS = (30, 90, 365)
 OVERLAPS = {str(seconds): seconds for seconds in (0, 3_600, 86_400, 7 * 86_400, 90 * 86_400)}
 ROLES = tuple(WikiRole.__members__)
-ADMINS = "API keys are made by admins of the tenant, or with `cairn keys create` on the server's machine."
+ADMINS = "Only admins of the tenant can create API keys here. On the server, run `cairn keys create`."
 
 
 async def list_keys(visit: Visit) -> Response:
@@ -41,7 +41,7 @@ async def make_key(visit: Visit) -> Response:
     given: dict[str, Any] = {name: visit.form_field(name).strip() for name in ("name", "role", "days", "networks")}
     given["scopes"] = [scope for scope in SCOPES if visit.form_field(scope)]
     if given["role"] not in ROLES or given["days"] not in ("", *map(str, DAYS)):
-        raise BadInput("Choose a role and a time of the lists.", "role")
+        raise BadInput("Choose a role and an expiry from the lists.", "role")
     ends = datetime.now(UTC) + timedelta(days=int(given["days"])) if given["days"] else None
     wanted = {
         "name": given["name"],
@@ -60,7 +60,7 @@ async def make_key(visit: Visit) -> Response:
 async def rotate_key(visit: Visit) -> Response:
     """Give a key another secret, which is shown this once; the former one is good for a while."""
     if visit.form_field("overlap") not in OVERLAPS:
-        raise BadInput("Choose a time of the list.", "overlap")
+        raise BadInput("Choose a time from the list.", "overlap")
     wanted = {"id": visit.form_field("id"), "overlapSeconds": OVERLAPS[visit.form_field("overlap")]}
     done = await visit.do("keys", "Rotate", input=wanted)
     if done["userErrors"]:

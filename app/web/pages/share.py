@@ -12,7 +12,7 @@ from starlette.routing import Route
 from observability.trace import record_path
 from resolvers.errors import BadInput, NotFound
 from resolvers.pages.sharing import ENDED, find_shared
-from resolvers.rate_limits.limiter import Account
+from resolvers.rate_limits import Account
 
 from ..endpoint import Visit, Web, answer, error_page, path_to, redirect
 from ..prose import standalone_html
@@ -72,7 +72,7 @@ async def share(visit: Visit) -> Response:
     """Make a link that ends after so many days."""
     days = visit.form_field("days")
     if days not in map(str, DAYS):
-        raise BadInput("Choose one of the times.", "days")
+        raise BadInput("Choose an expiry from the list.", "days")
     ends = datetime.now(UTC) + timedelta(days=int(days))
     given = {"pageId": visit.form_field("id"), "expiresAt": ends.isoformat()}
     done = await visit.do("share", "Share", input=given)

@@ -31,7 +31,7 @@ async def work(visit: Visit) -> Response:
 async def resolve(visit: Visit) -> Response:
     """Decide a contradiction."""
     if visit.form_field("resolution") not in RESOLUTIONS:
-        raise BadInput("Choose which claim is to stay.", "resolution")
+        raise BadInput("Choose the claim to keep.", "resolution")
     given = {
         "contradictionId": visit.form_field("id"),
         "resolution": visit.form_field("resolution"),

@@ -95,7 +95,7 @@ async def edit_page(visit: Visit) -> Response:
     page = existing(found["page"])
     check_may_write(visit, found["viewer"])
     if section and page["section"] is None:
-        raise Conflict("The page has no such section any more. Edit the whole page, or look at its history.")
+        raise Conflict("The page no longer has this section. Edit the whole page, or look at its history.")
     body = page["section"]["bodyMd"] if section else page["bodyMd"]
     heading = page["section"]["heading"] if section else ""
     given = {"body": body, "heading": heading, "summary": page["summary"] or "", "tags": ", ".join(page["tags"])}
@@ -334,7 +334,7 @@ def number(text: str) -> int:
 
 def check_may_write(visit: Visit, viewer: dict[str, Any]) -> None:
     if not may_write(visit, viewer):
-        raise Forbidden("You may read this wiki and not write in it. Ask an admin of the wiki for a grant.")
+        raise Forbidden("You can read this wiki but not write to it. Ask an admin of the wiki for a grant.")
 
 
 def refuse_errors(done: dict[str, Any]) -> None:

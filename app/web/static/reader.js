@@ -195,7 +195,7 @@ if (reading) {
   );
   document.querySelectorAll(".part > h2[id]").forEach((heading) => seen.observe(heading));
 
-  // Pages that say the like are looked for once somebody comes to where they stand, at the end of what is beside a text.
+  // Similar pages are looked for once somebody comes to where they stand, at the end of what is beside a text.
   const related = document.querySelector("[data-related]");
   const near = new IntersectionObserver(async ([entry]) => {
     if (!entry.isIntersecting) return;

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from compiler.extraction.text import fold_text
+from compiler.extraction.texts.text import fold_text
 from content.names import normalise
 
 HERE = Path(__file__).parent

@@ -61,9 +61,9 @@ def test_files_go_to_the_folder_and_back(cairn: Cairn, dsn: str, tmp_path: Path)
     assert rows(dsn) == [(True, 0)] * 40
     assert in_folder(tmp_path) == set(FILES.values())
     assert exported(cairn, tmp_path / "one") == FILES
-    assert "0 files with 0 bytes were moved to the folder" in cairn("attachments", "move", "--to", "folder").out
+    assert "Moved 0 files (0 bytes) to the folder" in cairn("attachments", "move", "--to", "folder").out
     back = cairn("attachments", "move", "--to", "database", "--tenant", "acme")
-    assert back.out.startswith("40 files with 200,160 bytes were moved to the database in ")
+    assert back.out.startswith("Moved 40 files (200,160 bytes) to the database in ")
     assert rows(dsn) == [(False, 5_004)] * 40
     assert in_folder(tmp_path) == set()
     assert exported(cairn, tmp_path / "two") == FILES
@@ -80,7 +80,7 @@ def test_a_file_that_the_folder_lacks_is_told_and_stays(cairn: Cairn, dsn: str, 
     assert rows(dsn).count((True, 0)) == 2
     ran = cairn("attachments", "move", "--to", "database")
     assert ran.code == 1
-    assert "cairn: 2 files are not in the folder, or were changed there: " in ran.err
+    assert "cairn: 2 files are missing from the folder or were changed there: " in ran.err
 
 
 def test_without_a_folder_it_says_what_to_set(cairn: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,10 +38,10 @@ def test_notes_are_retained_once_and_compiled_here(telling: Cairn, notes: Path) 
     assert ran.code == 0
     done = json.loads(ran.out)
     assert (done["new"], done["known"], done["errors"], bool(done["jobId"])) == (3, 0, [], True)
-    assert "3 known already" in telling("retain", str(notes), *MARA).out
+    assert "3 unchanged" in telling("retain", str(notes), *MARA).out
     ran = telling("compile", *MARA, "--wait")
-    assert ran.out == "Compiled: 3 sources, 1 new pages, 1 sections, 0 names held.\n"
-    assert "3 sources read: 1 pages made, 1 sections written" in ran.err
+    assert ran.out == "Compiled: 3 sources, 1 new pages, 1 sections, 0 names without a page.\n"
+    assert "3 sources read: 1 pages created, 1 sections written" in ran.err
     assert "- Day 2." in telling("page", "entity/momofuku", *MARA).out
 
 
@@ -76,7 +76,7 @@ def test_waiting_says_what_all_jobs_have_done_that_went_on_behind_it(telling: Ca
     notes.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert telling("retain", str(notes), *MARA).code == 0
     ran = telling("compile", *MARA, "--wait")
-    assert ran.out == "Compiled: 60 sources, 60 new pages, 60 sections, 0 names held.\n"
+    assert ran.out == "Compiled: 60 sources, 60 new pages, 60 sections, 0 names without a page.\n"
 
 
 def test_a_source_is_forgotten_and_a_page_built_again_from_the_terminal(telling: Cairn, notes: Path) -> None:
@@ -84,11 +84,11 @@ def test_a_source_is_forgotten_and_a_page_built_again_from_the_terminal(telling:
     assert telling("compile", *MARA, "--wait").code == 0
     assert telling("append", "entity/momofuku", "- Mine.", *MARA, "--section", "overview").code == 0
     ran = telling("rebuild", "entity/momofuku", *MARA, "--wait")
-    assert ran.out == "Built again: 1 pages, 1 of them changed.\n"
-    assert telling("rebuild", "--all", *MARA, "--wait").out == "Built again: 1 pages, 0 of them changed.\n"
+    assert ran.out == "Rebuilt 1 pages; 1 of them changed.\n"
+    assert telling("rebuild", "--all", *MARA, "--wait").out == "Rebuilt 1 pages; 0 of them changed.\n"
     assert telling("rebuild", *MARA).code == 2
     ran = telling("sources", "forget", "daily_note/day-2", *MARA, "--reason", "Asked for.", "--wait")
-    assert ran.out == "Forgotten: 1 version.\nIt is out of all pages, their history and search.\n"
+    assert ran.out == "Forgot the source (1 version).\nIt was removed from all pages, their history and search.\n"
     shown = telling("page", "entity/momofuku", *MARA).out
     assert "Day 1." in shown
     assert "Day 2." not in shown
@@ -102,7 +102,7 @@ def test_a_wiki_is_linted_and_swept(telling: Cairn, notes: Path) -> None:
     assert telling("compile", *MARA, "--wait").code == 0
     assert "Chef João" in telling("page", "entity/chef-joao", *MARA).out, "what has earned a page waits for no night"
     assert "earned_names           info      0      No findings.\n" in telling("lint", *MARA).out
-    assert "No name has earned a page." in telling("lint", *MARA, "--sweep").out
+    assert "No mention can be promoted." in telling("lint", *MARA, "--sweep").out
     ran = json.loads(telling("lint", *MARA, "--sweep", "--json").out)
     assert ran["jobId"] is None
     assert {one["name"]: one["total"] for one in ran["checks"]}["earned_names"] == 0
@@ -140,7 +140,7 @@ def test_waiting_tries_a_failed_attempt_again(telling: Cairn, notes: Path, monke
     monkeypatch.setenv("CAIRN_PLANNER", "tests.compiler.story:Stumbling")
     retained(telling, notes, "page entity Momofuku\nFood.")
     ran = telling("compile", *MARA, "--wait")
-    assert (ran.code, ran.out) == (0, "Compiled: 1 sources, 1 new pages, 1 sections, 0 names held.\n")
+    assert (ran.code, ran.out) == (0, "Compiled: 1 sources, 1 new pages, 1 sections, 0 names without a page.\n")
     assert (
         "Attempt 1 failed: Planning 1 source (daily_note/n-0) failed: ValueError: the model is away. The next"
         in ran.err
@@ -188,12 +188,12 @@ def test_waiting_tells_what_a_worker_did_before_and_what_would_make_a_page(telli
     retained(telling, notes, "hold Chef João", "hold Chef João\nhold Ana")
     first = telling("compile", *MARA, "--wait").out.splitlines()
     assert first[1:] == [
-        "2 names held: a name gets its page with the evidence of three sources. Nearest:",
+        "2 names without a page. A name gets a page with the evidence of three sources. Closest:",
         "  Chef João (2 of 3): one more source that says something of it.",
         "  Ana (1 of 3): 2 more sources that say something of it.",
     ]
     again = telling("compile", *MARA, "--wait").out.splitlines()
-    assert again[0].startswith("Nothing new was left to read. A worker has compiled until 20")
+    assert again[0].startswith("There was no new source to compile. A worker compiled until 20")
     assert again[1:] == first
     told = json.loads(telling("compile", *MARA, "--wait", "--json").out)
     assert told["held"]["total"] == 2
@@ -206,11 +206,11 @@ def test_a_search_without_pages_offers_what_is_held_and_the_evidence(telling: Ca
     assert telling("compile", *MARA, "--wait").code == 0
     lines = telling("search", "who is Chef Joao?", *MARA).out.splitlines()
     assert lines[:2] == [
-        "No page found.",
-        "Held, without a page: Chef João (2 of 3): one more source that says something of it.",
+        "No pages found.",
+        "Name without a page: Chef João (2 of 3): one more source that says something of it.",
     ]
     assert any("hold Chef João" in line for line in lines[2:])
-    assert telling("search", "quetzal type:topic", *MARA).out == "Nothing found.\n"
+    assert telling("search", "quetzal type:topic", *MARA).out == "No results.\n"
 
 
 def test_waiting_ends_where_a_budget_puts_the_rest_off(telling: Cairn, notes: Path) -> None:
@@ -218,7 +218,7 @@ def test_waiting_ends_where_a_budget_puts_the_rest_off(telling: Cairn, notes: Pa
     in_database("UPDATE compile_jobs SET dedupe_key = dedupe_key || '9', run_after = now() + interval '1 hour'")
     ran = telling("compile", *MARA, "--wait")
     assert ran.code == 0
-    assert "A budget is used up: a worker goes on from 20" in ran.out
+    assert "The budget is used up. A worker continues at 20" in ran.out
 
 
 @pytest.mark.parametrize("hours", [-5, 5])
@@ -255,7 +255,7 @@ def test_vectors_are_enabled_made_and_dropped(telling: Cairn, notes: Path, monke
         monkeypatch.setenv("CAIRN_EMBEDDING_DIMENSIONS", "63")
         assert "CAIRN_EMBEDDING_DIMENSIONS=64" in telling("embeddings", "enable").err
         monkeypatch.setenv("CAIRN_EMBEDDING_DIMENSIONS", "64")
-        assert "There is no index" in telling("embeddings", "status", *MARA).out
+        assert "The vectors have no index" in telling("embeddings", "status", *MARA).out
         assert json.loads(telling("embeddings", "enable", "--json").out)["wikis"] == 1
         assert telling("compile", *MARA, "--wait").code == 0
         known = json.loads(telling("embeddings", "status", *MARA, "--json").out)
@@ -272,7 +272,7 @@ def test_jobs_are_listed_cancelled_and_retried(acme: Cairn) -> None:
     assert (listed["id"], listed["tenant"], listed["owner"], listed["status"]) == (job, "acme", "mara", "pending")
     assert job in acme("jobs", "list", *MARA).out
     assert json.loads(acme("jobs", "cancel", job, *MARA, "--json").out) == {"id": job, "cancelled": True}
-    assert "over already" in acme("jobs", "cancel", job, *MARA).out
+    assert "had already finished" in acme("jobs", "cancel", job, *MARA).out
     assert json.loads(acme("jobs", "list", "--status", "pending", "--json").out) == []
     assert [one["status"] for one in json.loads(acme("jobs", "list", "--status", "cancelled", "--json").out)] == [
         "cancelled"

@@ -16,7 +16,7 @@ from tests.app.service import SECRET
 
 def test_a_grant_is_given_and_taken_back(acme: Cairn) -> None:
     words = ["--tenant", "acme", "--owner", "team", "--grantee", "mara"]
-    assert acme("grants", "add", *words, "--role", "member").out == "mara is member of team's wiki now.\n"
+    assert acme("grants", "add", *words, "--role", "member").out == "mara now has the role member in team's wiki.\n"
     assert json.loads(acme("grants", "remove", *words, "--json").out)["removed"] is True
     assert json.loads(acme("grants", "remove", *words, "--json").out)["removed"] is False
 

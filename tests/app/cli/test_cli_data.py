@@ -53,7 +53,7 @@ def test_a_backup_is_made_verified_and_restored(
     broken = acme("backup", "verify", place, "--json")
     assert (broken.code, broken.error["code"]) == (1, "ARCHIVE_BROKEN")
     # A page is restored to one of its versions by the same word, as before.
-    assert "says that already" in acme("restore", "topic/kiln", "1", *MARA).out
+    assert "already has this content" in acme("restore", "topic/kiln", "1", *MARA).out
 
 
 def test_a_database_is_backed_up_before_it_is_migrated(

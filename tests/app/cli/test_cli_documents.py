@@ -20,12 +20,12 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_folder_is_checked_against_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "good.graphql").write_text(GOOD)
     assert main(["documents", "check", str(tmp_path)]) == 0
-    assert capsys.readouterr().out == "1 documents, 0 faults.\n"
+    assert capsys.readouterr().out == "1 documents, 0 errors.\n"
     (tmp_path / "app.json").write_text(json.dumps({"bad": BAD, "deep": "{ a " * 20, "0" * 64: GOOD}))
     assert main(["documents", "check", str(tmp_path)]) == 1
     out = capsys.readouterr().out
     assert f"{tmp_path / 'app.json'}: bad: Cannot query field 'nothingLikeThat' on type 'Query'." in out
-    assert out.endswith("3 documents, 3 faults.\n")
+    assert out.endswith("3 documents, 3 errors.\n")
     assert main(["documents", "check", str(tmp_path), "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert (told["documents"], {fault["id"] for fault in told["faults"]}) == (3, {"bad", "deep", "0" * 64})
@@ -37,7 +37,7 @@ def test_the_one_file_of_a_client_is_checked_too(tmp_path: Path, capsys: pytest.
     manifest.write_text(json.dumps({sha256(GOOD.encode()).hexdigest(): GOOD}))
     (tmp_path / "bad.graphql").write_text(BAD)
     assert main(["documents", "check", str(manifest)]) == 0
-    assert capsys.readouterr().out == "1 documents, 0 faults.\n"
+    assert capsys.readouterr().out == "1 documents, 0 errors.\n"
     manifest.write_text("[")
     assert main(["documents", "check", str(manifest)]) == 1
     assert capsys.readouterr().out.startswith(f"{manifest}: cannot be read: ")

@@ -32,7 +32,7 @@ def body(acme: Cairn, name: str) -> str:
 
 def test_a_page_is_edited_and_appended_to(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = acme("edit", "topic/austin", "- brisket\n", "- ribs\n", *MARA)
-    assert ran.out == "topic/austin is at version 2: line 6, found by lines.\n"
+    assert ran.out == "topic/austin is now at version 2. Edited line 6; match: lines.\n"
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"- pie")))
     assert acme("append", "topic/austin", "-", "--section", "food", "--next-line", *MARA).code == 0
     assert body(acme, "topic/austin") == "Hot.\n\n## Food\n\n- tacos\n    - ribs\n- pie"
@@ -57,7 +57,7 @@ def test_a_page_is_made(acme: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:
         "create", "entity", "Zilker Park", "- in [[Austin]]", "--tag", "park", "--tag", "city", "--related", "atx",
         "--summary", "Begun", *MARA,
     )  # fmt: skip
-    assert made.out == "entity/zilker-park is at version 1.\n"
+    assert made.out == "entity/zilker-park is now at version 1.\n"
     page = json.loads(acme("page", "entity/zilker-park", *MARA, "--json").out)
     assert (page["title"], page["bodyMd"], page["tags"]) == ("Zilker Park", "- in [[Austin]]", ["park", "city"])
     assert "Begun" in acme("history", "entity/zilker-park", *MARA).out
@@ -81,7 +81,7 @@ def test_a_page_that_cannot_be_made_is_told_why(acme: Cairn) -> None:
 def test_an_edit_that_cannot_be_is_told_by_its_code(acme: Cairn) -> None:
     told = acme("edit", "topic/austin", "- takos", "x", *MARA).err
     assert told.startswith("cairn: The old text was not found. The text nearest to it begins at line 5.")
-    assert "\nLooked for by exact, lines, whitespace, indentation. At line 5:\n\n- tacos\n" in told
+    assert "\nTried: exact, lines, whitespace, indentation. The nearest text is at line 5:\n\n- tacos\n" in told
     failed = acme("edit", "topic/austin", "nowhere", "x", *MARA, "--json").error
     assert (failed["code"], failed.keys() >= {"passesTried", "nearest"}) == ("EDIT_FAILED", True)
     assert "is there 3 times, in lines 1, 5, 6. " in acme("edit", "topic/austin", "t", "x", *MARA).err
@@ -103,13 +103,13 @@ def test_versions_are_listed_compared_and_restored(acme: Cairn) -> None:
     assert "-Hot.\n+Very hot.\n" in acme("diff", "topic/austin", "1", "2", *MARA).out
     assert json.loads(acme("diff", "topic/austin", "1", "2", *MARA, "--json").out)["linesAdded"] == 1
     assert acme("diff", "topic/austin", "1", "7", *MARA, "--json").error["code"] == "NOT_FOUND"
-    assert acme("restore", "topic/austin", "1", *MARA).out == "topic/austin is at version 3.\n"
-    assert acme("restore", "topic/austin", "1", *MARA).out == "topic/austin says that already.\n"
+    assert acme("restore", "topic/austin", "1", *MARA).out == "topic/austin is now at version 3.\n"
+    assert acme("restore", "topic/austin", "1", *MARA).out == "topic/austin already has this content.\n"
 
 
 def test_pages_are_renamed_merged_and_archived(acme: Cairn) -> None:
     renamed = acme("rename", "topic/austin", "--title", "Austin, Texas", "--slug", "austin-texas", *MARA)
-    assert renamed.out == "Renamed, at version 2; links rewritten in 1 pages.\n"
+    assert renamed.out == "Renamed, now at version 2. Links in 1 pages were updated.\n"
     assert body(acme, "entity/trip") == "To [[Austin, Texas]]."
     assert acme("merge", "topic/atx", "topic/austin", *MARA).code == 0
     assert body(acme, "topic/atx").startswith("Hot.\n\nBats.")
@@ -127,7 +127,7 @@ def test_a_page_is_transferred_to_another_wiki(acme: Cairn) -> None:
         acme("grants", "add", "--tenant", "acme", "--owner", "team", "--grantee", "mara", "--role", "member").code == 0
     )
     moved = acme("transfer", "topic/atx", "team", *MARA)
-    assert moved.out == "topic/atx is in the wiki team now, at version 2.\n", moved.err
+    assert moved.out == "Moved topic/atx to the wiki of team, at version 2.\n", moved.err
     there = json.loads(acme("page", "topic/atx", "--tenant", "acme", "--owner", "team", "--json").out)
     assert there["bodyMd"] == "Bats."
     refused = acme("transfer", "topic/austin", "nowhere", *MARA)
@@ -136,8 +136,8 @@ def test_a_page_is_transferred_to_another_wiki(acme: Cairn) -> None:
 
 def test_a_claim_is_superseded_once_and_told(acme: Cairn) -> None:
     command = ("wiki", "supersede", "topic/austin", "Hot.", "Mild.", "--on", "2026-03-02", *MARA)
-    assert acme(*command).out == "topic/austin is at version 2.\n"
-    assert acme(*command).out == "topic/austin is at version 2 and had this claim already.\n"
+    assert acme(*command).out == "topic/austin is now at version 2.\n"
+    assert acme(*command).out == "topic/austin is now at version 2, and the claim was already superseded.\n"
     assert body(acme, "topic/austin").startswith("Mild.")
     none = acme("wiki", "supersede", "topic/austin", "Cold.", "Mild.", *MARA)
     assert (none.code, "Cold." in none.err or "not" in none.err) == (1, True)
@@ -160,7 +160,10 @@ def test_contradicting_claims_come_with_an_import_and_are_decided(acme: Cairn, t
     assert "It runs on Postgres. (2026-01-10)" in listed
     (one,) = json.loads(acme("wiki", "contradictions", *MARA, "--json").out)["nodes"]
     command = ("wiki", "resolve", one["id"], "keep-newer", "I looked.", *MARA)
-    assert [acme(*command).out, acme(*command).out] == ["It is decided.\n", "It was decided so already.\n"]
+    assert [acme(*command).out, acme(*command).out] == [
+        "Resolved the contradiction.\n",
+        "The contradiction is already resolved this way.\n",
+    ]
     assert body(acme, "project/ledger") == "## Later\n\nIt runs on MySQL."
     assert acme("wiki", "contradictions", "--status", "open", *MARA, "--json").out.count("claim") == 0
     assert acme("wiki", "resolve", "nonsense", "both-hold", "So.", *MARA).code == 2
@@ -183,7 +186,7 @@ def test_a_stub_is_made_and_grows_with_its_sources(acme: Cairn, tmp_path: Path) 
     stub += ("--why", "Fresh.", "--how-to-apply", "In every roast.")
     assert acme(*stub, "--source", "daily_note/day-9", *MARA).code == 1
     made = acme(*stub, "--source", "daily_note/day-0", *MARA)
-    assert made.out == "concept/small-batches is at version 1.\n", made.err
+    assert made.out == "concept/small-batches is now at version 1.\n", made.err
     assert body(acme, "concept/small-batches").startswith(
         "## Summary\n\n- five kilos\n\n## Why\n\nFresh.\n\n## How to apply\n\nIn every roast."
     )

@@ -8,9 +8,9 @@ import pytest
 from resolvers.knowledge.lint import CHECKS
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from tests.app.agents import Agent
+from tests.app.clients.agents import Agent
+from tests.app.clients.rest_client import Rest
 from tests.app.command_line import MARA, Cairn
-from tests.app.rest_client import Rest
 from tests.app.service import Service
 from tests.wiki import Wiki
 
@@ -31,14 +31,17 @@ def test_a_finding_names_its_command_and_is_muted_with_a_reason(acme: Cairn) -> 
     assert "cairn append TYPE/SLUG '[[austin]]'" in text
     assert "stale                  info      0      No findings." in text
     muted = acme("lint", "mute", "orphans", "topic/austin", "An entry page", *MARA)
-    assert (muted.code, muted.out) == (0, "It is muted.\n")
-    assert acme("lint", "mute", "orphans", "topic/austin", "An entry page", *MARA).out == "It was muted so already.\n"
-    assert "1 muted; --muted lists them." in acme("lint", *MARA).out
+    assert (muted.code, muted.out) == (0, "Muted the finding.\n")
+    assert (
+        acme("lint", "mute", "orphans", "topic/austin", "An entry page", *MARA).out
+        == "The finding is already muted this way.\n"
+    )
+    assert "1 muted. List them with --muted." in acme("lint", *MARA).out
     assert "- topic/austin: An entry page (" in acme("lint", *MARA, "--muted").out
     one = checks(acme("lint", *MARA, "--format", "json"))["orphans"]
     assert (one["total"], one["mutedTotal"], one["muted"][0]["mute"]["reason"]) == (0, 1, "An entry page")
-    assert acme("lint", "unmute", "orphans", "topic/austin", *MARA).out == "It is found again.\n"
-    assert acme("lint", "unmute", "orphans", "topic/austin", *MARA).out == "It was not muted.\n"
+    assert acme("lint", "unmute", "orphans", "topic/austin", *MARA).out == "Unmuted the finding.\n"
+    assert acme("lint", "unmute", "orphans", "topic/austin", *MARA).out == "The finding was not muted.\n"
     assert acme("lint", "mute", "orphans", "topic/nobody", "x", *MARA).code == 1
     assert acme("lint", "mute", "orphans", "nonsense", "x", *MARA).code == 2
     assert "There is no check" in acme("lint", "mute", "nonsense", "x", "x", "--name", *MARA).err
@@ -91,9 +94,12 @@ def test_the_settings_of_lint_are_set_by_an_operator(acme: Cairn) -> None:
 
 def test_a_threshold_says_which_decisions_get_a_page(acme: Cairn) -> None:
     small = ("--why", "It is printed.", "--decision", "Blue", "--significance", "low", *MARA)
-    assert acme("wiki", "decision", "Which ink?", *small).out == "Logged: no page is made of it here.\n"
+    assert (
+        acme("wiki", "decision", "Which ink?", *small).out
+        == "Recorded in the log. Its significance is too low for a page.\n"
+    )
     ran = acme("owners", "decisions", "mara", "--threshold", "low", "--tenant", "acme")
-    assert (ran.code, ran.out) == (0, "Decisions of mara get a page from the significance low on.\n")
+    assert (ran.code, ran.out) == (0, "Decisions of mara get a page if their significance is low or higher.\n")
     assert acme("wiki", "decision", "Which paper?", *small).out.startswith("Recorded as the page ")
     left = acme("owners", "decisions", "mara", "--tenant", "acme", "--json")
     assert json.loads(left.out)["decisionThreshold"] == "low", "what is left out stays"

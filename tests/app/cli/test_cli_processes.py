@@ -35,7 +35,7 @@ def data_dir() -> Iterator[Path]:
 
 def test_the_demo_serves_a_wiki_that_other_commands_share_and_that_stays(data_dir: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, Serving(data_dir, "demo", "--port", port(taken)) as demo:
-        told = f"Port {port(taken)} is taken, so this is port"
+        told = f"Port {port(taken)} is in use. Using port"
         await_earned_pages(data_dir)
         check_the_queries(demo)
         check_other_commands(demo, data_dir)
@@ -74,8 +74,8 @@ def test_the_embedded_wikis_are_searchable_after_an_upgrade(data_dir: Path) -> N
         for table in ("search_pages", "search_scopes", "search_counts", "search_vocabulary", "search_changes"):
             execute(dsn, f"DELETE FROM {table}")
     first, second = (cairn(data_dir, "search", "sweet", "--tenant", "acme", "--owner", "ada") for _ in range(2))
-    assert "Search reads 1 page of 1 wiki (once)" in first.err
-    assert "Search reads" not in second.err
+    assert "Indexing 1 page of 1 wiki for search" in first.err
+    assert "Indexing" not in second.err
     assert "topic/pecan-pie" in first.out
     assert first.out == second.out
 

@@ -202,7 +202,7 @@ def test_a_variable_that_is_no_setting_is_named(cairn: Cairn, monkeypatch: pytes
         monkeypatch.setenv(usual, "x")
     told = cairn("settings").err.splitlines()
     assert told == [
-        "cairn: CAIRN_FLYING_CARPET_MODE is not a setting. See those that there are with: cairn settings",
+        "cairn: CAIRN_FLYING_CARPET_MODE is not a setting. List settings with: cairn settings",
         "cairn: CAIRN_PROT is not a setting. Did you mean CAIRN_PORT?",
     ]
 

@@ -66,7 +66,7 @@ def test_all_wikis_are_read_once(upgraded: Cairn) -> None:
     assert read(upgraded("reindex", "--json")) == (0, 0)
     assert (
         upgraded("reindex").out
-        == "Search has read every page and source already. To read them anyway: cairn reindex --again\n"
+        == "Every page and source is already indexed. To index them again, run: cairn reindex --again\n"
     )
     assert read(upgraded("reindex", "--again", "--json")) == (2, 5)
 
@@ -75,7 +75,7 @@ def test_a_tenant_or_an_owner_can_be_named(upgraded: Cairn) -> None:
     assert upgraded("tenants", "create", "other").code == 0
     assert read(upgraded("reindex", "--tenant", "other", "--json")) == (0, 0)
     told = upgraded("reindex", *TENANT, "--owner", "team").out
-    assert told.startswith("Search has read 2 pages of 1 wiki in ")
+    assert told.startswith("Indexed 2 pages of 1 wiki in ")
     assert read(upgraded("reindex", *TENANT, "--json")) == (1, 3)
     assert read(upgraded("reindex", *MARA, "--again", "--json")) == (1, 3)
 
@@ -93,26 +93,26 @@ def test_reading_again_that_is_stopped_goes_on_in_every_wiki(acme: Cairn, monkey
 
 def test_a_migration_leaves_nobody_without_search(upgraded: Cairn) -> None:
     ran = upgraded("migrate", "--no-reindex")
-    assert "Search has yet to read 5 pages of 2 wikis. Run: cairn reindex\n" in ran.err
+    assert "Search still has to index 5 pages of 2 wikis. Run: cairn reindex\n" in ran.err
     skipped = upgraded("migrate", "--no-reindex", "--json")
     assert json.loads(skipped.out) == {"applied": [], "unread": {"wikis": 2, "pages": 5, "sources": 0}}
     ran = upgraded("migrate", "--json")
-    assert "Search has yet to read 5 pages of 2 wikis\n" in ran.err
+    assert "Search still has to index 5 pages of 2 wikis\n" in ran.err
     done = json.loads(ran.out)["reindexed"]
     assert (done["wikis"], done["pages"]) == (2, 5)
     again = upgraded("migrate")
-    assert (again.out, again.err) == ("The database is at the newest schema already.\n", "")
+    assert (again.out, again.err) == ("The database schema is up to date.\n", "")
 
 
 def test_a_migration_leaves_the_index_of_the_older_release_to_its_servers(acme: Cairn, dsn: str) -> None:
     execute(dsn, *(f"UPDATE {table} SET analyser = {ANALYSER - 1}" for table in TABLES))
     ran = acme("migrate")
-    assert "Search has yet to read 5 pages of 2 wikis\n" in ran.err
+    assert "Search still has to index 5 pages of 2 wikis\n" in ran.err
     assert ran.err.endswith("Once they are replaced, run: cairn reindex\n")
     for owner, pages in (("mara", 3), ("team", 2)):
         assert counted(dsn)[owner, ANALYSER - 1] == counted(dsn)[owner, ANALYSER] == pages
     again = acme("migrate")
-    assert again.err.startswith("The older index stays"), "nothing is read twice"
+    assert again.err.startswith("Servers of the previous release"), "nothing is read twice"
     assert read(acme("reindex", "--json")) == (2, 0)
     assert counted(dsn) == {("mara", ANALYSER): 3, ("team", ANALYSER): 2}
     assert acme("migrate").err == ""
@@ -140,7 +140,7 @@ def test_an_error_says_how_to_go_on(upgraded: Cairn, monkeypatch: pytest.MonkeyP
         error = upgraded(*words, "--json").error
         assert error["code"] == "UNAVAILABLE"
         assert error["message"].startswith("The wiki is locked by other writes.")
-        assert error["message"].endswith("What was read stays read. To go on, run: cairn reindex")
+        assert error["message"].endswith("Progress is saved. To continue, run: cairn reindex")
 
 
 @pytest.mark.parametrize("words", [[], ["--again"]], ids=str)
@@ -168,7 +168,7 @@ def test_ctrl_c_stops_a_reindexing_that_can_go_on(upgraded: Cairn, dsn: str, wor
 
     code, told = asyncio.run(stopped())
     assert code == 130
-    assert told == "Stopped. What was read stays read. To go on, run: cairn reindex\n"
+    assert told == "Stopped. Progress is saved. To continue, run: cairn reindex\n"
     assert read(upgraded("reindex", "--json")) == (2, 5)
 
 
@@ -186,11 +186,14 @@ def test_a_wiki_is_made_in_a_language_and_lists_it(acme: Cairn) -> None:
 def test_another_language_is_for_the_pages_that_there_are_once_they_are_read_again(acme: Cairn) -> None:
     told = acme("owners", "language", "mara", "German", *TENANT).out.splitlines()
     assert told == [
-        "mara's wiki is in german now.",
-        "For search to take its pages so, run: cairn reindex --tenant acme --owner mara",
+        "The language of mara's wiki is now german.",
+        "To index its pages in this language, run: cairn reindex --tenant acme --owner mara",
     ]
     assert read(acme(*told[1].partition("cairn ")[2].split(), "--json")) == (1, 3)
-    assert acme("owners", "language", "mara", "fr", *TENANT, "--reindex").out == "mara's wiki is in french now.\n"
+    assert (
+        acme("owners", "language", "mara", "fr", *TENANT, "--reindex").out
+        == "The language of mara's wiki is now french.\n"
+    )
     assert read(acme("reindex", "--json")) == (0, 0)
 
 

@@ -27,15 +27,15 @@ def test_a_folder_is_synced(acme: Cairn, tmp_path: Path) -> None:
     (vault / "Kiln.md").write_text("Hot.\n")
     assert acme("create", "topic", "Clay", "Soft.", *MARA).code == 0
     dry = acme("sync", str(vault), *MARA, "--dry-run")
-    assert dry.out.splitlines()[-1] == "Nothing was written: leave out --dry-run to do it."
+    assert dry.out.splitlines()[-1] == "Nothing was written. To make these changes, leave out --dry-run."
     first = acme("sync", str(vault), *MARA, "--json")
     assert (first.code, sorted(done(first))) == (0, [("pull", "topic/clay.md"), ("push", "Kiln.md")])
-    assert acme("sync", str(vault), *MARA).out == "Both sides are the same.\n"
+    assert acme("sync", str(vault), *MARA).out == "The folder and the wiki are in sync.\n"
     assert acme("append", "reference/kiln", "Hotter.", *MARA).code == 0
     (vault / "Kiln.md").write_text("Cold.\n")
     conflict = acme("sync", str(vault), *MARA)
     assert conflict.code == 1
-    assert "bring what you want of it into the file beside" in conflict.out
+    assert "copy what you want to keep into the file beside" in conflict.out
     assert json.loads(acme("sync", str(vault), *MARA, "--json").out)["conflicts"] != []
     pages = [
         event
@@ -58,7 +58,7 @@ def test_one_direction_writes_one_side(acme: Cairn, tmp_path: Path) -> None:
     (tmp_path / "Kiln.md").write_text("Hot.\n")
     assert acme("create", "topic", "Clay", "Soft.", *MARA).code == 0
     pulled = acme("sync", str(tmp_path), *MARA, "--pull")
-    assert "1 wait for a sync in the other direction." in pulled.out
+    assert "1 changes need a sync in the other direction." in pulled.out
     assert acme("page", "reference/kiln", *MARA).code == 1
     assert done(acme("sync", str(tmp_path), *MARA, "--push", "--json")) == [("push", "Kiln.md")]
 
@@ -73,7 +73,7 @@ def test_edits_that_wait_for_a_reviewer_are_said(acme: Cairn, tmp_path: Path) ->
         ["proposed", "Clay.md"],
         ["proposed", "Kiln.md"],
     ]
-    assert first.out.splitlines()[-1] == "2 edits wait for a reviewer. See: cairn wiki proposals"
+    assert first.out.splitlines()[-1] == "2 edits wait for review. List them with: cairn wiki proposals"
     told = json.loads(acme("sync", str(tmp_path), *MARA, "--json").out)
     ids = [one["proposalId"] for one in told["proposed"]]
     assert (told["done"], told["left"], len(ids)) == ([], [], 2)

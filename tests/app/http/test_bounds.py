@@ -13,9 +13,9 @@ import pytest
 from compiler.planner import NewPage, Plan, SectionProposal
 from content import limits
 from db.scope import Role
-from tests.app.agents import Agent
+from tests.app.clients.agents import Agent
+from tests.app.clients.rest_client import Rest
 from tests.app.command_line import COMMAND, ROOT
-from tests.app.rest_client import Rest
 from tests.app.service import Service
 from tests.compiler.story import Story, compile_all, retain, story
 from tests.full_wiki import body, line, longest, metadata, several

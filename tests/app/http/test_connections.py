@@ -9,9 +9,9 @@ import orjson
 import pytest
 
 from app.server import protocol
-from tests.app.bytes_client import Client, connected
+from tests.app.clients.bytes_client import Client, connected
+from tests.app.clients.streaming import WIKI_CHANGED, initialised
 from tests.app.service import Service, serving
-from tests.app.streaming import WIKI_CHANGED, initialised
 
 START = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
 CHUNKED = b"POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n"

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from app.http import responses
-from app.http.responses import PIECE, matches, send_body, takes_gzip
+from app.http.responses import PIECE, matches, send_pieces, takes_gzip
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from tests.app.service import Service, serving
@@ -156,7 +156,7 @@ async def test_a_large_answer_is_sent_in_pieces_and_comes_whole() -> None:
         sent.append(message)
 
     body = bytes(range(256)) * 4_000
-    await send_body(send, body)
+    await send_pieces(send, body)
     assert b"".join(message["body"] for message in sent) == body
     assert [message["more_body"] for message in sent] == [True, True, True, False]
     assert max(len(message["body"]) for message in sent) <= PIECE
@@ -165,7 +165,7 @@ async def test_a_large_answer_is_sent_in_pieces_and_comes_whole() -> None:
 async def test_who_takes_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(responses, "STALLED", 0.05)
     with pytest.raises(TimeoutError):
-        await send_body(lambda message: asyncio.sleep(60), b"x" * (PIECE + 1))
+        await send_pieces(lambda message: asyncio.sleep(60), b"x" * (PIECE + 1))
 
 
 async def test_one_tenant_leaves_so_much_unread_and_others_are_answered(

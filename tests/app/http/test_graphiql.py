@@ -168,7 +168,7 @@ def test_a_file_with_another_hash_is_refused_and_not_written(npm: Path, tmp_path
 
 def test_a_package_without_the_file_is_refused(npm: Path, tmp_path: Path) -> None:
     _pack(npm, "dist/other.js", b"hello")
-    with pytest.raises(AssetError, match=r"@cairn/hello@1\.2\.3 holds no dist/hello\.js"):
+    with pytest.raises(AssetError, match=r"@cairn/hello@1\.2\.3 has no file dist/hello\.js"):
         fetch(print, [HELLO], tmp_path / "assets")
 
 
@@ -182,11 +182,11 @@ def test_a_damaged_file_counts_as_missing_and_is_mended(npm: Path, tmp_path: Pat
 
 def test_what_npm_says_reaches_the_reader(npm: Path, tmp_path: Path) -> None:
     (tmp_path / "bin" / "npm").write_text("#!/bin/sh\necho 'no such host' >&2; exit 7\n")
-    with pytest.raises(AssetError, match=r"npm could not bring @cairn/hello@1\.2\.3: no such host"):
+    with pytest.raises(AssetError, match=r"npm could not fetch @cairn/hello@1\.2\.3: no such host"):
         fetch(print, [HELLO], tmp_path / "assets")
 
 
 def test_without_npm_the_reader_learns_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(AssetError, match=r"install Node\.js"):
+    with pytest.raises(AssetError, match=r"Install Node\.js"):
         fetch(print, [HELLO], tmp_path / "assets")

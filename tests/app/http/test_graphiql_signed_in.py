@@ -8,8 +8,8 @@ import pytest
 
 from app.graphiql.assets import missing
 from tests.app.chromium import EXECUTABLE, tab
+from tests.app.clients.web_client import SAME, signed_in
 from tests.app.service import Service, serving
-from tests.app.web_client import SAME, signed_in
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 FROM_HERE = SAME | {"accept": "application/json"}

@@ -43,12 +43,12 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from schema import v0
 from schema.root import make_engine
-from tests.app.agents import agent
+from tests.app.clients.agents import agent
+from tests.app.clients.rest_client import contract
+from tests.app.clients.web_client import SAME
 from tests.app.rest.test_admin_http import TOKEN as OPERATOR
 from tests.app.rest.test_admin_http import contract as operators_contract
-from tests.app.rest_client import contract
 from tests.app.service import Service, serving
-from tests.app.web_client import SAME
 from tests.examples import is_nightly
 from tests.growth import ROUNDS, STEP, TOO_MUCH
 from tests.wiki import Wiki, close_wiki, open_wiki

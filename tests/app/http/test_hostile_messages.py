@@ -9,8 +9,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from app.subscriptions.messages import BoundedWebSocket
+from tests.app.clients.streaming import SOON, initialised, open_socket
 from tests.app.service import Service
-from tests.app.streaming import SOON, initialised, open_socket
 from tests.loop_thread import heartbeat
 
 LONGEST = 0.05  # seconds of the loop's processor time

@@ -16,7 +16,7 @@ from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import archive_page, create_page
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
-from tests.app.older_clients import CLI, MOBILE, URL, WEB, OlderClient
+from tests.app.clients.older_clients import CLI, MOBILE, URL, WEB, OlderClient
 from tests.app.service import Service
 from tests.compiler.story import Story, story
 from tests.wiki import Wiki

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from db.scope import Role
-from resolvers.rate_limits.limiter import Throttle
+from resolvers.rate_limits import Throttle
 from tests.app.service import Service, serving
 from tests.waiting import within
 from tests.wiki import Wiki, close_wiki, open_wiki

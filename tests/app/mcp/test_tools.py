@@ -13,7 +13,7 @@ from db.scope import Role
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.upsert import prepare_draft, upsert_pages
 from resolvers.sources.mentions import record_mention
-from tests.app.agents import Agent, agent
+from tests.app.clients.agents import Agent, agent
 from tests.app.service import Service
 from tests.wiki import Wiki, check, open_wiki
 

@@ -16,7 +16,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from app.mcp.catalogue import TOOLSETS
-from tests.app.agents import agent
+from tests.app.clients.agents import agent
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
 

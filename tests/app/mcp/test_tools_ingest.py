@@ -1,6 +1,6 @@
 """wiki_ingest: not listed to every agent, answered to all who may write."""
 
-from tests.app.agents import Agent
+from tests.app.clients.agents import Agent
 from tests.wiki import Wiki
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.app.agents import Agent
+from tests.app.clients.agents import Agent
 from tests.app.service import Service
 from tests.wiki import Wiki
 

@@ -8,7 +8,7 @@ import pytest
 
 from app.mcp.seed import load_seed_files
 from app.settings import Settings
-from tests.app.agents import Agent, agent
+from tests.app.clients.agents import Agent, agent
 from tests.app.command_line import COMMAND, ROOT, environment
 from tests.app.service import Service, serving
 from tests.wiki import Wiki, check

@@ -9,9 +9,14 @@ from app.setting_types import Toolset
 from db.scope import Role
 from resolvers.auth.owners import Grant, grant
 from resolvers.model.lookup import PageAddress
-from resolvers.pages.contradictions import Claimed, Resolution, record_contradiction, resolve_contradiction
+from resolvers.pages.claims.contradictions import (
+    Claimed,
+    Resolution,
+    record_contradiction,
+    resolve_contradiction,
+)
 from resolvers.pages.lifecycle import archive_page
-from tests.app.agents import Agent, agent
+from tests.app.clients.agents import Agent, agent
 from tests.app.service import Service, serving
 from tests.wiki import Wiki, check
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.app.agents import local_agent
+from tests.app.clients.agents import local_agent
 from tests.wiki import Wiki
 
 

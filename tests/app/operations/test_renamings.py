@@ -10,7 +10,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages import renaming
 from resolvers.pages import renaming as renamed_links
 from resolvers.pages.lifecycle import create_page
-from tests.app.rest_client import Rest, refused
+from tests.app.clients.rest_client import Rest, refused
 from tests.app.service import Service
 from tests.waiting import within
 from tests.wiki import Wiki, check

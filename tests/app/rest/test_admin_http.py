@@ -24,8 +24,8 @@ from app.settings import Settings
 from db.scope import Role
 from resolvers.auth.api_keys import create_api_key, list_api_keys
 from resolvers.tenants.tenants import find_tenant
+from tests.app.clients.rest_client import exactly, refused
 from tests.app.rest.test_onboarding import VIEWER, everywhere
-from tests.app.rest_client import exactly, refused
 from tests.app.service import Service, serving
 from tests.wiki import Wiki
 

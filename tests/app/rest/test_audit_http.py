@@ -7,8 +7,8 @@ import pytest
 
 from db.scope import Role
 from resolvers.auth.owners import OwnerKind, create_owner
+from tests.app.clients.rest_client import Rest, refused
 from tests.app.rest.test_onboarding import KEY, codes, do, faults
-from tests.app.rest_client import Rest, refused
 from tests.app.service import Service
 from tests.wiki import Wiki
 

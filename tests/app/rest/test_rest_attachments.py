@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.rest_client import Rest
+from tests.app.clients.rest_client import Rest
 from tests.app.service import Service
 from tests.resolvers.import_export.vaults import imported
 from tests.wiki import Wiki

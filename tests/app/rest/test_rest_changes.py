@@ -4,7 +4,7 @@ import pytest
 
 from db.scope import Role
 from resolvers.pages.lifecycle import delete_page
-from tests.app.rest_client import Rest, refused
+from tests.app.clients.rest_client import Rest, refused
 from tests.app.service import Service
 from tests.wiki import Wiki
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from resolvers.model.lookup import PageAddress
-from resolvers.pages.contradictions import Claimed, record_contradiction
-from tests.app.rest_client import Rest
+from resolvers.pages.claims.contradictions import Claimed, record_contradiction
+from tests.app.clients.rest_client import Rest
 from tests.app.service import Service
 from tests.wiki import Wiki
 

@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from tests.app.agents import Agent
-from tests.app.rest_client import Rest
+from tests.app.clients.agents import Agent
+from tests.app.clients.rest_client import Rest
 from tests.app.service import Service
 from tests.wiki import Wiki
 

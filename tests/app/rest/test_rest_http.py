@@ -13,7 +13,7 @@ import pytest
 from app.rest.application import paths
 from app.rest.endpoint import PATH
 from resolvers.sources.mentions import record_mention
-from tests.app.rest_client import Rest, contract, refused
+from tests.app.clients.rest_client import Rest, contract, refused
 from tests.app.service import Service, serving
 from tests.waiting import within
 from tests.wiki import Wiki

@@ -13,7 +13,7 @@ from app.rest.routes import imports
 from content.notes.note_texts import to_markdown
 from content.notes.notes import Note
 from db.scope import Role
-from tests.app.rest_client import Rest, refused
+from tests.app.clients.rest_client import Rest, refused
 from tests.app.service import Service, serving
 from tests.waiting import within
 from tests.wiki import Wiki, check, close_wiki, open_wiki
@@ -66,7 +66,7 @@ async def test_an_export_that_lacks_a_page_says_so_and_holds_the_others(
 
     for title in ("Austin", "Boston"):
         await rest.page(title)
-    monkeypatch.setattr("resolvers.import_export.targets.to_markdown", failing)
+    monkeypatch.setattr("resolvers.import_export.disk.targets.to_markdown", failing)
     answer = await rest.get("/export.zip")
     assert (answer.status_code, answer.headers["x-cairn-export-missing"]) == (207, "1")
     with zipfile.ZipFile(io.BytesIO(answer.content)) as zip:

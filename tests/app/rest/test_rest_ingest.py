@@ -8,7 +8,7 @@ import pytest
 
 from resolvers.context import Context
 from schema.root import make_engine
-from tests.app.rest_client import Rest, refused
+from tests.app.clients.rest_client import Rest, refused
 from tests.app.service import Service
 from tests.wiki import Wiki
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.app.rest_client import Rest, refused
+from tests.app.clients.rest_client import Rest, refused
 from tests.app.service import Service
 from tests.wiki import Wiki, check
 

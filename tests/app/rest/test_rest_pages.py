@@ -7,7 +7,7 @@ from db.scope import Role
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from resolvers.pages.renaming import rename_page
-from tests.app.rest_client import Rest, refused
+from tests.app.clients.rest_client import Rest, refused
 from tests.app.service import Service
 from tests.wiki import Wiki, check, close_wiki, open_wiki
 

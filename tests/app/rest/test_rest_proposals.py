@@ -9,8 +9,8 @@ import pytest
 from db.scope import Actor, ActorKind
 from resolvers.proposals.decisions import decline_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
-from tests.app.agents import agent
-from tests.app.rest_client import Rest
+from tests.app.clients.agents import agent
+from tests.app.clients.rest_client import Rest
 from tests.app.service import Service
 from tests.wiki import Wiki
 

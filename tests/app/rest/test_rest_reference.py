@@ -11,7 +11,7 @@ from app.rest.application import paths
 from app.rest.endpoint import PATH
 from app.rest.reference import reference
 from tests.app.chromium import EXECUTABLE, tab
-from tests.app.rest_client import contract
+from tests.app.clients.rest_client import contract
 from tests.app.service import Service
 
 

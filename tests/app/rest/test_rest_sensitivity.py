@@ -11,7 +11,7 @@ from resolvers.auth.api_keys import create_api_key
 from resolvers.auth.owners import Grant, OwnerKind, WikiSettings, create_owner, grant, update_wiki_settings
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, delete_page
-from tests.app.rest_client import Rest
+from tests.app.clients.rest_client import Rest
 from tests.app.service import Service
 from tests.wiki import Wiki
 

@@ -3,9 +3,9 @@
 import pytest
 
 from db.scope import Role
-from tests.app.rest_client import Rest, refused
+from tests.app.clients.rest_client import Rest, refused
 from tests.app.service import Service
-from tests.compiler.forgetting import found_in
+from tests.compiler.forgotten.forgetting import found_in
 from tests.compiler.story import compile_all
 from tests.wiki import Wiki
 

@@ -7,8 +7,8 @@ import orjson
 
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
+from tests.app.clients.streaming import PAGE_CHANGED, WIKI_CHANGED, open_events
 from tests.app.service import Service, serving
-from tests.app.streaming import PAGE_CHANGED, WIKI_CHANGED, open_events
 from tests.wiki import Wiki
 
 EVENTS = "text/event-stream"

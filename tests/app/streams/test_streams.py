@@ -15,9 +15,9 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.subscriptions.changes import ChangeKind, announce_job
 from resolvers.transactions.transaction import transaction
+from tests.app.clients.streaming import SOON, WIKI_CHANGED, initialised, open_events
 from tests.app.command_line import Serving
 from tests.app.service import SECRET, Service, serving
-from tests.app.streaming import SOON, WIKI_CHANGED, initialised, open_events
 from tests.wiki import Wiki
 
 INITIAL = WIKI_CHANGED.replace("Changed", "Changed(initial: true)")

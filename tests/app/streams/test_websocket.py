@@ -16,8 +16,8 @@ from resolvers.auth.owners import Grant, grant, revoke
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, delete_page, update_page
 from resolvers.sources.sources import SourceDraft, add_source
+from tests.app.clients.streaming import PAGE_CHANGED, SOON, WIKI_CHANGED, initialised, open_socket
 from tests.app.service import Service, serving
-from tests.app.streaming import PAGE_CHANGED, SOON, WIKI_CHANGED, initialised, open_socket
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 

@@ -10,8 +10,8 @@ from db.scope import Review, Role, Terms
 from resolvers.pages.sections import patch_section
 from resolvers.proposals.gate import ReviewRequired
 from resolvers.sources.sources import SourceDraft, add_source, cite_source
+from tests.app.clients.web_client import written
 from tests.app.service import serving
-from tests.app.web_client import written
 from tests.wiki import Wiki
 
 BODY = """## Water

@@ -13,8 +13,8 @@ from app.web.endpoint import local_path
 from db.scope import Role
 from resolvers.pages.lifecycle import archive_page
 from resolvers.pages.renaming import rename_page
+from tests.app.clients.web_client import SAME, signed_in, written
 from tests.app.service import Service, serving
-from tests.app.web_client import SAME, signed_in, written
 from tests.wiki import Wiki
 
 POLICY = "content-security-policy"
@@ -163,7 +163,7 @@ async def test_what_is_not_there_is_a_page_that_says_what_to_do(person: httpx.As
         answer = await person.get(path)
         assert (path, answer.status_code) in {(path, 404), (path, 403), (path, 422)}
         assert answer.headers["content-type"].startswith("text/html")
-        assert "Go to the first page" in answer.text
+        assert "Go to the home page" in answer.text
 
 
 async def test_a_missing_page_can_be_searched_for_in_its_wiki(person: httpx.AsyncClient, owner: str) -> None:
@@ -179,7 +179,7 @@ async def test_a_search_that_finds_nothing_offers_writers_to_make_the_page(
     path = f"/search/{owner}?q=Old+Mill"
     offer = f'href="/new/{owner}?title=Old%20Mill"'
     found = await person.get(path)
-    assert "Nothing is found" in found.text
+    assert "No results" in found.text
     assert "0 pages found" not in found.text
     assert offer in found.text
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, Role.READER)

@@ -12,10 +12,10 @@ import pytest
 
 from db.scope import Role
 from tests.app.chromium import EXECUTABLE, tab
+from tests.app.clients.web_client import SAME, signed_in
 from tests.app.service import Service, serving
 from tests.app.web.test_web_in_browser import opened
 from tests.app.web.test_web_journeys import Journey
-from tests.app.web_client import SAME, signed_in
 from tests.resolvers.import_export.vaults import imported
 from tests.wiki import Wiki
 

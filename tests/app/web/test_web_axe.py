@@ -110,7 +110,7 @@ async def test_axe_finds_nothing_once_something_has_happened(
     pages = {
         "programs": at(f"{happened}/programs/{reader.owner}", "Kettle watcher"),
         "connect": at(connect, "Test program"),
-        "work": at(f"{happened}/work/{reader.owner}", "Became pages", "Failed", "did not answer"),
+        "work": at(f"{happened}/work/{reader.owner}", "Promoted to pages", "Failed", "did not answer"),
         "conflict": conflict,
         "key": new_key,
     }

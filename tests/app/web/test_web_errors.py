@@ -5,8 +5,8 @@ import re
 import httpx
 
 from app.web.rendering import texts, with_code
+from tests.app.clients.web_client import SAME, written
 from tests.app.service import Service
-from tests.app.web_client import SAME, written
 from tests.wiki import Wiki
 
 

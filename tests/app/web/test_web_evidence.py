@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from app.web.pages.evidence import SHOWN_MAX, parts_of
 from db.scope import Role
 from resolvers.sources.sources import cite_source
+from tests.app.clients.web_client import SAME, signed_in, written
 from tests.app.service import Service
-from tests.app.web_client import SAME, signed_in, written
 from tests.content.test_ingest import pdf
 from tests.wiki import Wiki
 
@@ -123,7 +123,7 @@ async def test_sources_are_listed_searched_and_shown_with_what_rests_on_them(
     source = await cited(wiki, line_start=2, line_end=2)
     listed = (await person.get(f"/sources/{owner}")).text
     assert f'href="/source/{owner}/{source}"' in listed
-    assert "1 page built from it" in listed
+    assert "Cited by 1 page" in listed
     assert f'href="/source/{owner}/{source}#line-' in (await person.get(f"/sources/{owner}?q=pool")).text
     assert f'href="/source/{owner}/{source}"' not in (await person.get(f"/sources/{owner}?kind=url")).text
     shown = (await person.get(f"/source/{owner}/{source}")).text
@@ -179,7 +179,7 @@ async def test_only_who_may_write_has_files_read(service: Service, wiki: Wiki, o
 async def test_forgetting_shows_what_goes_before_it_goes(person: httpx.AsyncClient, wiki: Wiki, owner: str) -> None:
     source = await cited(wiki)
     asked = (await person.get(f"/forget/{owner}/{source}")).text
-    assert "1 section rest on it alone and go" in asked
+    assert "1 section without another source will be deleted" in asked
     assert f'href="/wiki/{owner}/topic/austin#water"' in asked
     assert (
         await person.post(f"/forget/{owner}/{source}", data={"reason": "asked to"}, headers=SAME)
@@ -206,7 +206,7 @@ async def test_a_member_sees_the_work_without_the_jobs_of_admins(
 async def test_a_source_that_is_not_there_is_said_to_be_none(person: httpx.AsyncClient, owner: str, path: str) -> None:
     answer = await person.get(path.format(owner=owner))
     assert answer.status_code in (404, 422)
-    assert "Go to the first page" in answer.text
+    assert "Go to the home page" in answer.text
 
 
 @given(st.lists(st.text(max_size=30).map(lambda text: text * 1_500), max_size=12))

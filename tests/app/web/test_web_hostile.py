@@ -19,9 +19,9 @@ from resolvers.proposals.gate import ReviewRequired
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, cite_source
 from tests.app.chromium import EXECUTABLE, Tab, tab
+from tests.app.clients.web_client import written
 from tests.app.service import serving
 from tests.app.web.test_web_in_browser import opened
-from tests.app.web_client import written
 from tests.wiki import Wiki
 
 PAYLOADS = [

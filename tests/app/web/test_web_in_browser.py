@@ -13,14 +13,14 @@ import pytest
 from db.scope import Role
 from resolvers.jobs.queue import ask_for_compile
 from resolvers.model.lookup import PageAddress
-from resolvers.pages.contradictions import Claimed, record_contradiction
+from resolvers.pages.claims.contradictions import Claimed, record_contradiction
 from resolvers.pages.sections import patch_section
 from resolvers.pages.sharing import share_page
 from resolvers.sources.mentions import record_mention
 from tests.app.chromium import EXECUTABLE, Tab, tab
+from tests.app.clients.web_client import SAME, signed_in
 from tests.app.service import serving
 from tests.app.web.conftest import Reader
-from tests.app.web_client import SAME, signed_in
 from tests.content.test_ingest import pdf
 from tests.wiki import Wiki
 

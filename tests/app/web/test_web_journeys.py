@@ -17,10 +17,10 @@ import pytest
 from app.cli.commands.demo_wikis import load_sample
 from db.scope import Role
 from tests.app.chromium import EXECUTABLE, Tab, tab
+from tests.app.clients.web_client import SAME, signed_in
 from tests.app.service import Service, serving
 from tests.app.web.test_web_in_browser import opened, pressed, typed
 from tests.app.web.test_web_writing import form_of
-from tests.app.web_client import SAME, signed_in
 from tests.content.notes.test_vault import VAULT
 from tests.resolvers.import_export.vaults import run
 from tests.wiki import Wiki

@@ -8,8 +8,8 @@ import pytest
 
 from db.scope import Role
 from resolvers.transactions import audit
+from tests.app.clients.web_client import SAME, signed_in
 from tests.app.service import Service
-from tests.app.web_client import SAME, signed_in
 from tests.waiting import within
 from tests.wiki import Wiki
 
@@ -29,7 +29,7 @@ async def test_a_key_is_made_shown_once_used_and_revoked(service: Service, wiki:
     async with signed_in(service, token) as admin:
         path = f"/keys/{owner}"
         assert f'href="{path}"' in (await admin.get(f"/wiki/{owner}")).text
-        assert "There is none yet" in (await admin.get(path)).text
+        assert "There are no keys yet" in (await admin.get(path)).text
         made = await admin.post(path, data={"name": "nightly <b>", "role": "READER", "days": "30"}, headers=SAME)
         assert made.headers["cache-control"] == "no-store"
         [key] = MADE.findall(made.text)
@@ -76,7 +76,7 @@ async def test_a_key_is_rotated_and_its_former_secret_is_good_for_the_overlap(
         [id] = ID.findall(made.text)
         rotated = await admin.post(rotate, data={"id": id, "overlap": "86400"}, headers=SAME)
         assert rotated.headers["cache-control"] == "no-store"
-        assert "The former secret is accepted until" in rotated.text
+        assert "The previous secret is accepted until" in rotated.text
         [second] = MADE.findall(rotated.text)
         assert [(await service.post(ASK, key)).status_code for key in (first, second)] == [200, 200]
         [third] = MADE.findall((await admin.post(rotate, data={"id": id, "overlap": "0"}, headers=SAME)).text)

@@ -26,8 +26,8 @@ from starlette.routing import Route
 from app.server.serve import bind
 from app.settings import Settings
 from resolvers.auth.owners import OwnerKind, create_owner
+from tests.app.clients.web_client import SAME
 from tests.app.service import PLAIN, SECRET, serving
-from tests.app.web_client import SAME
 from tests.wiki import Wiki
 
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)

@@ -16,9 +16,9 @@ from db.scope import Role
 from resolvers.errors import BadInput, Forbidden
 from resolvers.pages.lifecycle import archive_page
 from resolvers.pages.sharing import share_page, withdraw_share_link
+from tests.app.clients.web_client import SAME, signed_in, written
 from tests.app.service import Service
 from tests.app.web.test_web_hostile import PAYLOADS
-from tests.app.web_client import SAME, signed_in, written
 from tests.wiki import Wiki
 
 BODY = "Hot. See [[Barton Springs]], [[Nowhere]] and [x](https://elsewhere.example/).\n\n## Water\n\nCold."
@@ -36,7 +36,7 @@ async def test_a_link_is_made_read_and_withdrawn_in_the_browser(
     service: Service, person: httpx.AsyncClient, wiki: Wiki, page_id: UUID, owner: str
 ) -> None:
     path = f"/share/{owner}/topic/austin"
-    assert "There is none yet" in (await person.get(path)).text
+    assert "There are no links yet" in (await person.get(path)).text
     made = await person.post(path, data={"id": str(page_id), "days": "7"}, headers=SAME)
     [link] = MADE.findall(made.text)
     assert link not in (await person.get(path)).text

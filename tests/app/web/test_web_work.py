@@ -17,9 +17,9 @@ from resolvers.auth.owners import WikiSettings, update_wiki_settings
 from resolvers.pages.sections import patch_section
 from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole
 from resolvers.sources.mentions import record_mention
+from tests.app.clients.web_client import SAME, signed_in, written
 from tests.app.service import Service
 from tests.app.web.test_web_writing import TEXTAREA, form_of
-from tests.app.web_client import SAME, signed_in, written
 from tests.wiki import Wiki
 
 BODY = "## Tides\n\nLow at six.\n\n## Boats\n\nThree of them."
@@ -63,7 +63,7 @@ async def test_a_writer_under_review_is_led_to_the_proposal_that_was_made(
     sent = await member.post(f"/edit/{path}", data=change, headers=SAME)
     assert sent.status_code == 303
     shown = (await member.get(sent.headers["location"])).text
-    assert "Your change is not written yet" in shown
+    assert "Your change was not made yet" in shown
     assert re.findall(r"<(ins|del)>(.*?)</\1>", shown) == [("del", "six"), ("ins", "seven")]
     assert "/accept/" not in shown
     assert "/withdraw/" in shown
@@ -179,7 +179,7 @@ async def test_a_page_is_merged_into_another_that_is_found_by_name(
     await written(wiki, "Barton Springs", "Cold.")
     path = f"{owner}/topic/{await written(wiki, 'The Springs', 'A pool.')}"
     await written(wiki, "Austin", "See [[The Springs]].")
-    assert "1 text link to it" in (await person.get(f"/merge/{path}")).text
+    assert "1 text link to this page" in (await person.get(f"/merge/{path}")).text
     assert "No page answers" in (await person.get(f"/merge/{path}?name=nothing")).text
     found = await person.get(f"/merge/{path}?name=barton+springs")
     [into] = re.findall(r'name="to" value="([^"]+)"', found.text)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from app.web.pages.write import merge, pieces
 from content.markdown.sections import Section, parse, render
 from db.scope import Role
+from tests.app.clients.web_client import SAME, signed_in, written
 from tests.app.service import Service
-from tests.app.web_client import SAME, signed_in, written
 from tests.wiki import Wiki
 
 WATER = "## Water\n\nCold."
@@ -92,7 +92,7 @@ async def test_renaming_says_how_many_texts_change_and_changes_them(
     path = f"{owner}/topic/{await written(wiki, 'Austin', 'Hot.')}"
     other = await written(wiki, "Texas", "See [[Austin]].")
     form = await person.get(f"/rename/{path}")
-    assert "1 text will change" in form.text
+    assert "1 text linking to this page will be updated" in form.text
     renamed = await person.post(f"/rename/{path}", data=form_of(form) | {"title": "Austin, Texas"}, headers=SAME)
     assert renamed.headers["location"] == f"/wiki/{owner}/topic/austin-texas"
     assert (await person.get(f"/wiki/{path}")).headers["location"] == renamed.headers["location"]
@@ -138,7 +138,7 @@ async def test_who_may_only_read_is_told_so(service: Service, wiki: Wiki, owner:
     async with signed_in(service, token) as reader:
         for asked in (f"/edit/{path}", f"/new/{owner}", f"/rename/{path}", f"/archive/{path}"):
             answer = await reader.get(asked)
-            assert (answer.status_code, "You may read this wiki" in answer.text) == (403, True)
+            assert (answer.status_code, "You can read this wiki" in answer.text) == (403, True)
         id = str((await wiki.row("pages", slug="austin"))["id"])
         assert (await reader.post(f"/archive/{path}", data={"id": id}, headers=SAME)).status_code == 403
 

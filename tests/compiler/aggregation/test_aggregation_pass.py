@@ -22,7 +22,7 @@ from resolvers.pages.sections import patch_section, suppress_promotion
 from resolvers.sources.compile_requests import reset_cursor
 from resolvers.transactions.transaction import writing
 from tests.compiler.austin import START, note, retain, visits
-from tests.compiler.crashes import rows
+from tests.compiler.killed.crashes import rows
 from tests.compiler.story import Story, cited, compile_all, pages, story
 from tests.listening import ListeningDatabase
 from tests.wiki import Wiki

@@ -3,7 +3,7 @@
 import asyncio
 
 from compiler.extraction import ExtractiveWriter
-from compiler.extraction.text import lines
+from compiler.extraction.texts.text import lines
 from compiler.planner import SectionTask
 from tests.compiler.extraction.stories import body, compiled, note, page, titles
 

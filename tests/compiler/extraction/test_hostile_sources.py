@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.extraction.language import STOPWORDS
 from compiler.extraction.readings import Reading
+from compiler.extraction.texts.language import STOPWORDS
 from tests.compiler.extraction.stories import compiled, note, page, titles
 
 BOMBS: dict[str, Callable[[int], str]] = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.extraction.metadata import cities, tags_in, town_in
+from compiler.extraction.texts.metadata import cities, tags_in, town_in
 
 
 @pytest.mark.parametrize(

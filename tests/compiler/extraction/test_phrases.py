@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler.extraction import ExtractivePlanner, planner
-from compiler.extraction.phrases import NameIndex, phrases
+from compiler.extraction.names.phrases import NameIndex, phrases
 from compiler.extraction.readings import Reading
-from compiler.extraction.text import padded
+from compiler.extraction.texts.text import padded
 from content.names import normalise
 from tests.compiler.extraction.stories import TRIP, compiled, note
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compiler.extraction.names.subjects import Subject, subjects
 from compiler.extraction.readings import Reading
-from compiler.extraction.subjects import Subject, subjects
 from tests.compiler.extraction.stories import compiled, note, page, story, titles
 
 ENGLISH = [

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compiler.extraction.names.variants import find_introductions, other_forms
 from compiler.extraction.readings import Reading
-from compiler.extraction.variants import find_introductions, other_forms
 from compiler.planner import SourceText
 from tests.compiler.extraction.stories import compiled, note, page, story, titles
 

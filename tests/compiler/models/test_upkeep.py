@@ -6,7 +6,7 @@ from compiler.models.meter import Budget
 from compiler.models.models import Terms
 from resolvers.sources.compile_requests import rebuild_page, rebuild_wiki, sweep
 from resolvers.sources.sources import forget_source
-from tests.compiler.forgetting import found_in
+from tests.compiler.forgotten.forgetting import found_in
 from tests.compiler.models.scripted import Oracle, page
 from tests.compiler.story import compile_all, pages, retain
 from tests.compiler.test_promotion import see

@@ -7,8 +7,13 @@ from resolvers.links.links import link_pages
 from resolvers.model.drafts import PageDraft, SectionDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.aliases import add_alias
-from resolvers.pages.claims import Mode, SourceRef, supersede_claim
-from resolvers.pages.contradictions import Claimed, Resolution, record_contradiction, resolve_contradiction
+from resolvers.pages.claims.claims import Mode, SourceRef, supersede_claim
+from resolvers.pages.claims.contradictions import (
+    Claimed,
+    Resolution,
+    record_contradiction,
+    resolve_contradiction,
+)
 from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import archive_page, create_page, update_page
 from resolvers.sources.mentions import ignore_mention, record_mention

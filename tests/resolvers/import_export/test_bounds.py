@@ -13,7 +13,7 @@ from content import limits
 from content.notes.notes import Note
 from db.ids import new_id
 from resolvers.errors import BadInput
-from resolvers.import_export import targets
+from resolvers.import_export.disk import targets
 from resolvers.import_export.files import export_path
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import add_former_slugs, create_page, unarchive_page, update_page

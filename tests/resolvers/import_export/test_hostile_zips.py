@@ -10,9 +10,9 @@ from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZipFile, ZipInfo
 import pytest
 
 from resolvers.errors import BadInput, LimitExceeded
-from resolvers.import_export import zips
-from resolvers.import_export.problems import Problems
-from resolvers.import_export.zips import unpack_zip
+from resolvers.import_export.disk import zips
+from resolvers.import_export.disk.zips import unpack_zip
+from resolvers.import_export.results import Problems
 from tests.resolvers.import_export.vaults import counts, run
 from tests.wiki import Wiki
 

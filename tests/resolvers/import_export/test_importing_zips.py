@@ -7,7 +7,7 @@ from zipfile import ZipFile
 import pytest
 
 from resolvers.errors import BadInput
-from resolvers.import_export import zips
+from resolvers.import_export.disk import zips
 from resolvers.import_export.notes import NOTE_MAX
 from tests.resolvers.import_export.vaults import counts, run
 from tests.wiki import Wiki

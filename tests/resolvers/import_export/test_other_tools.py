@@ -8,7 +8,8 @@ import pytest
 
 from resolvers.import_export.files import export_folder
 from resolvers.import_export.formats import Format
-from resolvers.import_export.importing import ImportResult, import_path
+from resolvers.import_export.importing import import_path
+from resolvers.import_export.results import ImportResult
 from resolvers.pages.lifecycle import update_page
 from tests.resolvers.import_export.exports import files
 from tests.resolvers.import_export.vaults import by_path, imported, run, write

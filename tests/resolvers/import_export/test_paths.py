@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resolvers.import_export import paths as note_paths
-from resolvers.import_export.paths import Paths, file_name, is_safe
-from resolvers.import_export.temp_database import TempDatabase
+from resolvers.import_export.disk import paths as note_paths
+from resolvers.import_export.disk.paths import Paths, file_name, is_safe
+from resolvers.import_export.disk.temp_database import TempDatabase
 
 
 @given(st.lists(st.tuples(st.text(max_size=30), st.text(max_size=60)), max_size=8))

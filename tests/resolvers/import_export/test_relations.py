@@ -9,8 +9,8 @@ from content.markdown.citations import CitationMark
 from content.notes.notes import Note, from_markdown
 from db.ids import new_id
 from resolvers.import_export.files import export_folder
-from resolvers.import_export.importing import ImportResult
 from resolvers.import_export.relations import SourceIds
+from resolvers.import_export.results import ImportResult
 from resolvers.links.links import unlink_pages
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.aliases import add_alias

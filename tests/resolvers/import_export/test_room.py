@@ -8,12 +8,12 @@ from zipfile import ZipFile
 
 import pytest
 
-from resolvers.import_export import problems as note_problems
+from resolvers.import_export import results
+from resolvers.import_export.disk.staging import NoteList
+from resolvers.import_export.disk.temp_database import TempDatabase
 from resolvers.import_export.files import export_path
 from resolvers.import_export.notes import Waiting, pieces
-from resolvers.import_export.problems import Problems
-from resolvers.import_export.staging import NoteList
-from resolvers.import_export.temp_database import TempDatabase
+from resolvers.import_export.results import Problems
 from resolvers.pages.lifecycle import update_page
 from tests.resolvers.import_export.vaults import counts, run, write
 from tests.wiki import Wiki
@@ -94,7 +94,7 @@ def test_lines_of_histories_are_read_by_the_names_of_their_files(tmp_path: Path)
 async def test_all_that_is_wrong_is_counted_and_the_first_of_it_told(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(note_problems, "TOLD", 5)
+    monkeypatch.setattr(results, "TOLD", 5)
     write(tmp_path, {"good.md": "Good."} | {f"{n}.md": b"\xff" for n in range(8)})
     for n in range(8):
         (tmp_path / f"link-{n}.md").symlink_to("/etc/passwd")

@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 import db
-from resolvers.import_export.temp_database import CACHE, TempDatabase, temp_statements
+from resolvers.import_export.disk.temp_database import CACHE, TempDatabase, temp_statements
 
 NOUNS = sorted(path.stem for path in (Path(db.__file__).parent / "queries" / "temp").glob("*.sql"))
 MAKING = "CREATE TABLE rows (id INTEGER PRIMARY KEY, name TEXT)"

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from resolvers.import_export.importing import ImportResult, import_path
+from resolvers.import_export.importing import import_path
+from resolvers.import_export.results import ImportResult
 from tests.wiki import Wiki
 
 

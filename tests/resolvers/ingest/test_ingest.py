@@ -15,7 +15,7 @@ from resolvers.proposals.decisions import accept_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
 from resolvers.sources.blobs import read_original
 from resolvers.sources.sources import SourceDraft, SourceForgotten, add_source, forget_source
-from tests.compiler.forgetting import found_in
+from tests.compiler.forgotten.forgetting import found_in
 from tests.compiler.story import compile_all
 from tests.wiki import Wiki, check
 

@@ -20,8 +20,8 @@ from resolvers.links.targets import PrivateLink
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
 from resolvers.pages.aliases import add_alias
-from resolvers.pages.claims import SourceRef, supersede_claim
-from resolvers.pages.contradictions import Claimed, record_contradiction
+from resolvers.pages.claims.claims import SourceRef, supersede_claim
+from resolvers.pages.claims.contradictions import Claimed, record_contradiction
 from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.pages.transferring import AliasTaken, SourceTaken, transfer_page

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resolvers.rate_limits.buckets import Bucket, Rate
+from resolvers.rate_limits import Bucket, Rate
 
 RATES = st.builds(Rate, st.floats(0.01, 1e5), st.floats(1, 1e6))
 

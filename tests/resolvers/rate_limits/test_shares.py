@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from resolvers.rate_limits import buckets
-from resolvers.rate_limits.buckets import Bucket, Lease, Rate, Share
+from resolvers import rate_limits
+from resolvers.rate_limits import Bucket, Lease, Rate, Share
 
 RATE = Rate(per_second=10, burst=100)  # a portion is 10
 
@@ -110,7 +110,7 @@ async def test_what_is_dearer_than_a_full_bucket_needs_a_full_one(common: Common
 
 
 async def test_a_lease_that_hangs_is_not_waited_for(common: Common, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buckets, "LEASE_TIMEOUT", 0.01)
+    monkeypatch.setattr(rate_limits, "LEASE_TIMEOUT", 0.01)
     share = common.share()
     common.open.clear()
     assert await asyncio.wait_for(paid(share, 60), 5)

@@ -12,8 +12,7 @@ from uuid import UUID
 import pytest
 
 from db.scope import Actor, ActorKind, Role, Scope
-from resolvers.rate_limits.buckets import Rate
-from resolvers.rate_limits.limiter import Throttle, Throttled
+from resolvers.rate_limits import Rate, Throttle, Throttled
 from tests.resolvers import takers
 from tests.wiki import Wiki, close_wiki, open_wiki
 

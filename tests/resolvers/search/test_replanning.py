@@ -8,8 +8,7 @@ import asyncpg
 import orjson
 import pytest
 
-from db.connection import acquire
-from db.pool import Pool
+from db.pool import Pool, acquire
 from resolvers.context import Context
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page

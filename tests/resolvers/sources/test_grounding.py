@@ -10,7 +10,7 @@ import pytest
 from resolvers.context import Context
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
-from resolvers.pages.contradictions import Claimed, record_contradiction
+from resolvers.pages.claims.contradictions import Claimed, record_contradiction
 from resolvers.pages.edits import edit_page
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.sources import grounding

@@ -1,13 +1,34 @@
-"""The receiver of a test of webhooks."""
+"""The receiver of a test of webhooks, and a wiki whose writes are reviewed."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from uuid import UUID
 
 import pytest
 
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.auth.owners import WikiSettings, update_wiki_settings
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page
+from tests.resolvers.webhooks.proposing import BODY, REVIEW
 from tests.resolvers.webhooks.receiver import Receiver, receiving
+from tests.wiki import Wiki
 
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
     with receiving() as receiver:
         yield receiver
+
+
+@pytest.fixture
+async def page_id(wiki: Wiki) -> UUID:
+    page = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Harbour", body=BODY))
+    await update_wiki_settings(wiki.database, wiki.scope, WikiSettings(write_policy=[REVIEW]))
+    return page.page_id
+
+
+@pytest.fixture
+def ada(wiki: Wiki) -> Scope:
+    """A member at home, whose writes are reviewed."""
+    return replace(wiki.acting(Role.MEMBER).scope, actor=Actor(ActorKind.AGENT, "ada"))

@@ -2,19 +2,15 @@
 
 import asyncio
 from dataclasses import replace
-from typing import Any
 from uuid import UUID
 
 import pytest
 
-from db.database import Database
 from db.scope import Actor, ActorKind, Role, Scope, Terms
 from resolvers.archives.erasing import erase_owner
-from resolvers.auth.owners import OwnerKind, WikiSettings, create_owner, update_wiki_settings
+from resolvers.auth.owners import OwnerKind, create_owner
 from resolvers.model.drafts import PageDraft
-from resolvers.model.lookup import PageAddress
-from resolvers.pages.edits import edit_page
-from resolvers.pages.lifecycle import archive_scope, create_page, delete_page, update_page
+from resolvers.pages.lifecycle import archive_scope, create_page, delete_page
 from resolvers.pages.merging import merge_pages
 from resolvers.pages.transferring import transfer_page
 from resolvers.proposals.decisions import (
@@ -22,57 +18,17 @@ from resolvers.proposals.decisions import (
     accept_proposal,
     decide_proposals,
     decline_proposal,
-    expire_proposals,
     propose_change,
     withdraw_proposal,
 )
-from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole
 from resolvers.subscriptions.changes import MOST, ChangeKind
 from resolvers.transactions.outbox import ProposalKind, queue_deliveries
 from resolvers.transactions.transaction import writing
 from resolvers.webhooks.webhooks import list_deliveries, redeliver
+from tests.resolvers.webhooks.proposing import EVENTS, decline, expire, held, propose, queued
 from tests.resolvers.webhooks.receiver import Receiver
 from tests.resolvers.webhooks.sender import hook, sender, settled
 from tests.wiki import Wiki
-
-EVENTS = [*ProposalKind]
-BODY = "Ada keeps the harbour.\n\n## Tides\n\nLow at six."
-REVIEW = PolicyRule(WriterRole.MEMBER, Policy.REVIEW)
-
-
-@pytest.fixture
-async def page_id(wiki: Wiki) -> UUID:
-    page = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Harbour", body=BODY))
-    await update_wiki_settings(wiki.database, wiki.scope, WikiSettings(write_policy=[REVIEW]))
-    return page.page_id
-
-
-@pytest.fixture
-def ada(wiki: Wiki) -> Scope:
-    """A member at home, whose writes are reviewed."""
-    return replace(wiki.acting(Role.MEMBER).scope, actor=Actor(ActorKind.AGENT, "ada"))
-
-
-async def held(write: Any) -> UUID:
-    with pytest.raises(ReviewRequired) as caught:
-        await write
-    assert caught.value.proposal_id is not None
-    return caught.value.proposal_id
-
-
-async def propose(wiki: Wiki, ada: Scope, page_id: UUID, new: str = "seven", old: str = "six") -> UUID:
-    return await held(edit_page(wiki.database, ada, PageAddress(page_id), old_text=old, new_text=new))
-
-
-async def expire(wiki: Wiki, *proposal_ids: UUID) -> int:
-    await wiki.look.execute("UPDATE proposals SET expires_at = now() WHERE id = ANY($1)", [*proposal_ids])
-    return await expire_proposals(wiki.database)
-
-
-async def queued(wiki: Wiki, webhook_id: UUID) -> list[str]:
-    rows = await wiki.rows("webhook_deliveries", "position", webhook_id=webhook_id)
-    assert [row["position"] for row in rows] == [*range(1, len(rows) + 1)]
-    return [row["kind"] for row in rows]
 
 
 async def test_every_event_arrives_signed_with_what_it_is_about(
@@ -202,97 +158,6 @@ async def test_a_proposal_about_a_whole_wiki_is_told_whatever_the_types(
     terms = Terms("It is done.")
     await propose_change(wiki.database, wiki.scope, terms, lambda scope: archive_scope(wiki.database, scope))
     assert await queued(wiki, issued.id) == ["proposal.created"]
-
-
-CEILINGS = ("public", "internal", "confidential", "secret")
-
-
-async def ceilings(wiki: Wiki, receiver: Receiver) -> dict[str, UUID]:
-    """A webhook of each ceiling that wants every event of proposals."""
-    return {one: (await hook(wiki, receiver, kinds=EVENTS, ceiling=one)).id for one in CEILINGS}
-
-
-async def heard(wiki: Wiki, hooks: dict[str, UUID]) -> dict[str, int]:
-    return {ceiling: len(await queued(wiki, id)) for ceiling, id in hooks.items()}
-
-
-@pytest.mark.parametrize(
-    ("level", "told"), [(None, 3), ("public", 4), ("confidential", 2), ("Secret", 1), ("nonsense", 1), ("", 3)]
-)
-async def test_a_proposal_for_a_new_page_has_the_level_of_its_draft(
-    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver, level: str | None, told: int
-) -> None:
-    hooks = await ceilings(wiki, receiver)
-    metadata = None if level is None else {"sensitivity": level}
-    for decide in (accept_proposal, decline):
-        title = decide.__name__
-        proposal_id = await held(create_page(wiki.database, ada, PageDraft("topic", title, metadata=metadata)))
-        await decide(wiki.database, wiki.scope, proposal_id)
-    proposal_id = await held(create_page(wiki.database, ada, PageDraft("topic", "Late", metadata=metadata)))
-    assert await expire(wiki, proposal_id) == 1
-    assert await heard(wiki, hooks) == dict(zip(CEILINGS, [0] * (4 - told) + [6] * told, strict=True))
-
-
-async def decline(database: Database, scope: Scope, proposal_id: UUID) -> None:
-    await decline_proposal(database, scope, proposal_id, "No.")
-
-
-@pytest.mark.parametrize(("before", "after"), [("secret", "public"), ("public", "secret")])
-async def test_of_two_levels_the_stricter_one_counts(
-    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver, before: str, after: str
-) -> None:
-    """Neither a page that is to become secret nor one that was is told to those who may not know of it."""
-    draft = PageDraft("entity", "Vault", metadata={"sensitivity": before})
-    page = await create_page(wiki.database, wiki.scope, draft)
-    hooks = await ceilings(wiki, receiver)
-    metadata = {"sensitivity": after}
-    for decide in (decline, accept_proposal):
-        proposal_id = await held(update_page(wiki.database, ada, page.page_id, metadata=metadata))
-        await decide(wiki.database, wiki.scope, proposal_id)
-    assert (await wiki.page(page.page_id))["metadata"] == metadata
-    assert await heard(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 0, "secret": 4}
-
-
-async def test_a_page_that_became_secret_meanwhile_is_not_told(
-    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
-) -> None:
-    hooks = await ceilings(wiki, receiver)
-    first, second = await propose(wiki, ada, page_id), await propose(wiki, ada, page_id, "eight")
-    await update_page(wiki.database, wiki.scope, page_id, metadata={"sensitivity": "secret"})
-    await decline_proposal(wiki.database, wiki.scope, first, "No.")
-    assert await expire(wiki, second) == 1
-    assert await heard(wiki, hooks) == {"public": 0, "internal": 2, "confidential": 2, "secret": 4}
-
-
-async def test_a_merge_is_as_secret_as_the_stricter_page(
-    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
-) -> None:
-    vault = PageDraft("entity", "Vault", metadata={"sensitivity": "secret"})
-    other = await create_page(wiki.database, wiki.scope, vault)
-    hooks = await ceilings(wiki, receiver)
-    await decline(wiki.database, wiki.scope, await held(merge_pages(wiki.database, ada, other.page_id, page_id)))
-    assert await heard(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 0, "secret": 2}
-
-
-async def test_a_section_may_be_more_secret_than_its_page(
-    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
-) -> None:
-    body = f"{BODY}\n\n## Codes {{sensitivity=confidential}}\n\nSix of them."
-    await update_page(wiki.database, wiki.scope, page_id, body=body)
-    hooks = await ceilings(wiki, receiver)
-    await decline(wiki.database, wiki.scope, await propose(wiki, ada, page_id))
-    assert await heard(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 2, "secret": 2}
-
-
-async def test_a_proposal_of_an_older_release_counts_as_secret(
-    wiki: Wiki, ada: Scope, page_id: UUID, receiver: Receiver
-) -> None:
-    """Nobody has said how sensitive it is, so only those are told who are told everything."""
-    proposal_id = await propose(wiki, ada, page_id)
-    await wiki.look.execute("UPDATE proposals SET sensitivity = NULL WHERE id = $1", proposal_id)
-    hooks = await ceilings(wiki, receiver)
-    await decline(wiki.database, wiki.scope, proposal_id)
-    assert await heard(wiki, hooks) == {"public": 0, "internal": 0, "confidential": 0, "secret": 1}
 
 
 async def test_a_page_that_is_to_be_deleted_is_told_with_its_type(

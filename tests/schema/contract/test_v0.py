@@ -9,7 +9,7 @@ from graphql import is_enum_type, is_introspection_type, is_object_type
 
 from db.database import Database
 from schema import root, v0
-from tests.app.older_clients import CLI, MOBILE, WEB
+from tests.app.clients.older_clients import CLI, MOBILE, WEB
 from tests.schema.asking import Recorder, data
 from tests.schema.world import CALLERS, World
 

@@ -14,7 +14,12 @@ from resolvers.context import Context
 from resolvers.knowledge.lint import CHECKS, statement_of
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
-from resolvers.pages.contradictions import Claimed, Resolution, record_contradiction, resolve_contradiction
+from resolvers.pages.claims.contradictions import (
+    Claimed,
+    Resolution,
+    record_contradiction,
+    resolve_contradiction,
+)
 from resolvers.pages.lifecycle import create_page
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, cite_source

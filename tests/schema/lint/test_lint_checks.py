@@ -10,7 +10,7 @@ from resolvers.auth.owners import WikiSettings, update_wiki_settings
 from resolvers.links.targets import NamedRelation, write_relations
 from resolvers.model.drafts import PageDraft
 from resolvers.model.lookup import PageAddress
-from resolvers.pages.contradictions import Claimed, record_contradiction
+from resolvers.pages.claims.contradictions import Claimed, record_contradiction
 from resolvers.pages.lifecycle import create_page
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, cite_source

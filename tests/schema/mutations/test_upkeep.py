@@ -6,7 +6,7 @@ from db.scope import Role
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from schema.root import make_engine
-from tests.compiler.forgetting import found_in
+from tests.compiler.forgotten.forgetting import found_in
 from tests.compiler.story import compile_all, retain
 from tests.schema.asking import Recorder, ask, code
 from tests.wiki import Wiki

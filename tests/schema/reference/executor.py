@@ -20,7 +20,7 @@ from graphql import (
 
 from db.scope import Scope
 from resolvers.context import Context
-from tests.schema.reference import evidence, graph, owners, pages, search
+from tests.schema.reference import evidence, graph, links, owners, pages, search
 from tests.schema.reference.query import Query
 from tests.schema.reference.rows import Row, Rows
 from tests.schema.world import World
@@ -30,9 +30,9 @@ TYPES: Mapping[str, type[Any]] = {
     "WikiAlias": pages.OnPage,
     "WikiChange": pages.Changes,
     "WikiRevision": pages.Revisions,
-    "WikiLink": pages.Links,
-    "WikiBacklinkEdge": pages.Backlinks,
-    "WikiSpaceLink": pages.SpaceLinks,
+    "WikiLink": links.Links,
+    "WikiBacklinkEdge": links.Backlinks,
+    "WikiSpaceLink": links.SpaceLinks,
     "WikiSection": evidence.Sections,
     "WikiPromotion": evidence.Promotions,
     "WikiPassage": evidence.Passages,

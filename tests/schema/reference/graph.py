@@ -3,8 +3,9 @@
 from collections.abc import Collection
 from uuid import UUID
 
+from tests.schema.reference.links import connected
 from tests.schema.reference.lists import limited
-from tests.schema.reference.pages import HUBS, connected
+from tests.schema.reference.pages import HUBS
 from tests.schema.reference.rows import Row, Rows
 
 

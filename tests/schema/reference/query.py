@@ -9,8 +9,9 @@ from graphql import GraphQLError
 from content.names import normalise
 from resolvers.context import Context
 from tests.schema.reference.history import Histories
+from tests.schema.reference.links import connected
 from tests.schema.reference.lists import Paged, limited, sized
-from tests.schema.reference.pages import HUBS, Pages, connected
+from tests.schema.reference.pages import HUBS, Pages
 from tests.schema.reference.rows import Row, Rows
 from tests.schema.reference.search import Searches
 from tests.schema.reference.times import moment

@@ -12,7 +12,7 @@ from resolvers.auth.owners import Grant, grant
 from resolvers.context import Context
 from resolvers.model.drafts import PageDraft, SectionDraft
 from resolvers.model.lookup import PageAddress
-from resolvers.pages.claims import supersede_claim
+from resolvers.pages.claims.claims import supersede_claim
 from resolvers.pages.lifecycle import archive_page, create_page
 from resolvers.search.context_pack import BUDGET_MAX, QUERY_MAX
 from resolvers.sources.retain import retain_sources

@@ -59,10 +59,10 @@ def move(
     if as_json:
         show({"to": to.value, **done._asdict()})
     else:
-        say(f"{done.files:,} files with {done.bytes:,} bytes were moved to the {to.value} in {done.seconds:,} s.")
+        say(f"Moved {done.files:,} files ({done.bytes:,} bytes) to the {to.value} in {done.seconds:,} s.")
     if done.missing:
         some = ", ".join(done.missing[:MISSING_TOLD])
         if not as_json:
-            lacking = f"{len(done.missing):,} files are not in the folder, or were changed there"
-            print_status(f"cairn: {lacking}: {some}. Restore them.")
+            lacking = f"{len(done.missing):,} files are missing from the folder or were changed there"
+            print_status(f"cairn: {lacking}: {some}. Restore them from a backup.")
         raise typer.Exit(1)

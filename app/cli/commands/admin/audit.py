@@ -165,4 +165,4 @@ def disconnect(
     if as_json:
         show({"id": program_id, "disconnected": True})
     else:
-        say(f"The program {program_id} gets no more tokens.")
+        say(f"Disconnected the program {program_id}.")

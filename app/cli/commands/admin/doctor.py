@@ -22,11 +22,9 @@ def doctor(as_json: AsJson = False) -> None:
     if as_json:
         show([{"check": one.check, "state": one.state, "message": one.message, "action": one.action} for one in found])
     else:
-        table(
-            ["check", "state", "what", "what to do"], [(one.check, one.state, one.message, one.action) for one in found]
-        )
+        table(["check", "state", "result", "fix"], [(one.check, one.state, one.message, one.action) for one in found])
     bad = sum(one.state is not State.OK for one in found)
     if not as_json:
-        say(f"{bad} of {len(found)} checks found something." if bad else f"{len(found)} checks, and all is well.")
+        say(f"{bad} of {len(found)} checks found a problem." if bad else f"All {len(found)} checks passed.")
     if any(one.state is State.FAILED for one in found):
         raise typer.Exit(1)

@@ -58,7 +58,9 @@ def enable(as_json: AsJson = False) -> None:
     if as_json:
         show(done)
     else:
-        say(f"Vectors of {done['model']} are wanted in {done['wikis']} wikis. They are made by: cairn worker")
+        say(
+            f"Enabled embeddings by {done['model']} in {done['wikis']} wikis. Start a worker to make them: cairn worker"
+        )
 
 
 @app.command("status", epilog="Example: cairn embeddings status --tenant acme --owner mara")
@@ -92,9 +94,9 @@ def status(tenant: Tenant, owner: Owner, as_json: AsJson = False) -> None:
         show(done)
         return
     say(f"{done['embeddedPages']:,} of {done['pages']:,} pages have a vector of {done['model']}.")
-    say(f"{done['embeddedPassages']:,} of {done['passages']:,} passages have one.")
+    say(f"{done['embeddedPassages']:,} of {done['passages']:,} passages have a vector of {done['model']}.")
     if not done["enabled"]:
-        say("There is no index for them yet. Run: cairn embeddings enable")
+        say("The vectors have no index yet. Run: cairn embeddings enable")
 
 
 @app.command("disable", epilog="Example: cairn embeddings disable")
@@ -112,4 +114,4 @@ def disable(as_json: AsJson = False) -> None:
     if as_json:
         show({"enabled": False})
     else:
-        say("All vectors are dropped. Unset CAIRN_EMBEDDING_URL, or workers make them again.")
+        say("Deleted all vectors. Unset CAIRN_EMBEDDING_URL as well, or workers make them again.")

@@ -51,7 +51,7 @@ def add(
     if as_json:
         show({"owner": owner, "grantee": grantee, "role": role})
     else:
-        say(f"{grantee} is {role} of {owner}'s wiki now.")
+        say(f"{grantee} now has the role {role} in {owner}'s wiki.")
 
 
 @app.command("list", epilog="Example: cairn grants list --tenant acme --owner team")
@@ -104,7 +104,7 @@ def remove(tenant: Tenant, owner: Owner, grantee: Grantee, as_json: AsJson = Fal
     if as_json:
         show({"owner": owner, "grantee": grantee, "removed": removed})
     else:
-        say(f"{grantee} has no grant in {owner}'s wiki {'any more' if removed else 'and had none'}.")
+        say(f"{'Removed the grant' if removed else 'There is no grant'} of {grantee} in {owner}'s wiki.")
 
 
 async def parties(database: "Database", tenant: str, owner: str, grantee: str) -> "tuple[UUID, UUID, UUID]":

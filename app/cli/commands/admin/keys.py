@@ -158,7 +158,9 @@ def create(
         show({"id": issued.id, "key": issued.key, "expiresAt": expires_at})
     else:
         say(issued.key)
-        print_status(f"Keep it: nobody can show it again. To end it: cairn keys revoke {issued.id} --tenant {tenant}")
+        print_status(
+            f"Save the key now: it is not shown again. To revoke it: cairn keys revoke {issued.id} --tenant {tenant}"
+        )
 
 
 @app.command("list", epilog="Example: cairn keys list --tenant acme --json")
@@ -245,7 +247,7 @@ def rotate(
         show({"id": issued.id, "key": issued.key, "formerUntil": issued.former_until})
     else:
         say(issued.key)
-        print_status(f"The former secret is accepted until {issued.former_until:%Y-%m-%d %H:%M} UTC.")
+        print_status(f"The previous secret is accepted until {issued.former_until:%Y-%m-%d %H:%M} UTC.")
 
 
 @app.command("revoke", epilog="Example: cairn keys revoke 0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f --tenant acme")
@@ -267,7 +269,7 @@ def revoke(
     if as_json:
         show({"id": key_id, "revoked": True})
     else:
-        say(f"The key {key_id} opens nothing any more.")
+        say(f"Revoked the key {key_id}.")
 
 
 def add_to(parent: typer.Typer) -> None:

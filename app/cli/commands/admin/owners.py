@@ -52,7 +52,7 @@ def create(
     if as_json:
         show(owner_to_dict(owner))
     else:
-        say(f"Made the {owner.kind} {owner.slug}. Next: cairn import PATH --tenant {tenant} --owner {owner.slug}")
+        say(f"Created the {owner.kind} {owner.slug}. Next: cairn import PATH --tenant {tenant} --owner {owner.slug}")
 
 
 @app.command("list", epilog="Example: cairn owners list --tenant acme --json")
@@ -101,9 +101,9 @@ def language(
     if as_json:
         show(owner_to_dict(owner))
     else:
-        say(f"{owner.slug}'s wiki is in {owner.language} now.")
+        say(f"The language of {owner.slug}'s wiki is now {owner.language}.")
         if not reindex:
-            say(f"For search to take its pages so, run: cairn reindex --tenant {tenant} --owner {owner.slug}")
+            say(f"To index its pages in this language, run: cairn reindex --tenant {tenant} --owner {owner.slug}")
 
 
 @app.command("boost", epilog="Example: cairn owners boost team 1.2 --tenant acme")
@@ -127,7 +127,7 @@ def boost(
     if as_json:
         show(owner_to_dict(owner))
     else:
-        say(f"The scores of {owner.slug}'s pages are multiplied by {owner.score_boost:g} now.")
+        say(f"The scores of {owner.slug}'s pages are now multiplied by {owner.score_boost:g}.")
 
 
 @app.command("synthesis", epilog="Example: cairn owners synthesis mara 5 --tenant acme")
@@ -275,7 +275,10 @@ def ceilings(
         show(owner_to_dict(owner))
     else:
         one = owner.settings
-        say(f"In the wiki of {owner.slug} readers see up to {one.reader_ceiling}, members up to {one.member_ceiling}.")
+        say(
+            f"In the wiki of {owner.slug}, readers can read up to {one.reader_ceiling} and members up to "
+            f"{one.member_ceiling}."
+        )
 
 
 class Threshold(StrEnum):
@@ -307,7 +310,10 @@ def decisions(
     if as_json:
         show(owner_to_dict(owner))
     else:
-        say(f"Decisions of {owner.slug} get a page from the significance {owner.settings.decision_threshold} on.")
+        say(
+            f"Decisions of {owner.slug} get a page if their significance is "
+            f"{owner.settings.decision_threshold} or higher."
+        )
 
 
 def owner_to_dict(owner: "Owner") -> dict[str, Any]:

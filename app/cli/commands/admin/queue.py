@@ -44,7 +44,7 @@ def list_all(
 ) -> None:
     """List jobs, newest first."""
     if owner and not tenant:
-        raise typer.BadParameter("an owner needs its tenant: add --tenant SLUG")
+        raise typer.BadParameter("an owner needs a tenant: add --tenant SLUG")
     if wrong := set(status or ()).difference(STATUSES):
         raise typer.BadParameter(f"there is no status {', '.join(sorted(wrong))}: choose from {', '.join(STATUSES)}")
     from resolvers.jobs.queue import list_jobs
@@ -71,7 +71,7 @@ def retry(job: JobId, tenant: Tenant, owner: Owner, as_json: AsJson = False) -> 
     from resolvers.jobs import queue
 
     told = change_job(job, tenant, owner, queue.retry)
-    show({"id": told}) if as_json else say(f"The job {told} is run by: cairn worker")
+    show({"id": told}) if as_json else say(f"Queued the job {told} again. Start a worker to run it: cairn worker")
 
 
 @app.command("cancel", epilog="Example: cairn jobs cancel 0199… --tenant acme --owner mara")
@@ -83,7 +83,7 @@ def cancel(job: JobId, tenant: Tenant, owner: Owner, as_json: AsJson = False) ->
     if as_json:
         show({"id": job, "cancelled": done})
     else:
-        say(f"Cancelled the job {job}." if done else f"The job {job} was over already.")
+        say(f"Cancelled the job {job}." if done else f"The job {job} had already finished.")
 
 
 def change_job(job: str, tenant: str, owner: str, change: "Callable[[Database, Scope, UUID], Awaitable[T]]") -> "T":
@@ -98,7 +98,7 @@ def change_job(job: str, tenant: str, owner: str, change: "Callable[[Database, S
         try:
             job_id = UUID(job)
         except ValueError:
-            raise NotFound(f"{job[:80]} is no id of a job. See which there are with: cairn jobs list") from None
+            raise NotFound(f"{job[:80]} is not the id of a job. List jobs with: cairn jobs list") from None
         return await change(database, (await find_wiki(database, tenant, owner)).scope(Role.ADMIN), job_id)
 
     return session(work)

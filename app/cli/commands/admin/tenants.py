@@ -33,7 +33,7 @@ def create(
     if as_json:
         show(tenant_to_dict(tenant))
     else:
-        say(f"Made the tenant {tenant.slug}. Next: cairn owners create SLUG --tenant {tenant.slug} --kind user")
+        say(f"Created the tenant {tenant.slug}. Next: cairn owners create SLUG --tenant {tenant.slug} --kind user")
 
 
 @app.command("list", epilog="Example: cairn tenants list --json")
@@ -67,7 +67,7 @@ def compile_what_comes(
         await set_compiling(database, tenant.id, on)
 
     session(work)
-    say(f"What {slug} retains is compiled {'by itself' if on else 'when an admin asks'}.")
+    say(f"New sources of {slug} are compiled {'automatically' if on else 'only when an admin asks for it'}.")
 
 
 def tenant_to_dict(tenant: "Tenant") -> dict[str, Any]:

@@ -90,7 +90,8 @@ def create(
     else:
         say(issued.secret)
         print_status(
-            f"Keep it: nobody can show it again. Try it with: cairn webhooks test {issued.id} --tenant {tenant}"
+            "Save the secret now: it is not shown again. To send a test event: cairn webhooks test "
+            f"{issued.id} --tenant {tenant}"
         )
 
 
@@ -161,7 +162,7 @@ def delete(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> No
     if as_json:
         show({"id": webhook_id, "deleted": True})
     else:
-        say(f"The webhook {webhook_id} is told nothing any more.")
+        say(f"Deleted the webhook {webhook_id}.")
 
 
 @app.command("rotate", epilog="Example: cairn webhooks rotate 0199f0c2-… --tenant acme --overlap 2d")
@@ -190,7 +191,7 @@ def rotate(
         show({"id": issued.id, "secret": issued.secret, "formerUntil": issued.former_until})
     else:
         say(issued.secret)
-        print_status(f"The former secret signs as well until {issued.former_until:%Y-%m-%d %H:%M} UTC.")
+        print_status(f"The previous secret also signs deliveries until {issued.former_until:%Y-%m-%d %H:%M} UTC.")
 
 
 @app.command("deliveries", epilog="Example: cairn webhooks deliveries 0199f0c2-… --tenant acme --status dead")
@@ -248,7 +249,7 @@ def redeliver(
     if as_json:
         show({"id": webhook_id, "redelivered": number})
     else:
-        say(f"{number:,} {'delivery is' if number == 1 else 'deliveries are'} sent again.")
+        say(f"Queued {number:,} {'delivery' if number == 1 else 'deliveries'} to be sent again.")
 
 
 @app.command("test", epilog="Example: cairn webhooks test 0199f0c2-… --tenant acme")
@@ -269,7 +270,7 @@ def try_out(webhook_id: WebhookId, tenant: Tenant, as_json: AsJson = False) -> N
     try:
         status = session(work)
     except NotSent as error:
-        raise Unavailable(f"It was not delivered: {error.reason}.") from None
+        raise Unavailable(f"The test event was not delivered: {error.reason}.") from None
     if as_json:
         show({"id": webhook_id, "responseStatus": status})
     else:

@@ -93,15 +93,24 @@ def create(
     if as_json:
         show(manifest_to_dict(dest, manifest) | {"tokenSecret": kept is not None})
     elif wal is not None:
-        say(f"The files are in {dest}, and the log goes into {wal}. Back: cairn restore {dest} --wal {wal} --replace")
+        say(
+            f"Copied the files to {dest}. The log is archived in {wal}. To restore: cairn restore {dest} "
+            f"--wal {wal} --replace"
+        )
     else:
-        say(f"{manifest.rows:,} rows of {len(manifest.tables)} tables are in {dest}. Next: cairn backup verify {dest}")
+        say(
+            f"Backed up {manifest.rows:,} rows of {len(manifest.tables)} tables to {dest}. Next: cairn "
+            f"backup verify {dest}"
+        )
     if not as_json and (missing := missing_of(dest)):
-        say(f"{missing} files are missing from the folder of attachments, and so from the backup: cairn doctor")
+        say(
+            f"{missing} files are missing from the folder of attachments and from the backup. List them "
+            "with: cairn doctor"
+        )
     if not as_json and wal is not None and settings.attachments_dir is not None:
-        say("With --wal the folder of attachments is not copied. Back it up after each backup, and as often.")
+        say("With --wal the folder of attachments is not copied. Back it up after each backup.")
     if not as_json and settings.jwt_secret is not None:
-        say("CAIRN_JWT_SECRET is a setting: keep it with the backup.")
+        say("CAIRN_JWT_SECRET is not in the backup. Store it beside the backup.")
 
 
 def missing_of(dest: Path) -> int:
@@ -160,16 +169,16 @@ def verify(src: Source, wal: Wal = None, as_json: AsJson = False) -> None:
         )
     else:
         if wal:
-            say(f"{found.rows:,} rows of {found.tables} tables can be read. The log leads up to {found.until}.")
+            say(f"{found.rows:,} rows of {found.tables} tables can be read. The log ends at {found.until}.")
         else:
             say(f"{found.tables} tables with {found.rows:,} rows were restored; {len(found.broken_tables)} differ.")
-            say(f"{found.questions} searches were asked again; {len(found.broken_questions)} are answered otherwise.")
+            say(f"{found.questions} searches were repeated; {len(found.broken_questions)} have other results.")
         for name in (*found.broken_tables, *(one["text"] for one in found.broken_questions)):
-            say(f"not as it was: {name}")
+            say(f"different: {name}")
         for what in found.missing:
             say(f"not restored: {what}")
         for segment in found.lacking:
-            say(f"the log lacks {segment}: what was logged afterwards cannot be read")
+            say(f"missing from the log: {segment}. Later changes cannot be restored.")
     if not found.is_whole:
         raise typer.Exit(1)
 
@@ -201,7 +210,8 @@ def restore(
 
     if until is not None and wal is None:
         raise typer.BadParameter(
-            "needs --wal, because a log alone knows other moments than its own", param_hint="--until"
+            "needs --wal: without a log, a backup can only restore the moment at which it was made",
+            param_hint="--until",
         )
 
     archive = Archive(src.expanduser())
@@ -231,11 +241,11 @@ def restore(
         show(manifest_to_dict(src, archive.manifest) | {"tokenSecret": is_kept, "missing": missing})
         return
     if wal is not None:
-        say(f"The server is as it was at {until or 'the end of the log'}. Next: cairn migrate")
+        say(f"Restored the server to {until or 'the end of the log'}. Next: cairn migrate")
         if not goes_on:
-            say("It does not go on with the log. To keep one: cairn backup DEST --wal DIR")
+            say("It no longer archives its log. To archive it again: cairn backup DEST --wal DIR")
     else:
-        say(f"{archive.manifest.rows:,} rows of {len(archive.manifest.tables)} tables are restored.")
+        say(f"Restored {archive.manifest.rows:,} rows of {len(archive.manifest.tables)} tables.")
     for what in missing:
         say(f"not restored: {what}")
 
@@ -251,7 +261,7 @@ def restore_files(settings: "Settings", archive: "Archive", wal: Path, until: st
     if settings.database_url is not None:
         raise not_embedded()
     if archive.manifest.kind != "files":
-        raise ArchiveRefused(f"{archive.folder} was made without --wal: restore it without.")
+        raise ArchiveRefused(f"{archive.folder} was made without --wal. Restore it without --wal.")
     server = EmbeddedServer(settings.data_dir, print_status)
     if server.exists() and not replace:
         raise ArchiveRefused(f"{server.cluster} exists. Use --replace to overwrite its data.")
@@ -269,8 +279,8 @@ def check_secret(settings: "Settings", secret: bytes | None, *, replace: bool) -
     path = settings.data_dir.expanduser() / SECRET
     if secret is not None and not replace and path.exists() and path.read_bytes() != secret:
         raise ArchiveRefused(
-            f"{path} is another secret than that of the backup. Use --replace to overwrite it:"
-            " tokens that it signed are refused then."
+            f"{path} has another secret than the backup. Use --replace to overwrite it. Tokens"
+            " that it signed are then refused."
         )
 
 

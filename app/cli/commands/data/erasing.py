@@ -214,4 +214,4 @@ def print_erased(erased: "Erased", dry_run: bool, as_json: bool) -> None:
     if erased.counts:
         table(["table", "rows"], sorted(erased.counts.items()))
     rows = f"{erased.rows:,} rows"
-    say(f"{rows} would be erased. To erase them, give --yes." if dry_run else f"{rows} are erased.")
+    say(f"{rows} would be erased. To erase them, give --yes." if dry_run else f"Erased {rows}.")

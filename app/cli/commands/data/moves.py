@@ -48,8 +48,8 @@ def export_one(
     if as_json:
         show(manifest_to_dict(dest, manifest) | {"tenant": manifest.tenant})
     else:
-        say(f"{manifest.rows:,} rows of {len(manifest.tables)} tables are in {dest}.")
-        say(f"Next, where it is to be: cairn tenants import {dest}")
+        say(f"Exported {manifest.rows:,} rows of {len(manifest.tables)} tables to {dest}.")
+        say(f"Next, at the destination: cairn tenants import {dest}")
 
 
 @app.command("import", epilog="Example: cairn tenants import ~/acme; cairn tenants import ~/acme --replace")
@@ -89,9 +89,9 @@ def print_imported(imported: "Imported", as_json: bool, **more: Any) -> None:
     if as_json:
         show({**imported._asdict(), **more})
     elif imported.is_new:
-        say(f"{imported.slug} is there: {imported.rows:,} rows of {imported.tables} tables, each as it was exported.")
+        say(f"Imported {imported.slug}: {imported.rows:,} rows of {imported.tables} tables.")
     else:
-        say(f"{imported.slug} was there already: {imported.rows:,} rows of {imported.tables} tables.")
+        say(f"{imported.slug} is already imported: {imported.rows:,} rows of {imported.tables} tables.")
 
 
 @app.command(
@@ -157,7 +157,7 @@ def transfer(
     print_imported(imported, as_json, changed=changed)
     if changed:
         if not as_json:
-            say(f"It was written meanwhile: {', '.join(changed)}. Stop its writers, and run this with --replace.")
+            say(f"These tables changed meanwhile: {', '.join(changed)}. Stop all writers and run this with --replace.")
         raise typer.Exit(1)
     if not as_json:
-        say(f"Let clients go there, then erase it here: cairn tenants erase {slug}")
+        say(f"Point clients to the destination, then erase the tenant here: cairn tenants erase {slug}")

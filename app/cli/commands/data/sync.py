@@ -53,7 +53,7 @@ def sync(
     from ...session import session
 
     if push and pull:
-        raise typer.BadParameter("give --push or --pull, or none of them for both ways")
+        raise typer.BadParameter("give --push or --pull, or neither to sync both ways")
     if watch and dry_run:
         raise typer.BadParameter("--dry-run cannot be combined with --watch")
     direction = Direction.PUSH if push else Direction.PULL if pull else Direction.BOTH
@@ -152,7 +152,7 @@ async def follow(
         tell_left(result)
 
     await asyncio.to_thread(root.mkdir, parents=True, exist_ok=True)
-    print_status(f"Syncing {root} with the wiki of {wiki.owner.slug}. Ctrl-C ends it.")
+    print_status(f"Syncing {root} with the wiki of {wiki.owner.slug}. Press Ctrl-C to stop.")
     listening = asyncio.create_task(listener.run())
     try:
         await keep_in_step(str(root), changes, sync_now)
@@ -176,7 +176,7 @@ def telling() -> "Callable[[SyncResult], None]":
     return tell_left
 
 
-RESOLVE = "bring what you want of it into the file beside, and delete this one"
+RESOLVE = "copy what you want to keep into the file beside it, then delete this one"
 
 
 def write_event(event: dict[str, Any]) -> None:
@@ -204,14 +204,17 @@ def say_result(result: "SyncResult", dry_run: bool) -> None:
         say(line(event.action, event.path, event.detail))
     if not result.events:
         is_same = not (result.left or result.waiting or result.proposed)
-        say("Both sides are the same." if is_same else "There was nothing to do.")
+        say("The folder and the wiki are in sync." if is_same else "There are no changes to make.")
     elif dry_run:
-        say("Nothing was written: leave out --dry-run to do it.")
+        say("Nothing was written. To make these changes, leave out --dry-run.")
     if result.waiting:
-        say(f"{result.waiting} wait for a sync in the other direction.")
+        say(f"{result.waiting} changes need a sync in the other direction.")
     for path in result.conflicts:
         say(f"{path}: {RESOLVE}.")
     if count := len(result.proposed):
-        say(f"{count} edit{'s' * (count != 1)} wait{'s' * (count == 1)} for a reviewer. See: cairn wiki proposals")
+        say(
+            f"{count} edit{'s' * (count != 1)} wait{'s' * (count == 1)} for review. List them with: cairn "
+            "wiki proposals"
+        )
     if result.left:
-        table(["file", "code", "what to fix"], result.left)
+        table(["file", "code", "error"], result.left)

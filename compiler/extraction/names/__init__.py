@@ -1,0 +1,1 @@
+"""Names in sources: by capitals, scripts, marks and counts, and those that mean the same."""

@@ -1,0 +1,363 @@
+"""Names by their capitals, in the scripts that have them."""
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from typing import NamedTuple
+
+from ..texts.language import DATES, EVERYWHERE, stops_of, word_set
+from ..texts.text import WORD
+from .german_nouns import KIN, NO_ARTICLE, is_bare, is_particle, is_sure, is_whole
+
+WITH = word_set(
+    """
+    with met told asked called and thanked mit und avec et com con y e hugged invited visited trifft traf für
+    bei von para pour chez à ao
+    """
+)
+TOLD = word_set(
+    """
+    says said thinks thought told asked asks met sent brought came cried laughed wants wanted works worked
+    writes wrote lives lived knows found made cooked sang played baked plays sings helped showed paid remembered
+    recommends prefers sagt sagte meint meinte fragt fragte brachte kam will wohnt arbeitet kocht kochte spielt
+    lacht lachte erzählt erzählte schreibt schrieb dit disait pense pensait veut travaille habite demande
+    demandait raconte raconta chante préfère disse diz acha achou quer trabalha mora perguntou contou trouxe
+    veio cozinhou mostrou ligou riu prefere dice dijo piensa quiere trabaja vive preguntó trajo dice cree hat
+    ist war a est
+    mailed emailed phoned texted visits suggests suggested proposes proposed insists insisted promised promises reminded
+    reminds complained complains hopes hoped agrees disagrees noticed wonders worries borrowed lent offered volunteered
+    apologised apologized calibrated measured ordered presented repaired cleaned joined
+    """
+)
+BEING = word_set(
+    """
+    ate drank drove fell felt flew forgot grew heard held hid kept led left let lit meant put ran read rode rose
+    sat saw set shook shut slept sold spoke spent stood swam taught threw understood woke wore won broke bought
+    built caught chose cut dug drew wants needs likes thinks loves hates sleeps kam ging fand sah rief schlief
+    blieb trug lief trank bekam wurde muss kann soll möchte isst liest fährt garde veut peut doit prend vient
+    sait is was has had are were will can does did isn't wasn't knew took gave lost moved serves opened closed
+    hosts runs opens closes stays offers sells é foi tem vai fica abriu fechou estava est a était reste ouvre
+    ferme hat war wird ist öffnet schließt liegt bleibt gab es fue tiene está è era erano ha hanno
+    """
+)
+COMPANY = frozenset(
+    {("and", "I"), ("and", "me"), ("und", "ich"), ("et", "moi"), ("e", "eu"), ("y", "yo"), ("ed", "io"), ("e", "io")}
+)
+NOT_TELLING = word_set("hat ist war a est came will made found worked works")  # things do these, too
+# What somebody did, before the name of whom or what: `Called Priya`, `Croisé Madame Perrin`, `Encontrei a Inês`.
+DONE = re.compile(r"^(?:\w{4,}ed|\w{5,}[éi]|\w{3,}(?:ei|ámos|emos|imos))$")
+ACTED = {
+    "en": re.compile("..ed$"),
+    "de": re.compile("(?:..te|...[^e]t)$"),
+    "fr": re.compile("^(?:[mnlst]['’].|(?:se|me|nous|ne|y)$)|...(?:ait|era|ça)$"),
+    "pt": re.compile("..(?:ou|eu|iu|ava)$"),
+    "es": re.compile("..(?:ó|aba|ía)$"),
+    "it": re.compile("..(?:ò|ava|eva)$"),
+}
+
+
+def is_action(following: str, language: str) -> bool:
+    """Return whether this word behind a name says what somebody or something does or is."""
+    if (following, language) == ("a", "en"):
+        return False
+    return (
+        following in TOLD or following in BEING or (language in ACTED and ACTED[language].search(following) is not None)
+    )
+
+
+def is_told(previous: str, following: str) -> bool:
+    return (following in TOLD and following not in NOT_TELLING) or previous in WITH or previous in KIN
+
+
+def is_company(words: Sequence[str], last: int) -> bool:
+    """Return whether it is `Theo and I` or `Jonas und ich`: only a person does something together with the writer."""
+    return last + 1 < len(words) and (words[last].lower(), words[last + 1]) in COMPANY
+
+
+# Before a label in the imperative. What journals say too (choose, open) is left out.
+PRESS = word_set(
+    """
+    click tap press select toggle enable disable uncheck
+    klicke klicken klickst wähle wählen tippe tippen drücke drücken aktiviere aktivieren deaktiviere deaktivieren
+    cliquez cliquer sélectionnez sélectionner appuyez choisissez cochez décochez activez désactivez saisissez
+    clique selecione toque pulsa pulse selecciona seleccione clic
+    """
+)
+# With these a sentence of instructions begins, and no name does.
+IMPERATIVES = word_set(
+    """
+    add allow apply build change check close configure connect copy create define delete disable download drag edit
+    ensure export follow import install keep launch leave make manage open paste publish remove rename restart restore
+    return review save search send share show sort start stop switch sync test turn type update upload verify view wait
+    öffne öffnen schließe erstelle erstellen füge lösche ändere ouvrez créez ajoutez supprimez abre crie adicione
+    """
+)
+BETWEEN = word_set("on the in auf sie dann die den das in im unter sur le la les l' dans en em no na o a el then")
+REACH = 2  # words between
+BEFORE_MONTHS = word_set("in on since until till by for last next early late mid this of from im bis seit ab")
+GIVEN = word_set("jan jun may april june august mai")  # names of people that are those of months, too
+
+
+def is_label(words: Sequence[str], first: int) -> bool:
+    """Return whether the name that begins with this word is something to press."""
+    for at in range(first - 1, max(-1, first - 2 - REACH), -1):
+        word = words[at].lower()
+        if word in PRESS:
+            return True
+        if word not in BETWEEN:
+            return False
+    return False
+
+
+WORDS_MAX = 6
+RUNS_MAX = 60  # names of one sentence: more are a list, and lists are cut
+ARTICLES = frozenset({"the", "our", "my"})
+PARTICLES = word_set("de do da dos das del della di du des van von der den of la le al el y e tot")
+HONORIFICS = word_set(
+    """
+    dr mr mrs ms st sr sra dra prof mme mlle hr fr frau herr herrn chef dona dom tia tio tante onkel madame
+    monsieur docteur doctor professor professeur professora doutor doutora señora señor senhor senhora oncle
+    aunt uncle grandma grandpa maître mestre padre sœur schwester bruder doktor coach trainer trainerin captain pastor
+    rabbi nurse judge oma opa m don doña tío tía abuela abuelo avó avô vovó vovô maestro maestra signor signora sig zio
+    zia nonna nonno mamie papi rektor rektorin direktor direktorin bürgermeister bürgermeisterin pfarrer pfarrerin
+    professorin doktorin director directora directeur directrice diretor diretora direttore direttrice profesor
+    profesora doctora dottor dottore dottoressa professore professoressa
+    """
+)
+# The first word of names of places and churches. `São` is a verb, too, and `St` a title.
+LED = word_set("La Los Las El Le Les Il Lo")  # with a capital inside of a sentence they belong to the name behind
+SAINTLY = word_set("são santo santa san saint sainte sankt sint st")
+OPENERS = frozenset('“"«»¿¡([:–—•-*>\ue001/→|„‚')
+ELIDED = re.compile(r"(?:[ldjnstmc]|qu)['’](?=\w)", re.IGNORECASE)
+CODE = re.compile(r"[a-z]{1,2}[A-Z][A-Za-z]*-?\d+[A-Za-z]?$")  # `pRK-15`; not `pH`, `kWh` and `iPhone`
+WORD_OR_GAP = re.compile(f"({WORD.pattern})")
+
+
+class CapitalRun(NamedTuple):
+    """A name by its capitals. `opens` a sentence: then the capital of its first word says nothing."""
+
+    name: str
+    opens: bool
+    is_person: bool
+    is_sure: bool
+    is_bare: bool
+    """German: a noun without its article, which may be a name."""
+    acts: bool
+    """A verb follows that says what somebody or something does or is."""
+
+
+class Parts(NamedTuple):
+    """A sentence's words, and what stands before each of them and behind the last."""
+
+    words: list[str]
+    gaps: list[str]
+
+
+def runs(sentence: str, language: str) -> Iterator[CapitalRun]:
+    """Yield the names of a sentence, left to right. `Austin, Texas` is two."""
+    if sentence[1:].islower() and not _may_open(sentence, language):
+        return
+    parts = _parts(sentence)
+    words = parts.words
+    if language != "de" and _is_heading(parts):
+        return
+    index = found = 0
+    while index < len(words) and found < RUNS_MAX:
+        if not words[index][0].isupper() and not CODE.match(words[index]):
+            index += 1
+            continue
+        end = _end(parts, index, language)
+        run = _run(parts, index, end, language)
+        if run:
+            found += 1
+            yield run
+        index = end
+
+
+def _may_open(sentence: str, language: str) -> bool:
+    """Return whether the first word may be a name: most sentences have no other capital, and begin with a stop word."""
+    first = WORD.match(sentence) if sentence[:1].isupper() else None
+    return first is not None and _bare(first[0]) not in stops_of(language)
+
+
+def _parts(sentence: str) -> Parts:
+    """Split a sentence into words. An elided article or preposition belongs to no word: `l'Île` is `Île`."""
+    parts = WORD_OR_GAP.split(sentence)
+    gaps, words = parts[::2], parts[1::2]
+    if "'" in sentence or "’" in sentence:
+        for index, word in enumerate(words):
+            if len(word) > 2 and (elided := ELIDED.match(word)):
+                gaps[index] += elided[0]
+                words[index] = word[elided.end() :]
+    return Parts(words, gaps)
+
+
+def _is_heading(parts: Parts) -> bool:
+    """Return whether all words have capitals, as in a heading: then these say nothing about any of them.
+
+    In a list of names with commas between them they do.
+    """
+    long = [word for word in parts.words if len(word) > 3]
+    return len(long) >= 5 and all(word[0].isupper() for word in long) and not _is_list(parts)
+
+
+def _is_list(parts: Parts) -> bool:
+    """Return whether commas part the words into pieces of three at most: `Present: Ola Berg, Marcus Finch, Mira`."""
+    commas = sum(gap.startswith((",", "，", "、")) for gap in parts.gaps)
+    return commas > 1 and len(parts.words) <= 3 * (commas + 1) + 1
+
+
+def _end(parts: Parts, start: int, language: str) -> int:
+    """Return the index after the name's last word: capitals, small particles between them, a number behind."""
+    words = parts.words
+    end = start + 1
+    while end < len(words) and _length(words[start:end]) < WORDS_MAX and not is_whole(words[end - 1]):
+        ahead = end
+        while ahead < min(end + 2, len(words)) and words[ahead] in PARTICLES and _joined(parts, ahead):
+            ahead += 1
+        if words[end] == "of" and words[end - 1].isupper() and len(words[end - 1]) > 1:
+            break  # `the README of Linkfold`
+        if ahead > end and language == "de" and not is_particle(words[start:end], words[end], words[ahead:]):
+            break
+        if ahead >= len(words) or not _joined(parts, ahead):
+            break
+        word = words[ahead]
+        if word[0].isupper():
+            end = ahead + 1
+        elif ahead == end and word.isdigit() and len(word) <= 4 and not _is_counted(parts, ahead):
+            return end + 1
+        else:
+            break
+    return end
+
+
+def _length(words: Sequence[str]) -> int:
+    """Return how many words of a name count: not the small ones."""
+    return len(words) - sum(word in PARTICLES for word in words)
+
+
+def _is_counted(parts: Parts, at: int) -> bool:
+    """Return whether a number belongs to what follows: an hour or a day, `Otto 4. Mai`."""
+    after = parts.gaps[at + 1][:1]
+    return after == ":" or (after == "." and at + 1 < len(parts.words))
+
+
+def _joined(parts: Parts, index: int) -> bool:
+    """Return whether only spaces stand before this word; after `Dr` and its like a full stop may, too."""
+    gap = parts.gaps[index]
+    return gap.isspace() or (gap.strip() == "." and parts.words[index - 1].lower() in HONORIFICS)
+
+
+def _run(parts: Parts, start: int, end: int, language: str) -> CapitalRun | None:
+    words, gaps = parts
+    before = gaps[start].rstrip()
+    opens = before[-1] in OPENERS if before else start == 0
+    first, last = start, end
+    stops = stops_of(language)
+    while first < last and _is_small(words[first], stops) and not _is_kept(words, first, last):
+        first, opens = first + 1, False
+    if first == last:
+        return None
+    if last - first > 1:
+        first, last, opens = _shortened(words, first, last, opens=opens, language=language)
+    if first == last or words[first].isdigit() or is_label(words, first):
+        return None
+    name = _possessed(_between(parts, first, last))
+    return _told(name, parts, first, last, opens=opens, language=language) if _can_be_name(name) else None
+
+
+def _is_kept(words: list[str], first: int, last: int) -> bool:
+    if last - first > 1 and (words[first].lower() in SAINTLY | HONORIFICS or (first and words[first] in LED)):
+        return True
+    return _is_kept_day(words, first, last) or _is_given(words, first, last)
+
+
+def _is_kept_day(words: list[str], first: int, last: int) -> bool:
+    """Return whether a name may begin with this day: `the Tuesday Circle`, but not `on Tuesday Mara`."""
+    return first + 1 < last and first > 0 and words[first].lower() in DATES and words[first - 1].lower() in ARTICLES
+
+
+def _is_given(words: list[str], first: int, last: int) -> bool:
+    """Return whether a month is somebody's first name: `Jun Takeda`, but not `in May Mara`."""
+    if words[first].lower() not in GIVEN or last - first != 2 or _bare(words[first + 1]) in EVERYWHERE:
+        return False
+    before = words[first - 1].lower() if first else ""
+    return before not in BEFORE_MONTHS and (bool(before) or words[first].lower() != "may")
+
+
+def _is_small(word: str, stops: Set[str]) -> bool:
+    """Return whether no name begins with this word."""
+    return word.lower() in PARTICLES or _bare(word) in stops or word.isdigit()
+
+
+def _shortened(words: list[str], first: int, last: int, *, opens: bool, language: str) -> tuple[int, int, bool]:
+    """Trim what only stands beside a name of several words: what somebody did, days, stop words, German nouns."""
+    honorific = next((at for at in range(first + 1, last - 1) if words[at].lower() in HONORIFICS), None)
+    if opens and (honorific or (language != "de" and DONE.search(words[first]))):
+        first, opens = honorific or first + 1, False
+        while first < last - 1 and words[first] in PARTICLES:
+            first += 1
+    stops = stops_of(language)
+    if words[last - 2].endswith(("'s", "’s")):  # `The Cartographer's Winter`
+        return first, last, opens
+    while first < last and _bare(words[last - 1]) in DATES:
+        last -= 1
+    while first < last and _bare(words[last - 1]) in stops and not words[last - 1].isupper():
+        last -= 1
+    if language == "de":
+        while last - first > 1 and words[last - 1].lower() in NO_ARTICLE:
+            last -= 1
+        if last - first > 1 and words[first].lower() in KIN:
+            first, opens = first + 1, False
+    return first, last, opens
+
+
+def _between(parts: Parts, first: int, last: int) -> str:
+    """Return the words from `first` to before `last` as they are written."""
+    if last - first == 1:
+        return parts.words[first]
+    rest = (f"{parts.gaps[at]}{parts.words[at]}" for at in range(first + 1, last))
+    return parts.words[first] + "".join(rest)
+
+
+def _can_be_name(name: str) -> bool:
+    return len(name) > 2 or (len(name) == 2 and name.isalpha())
+
+
+def _told(name: str, parts: Parts, first: int, last: int, *, opens: bool, language: str) -> CapitalRun:
+    """Return a name with what the words around it say about it."""
+    words = parts.words
+    count = name.count(" ") + 1
+    if count <= 3 and is_company(words, last):
+        return CapitalRun(name, False, True, True, False, True)
+    previous = words[first - 1].lower() if first else ""
+    following = words[last].lower() if last < len(words) else ""
+    is_person = count <= 3 and (is_told(previous, following) or _has_title(name))
+    is_german = language == "de"
+    return CapitalRun(
+        name,
+        opens,
+        is_person,
+        not is_german or is_sure(name, previous, opens=opens),
+        is_german and is_bare(name, opens=opens),
+        is_action(following, language),
+    )
+
+
+def _has_title(name: str) -> bool:
+    """Return whether the name begins with a title, like `Dr. Alvarez`."""
+    return name.split(None, 1)[0].lower().rstrip(".") in HONORIFICS
+
+
+def _bare(word: str) -> str:
+    """Return the word folded: `I'm` → `i`, `Sofia's` → `sofia`"""
+    word = word.lower()
+    if word.isalpha():
+        return word
+    word = word.replace("’", "'")
+    return (
+        word.partition("'")[0] if "'" in word[1:3] or word.endswith(("'s", "'t", "'ll", "'ve", "'re", "'d")) else word
+    )
+
+
+def _possessed(name: str) -> str:
+    return name[:-2] if name.endswith(("'s", "’s")) else name.rstrip("'’")

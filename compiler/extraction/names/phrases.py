@@ -1,0 +1,133 @@
+"""Phrases that a text could hold as names: runs of words, and of characters where there are no spaces."""
+
+from collections.abc import Iterable, Iterator, Set
+from itertools import accumulate, chain
+from operator import add
+
+from content.search.words import SPACELESS
+
+from ..readings import Reading
+from ..texts.language import SPACELESS as SPACELESS_LANGUAGES
+from ..texts.language import stops_of
+from ..texts.text import TOKENS_MAX, Sentence, padded
+from .sightings import GAP
+
+WORDS_MAX = 5
+SHORTEST, LONGEST = 2, 8  # characters without spaces
+LONGEST_THAI = 16
+POSSESSIVE = "'s"
+
+
+def phrases(reading: Reading) -> Set[str]:
+    """Return every possible name in the text, up to TOKENS_MAX words: many times as long as the text."""
+    language = reading.language
+    return frozenset(chain.from_iterable(_phrases(sentence, language) for sentence in _read(reading)))
+
+
+class NameIndex:
+    """Names by how they begin, so that those that a text says are found without trying each."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.by_word: dict[str, list[tuple[str, str]]] = {}
+        self.by_letters: dict[str, list[str]] = {}
+        for name in names:
+            if SPACELESS.search(name):
+                self.by_letters.setdefault(name[:SHORTEST], []).append(name)
+            elif words := padded(name).split(maxsplit=1):
+                self.by_word.setdefault(words[0], []).append((name, padded(name)))
+
+    def names_in(self, reading: Reading) -> set[str]:
+        """Return the names that are phrases of the text."""
+        text = "\n".join(sentence.words for sentence in _read(reading))
+        stops = stops_of(reading.language)
+        found = {
+            name
+            for start in self.by_word.keys() & set(text.split())
+            if start not in stops
+            for name, wanted in self.by_word[start]
+            if wanted in text and _is_phrase(wanted.split(), stops)
+        }
+        if self.by_letters and SPACELESS.search(text):
+            starts = self.by_letters.keys() & set(map(add, text, text[1:]))
+            found.update(name for start in starts for name in self.by_letters[start] if name in text)
+        return found
+
+
+def _is_phrase(words: list[str], stops: Set[str]) -> bool:
+    first, last = words[0], words[-1]
+    return len(words) <= WORDS_MAX and "'" not in (first[0], first[-1], last[-1]) and last not in stops
+
+
+def sentences_by_name(reading: Reading, names: NameIndex) -> dict[str, list[int]]:
+    """Return by name the indexes of the sentences that say it: within a sentence the longest of overlapping names."""
+    found: dict[str, list[int]] = {}
+    wanted = [(name, padded(name)) for name in names.names_in(reading)]
+    for index, sentence in enumerate(_read(reading) if wanted else ()):
+        words = sentence.words
+        hits = [name for name, word in wanted if word in words]
+        for name in _longest(hits, sentence) if len(hits) > 1 else hits:
+            found.setdefault(name, []).append(index)
+    return found
+
+
+def _read(reading: Reading) -> Iterator[Sentence]:
+    left = TOKENS_MAX
+    for sentence in reading.sentences:
+        left -= sentence.words.count(" ")
+        if left < 0:
+            break
+        yield sentence
+
+
+def _longest(hits: Iterable[str], sentence: Sentence) -> Iterator[str]:
+    """Yield the names that the sentence says outside of longer ones."""
+    rest = sentence.words
+    for name in sorted(hits, key=lambda name: (-len(name), name)):
+        wanted = padded(name)
+        if wanted in rest:
+            rest = rest.replace(wanted, GAP if wanted.startswith(" ") else GAP.strip())
+            yield name
+
+
+def _phrases(sentence: Sentence, language: str) -> Iterable[str]:
+    stops = stops_of(language)
+    words = sentence.words.split()
+    if language in SPACELESS_LANGUAGES:
+        longest = LONGEST_THAI if language == "th" else LONGEST
+        pieces = (_pieces(word[:1_000], longest) for word in words if SPACELESS.search(word))
+        return chain(_joined(words, stops), *pieces)
+    return _joined(words, stops) if "'" in sentence.words else _spaced(words, stops)
+
+
+def _spaced(words: list[str], stops: Set[str]) -> list[str]:
+    """Return runs of words that neither begin nor end with a stop word."""
+    text, said = " ".join(words), [index for index, word in enumerate(words) if word not in stops]
+    starts = [0, *accumulate(len(word) + 1 for word in words)]
+    return [
+        text[starts[first] : starts[last + 1] - 1]
+        for place, first in enumerate(said)
+        for last in said[place : place + WORDS_MAX]
+        if last < first + WORDS_MAX
+    ]
+
+
+def _joined(words: list[str], stops: Set[str]) -> Iterator[str]:
+    """Yield runs of words as `_spaced` does, without a space before possessives and behind elided articles."""
+    for start, word in enumerate(words):
+        if word in stops or "'" in (word[0], word[-1]):
+            continue
+        yield word
+        phrase = word
+        for end in range(start + 1, min(start + WORDS_MAX, len(words))):
+            is_joined = words[end] == POSSESSIVE or phrase.endswith("'")
+            phrase = f"{phrase}{words[end]}" if is_joined else f"{phrase} {words[end]}"
+            if words[end] not in stops and words[end][-1] != "'":
+                yield phrase
+
+
+def _pieces(word: str, longest: int) -> list[str]:
+    return [
+        word[start:end]
+        for start in range(len(word) - SHORTEST + 1)
+        for end in range(start + SHORTEST, min(start + longest, len(word)) + 1)
+    ]

@@ -1,0 +1,252 @@
+"""Sightings of names in one source, and the names that their writer marked: links, bold, quotes, tags, @names."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from content.markdown.links import find_links
+from content.search.words import SPACELESS
+
+from ..texts import metadata
+from ..texts.language import DATES, EVERYWHERE, KINDS, word_set
+from ..texts.text import normalised, padded
+from .capitals import HONORIFICS, IMPERATIVES, PARTICLES, PRESS
+from .german_nouns import KIND_OF_FIRM
+from .spaceless import without_politeness, without_role
+
+CAPITALS = frozenset({"name", "first", "bare", "open"})
+CENTRAL = frozenset({"place", "city", "person", "project", "journal", "title", "titled", "subject"})
+FIRMS = word_set(
+    """
+    bank service services group gmbh ag kg se inc ltd llc plc corp corporation company labs lab studio studios airlines
+    insurance systems software technologies solutions consulting partners logistics foundation versicherung stiftung
+    """
+)
+SAINTS = frozenset({"st"})  # names of places begin with them
+NAMING = frozenset({"name", "first"})
+SURE = frozenset({"name", "aside", "link", "title"})
+SHORT_FORM_MIN = 4  # letters
+WEIGHTY = 3  # sentences of one source that say a name
+REGION = re.compile(r",\s")
+FIRM = re.compile(r"(?:Firma|Fa\.|Gemeinde|Ortschaft|Dorf) (?=\S)")  # says no more than the name behind it
+# Two names side by side: two things, `Java or Oracle Java`, `Oracle Java is no Java`.
+TOLD_APART = r"(?<!\w){name}\W*(?:\w+\W+){{0,3}}{gap}|{gap}\W*(?:\w+\W+){{0,3}}{name}(?!\w)"
+LED = re.compile(r"(?:La|Los|Las|El|Le|Les|Il|Lo) (?=[A-ZÀ-Þ])")
+ARTICLE = re.compile(r"^(?:the|an?|der|die|das|le|la|les|el|los|las|os?|il|lo) (?=\S)")
+
+
+@dataclass(slots=True)
+class Sighting:
+    """One name in one source: as it is first written, how it is marked, and the sentence that says it."""
+
+    key: str
+    name: str
+    marks: set[str] = field(default_factory=set)
+    is_person: bool = False
+    context: str = ""
+    said: int = 0
+    """The number of sentences that say it as a name."""
+    listed: int = 0
+    """How many of them only list it among many."""
+    passed: int = 0
+    """How many of them only say that somebody or something came from there, or goes there."""
+    where: int = 0
+    """How many of them say that something is in it, or goes there."""
+    days: int = 1
+    """The number of days whose entries in this source say it: a journal or a chat may be one file."""
+
+    @property
+    def weight(self) -> float:
+        """Return how much the source says of it: 1 for a sentence, 2 where it is about it, less in passing."""
+        if self.said >= WEIGHTY or not CENTRAL.isdisjoint(self.marks):
+            return 2.0
+        if self.marks == {"noun"}:
+            return 0.5
+        if self.said == self.passed == 1 and self.marks == {"name"} and not self.is_person:
+            return 0.75
+        return 0.5 if 0 < self.said == self.listed and self.marks <= CAPITALS | {"aside"} else 1.0
+
+
+def key_of(name: str, kind: str) -> str:
+    """Return the name that it is held under: a city's without its region, a title without its article, no `さん`."""
+    if kind == "person":
+        return normalised(without_politeness(name))
+    if kind in ("title", "work", "quote") or LED.match(name):
+        return ARTICLE.sub("", normalised(name))
+    return normalised(REGION.split(name, maxsplit=1)[0] if kind == "city" else name)
+
+
+def first_name(name: str, key: str) -> str | None:
+    """Return what somebody goes by out of two or three words: `Nadia` of `Nadia Brandt`, `Vos` of `Dr. Vos`.
+
+    In scripts without spaces it is the name before a role.
+    """
+    words = name.split()
+    if SPACELESS.search(name):
+        return without_role(key)
+    if not 2 <= len(words) <= 3 or len(key.split()) != len(words):
+        return None
+    title = words[0].lower().rstrip(".")
+    if len(words) == 2 and title in HONORIFICS and title not in SAINTS and words[1][0].isupper() and words[1].isalpha():
+        return key.split()[1]
+    small = {word.lower().rstrip(".") for word in words}
+    first = key.split()[0]
+    if small & (HONORIFICS | PARTICLES) or not all(word[0].isupper() and word.isalpha() for word in words):
+        return None
+    return first if len(first) > 1 and first not in EVERYWHERE and first not in KINDS else None
+
+
+def see(
+    seen: dict[str, Sighting], name: str, kind: str, *, key: str = "", context: str = "", is_person: bool = False
+) -> Sighting | None:
+    key = key or key_of(name, kind)
+    if kind in ("name", "first") and (firm := FIRM.match(name)):
+        name, key = name[firm.end() :], normalised(name[firm.end() :])
+    if not key or key in DATES or key.isdigit() or (kind not in metadata.NAMED and key in EVERYWHERE):
+        return None
+    sighting = seen.setdefault(key, Sighting(key, name))
+    if kind == "part":
+        sighting.name = name
+    sighting.marks.add(kind)
+    sighting.is_person = sighting.is_person or is_person or kind == "person"
+    sighting.context = sighting.context or context
+    return sighting
+
+
+def know_people(seen: Mapping[str, Sighting]) -> None:
+    """Mark full names as those of people whose first names the source uses so: `Nadia Brandt … Nadia wrote`."""
+    for sighting in seen.values():
+        if not sighting.is_person and (first := first_name(sighting.name, sighting.key)):
+            sighting.is_person = first in seen and seen[first].is_person
+
+
+def is_joined(seen: Mapping[str, Sighting], sighting: Sighting) -> bool:
+    """Return whether what follows the first word of a name is a name, too: then that word stands for something else."""
+    rest = seen.get(sighting.key.partition(" ")[2])
+    return rest is not None and "name" in rest.marks
+
+
+def may_be_person(sighting: Sighting) -> bool:
+    """Return whether other sources may say that the first word of this name is somebody."""
+    words = sighting.key.split()
+    return len(words) == 2 and bool(sighting.marks & NAMING) and KINDS.isdisjoint(words) and FIRMS.isdisjoint(words)
+
+
+def short_forms_of(seen: Mapping[str, Sighting]) -> list[tuple[str, Sighting]]:
+    """Return the first words that stand for the only longer name with them: `Corvina Bank …, and Corvina will pay`.
+
+    Those of firms do so in any source, and so do the last of German ones: people leave out what kind of firm it is.
+    """
+    found: dict[str, list[Sighting]] = {}
+    behind: dict[str, list[Sighting]] = {}
+    for sighting in seen.values():
+        kind, _, last = sighting.name.partition(" ")
+        if len(last) >= SHORT_FORM_MIN and last.isalpha() and sighting.marks & NAMING and KIND_OF_FIRM.search(kind):
+            behind.setdefault(normalised(last), []).append(sighting)
+        first, _, rest = sighting.key.partition(" ")
+        is_one = not (sighting.is_person or is_joined(seen, sighting))
+        if rest and len(first) >= SHORT_FORM_MIN and sighting.marks & NAMING and is_one:
+            found.setdefault(first, []).append(sighting)
+    return [(last, longer[0]) for last, longer in behind.items() if len(longer) == 1] + [
+        (first, longer[0])
+        for first, longer in found.items()
+        if len(longer) == 1
+        and first not in KINDS
+        and (longer[0].key.partition(" ")[2] in FIRMS or (first in seen and "name" in seen[first].marks))
+    ]
+
+
+def features_of(seen: Mapping[str, Sighting], texts: Sequence[str]) -> list[tuple[str, Sighting, Sighting]]:
+    """Return (name, product, both as one name) of what a source says with and without its product.
+
+    `Acme Sync is paid. In Acme, press Sync.` Where a sentence tells them apart, there are two: `Acme Java or Java`.
+    """
+    found: dict[str, list[tuple[Sighting, Sighting]]] = {}
+    for whole in seen.values():
+        words = whole.key.split()
+        for at in range(1, len(words) if whole.marks & SURE and "part" not in whole.marks else 0):
+            product, name = seen.get(" ".join(words[:at])), " ".join(words[at:])
+            if product and name in seen and _is_product(product, whole, seen[name]):
+                found.setdefault(name, []).append((product, whole))
+    return [(name, *pairs[0]) for name, pairs in found.items() if len(pairs) == 1 and _stands_for(*pairs[0], texts)]
+
+
+def _is_product(product: Sighting, whole: Sighting, feature: Sighting) -> bool:
+    """Return whether the first words of a name are what the rest belongs to: nobody, no kind, and nothing to do."""
+    words = KINDS | HONORIFICS | PRESS | IMPERATIVES
+    is_nobody = not (product.is_person or whole.is_person or feature.is_person)
+    return is_nobody and product.name[:1].isupper() and product.key not in words and feature.key not in KINDS
+
+
+def _stands_for(product: Sighting, whole: Sighting, texts: Iterable[str]) -> bool:
+    """Return whether sentences say a name without its product, and none tells it from the whole."""
+    name = " ".join(whole.name.split()[len(product.key.split()) :])
+    rest = [text.replace(whole.name, GAP) for text in texts if name in text]
+    said = [text for text in rest if name in text]
+    told = re.compile(TOLD_APART.format(name=re.escape(name), gap=re.escape(GAP.strip())))
+    return bool(said) and not any(GAP in text and told.search(text) for text in said)
+
+
+def holding_names(seen: Mapping[str, Sighting], name: str) -> list[str]:
+    """Return the names of several words that this one is a part of, as sentences hold them, the longest first."""
+    found = [
+        padded(key)
+        for key, one in seen.items()
+        if " " in key and key != name and f" {name} " in f" {key} " and (one.is_person or one.marks & NAMING)
+    ]
+    return sorted(found, key=len, reverse=True)
+
+
+def put_aside(sightings: Iterable[Sighting]) -> None:
+    """Mark names seen by capitals alone, except people's, as less important: the source links by hand what matters."""
+    for sighting in sightings:
+        if "name" in sighting.marks and sighting.marks <= CAPITALS and not sighting.is_person:
+            sighting.marks = {"aside"}
+
+
+BOLD = re.compile(r"\*\*([^*\n]{2,60})\*\*|__([^_\n]{2,60})__")
+ITALIC = re.compile(r"(?<![*\w])\*([^*\s][^*\n]{1,60})\*(?![*\w])|(?<![_\w])_([^_\s][^_\n]{1,60})_(?![_\w])")
+QUOTE = re.compile(r"[“\"«「『《]([^“”\"«»「」『』《》\n]{2,50})[”\"»」』》]")
+CODE = re.compile(r"`[^`\n]{1,80}`")
+TAG = re.compile(r"(?<![\w#&/])#([^\W\d_][\w/-]{1,40})")
+AT = re.compile(r"(?<![\w.])@([^\W\d_]\w{1,30})")
+LINK = re.compile(r"\[\[[^\[\]\n]{1,600}\]\]|!?\[[^\[\]\n]{1,300}\]\([^()\n]{0,500}\)")
+ADDRESS = re.compile(r"(?:https?://|www\.|mailto:)\S+")
+OPENING = re.compile(r"[\[*_“\"«「『《#@]")
+TITLED = "《『"
+GAP = " \ue001 "  # a private-use character: no letter, no space, and as good as never written
+
+
+def marks(line: str) -> Iterator[tuple[str, str]]:
+    """Yield (kind, name as written) of a raw line."""
+    if not OPENING.search(line):
+        return
+    line = line.strip()  # of an outliner: markdown takes a line that is indented so far for code
+    for target in find_links(line) if "[[" in line else ():
+        if name := _page_name(line, target.start, target.end):
+            yield "link", name
+    line = CODE.sub(GAP, line)
+    if "**" in line or "__" in line:
+        yield from (("bold", match[1] or match[2]) for match in BOLD.finditer(line))
+    if "*" in line or "_" in line:
+        yield from (("quote", match[1] or match[2]) for match in ITALIC.finditer(line))
+    for quote in QUOTE.finditer(line):
+        yield "work" if quote[0][0] in TITLED else "quote", quote[1]
+    line = ADDRESS.sub(GAP, LINK.sub(GAP, line))
+    yield from (("tag", match[1].replace("-", " ").replace("_", " ")) for match in TAG.finditer(line))
+    yield from (("at", match[1].replace("_", " ")) for match in AT.finditer(line))
+
+
+def without(line: str) -> str:
+    """Return the line with gaps for all that is marked but quotes: the rest is read for names by their capitals."""
+    for pattern in (LINK, CODE, BOLD, ADDRESS, TAG, AT):
+        line = pattern.sub(GAP, line)
+    return line
+
+
+def _page_name(line: str, start: int, end: int) -> str | None:
+    """Return the page of a link: `[[folder/Name#part|shown]]` → `Name`; none for other links."""
+    written = line[start:end].lstrip("!")
+    if not written.startswith("[["):
+        return None
+    return written[2:-2].replace("\\", "").partition("|")[0].partition("#")[0].rpartition("/")[2].strip()

@@ -1,0 +1,335 @@
+"""Subjects of one source: what it says again and again, above all if its title, a heading or a link says so, too.
+
+They need no capitals. A word is none unless it stands where nouns do, and those that every text says are left out. A
+short note says little twice: there a sentence that begins with a thing is about it, and other nouns are weak evidence.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence, Set
+from itertools import pairwise
+from typing import NamedTuple
+
+from content.search.words import SPACELESS
+
+from ..texts.language import stops_of, word_set
+from ..texts.text import WORD, Sentence, TextLine, clean, fold_text, normalised
+from .capitals import is_action
+from .common_nouns import GENERIC
+from .german_nouns import ABSTRACT, DETERMINERS, KINDS_OF_PLACE, NO_ARTICLE
+from .sightings import LINK
+from .spaceless import ZH_STOPS
+
+SUBJECTS_MAX = 12  # of one source
+SENTENCES_MAX = 400  # that are counted
+SHORT_MAX = 15  # sentences of a short note
+DOES = re.compile("(?:ed|ing)$")  # of a verb, with which notes begin a sentence: `Ordered primers for it`
+NOUN_END = re.compile("(?:tion|sion|ment|ness|ity|ism|ance|ence|ship|sis|graphy|logy)$")
+THIRD = re.compile("[a-z]{3}s$|ed$")  # of a verb behind its subject: `Reference electrode drifts`
+LETTERS_MIN, HAN_MIN, HAN_MAX = 5, 3, 8
+ANYWHERE = 3  # sentences that say a word which is a noun in one of them
+OFTEN, CHINESE_OFTEN = 2, 3  # sentences that say it; times, where no heading does and nothing parts words
+HAN_RUN = re.compile("[\u3400-\u9fff]{3,}")
+HAN_WORD = re.compile("(?<![\u3400-\u9fff])[\u3400-\u9fff]{2,4}(?![\u3400-\u9fff])")
+HAN_CUT = re.compile("^[端方台件条张份种类项名位款请]|[使新打请先开]$")  # what is left of a word
+KANJI = re.compile("[\u3400-\u9fff々]{3,8}")
+ITEM_LABEL = re.compile(r"([A-ZÀ-Þ][a-zß-ÿ]{4,30}(?: (?:(?:de|à|par|en|a|di|da) )?[a-zß-ÿ]{4,20})?) ?: ")
+STATED_MIN = 5  # words, with the label: fewer are the value of a field
+# What forms and templates of notes have before a colon.
+FIELDS = word_set(
+    """
+    mood weather location where subject status owner author date deadline priority category source topic topics goal
+    gratitude highlight highlights lowlight today tomorrow yesterday morning evening lunch dinner breakfast sleep energy
+    présents absents excusés objet lieu présences remarque remarques rappel suite divers lugar fecha asistentes ausentes
+    presentes orden acuerdo acuerdos notas tema temas local pauta presenças assunto resumo resumen résumé almoço jantar
+    almuerzo cena pranzo
+    present attendees attendance participants apologies absent agenda action actions decision decisions open pending
+    question questions remark remarks important warning reminder update background context conclusion cause effect
+    impact solution symptoms diagnosis treatment ingredients directions method servings rating verdict pros contra
+    wetter stimmung datum status priorität kategorie quelle thema themen ziel ziele dankbar anwesend abwesend
+    teilnehmer entschuldigt offen offene frage fragen wichtig hinweis achtung hintergrund ursache lösung zutaten
+    zubereitung bewertung fazit beschluss beschlüsse entscheidung aufgaben verantwortlich protokoll gäste
+    """
+)
+MEETING = re.compile(
+    "[会會](?=[议議员員场場计計谈談馆館长長友费費刊徽])"
+    "|(?<=[书書乐樂协協聚社机機年委员員展晚宴舞例班董大商工布动動唱讨討酒茶集])[会會]"
+)
+HELD_MEETING = "\ue003"
+WITHOUT_GRAMMAR = str.maketrans(dict.fromkeys(ZH_STOPS, " "))
+CLAUSE = re.compile(r"[,;:.!?()–—“”„\"]+(?=\s|$)")
+BEFORE = word_set(
+    "the a an my your his her our their some any no of for in on at with from about into by and or another each every"
+    " this that these those as"
+)
+ARTICLES = {
+    "fr": word_set("le la les l un une des du au aux mon ma mes notre nos votre leur leurs ce cet cette ces"),
+    "es": word_set("el la los las un una unos unas del al mi mis nuestro nuestra su sus este esta ese esa"),
+    "pt": word_set("o a os as um uma do da dos das no na nos nas ao à aos às pelo pela num numa meu minha nosso nossa"),
+    "it": word_set("il lo la i gli le l un uno una del della dei degli al allo alla nel nella dal dalla sul sulla"),
+}
+OF = word_set("de à par en di da")
+ELIDED_ARTICLE = re.compile(r"\b([Ll]|[Dd]ell|[Aa]ll|[Nn]ell)['’](?=\w)")
+ADVERB = ("mente", "ment")
+# With these a note begins that says how something was.
+MOODS = word_set(
+    """
+    cold hot warm nice quick slow rainy sunny quiet busy early late lovely lazy wet windy tired happy sad strange weird
+    funny easy hard heavy light empty full fresh dark bright calm loud poor dear rough sweet wonderful terrible awful
+    bad another many few both half double free open last first next back home still
+    """
+)
+# Before what somebody does as a pursuit: `started pottery`, `went camping`.
+PURSUING = word_set(
+    "do does did doing love loves loved enjoy enjoys enjoyed try tried trying start starts started learn learning"
+    " practise practice teach teaches study studies studied go goes going went"
+)
+
+
+class Subject(NamedTuple):
+    """A subject with a sentence that says it. `is_about` is false where a short note only says it as a noun.
+
+    `is_item` says that it stands before a colon, as the items of minutes do.
+    """
+
+    name: str
+    said: str
+    is_about: bool = True
+    is_item: bool = False
+
+
+def subjects(lines: Sequence[TextLine], titles: Iterable[str], language: str) -> Iterator[Subject]:
+    """Yield what the source is about, that which most sentences say first, then what a short one only says."""
+    sentences = [sentence for line in lines for sentence in line.sentences][:SENTENCES_MAX]
+    heads = [
+        *titles,
+        *dict.fromkeys(line.heading for line in lines),
+    ]
+    heads += [shown for line in lines for shown in _link_texts(line.raw)]
+    find = {"zh": _chinese, "ja": _japanese, "de": _german}.get(language, _spaced)
+    counts = find(sentences, [fold_text(clean(head)) for head in heads if head], language)
+    found = {name: True for name, _ in sorted(counts.items(), key=lambda one: (-one[1], one[0]))}
+    items: set[str] = set()
+    if len(sentences) <= SHORT_MAX:
+        items = set(_labels(sentences, language))
+        said = dict([*_said_once(sentences, language), *((name, True) for name in items)])
+        found |= dict.fromkeys((name for name, is_theme in said.items() if is_theme), True)
+        found |= {name: False for name in said if name not in found}
+    for name in list(found)[:SUBJECTS_MAX]:
+        wanted = name if SPACELESS.search(name) else fold_text(name)
+        if text := next((one.text for one in sentences if wanted in one.words), None):
+            is_written = language != "de" and text.isascii()
+            yield Subject(name if is_written else _written(name, text), text, found[name], name in items)
+
+
+def _written(name: str, text: str) -> str:
+    """Return a folded name as the text writes it: `warmepumpe` as `Wärmepumpe`; else as it is."""
+    count = len(name.split())
+    words = WORD.findall(text)
+    forms = (" ".join(words[at : at + count]) for at in range(len(words) - count + 1))
+    return next((form for form in forms if normalised(form) == name), name)
+
+
+def _said_once(sentences: Sequence[Sentence], language: str) -> list[tuple[str, bool]]:
+    """Return the nouns of a short note, and whether a sentence begins with them; those with which none does first."""
+    if language not in GENERIC:
+        return []
+    find = {"de": _german_nouns, "en": _english, "zh": _chinese_words}.get(language)
+    small = stops_of(language) | GENERIC[language]
+    clauses = (clause for sentence in sentences for clause in CLAUSE.split(sentence.text) if clause.strip())
+    found = [one for clause in clauses for one in (find(clause, small) if find else _romance(clause, small, language))]
+    return sorted(found, key=lambda one: one[1])
+
+
+def _labels(sentences: Sequence[Sentence], language: str) -> Iterator[str]:
+    """Yield the noun before a colon with which minutes begin an item: `Payments: we compared three banks`."""
+    small = stops_of(language) | GENERIC.get(language, frozenset())
+    for sentence in sentences if language in GENERIC else ():
+        found = None if sentence.speaker else ITEM_LABEL.match(sentence.text)
+        name = found[1].lower() if found else ""
+        words = name.split()
+        is_field = not words or name in FIELDS or words[-1] in FIELDS or not small.isdisjoint((words[0], words[-1]))
+        if not is_field and len(sentence.words.split()) >= STATED_MIN:
+            yield normalised(name)
+
+
+def _english(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
+    """Yield pairs of words, and single ones that something is said of: `The lipase is dead`, `Respiration is high`.
+
+    What has a capital inside of a sentence is a name, and what begins one may be, unless it ends as nouns do.
+    """
+    yield from _pairs(clause, small)
+    words = WORD.findall(clause)
+    for at, written in enumerate(words):
+        word = written.lower()
+        is_noun = len(word) >= LETTERS_MIN and word.isalpha() and word not in small and not word.endswith("ly")
+        if not is_noun or (word != written and (at or not NOUN_END.search(word))):
+            continue
+        is_led = at > 0 and words[at - 1].lower() in BEFORE
+        following = words[at + 1].lower() if at + 1 < len(words) else ""
+        does = is_action(following, "en")
+        if (is_led and (does or not following or following in small)) or (at == 0 and does):
+            yield normalised(word), does and (at == 0 or (at == 1 and is_led))
+
+
+def _pairs(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
+    """Yield pairs of words that stand as nouns do: `the courier app`, and at the start `heat pump is`."""
+    words = fold_text(clause).split()
+    for at, (first, second) in enumerate(pairwise(words)):
+        if first in small or second in small or not (first.isalpha() and second.isalpha()):
+            continue
+        following = words[at + 2] if at + 2 < len(words) else ""
+        does = is_action(following, "en")
+        is_led = at > 0 and words[at - 1] in BEFORE
+        is_end = not following or following in small or THIRD.search(following) is not None
+        is_whole = at == 0 and is_end and not DOES.search(first)
+        if (is_led and (does or not following or following in small)) or (at == 0 and does) or is_whole:
+            is_headed = is_whole and clause[:1].isupper() and first not in MOODS  # `Stability test, 24 hours.`
+            is_theme = is_headed or ((does or following == "now") and (at == 0 or (at == 1 and is_led)))
+            yield f"{first} {second}", is_theme
+
+
+def _german_nouns(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
+    """Yield nouns behind an article: `in der Laube`, and at the start `Das Hochbeet ist` or `Mieterstrom kostet`."""
+    words = WORD.findall(clause)
+    for at, word in enumerate(words):
+        following = words[at + 1] if at + 1 < len(words) else ""
+        name = normalised(word)
+        is_noun = word[0].isupper() and word[1:].islower() and len(word) >= LETTERS_MIN and not following[:1].isupper()
+        is_led = words[at - 1].lower() in DETERMINERS if at else is_action(following, "de")
+        if not is_noun or not is_led or following.isdigit():
+            continue
+        is_small = not small.isdisjoint((name, word.lower())) or name in NO_ARTICLE or name in KINDS_OF_PLACE
+        if not is_small and not ABSTRACT.search(name):
+            yield name, at <= 1 and following.islower()
+
+
+def _romance(clause: str, small: Set[str], language: str) -> Iterator[tuple[str, bool]]:
+    """Yield nouns behind an article, with what they are of: `le tilleul`, and at the start `El huerto está`.
+
+    `Le local à vélos` is one noun, as in `Local à vélos :`.
+    """
+    words = WORD.findall(ELIDED_ARTICLE.sub(r"\1 ", clause))
+    articles = ARTICLES[language]
+    for at, word in enumerate(words):
+        is_led = at > 0 and words[at - 1].lower() in articles
+        if not is_led or not word.islower() or len(word) < LETTERS_MIN or word in small or word.endswith(ADVERB):
+            continue
+        name, behind = word, at + 1
+        joined = words[at + 1 : at + 3]
+        if len(joined) == 2 and joined[0] in OF and joined[1].islower() and joined[1] not in small and joined[1][3:]:
+            name, behind = f"{word} {' '.join(joined)}", at + 3
+        following = words[behind].lower() if behind < len(words) else ""
+        yield normalised(name), at == 1 and is_action(following, language)
+
+
+def _chinese_words(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
+    """Yield what stands between marks and words of grammar: `编程、读书和跑步`."""
+    for word in HAN_WORD.findall(_without_grammar(clause)):
+        if word not in small:
+            yield word, False
+
+
+def _without_grammar(text: str) -> str:
+    """Return a Chinese text with spaces for what only joins words; `会` stays in `会议室` and `读书会`."""
+    return MEETING.sub(HELD_MEETING, text).translate(WITHOUT_GRAMMAR).replace(HELD_MEETING, "会")
+
+
+def _link_texts(raw: str) -> Iterator[str]:
+    """Yield what the links of a line call pages of the same wiki."""
+    for link in LINK.findall(raw) if "](" in raw else ():
+        shown, _, target = link.lstrip("!")[1:-1].partition("](")
+        if shown and target and "://" not in target and not target.startswith(("#", "mailto:")):
+            yield shown
+
+
+def _spaced(sentences: Sequence[Sentence], heads: Iterable[str], language: str) -> Counter[str]:
+    """Count words and pairs of words by the sentences in which they stand as nouns do.
+
+    A word that stands alone once counts in pairs, too (`about adoption`, `an adoption agency`), and anywhere else.
+    """
+    small = stops_of(language) | GENERIC["en"]
+    headed = "".join(heads)
+    counts: Counter[str] = Counter()
+    leading: Counter[str] = Counter()
+    for sentence in sentences:
+        nouns = set(_nouns(sentence, small))
+        counts.update(nouns)
+        leading.update({noun.split()[0] for noun in nouns if " " in noun} - nouns)
+    said = {name: count for name, count in counts.items() if count >= OFTEN or (f" {name} " in headed and " " in name)}
+    pairs = {word for name in said if " " in name for word in name.split()}
+    anywhere = Counter(word for sentence in sentences for word in set(sentence.words.split()) if word in counts)
+    for name, count in counts.items():
+        if name not in said and (leading[name] or anywhere[name] >= ANYWHERE):
+            said[name] = count + leading[name]
+    return Counter({name: count for name, count in said.items() if name not in pairs})
+
+
+def _nouns(sentence: Sentence, small: Container[str]) -> Iterator[str]:
+    """Yield what stands behind an article or a preposition and before a word of grammar or the end."""
+    words = sentence.words.split()
+    for at, word in enumerate(words):
+        if word in small or not word.isalpha() or (at + 1 < len(words) and words[at + 1] not in small):
+            continue
+        first = at
+        while (
+            first and words[first - 1] not in small and words[first - 1] not in PURSUING and words[first - 1].isalpha()
+        ):
+            first -= 1
+        before = words[first - 1] if first else ""
+        if at - first > 1 or not (before in BEFORE or (at == first and before in PURSUING)):
+            continue
+        if at > first:
+            yield f"{words[first]} {word}"
+        elif len(word) >= LETTERS_MIN and not word.endswith("ly"):
+            yield word
+
+
+def _german(sentences: Sequence[Sentence], heads: Iterable[str], language: str) -> Counter[str]:
+    """Count nouns, which have capitals, by the sentences that say them."""
+    small = stops_of("de") | GENERIC["de"]
+    counts: Counter[str] = Counter()
+    for sentence in sentences:
+        written = sentence.text.split()
+        nouns = {word.strip(".,;:!?()“”„\"'’«»") for word in written[1:] if word[:1].isupper()}
+        counts.update(
+            {fold_text(noun).strip() for noun in nouns if len(noun) >= LETTERS_MIN and noun.isalpha()} - small
+        )
+    headed = "".join(heads)
+    return Counter({name: count for name, count in counts.items() if count >= OFTEN or f" {name} " in headed})
+
+
+def _chinese(sentences: Sequence[Sentence], heads: Iterable[str], language: str) -> Counter[str]:
+    """Count the longest runs of characters that are said again, without those of the grammar."""
+    heads = tuple(heads)
+    text = _without_grammar("\n".join((*(sentence.words for sentence in sentences), *heads)))
+    runs = HAN_RUN.findall(text)
+    grams = Counter(run[at : at + HAN_MIN] for run in runs for at in range(len(run) - HAN_MIN + 1))
+    again = {gram for gram, count in grams.items() if count >= OFTEN}
+    found = {name for run in runs for name in _chained(run, again) if len(name) <= HAN_MAX} if again else ()
+    headed = "\n".join(heads)
+    return Counter(
+        {
+            name: count
+            for name in found
+            if (count := text.count(name)) >= (OFTEN if name in headed else CHINESE_OFTEN) and not HAN_CUT.search(name)
+        }
+    )
+
+
+def _chained(run: str, again: Container[str]) -> Iterator[str]:
+    """Yield the parts of a run that consist of characters which are said together again."""
+    start = None
+    for at in range(len(run) - HAN_MIN + 2):
+        if run[at : at + HAN_MIN] in again and at <= len(run) - HAN_MIN:
+            start = at if start is None else start
+        elif start is not None:
+            yield run[start : at + HAN_MIN - 1]
+            start = None
+
+
+def _japanese(sentences: Sequence[Sentence], heads: Iterable[str], language: str) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for text in (*(sentence.words for sentence in sentences), *heads):
+        counts.update(set(KANJI.findall(text)))
+    return Counter({name: count for name, count in counts.items() if count >= OFTEN})

@@ -1,0 +1,173 @@
+"""Names that mean the same, and names that are known already."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
+
+from content.names import normalise
+
+from ...planner import MentionCard, PageCard
+from ..readings import Reading
+from ..texts import metadata
+from ..texts.language import KINDS, word_set
+from .sightings import Sighting
+
+PLURAL_MIN = 4  # letters of a word that has a plural
+NUMBERED = frozenset(
+    {"link", "title", "tag", "bold", "work"}
+)  # names marked so are words of the language; people's are not
+# Of the United States: people write a city's first letter before them.
+STATES = word_set(
+    """
+    al ak az ar ca co ct de fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok
+    or pa ri sc sd tn tx ut vt va wa wv wi wy
+    """
+)
+
+
+def other_number(key: str) -> str | None:
+    """Return the other number: `callouts` ↔ `callout`, `properties` ↔ `property`.
+
+    None is returned where the last word has no such form.
+    """
+    head, _, last = key.rpartition(" ")
+    if len(last) < PLURAL_MIN or not last.isascii() or not last.isalpha():
+        return None
+    if last.endswith("ies"):
+        other = f"{last[:-3]}y"
+    elif last.endswith(("sses", "xes", "ches", "shes")):
+        other = last[:-2]
+    elif last.endswith("s"):
+        other = "" if last.endswith(("ss", "us", "is")) else last[:-1]
+    elif last.endswith("y") and last[-2] not in "aeiou":
+        other = f"{last[:-1]}ies"
+    else:
+        other = f"{last}es" if last.endswith(("x", "ch", "sh")) else f"{last}s"
+    return f"{head} {other}".strip() if other else None
+
+
+def other_spelling(key: str) -> str | None:
+    """Return the name with hyphens in place of its spaces, or the other way round: `refactoring-english`."""
+    if "-" in key and " " not in key:
+        return key.replace("-", " ")
+    return key.replace(" ", "-") if " " in key and "-" not in key and "'" not in key else None
+
+
+def other_forms(key: str) -> list[str]:
+    """Return the other number and the other spelling of a name, where it has such."""
+    return [form for form in (other_number(key), other_spelling(key)) if form]
+
+
+SHORT = re.compile(r" \(([^\W\d_][\w.+-]{1,11})\)")
+BEFORE_SHORT = re.compile(r"[^\W\d_][\w.+-]*(?: [\w.+-]+){0,5}$")
+BEFORE_MAX = 100  # characters before a short form that may say its long one
+NICKNAME_MIN = 2  # letters of a short form of a first name
+
+
+def find_introductions(reading: Reading) -> Iterator[tuple[str, Sighting]]:
+    """Yield (name, sighting of a shorter form of it) where the source says that both are one.
+
+    `JavaScript (JS)` introduces a short form, and who talks with Deborah calls her `Deb`.
+    """
+    sightings = reading.sightings
+    for sentence in reading.sentences if "(" in reading.source.content else ():
+        for found in SHORT.finditer(sentence.text):
+            short = sightings.get(normalise(found[1]))
+            before = BEFORE_SHORT.search(sentence.text[max(0, found.start() - BEFORE_MAX) : found.start()])
+            long = _long_form(before[0].split(), found[1]) if before and short else None
+            if long and short and normalise(long) != short.key:
+                yield normalise(long), short
+    speakers = {normalise(sentence.speaker) for sentence in reading.sentences if sentence.speaker}
+    firsts = {speaker: speaker.split()[0] for speaker in speakers if speaker}
+    for key, sighting in sightings.items() if firsts else ():
+        if len(key) >= NICKNAME_MIN and " " not in key and key not in firsts.values():
+            meant = [speaker for speaker, first in firsts.items() if first.startswith(key)]
+            if len(meant) == 1:
+                yield meant[0], sighting
+
+
+def _long_form(words: Sequence[str], short: str) -> str | None:
+    """Return the words before a short form that it stands for: by their first letters, or by letters of the last."""
+    letters = [letter for letter in short.lower() if letter.isalnum()]
+    last = words[-len(letters) :]
+    if len(letters) > 1 and [word[0].lower() for word in last] == letters:
+        return " ".join(last)
+    rest = iter(words[-1].lower())
+    is_within = words[-1][0].lower() == letters[0] and all(letter in rest for letter in letters)
+    return words[-1] if is_within and words[-1][0].isupper() and len(words[-1]) > len(short) else None
+
+
+def short_forms(reading: Reading) -> Iterator[tuple[str, Sighting]]:
+    """Yield (place, sighting of a part of its name) where a source about a place calls it by that part alone."""
+    others = reading.metadata.get("city", set()) | reading.metadata.get("person", set())
+    for place in sorted(reading.metadata.get("place", ())):
+        for sighting in reading.sightings.values():
+            if sighting.key not in others and _is_part(sighting, place):
+                yield place, sighting
+
+
+def _is_part(sighting: Sighting, place: str) -> bool:
+    key = sighting.key
+    if key == place or not sighting.marks & {"name", "bare", "first", "open"} or key in KINDS or len(key) < 3:
+        return False
+    return place.startswith(f"{key} ") or (" " in key and place.endswith(f" {key}"))
+
+
+def city_names(reading: Reading) -> Iterator[tuple[str, str]]:
+    """Yield (city, another name of it) as the source writes them: `Austin, Texas`, `ATX`."""
+    for city in sorted(reading.metadata.get("city", ())):
+        for name in (*metadata.cities(reading.source.metadata), *_with_region(reading, city)):
+            if "," in name:
+                yield city, name
+        for sighting in reading.sightings.values():
+            if sighting.key[:1] == city[:1] and sighting.key[1:] in STATES and sighting.name.isupper():
+                yield city, sighting.name
+
+
+def _with_region(reading: Reading, city: str) -> Iterator[str]:
+    pattern = None
+    for sentence in reading.sentences:
+        if "," in sentence.text and f" {city} " in sentence.words:
+            pattern = pattern or re.compile(
+                rf"\b{re.escape(city)}, [A-Z][a-z]+(?= is\b| was\b|\.|$|,? [a-z])", re.IGNORECASE
+            )
+            yield from (
+                found[0] for found in pattern.finditer(sentence.text) if found[0].rpartition(" ")[2][0].isupper()
+            )
+
+
+class KnownNames:
+    """The known names, normalised. `decisions` are pages of their own: other names lead past them where they can."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, PageCard] = {}
+        self.decisions: dict[str, PageCard] = {}
+        self.held: Mapping[str, MentionCard] = {}
+
+    def add_pages(self, found: Mapping[str, Sequence[PageCard]]) -> None:
+        for alias, cards in sorted(found.items(), key=itemgetter(0)):
+            decisions = [card for card in cards if card.type == "decision"]
+            for card in decisions:
+                if normalise(card.title) == alias:
+                    self.decisions.setdefault(alias, card)
+            if (page := _meant(alias, [card for card in cards if card.type != "decision"] or decisions)) is not None:
+                self.pages[alias] = page
+
+    def page(self, key: str) -> PageCard | None:
+        """Return the page of the name in either spelling, or of its other number where that page is about a word."""
+        page = self.pages.get(key)
+        other = other_number(key) if page is None else None
+        found = self.pages.get(other) if other else None
+        spelt = other_spelling(key) if page is None else None
+        return page or (found if found and found.type != "entity" else self.pages.get(spelt) if spelt else None)
+
+    def is_ignored(self, key: str) -> bool:
+        card = self.held.get(key)
+        return card is not None and card.status == "ignored"
+
+
+def _meant(alias: str, cards: Sequence[PageCard]) -> PageCard | None:
+    """Return the page that a name leads to: the only one, else the one of that very title, else none of them."""
+    active = [card for card in cards if not card.is_archived] or list(cards)
+    titled = [card for card in active if normalise(card.title) == alias]
+    return active[0] if len(active) == 1 else titled[0] if titled else None

@@ -1,0 +1,1 @@
+"""Texts of sources: their language, their marks and metadata, and their sentences."""

@@ -1,0 +1,1 @@
+"""Files of an import or an export: folders, zips, and rows that wait."""

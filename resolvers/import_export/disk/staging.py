@@ -1,0 +1,116 @@
+"""Notes that wait on the disk in the order in which an import reads them, so that many take no more memory than few."""
+
+import os
+import pickle
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from content.notes.notes import Note
+
+from ..formats import Format
+from ..notes import ImportProblem, Piece
+from ..results import Problems
+from .paths import is_in_history
+from .temp_database import TempDatabase, temp_statements
+
+
+@dataclass(frozen=True, slots=True)
+class OriginalFile:
+    """The unchanged file of a note. `says_all`: an export made it, and told the rest of its page beside it."""
+
+    file: bytes
+    body_start: int | None
+    format: Format | None = None
+    """The tool that an export says it is of."""
+    is_respelled: bool | None = None
+    """Whether the text of the page has other links than the file, where an export says so."""
+    says_all: bool = False
+
+
+class Spool:
+    """Keeps notes in a file of its own, which is gone when the import is over."""
+
+    def __init__(self) -> None:
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115  closed with the spool
+
+    def __enter__(self) -> "Spool":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.file.close()
+
+    def keep(self, note: Note, given: OriginalFile | None = None) -> int:
+        """Store a note, and return its place."""
+        place = self.file.seek(0, 2)
+        pickle.dump(note, self.file, pickle.HIGHEST_PROTOCOL)
+        pickle.dump(given, self.file, pickle.HIGHEST_PROTOCOL)
+        return place
+
+    def take(self, place: int) -> Note:
+        self.file.seek(place)
+        note: Note = pickle.load(self.file)  # noqa: S301  nobody else has the file
+        return note
+
+    def take_given(self, place: int) -> OriginalFile | None:
+        """The file of the note that is kept there; None where it came as a line."""
+        self.take(place)
+        given: OriginalFile | None = pickle.load(self.file)  # noqa: S301  nobody else has the file
+        return given
+
+
+PIECES = temp_statements("pieces")
+
+
+class NoteList:
+    """Lines in the order of their file, those of histories by their files, then files by their paths."""
+
+    def __init__(self, temp: TempDatabase) -> None:
+        self.temp = temp
+        temp.make(PIECES["make_tables"])
+
+    def fill(self, found: Iterable[Piece | ImportProblem], problems: Problems) -> None:
+        """Add all pieces that were found; what is no piece is added to the problems."""
+        unsound = Problems()
+        self.temp.put_all(PIECES["add_piece"], (row(one) for one in sound(found, unsound)))
+        problems.take(unsound)
+
+    def drop(self, folder: str) -> int:
+        """Leave out the notes of a folder; return how many that were."""
+        return self.temp.put(PIECES["drop_pieces"], folder=folder)
+
+    def files(self, size: int) -> Iterator[str]:
+        """The files of some notes."""
+        for rows in self.temp.some(size, PIECES["list_files"], most=size):
+            yield from (os.fsdecode(file) for (file,) in rows)
+
+    def total(self) -> int:
+        return self.temp.count(PIECES["count_pieces"])
+
+    def some(self, size: int) -> Iterator[list[Piece]]:
+        for rows in self.temp.some(size, PIECES["list_pieces"]):
+            yield [
+                Piece(label, os.fsdecode(file), start, size, is_line=bool(is_line))
+                for label, file, start, size, is_line in rows
+            ]
+
+
+def row(piece: Piece) -> dict[str, Any]:
+    return {
+        "label": piece.label,
+        "file": os.fsencode(piece.file),
+        "start": piece.start,
+        "size": piece.size,
+        "is_line": piece.is_line,
+        "is_history": piece.is_line and is_in_history(piece.file),
+    }
+
+
+def sound(found: Iterable[Piece | ImportProblem], problems: Problems) -> Iterator[Piece]:
+    for one in found:
+        if isinstance(one, ImportProblem):
+            problems.append(one)
+        else:
+            yield one

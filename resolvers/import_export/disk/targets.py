@@ -1,0 +1,234 @@
+"""Targets of an export: a folder, a zip, or lines of JSON."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import IO, Any, Protocol
+from zipfile import ZIP_DEFLATED, ZipInfo
+
+import orjson
+
+from content.notes.note_texts import to_markdown, to_record
+
+from ...auth.owners import ENGLISH, USUAL
+from ...sources.attachments import AttachmentDraft
+from ..attachments import record_of
+from ..exporting import ORIGIN, PageFile
+from ..notes import ImportProblem, WikiRecord
+from ..originals import in_line
+from .folders import Folder
+from .paths import ABOUT, ERRORS, FORMAT, MENTIONS, ORIGINALS, SOURCES
+from .zips import GrowingZip
+
+Files = Sequence[tuple[str, bytes]]
+Lines = Sequence[bytes]
+
+
+class ExportTarget(Protocol):
+    """A destination of an export. It gets the wiki's own facts first, then sources, names, pages, their histories, and
+    what is missing."""
+
+    def page(self, page: PageFile) -> bytes:
+        """Return the bytes in which the target stores a page."""
+
+    def record(self, kind: str, value: dict[str, Any]) -> bytes:
+        """Return the bytes in which it stores a source, a name, a state of a page or an error."""
+
+    def begin(self, wiki: WikiRecord) -> None: ...
+
+    def add_sources(self, lines: Lines) -> None: ...
+
+    def add_mentions(self, lines: Lines) -> None: ...
+
+    def add_pages(self, files: Files) -> None: ...
+
+    def add_originals(self, lines: Lines) -> None: ...
+
+    def add_attachment(self, file: AttachmentDraft) -> None: ...
+
+    def add_states(self, path: str, lines: Lines) -> None: ...
+
+    def add_errors(self, errors: Sequence[ImportProblem], lines: Lines) -> None: ...
+
+    def finish(self) -> None: ...
+
+
+class FolderTarget:
+    """Markdown files that lie where they came from, or by type."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder, self.growing = folder, ""
+
+    def page(self, page: PageFile) -> bytes:
+        return text_of(page)
+
+    def record(self, kind: str, value: dict[str, Any]) -> bytes:
+        return line(value)
+
+    def begin(self, wiki: WikiRecord) -> None:
+        self.folder.write(ABOUT, line(wiki_facts(wiki)))
+
+    def add_sources(self, lines: Lines) -> None:
+        for data in lines:
+            self.folder.append(SOURCES, data)
+
+    def add_mentions(self, lines: Lines) -> None:
+        for data in lines:
+            self.folder.append(MENTIONS, data)
+
+    def add_pages(self, files: Files) -> None:
+        for path, data in files:
+            self.folder.write(path, data)
+
+    def add_originals(self, lines: Lines) -> None:
+        for data in lines:
+            self.folder.append(ORIGINALS, data)
+
+    def add_attachment(self, file: AttachmentDraft) -> None:
+        self.folder.write(file.path, file.data)
+
+    def add_states(self, path: str, lines: Lines) -> None:
+        if path != self.growing:
+            self.folder.end(self.growing)
+            self.growing = path
+        for data in lines:
+            self.folder.append(path, data)
+
+    def add_errors(self, errors: Sequence[ImportProblem], lines: Lines) -> None:
+        """Write the list of what is missing; what an earlier export wrote of such a page stays."""
+        for error in errors:
+            self.folder.keep(error.path)
+        self.folder.write(ERRORS, b"".join(lines))
+
+    def finish(self) -> None:
+        self.folder.finish()
+
+
+class ZipTarget:
+    """The folder in one file. Sources are one entry of it, names another, written piece by piece."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.zip = GrowingZip(file)
+        self.open: IO[bytes] | None = None
+        self.path = ""
+
+    def page(self, page: PageFile) -> bytes:
+        return text_of(page)
+
+    def record(self, kind: str, value: dict[str, Any]) -> bytes:
+        return line(value)
+
+    def begin(self, wiki: WikiRecord) -> None:
+        self.zip.writestr(entry(ABOUT), line(wiki_facts(wiki)))
+
+    def add_sources(self, lines: Lines) -> None:
+        self.append(SOURCES, lines)
+
+    def add_mentions(self, lines: Lines) -> None:
+        self.append(MENTIONS, lines)
+
+    def append(self, path: str, lines: Lines) -> None:
+        """Append to the entry that is being written, which is over when the next one begins."""
+        if self.open is None or self.path != path:
+            self.end()
+            self.open, self.path = self.zip.open(entry(path), "w", force_zip64=True), path
+        self.open.writelines(lines)
+
+    def add_pages(self, files: Files) -> None:
+        self.end()
+        for path, data in files:
+            self.zip.writestr(entry(path), data)
+
+    def add_originals(self, lines: Lines) -> None:
+        self.append(ORIGINALS, lines)
+
+    def add_attachment(self, file: AttachmentDraft) -> None:
+        self.end()
+        self.zip.writestr(entry(file.path), file.data)
+
+    def add_states(self, path: str, lines: Lines) -> None:
+        self.append(path, lines)
+
+    def add_errors(self, errors: Sequence[ImportProblem], lines: Lines) -> None:
+        self.append(ERRORS, lines)
+
+    def end(self) -> None:
+        """End the entry that is being written."""
+        if self.open:
+            self.open.close()
+            self.open = None
+
+    def finish(self) -> None:
+        self.end()
+        self.zip.close()
+
+
+class LinesTarget:
+    """A stream of records."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+
+    def page(self, page: PageFile) -> bytes:
+        return line(record(page))
+
+    def record(self, kind: str, value: dict[str, Any]) -> bytes:
+        return line({kind: value})
+
+    def begin(self, wiki: WikiRecord) -> None:
+        """Write the settings that are not the usual ones: other readers know lines of sources and of pages only."""
+        if wiki != WikiRecord(ENGLISH, USUAL):
+            self.file.write(line({"wiki": wiki_facts(wiki)}))
+
+    def add_sources(self, lines: Lines) -> None:
+        self.file.writelines(lines)
+
+    def add_mentions(self, lines: Lines) -> None:
+        self.file.writelines(lines)
+
+    def add_pages(self, files: Files) -> None:
+        self.file.writelines(data for _, data in files)
+
+    def add_originals(self, lines: Lines) -> None:
+        """Write nothing: lines say all of their pages themselves."""
+
+    def add_attachment(self, file: AttachmentDraft) -> None:
+        self.file.write(self.record("attachment", record_of(file)))
+
+    def add_states(self, path: str, lines: Lines) -> None:
+        self.file.writelines(lines)
+
+    def add_errors(self, errors: Sequence[ImportProblem], lines: Lines) -> None:
+        self.file.writelines(lines)
+
+    def finish(self) -> None:
+        self.file.flush()
+
+
+def text_of(page: PageFile) -> bytes:
+    """The file of a page."""
+    return page.exported.file if page.exported else to_markdown(page.note).encode()
+
+
+def record(page: PageFile) -> dict[str, Any]:
+    """A page's line, with the file that it came from: so it is there again when a folder is made of it."""
+    origin = {} if page.origin is None else {ORIGIN: page.origin}
+    return to_record(page.note) | origin | (in_line(page.exported) if page.exported else {})
+
+
+def line(record: dict[str, Any]) -> bytes:
+    return orjson.dumps(record) + b"\n"
+
+
+def wiki_facts(wiki: WikiRecord) -> dict[str, Any]:
+    """Return what an export says of its wiki."""
+    usual = asdict(USUAL)
+    said = {name: value for name, value in asdict(wiki.settings).items() if value not in (None, usual[name])}
+    return FORMAT | {"language": wiki.language} | said
+
+
+def entry(path: str) -> ZipInfo:
+    """Return a zip entry of no date, so that the same wiki is the same file."""
+    info = ZipInfo(path)
+    info.compress_type = ZIP_DEFLATED
+    info.external_attr = 0o644 << 16
+    return info

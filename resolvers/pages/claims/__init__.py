@@ -1,0 +1,1 @@
+"""Claims that pages make no longer, contradict each other in, or decide."""

@@ -1,0 +1,330 @@
+"""Claims that pages no longer make: superseded by hand, kept with their sources, and withdrawn."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from content.claims import claims
+from content.edits.edits import Edited
+from content.limits import CLAIM, EDIT_SUMMARY, REF
+from db.connection import Row
+from db.database import Database
+from db.ids import new_id
+from db.scope import Scope
+from db.sql import statements
+from db.tables import SOURCE_KINDS
+
+from ... import validation
+from ...errors import BadInput
+from ...model import outline
+from ...model.lookup import PageAddress, locate
+from ...model.pages import Page, Saved, find_page
+from ...proposals.operations import proposable
+from ...sources.grounding import ground
+from ...sources.sources import find_section
+from ...transactions.transaction import check_version, writing_page, writing_row
+from ...transactions.writer import Writer, record
+from ..edits import EditFailed, append_text, edit_text, replace_text, text_of
+from ..sections import named
+from ..update import save
+from .trajectory import keep_trajectory
+
+CLAIMS, CONTRADICTIONS = statements("review/claims"), statements("review/contradictions")
+SOURCES = statements("sources/sources")
+NO_CLAIM = "There is no such superseded claim, or none that you may see."
+
+
+class Mode(StrEnum):
+    """The ways of changing the text when a claim is superseded."""
+
+    REPLACE = "replace"
+    MERGE = "merge"
+    APPEND = "append"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRef:
+    """A source of the page's wiki by its kind and ref: the newest version of it."""
+
+    kind: str
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class SupersededClaim:
+    """The result: the claim, the page with its version, and how the fact was found in the text, if it was looked for.
+
+    `saved.changed` is false when the page had this claim already; nothing was written then.
+    """
+
+    claim_id: UUID
+    saved: Saved
+    edited: Edited | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A fact that no longer holds and what holds now, checked as far as it can be without looking at the wiki."""
+
+    fact: str
+    replacement: str
+    section_slug: str | None
+    stated_by: SourceRef | None
+    overridden_by: SourceRef | None
+    superseded_on: datetime | None
+    mode: Mode
+
+    @property
+    def digest(self) -> bytes:
+        by = self.overridden_by
+        return claims.digest(self.fact, by.kind if by else "", by.ref if by else "")
+
+
+@proposable
+async def supersede_claim(
+    database: Database,
+    scope: Scope,
+    address: PageAddress,
+    *,
+    fact: str,
+    replacement: str,
+    section_slug: str | None = None,
+    stated_by: SourceRef | None = None,
+    overridden_by: SourceRef | None = None,
+    superseded_on: datetime | None = None,
+    mode: Mode = Mode.REPLACE,
+    expected_version: int | None = None,
+    summary: str | None = None,
+) -> SupersededClaim:
+    """Record that a claim of a page no longer holds and let the page say what holds now, in one transaction.
+
+    The fact must stand in the text where it is to be replaced: raises EditFailed and EditAmbiguous as an edit does.
+    """
+    summary = validation.optional(summary, "summary", EDIT_SUMMARY.most)
+    correction = Correction(
+        claim_text(fact, "fact"),
+        claim_text(replacement, "replacement"),
+        section_slug and named(section_slug),
+        check_source(stated_by, "statedBy"),
+        check_source(overridden_by, "overriddenBy"),
+        None if superseded_on is None else validation.timestamp(superseded_on, "supersededOn"),
+        mode,
+    )
+    if claims.has_claim(correction.fact, correction.replacement) and claims.has_claim(
+        correction.replacement, correction.fact
+    ):
+        raise BadInput("The replacement equals the fact. Give the claim that holds now.", "replacement")
+    page_id = await locate(database, scope, address)
+    async with writing_page(database, scope, page_id) as (writer, page):
+        known = await writer.one(CLAIMS["find_claim"], page_id=page.id, digest=correction.digest)
+        if known is not None and known["withdrawn_at"] is None:
+            return SupersededClaim(known["id"], Saved(page.id, page.version, changed=False))
+        check_version(page, expected_version)
+        return await supersede(writer, page, correction, summary, known["id"] if known else None)
+
+
+async def supersede(
+    writer: Writer, page: Page, correction: Correction, summary: str | None, known_id: UUID | None
+) -> SupersededClaim:
+    named = {"statedBy.ref": correction.stated_by, "overriddenBy.ref": correction.overridden_by}
+    sources = await find_sources(writer, named)
+    after, section_slug, edited = await rewritten(page, correction)
+    done = await record_claim(writer, page, after, correction, sources, section_slug, summary, known_id)
+    return replace(done, edited=edited)
+
+
+async def record_claim(
+    writer: Writer,
+    page: Page,
+    after: Page,
+    correction: Correction,
+    sources: Sequence[Row | None],
+    section_slug: str | None,
+    summary: str | None,
+    known_id: UUID | None,
+) -> SupersededClaim:
+    """Save the page as it says what holds now, and the claim with the sources that stated and overrode it."""
+    stated, overriding = sources
+    saved = await save(writer, page, after, edit_summary=summary or f"Superseded: {claims.quote_line(correction.fact)}")
+    section = next((one for one in after.sections if one.slug == section_slug), None)
+    claim_id = known_id or new_id()
+    if known_id is None:
+        await write_claims(
+            writer,
+            [
+                {
+                    "id": claim_id,
+                    "page_id": page.id,
+                    "section_slug": section_slug,
+                    "heading": section and section.heading,
+                    "fact": correction.fact,
+                    "replacement": correction.replacement,
+                    "stated_by_id": stated and stated["id"],
+                    "overridden_by_id": overriding and overriding["id"],
+                    "superseded_on": correction.superseded_on
+                    or (overriding["captured_at"] if overriding else writer.now),
+                    "digest": correction.digest,
+                }
+            ],
+        )
+    else:
+        await writer.run(CLAIMS["restate_claim"], claim_id=known_id, withdrawn_at=None)
+    if overriding and section and saved.changed:
+        await cite(writer, page.id, section.slug, overriding)
+        await ground(writer, [page.id], again=True)
+    if not saved.changed:
+        writer.touched.add(page.id)
+    await keep_trajectory(writer, after)
+    await record(writer, "claim.superseded", page.id, version=saved.version, claimId=claim_id)
+    lost = {"page_id": page.id, "fact": correction.fact, "replacement": correction.replacement}
+    await close_contradictions(writer, [lost], saved.version)
+    return SupersededClaim(claim_id, Saved(page.id, saved.version))
+
+
+async def rewritten(page: Page, correction: Correction) -> tuple[Page, str | None, Edited | None]:
+    """Return the page as it says what holds now, the section that the claim is of, and how the fact was found."""
+    slug, mode = correction.section_slug, correction.mode
+    if mode is Mode.NONE:
+        if slug:
+            outline.place_of(page.sections, slug)
+        return page, slug or only_section_with(page, correction.fact), None
+    if mode is Mode.APPEND:
+        slug = slug or (page.sections[-1].slug if page.sections else outline.LEAD)
+        before = text_of(page, slug) if page.sections else ""
+        after, _ = await replace_text(page, slug, append_text(before, correction.replacement, True), "replacement")
+        return after, slug, None
+    edited = await correct_text(text_of(page, slug), correction)
+    if slug is None and (slug := only_section_with(page, correction.fact)):
+        edited = await correct_text(text_of(page, slug), correction)
+    after, _ = await replace_text(page, slug, edited.text, "replacement")
+    return after, slug or changed_section(page, after), edited
+
+
+async def correct_text(text: str, correction: Correction) -> Edited:
+    """Return the text with the replacement where the fact stood, or without the fact where a merge finds both.
+
+    A quote that this changes is one no longer: its source said something else.
+    """
+    others = text.replace(correction.fact, "", 1)
+    is_told = correction.mode is Mode.MERGE and claims.has_claim(others, correction.replacement)
+    replacement = "" if is_told else correction.replacement
+    edited = await edit_text(text, correction.fact, replacement, False)
+    verbatim = {said.text for said in claims.statements(edited.text)}
+    changed = [said for said in claims.statements(text) if said.text not in verbatim]
+    for said in reversed(changed):
+        try:
+            instead = (await edit_text(claims.escaped(said.text), correction.fact, replacement, False)).text
+        except EditFailed:  # the fact stands in more than this quote
+            instead = replacement if said is changed[0] else ""
+        text = claims.unquoted(text, said, instead)
+    return edited._replace(text=text) if changed else edited
+
+
+def only_section_with(page: Page, fact: str) -> str | None:
+    found = [section.slug for section in page.sections if claims.has_claim(section.body, fact)]
+    return found[0] if len(found) == 1 else None
+
+
+def changed_section(page: Page, after: Page) -> str | None:
+    """Return the section whose text is not what it was."""
+    before = {section.slug: section.body for section in page.sections}
+    return next((one.slug for one in after.sections if before.get(one.slug) != one.body), None)
+
+
+async def write_claims(writer: Writer, rows: Sequence[Mapping[str, Any]]) -> int:
+    """Write claims, each as a row by the names of its columns; return how many are new."""
+    columns = {
+        "ids": "id", "page_ids": "page_id", "section_slugs": "section_slug", "headings": "heading", "facts": "fact",
+        "replacements": "replacement", "stated_by_ids": "stated_by_id", "overridden_by_ids": "overridden_by_id",
+        "superseded_on": "superseded_on", "digests": "digest",
+    }  # fmt: skip
+    actor = writer.scope.actor
+    return await writer.run(
+        CLAIMS["write_claims"],
+        **{name: [row[column] for row in rows] for name, column in columns.items()},
+        author_kind=actor.kind.value,
+        author_id=actor.id,
+    )
+
+
+async def close_contradictions(writer: Writer, lost: Sequence[Mapping[str, Any]], version: int | None = None) -> None:
+    """Resolve the open contradictions of pages of which a claim is now superseded: the other claim is what is left."""
+    actor = writer.scope.actor
+    closed = await writer.all(
+        CONTRADICTIONS["close_superseded"],
+        page_ids=[row["page_id"] for row in lost],
+        facts=[row["fact"] for row in lost],
+        replacements=[row["replacement"] for row in lost],
+        resolver_kind=actor.kind.value,
+        resolver_id=actor.id,
+    )
+    for row in closed:
+        await record(
+            writer, "contradiction.resolved", row["page_id"],
+            version=version, contradictionId=row["id"], resolution=row["resolution"],
+        )  # fmt: skip
+
+
+async def find_sources(writer: Writer, given: Mapping[str, SourceRef | None]) -> list[Row | None]:
+    """Return the rows of these sources by the fields that name them, None for one that is not named.
+
+    Raises BadInput for one that is not there.
+    """
+    wanted = [one for one in given.values() if one]
+    rows = (
+        await writer.all(CLAIMS["find_sources"], kinds=[one.kind for one in wanted], refs=[one.ref for one in wanted])
+        if wanted
+        else []
+    )
+    known = {(row["kind"], row["ref"]): row for row in rows}
+    for field, one in given.items():
+        if one and (one.kind, one.ref) not in known:
+            raise BadInput(f"This wiki has no {one.kind} with this ref. Retain the source first.", field)
+    return [known[one.kind, one.ref] if one else None for one in given.values()]
+
+
+async def cite(writer: Writer, page_id: UUID, section_slug: str, source: Row) -> None:
+    """Let the section that was rewritten rest on the source that overrode it."""
+    section_id = await find_section(writer, page_id, section_slug)
+    nothing = dict.fromkeys(("line_start", "line_end", "summary"))
+    given = {"id": new_id(), "page_id": page_id, "section_id": section_id, "source_id": source["id"]}
+    await writer.run(SOURCES["cite"], **given, **nothing)
+    await writer.run(SOURCES["advance_section"], section_id=section_id, captured_at=source["captured_at"])
+
+
+@proposable
+async def withdraw_claim(database: Database, scope: Scope, claim_id: UUID) -> SupersededClaim:
+    """Take back that a claim was superseded: nobody is told of it, and the compiler does not record it again.
+
+    The page's text stays as it is.
+    """
+    async with writing_row(database, scope, CLAIMS["find_owner"], claim_id, NO_CLAIM) as writer:
+        row = await writer.one(CLAIMS["find_page_of"], claim_id=claim_id)
+        assert row is not None, "nobody else writes the wiki"
+        saved = Saved(row["page_id"], row["version"], changed=row["withdrawn_at"] is None)
+        if saved.changed:
+            await writer.run(CLAIMS["restate_claim"], claim_id=claim_id, withdrawn_at=writer.now)
+            writer.touched.add(saved.page_id)
+            if page := await find_page(writer, saved.page_id):
+                await keep_trajectory(writer, page)
+            await record(writer, "claim.withdrawn", saved.page_id, version=saved.version, claimId=claim_id)
+        return SupersededClaim(claim_id, saved)
+
+
+def claim_text(value: str, field: str) -> str:
+    """A claim: some text, without the spaces around it."""
+    found = validation.text(value, field, CLAIM.most).strip()
+    if not found:
+        raise BadInput("This may not be empty.", field)
+    return found
+
+
+def check_source(source: SourceRef | None, field: str) -> SourceRef | None:
+    if source is None:
+        return None
+    kind = validation.one_of(source.kind, SOURCE_KINDS, f"{field}.kind")
+    return SourceRef(kind, validation.line(source.ref, f"{field}.ref", REF.most))

@@ -1,0 +1,220 @@
+"""Decisions: questions that wait for one, and pages that say what was decided, which are never edited.
+
+What is less significant than the wiki asks for goes into its log alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from content.limits import REASON, SUMMARY, TITLE
+from content.templates import TEMPLATES
+from db.database import Database
+from db.ids import new_id
+from db.one_transaction import OneTransaction
+from db.scope import Scope
+from db.sql import statements
+
+from ... import validation
+from ...errors import BadInput, LimitExceeded, NotFound
+from ...links.links import link_pages
+from ...model.drafts import PageDraft, SectionDraft
+from ...model.pages import RECORDED, Page, find_page
+from ...permissions import Action
+from ...proposals.gate import Significance
+from ...proposals.operations import proposable
+from ...transactions.transaction import NO_PAGE, check_may_write, read_connection, writing, writing_row
+from ...transactions.writer import Writer, record
+from ..lifecycle import create_page
+
+DECISIONS = statements("review/decisions")
+SUPERSEDES = "supersedes"  # the reason of the link from a decision to the one that it replaces
+NO_QUESTION = "There is no such question, or none that you may see."
+OPTIONS_MAX = 20
+PART_MAX = 20_000  # characters
+OPEN_MAX = 1_000  # questions of one wiki
+LEVELS = tuple(one.value for one in Significance)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionDraft:
+    """A question, why it matters, the options that there are, and how much depends on it."""
+
+    question: str
+    why: str
+    options: Sequence[str] = ()
+    significance: str = "medium"
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionDraft:
+    """A decision and its consequences, of a question that is given with it, or of one that was asked before."""
+
+    decision: str
+    consequences: str = ""
+    question: QuestionDraft | None = None
+    question_id: UUID | None = None
+    supersedes_id: UUID | None = None
+    """The page of the decision that this one replaces."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedDecision:
+    """The page of a decision; None where it went into the log alone."""
+
+    page_id: UUID | None
+    version: int | None = None
+    question_id: UUID | None = None
+
+
+async def ask_decision(database: Database, scope: Scope, draft: QuestionDraft) -> UUID:
+    """Ask a question, which is listed until it is decided or withdrawn. Raises BadInput."""
+    asked = clean_question(draft)
+    async with writing(database, scope) as writer:
+        if await writer.value(DECISIONS["count_open"]) >= OPEN_MAX:
+            raise LimitExceeded(f"{OPEN_MAX:,} questions wait in this wiki. Decide some first.")
+        question_id = new_id()
+        author = {"author_kind": scope.actor.kind.value, "author_id": scope.actor.id}
+        await writer.run(
+            DECISIONS["ask"],
+            id=question_id,
+            question=asked.question,
+            why=asked.why,
+            options=list(asked.options),
+            significance=asked.significance,
+            **author,
+        )
+        await record(writer, "decision.asked", questionId=str(question_id))
+    return question_id
+
+
+@proposable
+async def record_decision(database: Database, scope: Scope, draft: DecisionDraft) -> RecordedDecision:
+    """Write the page of a decision, or a line of the log where it is not significant enough; all of it or nothing.
+
+    A decision that replaces an earlier one has a link to it with the reason `supersedes`; neither is edited.
+    """
+    await check_may_write(database, scope)
+    if draft.supersedes_id is not None:
+        await check_decision(database, scope, draft.supersedes_id)
+    if (draft.question is None) == (draft.question_id is None):
+        raise BadInput("Give the question, or the id of one that was asked.", "question")
+    decision = required_text(draft.decision, "decision")
+    consequences = required_text(draft.consequences, "consequences") if draft.consequences.strip() else ""
+    asked = await question_of(database, scope, draft)
+    async with read_connection(database) as connection:
+        threshold = await connection.value(
+            DECISIONS["find_threshold"], tenant_id=scope.tenant_id, owner_id=scope.owner_id
+        )
+    if threshold is None:
+        raise NotFound("There is no such wiki, or none that you may see.")
+    if draft.supersedes_id is None and LEVELS.index(asked.significance) < LEVELS.index(threshold):
+        return await log_decision(database, scope, draft, asked, decision)
+    async with OneTransaction(database) as whole:
+        saved = await create_page(whole, scope, page_of(asked, decision, consequences))
+        if draft.supersedes_id is not None:
+            await link_pages(whole, scope, saved.page_id, draft.supersedes_id, reason=SUPERSEDES)
+        if draft.question_id is not None:
+            await close_question(whole, scope, draft.question_id, decision, saved.page_id)
+        await whole.commit()
+    return RecordedDecision(saved.page_id, saved.version, draft.question_id)
+
+
+async def log_decision(
+    database: Database, scope: Scope, draft: DecisionDraft, asked: QuestionDraft, decision: str
+) -> RecordedDecision:
+    if draft.question_id is not None:
+        await close_question(database, scope, draft.question_id, decision, None)
+    else:
+        async with writing(database, scope) as writer:
+            question, said = asked.question[: TITLE.most], decision[: SUMMARY.most]
+            await record(writer, "decision.logged", question=question, decision=said, significance=asked.significance)
+    return RecordedDecision(None, None, draft.question_id)
+
+
+async def close_question(
+    database: Database, scope: Scope, question_id: UUID, decision: str, page_id: UUID | None
+) -> None:
+    """Write what was decided of a question. Raises BadInput when it was decided before."""
+    async with writing_row(database, scope, DECISIONS["find_owner"], question_id, NO_QUESTION) as writer:
+        if not await writer.value(DECISIONS["decide"], id=question_id, decision=decision, page_id=page_id):
+            raise BadInput(
+                "This was decided already, or withdrawn. Record a decision that supersedes the first, or ask again.",
+                "questionId",
+            )
+        said = {} if page_id else {"decision": decision[: SUMMARY.most]}
+        await record(writer, "decision.recorded" if page_id else "decision.logged", page_id,
+                     questionId=str(question_id), **said)  # fmt: skip
+
+
+async def withdraw_question(database: Database, scope: Scope, question_id: UUID, reason: str | None = None) -> None:
+    """Let a question end without a decision, for those who may write in its wiki. Raises BadInput when it has ended."""
+    reason = validation.optional(reason, "reason", REASON.most)
+    async with writing_row(database, scope, DECISIONS["find_owner"], question_id, NO_QUESTION) as writer:
+        if not await writer.value(DECISIONS["withdraw"], id=question_id, reason=reason):
+            raise BadInput("This question does not wait any more: it was decided or withdrawn.", "questionId")
+        await record(writer, "decision.withdrawn", questionId=str(question_id), reason=reason)
+
+
+async def question_of(database: Database, scope: Scope, draft: DecisionDraft) -> QuestionDraft:
+    """Return the question that is decided, checked."""
+    if draft.question is not None:
+        return clean_question(draft.question)
+    async with read_connection(database) as connection:
+        own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+        row = await connection.one(DECISIONS["find_question"], **own, id=draft.question_id)
+    if row is None:
+        raise NotFound(NO_QUESTION)
+    return QuestionDraft(row["question"], row["why"], tuple(row["options"]), row["significance"])
+
+
+async def check_decision(database: Database, scope: Scope, page_id: UUID) -> None:
+    """Refuse to supersede what is no decision of the wiki."""
+    async with writing(database, scope, Action.WRITE) as writer:
+        page = await require_page(writer, page_id)
+    if page.type != "decision":
+        raise BadInput("This page is not a decision. A decision can only supersede another decision.", "supersedesId")
+
+
+async def require_page(writer: Writer, page_id: UUID) -> Page:
+    page = await find_page(writer, page_id)
+    if page is None:
+        raise NotFound(NO_PAGE)
+    return page
+
+
+def page_of(asked: QuestionDraft, decision: str, consequences: str) -> PageDraft:
+    """Return the page of a decision: context, decision, why, consequences, and the options that were considered."""
+    texts = {
+        "context": asked.question,
+        "decision": decision,
+        "rationale": asked.why,
+        "consequences": consequences,
+        "options_considered": "\n".join(f"- {' '.join(option.split())}" for option in asked.options),
+    }
+    return PageDraft(
+        "decision",
+        asked.question[: TITLE.most],
+        summary=" ".join(decision.split())[: SUMMARY.most],
+        sections=[SectionDraft(texts[slug], slug, heading) for slug, heading in TEMPLATES["decision"]],
+        metadata={RECORDED: True, "significance": asked.significance},
+        edit_summary=f"Decided: {' '.join(asked.question.split())[:200]}",
+    )
+
+
+def clean_question(draft: QuestionDraft) -> QuestionDraft:
+    """Return a question, clean. Raises BadInput."""
+    options = validation.check_count(draft.options, OPTIONS_MAX, "options")
+    return QuestionDraft(
+        validation.line(" ".join(draft.question.split()), "question", TITLE.most),
+        required_text(draft.why, "why"),
+        tuple(validation.line(" ".join(one.split()), f"options.{n}", 2_000) for n, one in enumerate(options)),
+        validation.one_of(draft.significance, LEVELS, "significance"),
+    )
+
+
+def required_text(text: str, field: str) -> str:
+    text = validation.text(text, field, PART_MAX).strip()
+    if not text:
+        raise BadInput("This is required to record a decision.", field)
+    return text

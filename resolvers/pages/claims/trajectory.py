@@ -1,0 +1,85 @@
+"""Trajectories: a page that was corrected twice has another that lists its corrections, oldest first, with sources.
+
+It is written anew in each transaction that changes one of them, under the slug of its page and `-trajectory`, and
+archived while there are fewer than two. Its metadata says that it is one: a page of that slug without it is somebody's.
+"""
+
+from dataclasses import replace
+
+from content.claims import claims
+from content.limits import SLUG, TITLE
+from content.markdown.links import title_link
+from content.markdown.sections import Section
+from content.sensitivity import stricter
+from db.connection import Row
+from db.ids import new_id
+from db.sql import statements
+
+from ...links.references import assert_references
+from ...model import outline
+from ...model.pages import Page, find_page
+from ...transactions.writer import Writer, record
+from ..update import save
+
+CLAIMS = statements("review/claims")
+OF, SUFFIX, REASON = "trajectory_of", "-trajectory", "trajectory"
+LEAST, MOST = 2, 500
+
+
+def is_trajectory(page: Page) -> bool:
+    return OF in (page.metadata or {})
+
+
+def slug_of(slug: str) -> str:
+    return slug[: SLUG.most - len(SUFFIX)].rstrip("-") + SUFFIX
+
+
+async def keep_trajectory(writer: Writer, page: Page, former_slug: str | None = None) -> None:
+    """Bring the trajectory of a page up to date; under the slug that the page had, if it is called otherwise now."""
+    if is_trajectory(page):
+        return
+    slugs = [slug_of(page.slug), *([slug_of(former_slug)] if former_slug else [])]
+    found = await writer.all(CLAIMS["find_trajectories"], page_id=page.id, type=page.type, slugs=slugs)
+    own = next((row for row in found if row["is_own"]), None)
+    if any(row["slug"] == slugs[0] and not row["is_own"] for row in found):
+        return  # it is somebody's page
+    if own is None and found[0]["claims"] < LEAST:
+        return
+    rows = await writer.all(CLAIMS["list_of_page"], page_id=page.id, most=MOST)
+    before = await find_page(writer, own["id"]) if own else None
+    if len(rows) < LEAST and (before is None or before.status == "archived"):
+        return
+    if len(rows) < LEAST and before is not None:
+        after = replace(before, status="archived")
+    else:
+        after = describe_trajectory(before or Page(new_id(), page.type, slugs[0], page.title), page, slugs[0], rows)
+    if before and is_same(before, after):
+        return
+    saved = await save(writer, before, after, edit_summary=f"Trajectory of {page.title}")
+    if after.status == "active":
+        await assert_references(writer, [(page.id, after.id, REASON)])
+    await record(writer, "page.updated" if before else "page.created", after.id, version=saved.version)
+
+
+def describe_trajectory(known: Page, page: Page, slug: str, rows: list[Row]) -> Page:
+    """Return the trajectory as it lists these claims."""
+    title = f"{page.title[: TITLE.most - 13]} (trajectory)"
+    lines = "\n".join(map(line_of, rows))
+    body = f"How {title_link(page.title, page.type, page.slug)} came to say what it says.\n\n{lines}"
+    sections = outline.checked_outline([Section("overview", "", body)], "bodyMd")
+    metadata = stricter((known.metadata or {}) | {OF: f"{page.type}/{page.slug}"}, page.metadata)
+    summary = f"What {page.title[:200]} used to say, and until when."
+    after = replace(known, slug=slug, title=title, summary=summary, sections=sections)
+    return replace(after, metadata=metadata, status="active")
+
+
+def is_same(before: Page, after: Page) -> bool:
+    return before.content == after.content and before.status == after.status
+
+
+def line_of(row: Row) -> str:
+    """Return `- 2026-03-02: “Ana lives in Porto.” became “Ana lives in Faro.” (daily_note:day-0, url:b)`."""
+    said, now = (claims.escaped(claims.quote_line(row[name])) for name in ("fact", "replacement"))
+    sources = [f"{row[f'{name}_kind']}:{row[f'{name}_ref']}" for name in ("stated", "overriding") if row[f"{name}_ref"]]
+    cited = f" ({', '.join(map(claims.escaped, sources))})" if sources else ""
+    return f"- {row['superseded_on'].date().isoformat()}: “{said}” became “{now}”{cited}"

@@ -1,1 +1,0 @@
-"""Rate limits of credentials and tenants, shared by all processes."""

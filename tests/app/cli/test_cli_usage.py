@@ -1,0 +1,176 @@
+"""The help of every command, and how wrong usage is told."""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from app.cli.options import TextCommand
+from app.cli.program import app, usage
+from tests.app.command_line import COMMAND, MARA, ROOT, Cairn
+from tests.app.test_words import PYTHON
+
+HELP = Path(__file__).with_name("cli_help.txt")
+SLOW_TO_IMPORT = {"alembic", "asyncpg", "pydantic", "rich", "sqlalchemy", "strawberry", "starlette", "uvicorn"}
+
+
+def commands() -> Iterator[tuple[str, ...]]:
+    """The words of every command, and of none."""
+    yield ()
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        yield (name,)
+        yield from ((name, inner) for inner in getattr(command, "commands", ()))
+
+
+def test_the_help_of_every_command_is_what_it_was(cairn: Cairn) -> None:
+    """After a change on purpose, delete the file and run this twice."""
+    text = "\n".join(f"$ cairn {' '.join([*words, '--help'])}\n\n{cairn(*words, '--help').out}" for words in commands())
+    if not HELP.exists():
+        HELP.write_text(text, encoding="utf-8")
+        pytest.fail("the help was written anew: look at it")
+    assert text == HELP.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", list(commands()), ids=lambda words: " ".join(words) or "cairn")
+def test_every_command_shows_an_example(cairn: Cairn, words: tuple[str, ...]) -> None:
+    ran = cairn(*words, "--help")
+    assert ran.code == 0
+    assert re.search(r"(Example|Begin with): cairn \w", ran.out)
+
+
+def test_help_waits_for_nothing_that_is_slow_to_import() -> None:
+    script = f"import sys, app.cli; print(sorted({SLOW_TO_IMPORT} & sys.modules.keys()))"
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run([COMMAND[0], "-c", script], cwd=ROOT, env=env, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("[]\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nope"], "No such command 'nope'. Try: cairn --help"),
+        (["tenants", "create"], "Missing argument 'SLUG'. Try: cairn tenants create --help"),
+        (
+            ["search", "x", "--tenant", "a"],
+            "Missing option '--owner' (env var: 'CAIRN_OWNER'). Try: cairn search --help",
+        ),
+        (["search", "x", *MARA, "--limit", "51"], "'--limit': must be at most 50. Try:"),
+        (["page", "austin", *MARA], "write it as TYPE/SLUG"),
+        (["page", "city/austin", *MARA], "write it as TYPE/SLUG"),
+        (["token", *MARA, "--ttl", "3 years"], "write it as 90s, 15m, 12h, 30d or 2w"),
+        (["token", *MARA, "--role", "king"], "'--role': 'king' is not one of 'reader',"),
+        (
+            ["owners", "create", "x", "--tenant", "a"],
+            "Choose from: agent, user, shared. Try: cairn owners create --help",
+        ),
+        (["owners", "create", "x", "--tenant", "a", "--kind", "robot"], "'robot' is not one of"),
+        (["reindex", "--owner", "mara"], "add --tenant SLUG"),
+        (["serve", "--port", "70000"], "must be at most 65535"),
+        (["keys", "revoke", "cairn_x", "--tenant", "a"], "must be an id: a UUID"),
+    ],
+)
+def test_wrong_usage_is_told_on_one_line(cairn: Cairn, words: list[str], message: str) -> None:
+    ran = cairn(*words)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert message in ran.err
+    ran = cairn(*words, "--json")
+    assert ran.code == 2
+    assert ran.error["code"] == "USAGE"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["append", "topic/a", "- flat white"],
+        ["context", "- flat white"],
+        ["create", "topic", "-40 degrees", "- flat white"],
+        ["edit", "topic/a", "- flat white", "-- cortado"],
+        ["lint", "mute", "orphans", "topic/a", "- an entry page"],
+        ["search", "-flat white"],
+        ["sources", "search", "-flat white"],
+        ["wiki", "append", "topic/a", "- flat white", "--source", "daily_note/1"],
+        ["wiki", "decision", "- which database?"],
+        ["wiki", "query", "-flat white"],
+        ["wiki", "resolve", "0199f0c2-5d3e-7c1a-9f00-3a5b8c2d1e4f", "keep-newer", "- the landlord"],
+        ["wiki", "stub", "entity", "-40 degrees", "- flat white"],
+        ["wiki", "supersede", "topic/a", "- flat white", "- cortado\n- filter"],
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_a_text_may_begin_with_a_hyphen(cairn: Cairn, words: list[str]) -> None:
+    ran = cairn(*words, *MARA, "--json")
+    assert ran.error["code"] == "NOTHING_HERE", "it was understood: only the database is not there"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["append", "topic/a", "--summry", "x", "- flat white"],
+            "No such option: --summry (Possible options: --summary)",
+        ),
+        (
+            ["append", "topic/a", "--dry-run"],
+            "No such option: --dry-run. To pass a text that begins like an option, put it last, after --. Try:",
+        ),
+        (
+            ["wiki", "supersede", "topic/a", "- x", "- y", "--moed=append"],
+            "No such option: --moed (Possible options: --mode",
+        ),
+    ],
+)
+def test_a_misspelt_option_is_no_text(cairn: Cairn, words: list[str], message: str) -> None:
+    ran = cairn(*words, *MARA, "--json")
+    assert (ran.code, ran.error["code"]) == (2, "USAGE")
+    assert message in ran.error["message"]
+
+
+def test_a_text_may_look_like_an_option_after_two_hyphens(cairn: Cairn) -> None:
+    assert cairn("append", *MARA, "--json", "topic/a", "--", "--dry-run").error["code"] == "NOTHING_HERE"
+
+
+TEXTS = {"FACT", "NEW", "OLD", "QUERY", "QUESTION", "REASON", "REPLACEMENT", "TEXT", "TITLE"}
+
+
+def test_every_command_that_takes_a_text_reads_it_alike() -> None:
+    def commands_of(command: Any) -> Iterator[Any]:
+        yield command
+        for inner in getattr(command, "commands", {}).values():
+            yield from commands_of(inner)
+
+    taking = [
+        command
+        for command in commands_of(typer.main.get_command(app))
+        if any(one.param_type_name == "argument" and one.metavar in TEXTS for one in command.params)
+    ]
+    assert len(taking) > 10
+    assert [one.name for one in taking if not isinstance(one, TextCommand)] == []
+
+
+def parameters(command: Any, context: Any) -> Iterator[tuple[Any, Any]]:
+    """Every option and argument of a command and of those in it, with the context in which it is read."""
+    yield from ((parameter, context) for parameter in command.params)
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from parameters(inner, type(context)(inner, parent=context, info_name=name))
+
+
+def test_no_option_speaks_of_a_wrong_value_in_the_words_of_python() -> None:
+    group = typer.main.get_command(app)
+    told = []
+    for parameter, context in parameters(group, group.make_context("cairn", [], resilient_parsing=True)):
+        if getattr(parameter, "is_flag", False):
+            continue
+        runtime = parameter.get_runtime_param()
+        for wrong in ("wrong", "-1", "100000000"):
+            given = [wrong] if parameter.multiple or parameter.nargs != 1 else wrong
+            try:
+                runtime.coerce(given, param=parameter, ctx=context)
+            except typer.BadParameter as error:
+                told.append(usage(error))
+    assert len(told) > 50
+    assert [message for message in told if PYTHON.search(message)] == []

@@ -1,0 +1,96 @@
+"""A client of /api/wiki that holds every answer against the contract: the status is documented, the shape is exact."""
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import httpx
+from pydantic import TypeAdapter
+
+from app.rest.endpoint import PATH
+from app.rest.models import Problem, ResponseModel
+from app.rest.problems import PROBLEM
+
+ROOT = Path(__file__).parents[3]
+
+
+@cache
+def contract() -> dict[str, Any]:
+    """Return the contract as it is committed: making it would hold the event loop of the tests that ask."""
+    document: dict[str, Any] = json.loads((ROOT / "schema" / "openapi.json").read_text())
+    return document
+
+
+@cache
+def shapes() -> dict[str, type[ResponseModel]]:
+    """What is answered, by the names that the contract has for it."""
+    found = ResponseModel.__subclasses__()
+    for shape in found:
+        found.extend(shape.__subclasses__())
+    return {shape.__name__: shape for shape in found}
+
+
+@dataclass
+class Rest:
+    """Asks as one credential."""
+
+    http: httpx.AsyncClient
+    token: str
+
+    async def ask(self, method: str, path: str, **given: Any) -> httpx.Response:
+        headers = {"authorization": f"Bearer {self.token}"} | given.pop("headers", {})
+        answer = await self.http.request(method, PATH + path, headers=headers, **given)
+        check(method, path.partition("?")[0], answer)
+        return answer
+
+    async def get(self, path: str, **given: Any) -> httpx.Response:
+        return await self.ask("GET", path, **given)
+
+    async def post(self, path: str, json: Any = None, **given: Any) -> httpx.Response:
+        return await self.ask("POST", path, json=json, **given)
+
+    async def page(self, title: str, type: str = "topic", content: str = "Text.", **more: Any) -> dict[str, Any]:
+        answer = await self.post("/pages", {"title": title, "type": type, "content": content, **more})
+        assert answer.status_code == 201, answer.text
+        page: dict[str, Any] = answer.json()
+        return page
+
+
+def check(method: str, path: str, answer: httpx.Response) -> None:
+    operation = next((found for known, found in operations(method) if re.fullmatch(known, path)), None)
+    if operation is None:
+        assert answer.status_code in (404, 405)
+    else:
+        assert str(answer.status_code) in operation["responses"], answer.text
+    if answer.status_code >= 400:
+        assert answer.headers["content-type"] == PROBLEM
+        TypeAdapter(Problem).validate_json(answer.content)
+        assert answer.json()["request_id"] == answer.headers["x-request-id"]
+    elif answer.headers.get("content-type") == "application/json":
+        assert operation is not None
+        said = operation["responses"][str(answer.status_code)]["content"]["application/json"]["schema"]
+        forms = [shapes()[one["$ref"].rpartition("/")[2]] for one in said.get("anyOf", [said])]
+        exactly(next(form for form in forms if form.model_fields.keys() == answer.json().keys()), answer.json())
+
+
+def operations(method: str) -> list[tuple[str, dict[str, Any]]]:
+    paths = contract()["paths"].items()
+    known = {re.sub(r"\{\w+\}", "[^/]+", path).replace(".zip", r"\.zip"): by.get(method.lower()) for path, by in paths}
+    return [(path, operation) for path, operation in known.items() if operation]
+
+
+def exactly(model: Any, said: dict[str, Any]) -> None:
+    TypeAdapter(model).validate_python(said)
+    assert said.keys() == model.model_fields.keys()
+    for name, field in model.model_fields.items():
+        inner = next((one for one in getattr(field.annotation, "__args__", ()) if hasattr(one, "model_fields")), None)
+        for item in said[name] if isinstance(said[name], list) else ():
+            if inner:
+                exactly(inner, item)
+
+
+def refused(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["code"]

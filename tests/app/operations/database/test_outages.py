@@ -1,0 +1,234 @@
+"""What is wrong with the database is told: at /readyz, in the log, in the metrics, and fast."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+from structlog.testing import capture_logs
+
+from db.embedded import EmbeddedServer
+from db.migrate import migrate
+from tests.app.command_line import COMMAND, ROOT, environment
+from tests.app.operations.observability.test_metrics import counted
+from tests.app.service import Service, serving
+from tests.conftest import new_folder
+from tests.connections import IDLE
+from tests.postgres_proxy import Proxy
+from tests.wiki import Wiki, close_wiki, open_wiki
+
+MAKE = """mutation($title: String!) {
+  createWikiPage(input: {type: TOPIC, title: $title, bodyMd: "x"}) { page { title } userErrors { message } }
+}"""
+READ = "{ wikiPages(first: 1) { nodes { title } } }"
+
+
+@pytest.fixture(autouse=True)
+def reuses_connections() -> Iterator[None]:
+    with IDLE.left_out():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def asked_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.http.health.LASTS", 0.0)
+
+
+@pytest.fixture
+def logged() -> Iterator[list[Any]]:
+    with capture_logs() as records:
+        yield records
+
+
+async def reason(service: Service) -> str | None:
+    told: dict[str, str] = (await service.http.get("/readyz")).json()
+    return told.get("reason")
+
+
+async def test_a_read_only_server_is_told_everywhere(dsn: str, tmp_path: Path, wiki: Wiki, logged: list[Any]) -> None:
+    operator = await asyncpg.connect(dsn)
+    name = await operator.fetchval("SELECT current_database()")
+    await operator.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    async with serving(dsn, tmp_path, metrics="local") as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        assert (await service.post(READ, token)).status_code == 200
+        answer = await service.post(MAKE, token, {"title": "hunter2"})
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+        assert await reason(service) == "read_only"
+        found = await counted(service)
+    await operator.execute("SET default_transaction_read_only = off")
+    await operator.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+    await operator.close()
+    assert found["cairn_database_refusals_total", "read_only"] == 1
+    assert sum(count for labels, count in found.items() if "failed" in labels) == 1
+    *_, record = (record for record in logged if record["event"] == "database refused")
+    assert (record["cause"], record["sqlstate"], record["error"]) == (
+        "read_only",
+        "25006",
+        "ReadOnlySQLTransactionError",
+    )
+    assert "read-only transaction" in str(record["message"])
+    assert "hunter2" not in json.dumps(record)
+
+
+async def test_a_command_says_why_on_stderr_alone(dsn: str, tmp_path: Path) -> None:
+    operator = await asyncpg.connect(dsn)
+    name = await operator.fetchval("SELECT current_database()")
+    await operator.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    command = [*COMMAND, "tenants", "create", "acme"]
+    settings = environment(tmp_path) | {"CAIRN_DATABASE_URL": dsn}
+    plain = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, env=settings, capture_output=True, text=True)
+    asked = [*command, "--json"]
+    told = await asyncio.to_thread(subprocess.run, asked, cwd=ROOT, env=settings, capture_output=True, text=True)
+    await operator.execute("SET default_transaction_read_only = off")
+    await operator.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+    await operator.close()
+    assert (plain.returncode, plain.stdout, told.returncode, told.stdout) == (1, "", 1, "")
+    (line,) = plain.stderr.splitlines()
+    assert "PostgreSQL says: cannot execute INSERT in a read-only transaction" in line
+    assert "PostgreSQL says" in json.loads(told.stderr)["error"]["message"]
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    folder = Path(new_folder())
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def small_disk(folder: Path) -> Iterator[Path]:
+    """A file system of its own that is soon full; only root may mount one."""
+    mounting = ["mount", "-t", "tmpfs", "-o", "size=160m,mode=0755", "none", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mounting, capture_output=True).returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    with ExitStack() as after:
+        after.callback(subprocess.run, ["umount", "--lazy", str(folder)], check=True)
+        yield folder
+
+
+async def test_a_full_disk_is_told_everywhere_and_comes_back(
+    small_disk: Path, tmp_path: Path, logged: list[Any]
+) -> None:
+    server = EmbeddedServer(small_disk)
+    dsn = await asyncio.to_thread(server.start)
+    try:
+        await migrate(dsn)
+        wiki = await open_wiki(dsn)
+        async with serving(dsn, tmp_path, metrics="local") as service:
+            token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+            assert await reason(service) is None
+            ballast = small_disk / "ballast"
+            subprocess.run(["dd", "if=/dev/zero", f"of={ballast}", "bs=64k"], capture_output=True)
+            assert await reason(service) == "disk_full"
+            statuses = [(await service.post(MAKE, token, {"title": f"Page {n}"})).status_code for n in range(60)]
+            found = await counted(service)
+            ballast.unlink()
+            assert await reason(service) is None
+            assert (await service.post(MAKE, token, {"title": "After"})).status_code == 200
+        await close_wiki(wiki)
+    finally:
+        await asyncio.to_thread(server.stop)
+    assert set(statuses) <= {200, 503}
+    assert found["cairn_database_refusals_total", "disk_full"] == statuses.count(503) > 0
+    refused = {record["sqlstate"] for record in logged if record["event"] == "database refused"}
+    assert refused == {"53100"}
+    assert "No space left on device" in server.log.read_text()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("db.breaker.EVERY", 0.2)
+    monkeypatch.setattr("db.breaker.ANSWER_TIMEOUT", 0.5)
+
+
+async def refuse_and_heal(service: Service, token: str, hang: Callable[[], None], go_on: Callable[[], None]) -> None:
+    """Let what is behind the service hang: requests are refused, fast after the first ones, until it goes on."""
+    assert (await service.post(READ, token)).status_code == 200
+    hang()
+    try:
+        asked = [(READ, {}), (MAKE, {"title": "Ash"}), (MAKE, {"title": "Elm"})] * 8
+        first = await asyncio.gather(*(service.post(text, token, values) for text, values in asked))
+        assert {(answer.status_code, answer.headers.get("retry-after")) for answer in first} == {(503, "1")}
+        began = time.perf_counter()
+        later = [await service.post(READ, token) for _ in range(20)]
+        took = time.perf_counter() - began
+        found = await counted(service)
+        assert await reason(service) == "timeout"
+    finally:
+        go_on()
+    assert {answer.status_code for answer in later} == {503}
+    assert took < 20, "each of them alone would have waited for five seconds"
+    assert found["cairn_database_unresponsive",] == 1
+    assert found["cairn_database_refusals_total", "timeout"] >= 20
+    async with asyncio.timeout(10):
+        while (await service.post(READ, token)).status_code != 200:
+            await asyncio.sleep(0.1)
+    assert await reason(service) is None
+
+
+async def test_a_server_that_hangs_is_answered_fast_after_the_first_waits(
+    folder: Path, tmp_path: Path, impatient: None
+) -> None:
+    server = EmbeddedServer(folder)
+    dsn = await asyncio.to_thread(server.start)
+    postmaster = int(server.postmaster()[0])
+    stopped: list[int] = []
+
+    def hang() -> None:
+        family = subprocess.run(["pgrep", "-P", str(postmaster)], capture_output=True, text=True).stdout.split()
+        for pid in (postmaster, *map(int, family)):
+            os.kill(pid, signal.SIGSTOP)
+            stopped.append(pid)
+
+    def go_on() -> None:
+        while stopped:
+            os.kill(stopped.pop(), signal.SIGCONT)
+
+    try:
+        await migrate(dsn)
+        wiki = await open_wiki(dsn)
+        async with serving(dsn, tmp_path, metrics="local", pool_size=2) as service:
+            token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+            await refuse_and_heal(service, token, hang, go_on)
+        await close_wiki(wiki)
+    finally:
+        await asyncio.to_thread(server.stop)
+
+
+async def test_a_network_that_holds_packets_back_is_answered_fast_after_the_first_waits(
+    dsn: str, tmp_path: Path, wiki: Wiki, impatient: None
+) -> None:
+    """Connections stay open and new ones are accepted, but nothing comes through."""
+    async with (
+        Proxy(dsn).open() as proxy,
+        serving(proxy.dsn, tmp_path, metrics="local", pool_size=2) as service,
+    ):
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        await refuse_and_heal(service, token, proxy.flowing.clear, proxy.flowing.set)
+
+
+async def test_a_wiki_that_another_session_holds_is_told_as_unavailable_until_it_is_let_go(
+    dsn: str, tmp_path: Path, wiki: Wiki
+) -> None:
+    holder = await asyncpg.connect(dsn)
+    async with serving(dsn, tmp_path, statement_timeout=0.5) as service:
+        token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+        async with holder.transaction():
+            await holder.execute("SELECT FROM owners WHERE id = $1 FOR UPDATE", wiki.scope.owner_id)
+            assert (await service.post(READ, token)).status_code == 200, "who reads waits for nobody"
+            answer = await service.post(MAKE, token, {"title": "Ash"})
+            assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+        answer = await service.post(MAKE, token, {"title": "Ash"})
+        assert answer.json()["data"]["createWikiPage"]["page"] == {"title": "Ash"}
+    await holder.close()
+    assert [page["title"] for page in await wiki.rows("pages")] == ["Ash"]

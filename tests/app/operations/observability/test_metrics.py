@@ -1,0 +1,252 @@
+"""Metrics: what is counted, that processes add up, and who may read them."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from pydantic import ValidationError
+
+from app.observability import metrics
+from app.observability.metrics import CALLERS_MOST, OF_ONE_MOST, PLACES, Callers, Labels, Numbers, of_all
+from app.observability.metrics_endpoint import exposition
+from app.settings import Settings
+from db.scope import Actor, ActorKind, Role, Scope
+from observability.trace import RequestTrace
+from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
+from tests.app.service import Service, serving
+from tests.wiki import Wiki
+
+DOCUMENT = Path(__file__).parents[4] / "docs" / "reference" / "metrics.md"
+TOKEN = "a token for metrics"
+TITLES = "{ wikiPages(first: 3) { nodes { title } } }"
+WAITS = ("cairn_pool_wait_seconds_count",)
+
+
+def samples(text: str) -> dict[tuple[str, ...], float]:
+    """The value of every series by its name and its labels' values."""
+    return {
+        (sample.name, *(value for _, value in sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+async def counted(service: Service) -> dict[tuple[str, ...], float]:
+    return samples((await service.http.get("/metrics")).text)
+
+
+@pytest.fixture
+async def counting(dsn: str, tmp_path: Path) -> Any:
+    async with serving(dsn, tmp_path, metrics="local") as service:
+        yield service
+
+
+async def test_requests_and_operations_are_counted_by_how_they_ended(counting: Service, wiki: Wiki) -> None:
+    token = counting.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+    await counting.ask("query Mine { wikiPages(first: 1) { nodes { id } } }", token)
+    await counting.ask("query Mine { wikiPages(first: 1) { nodes { id } } }", token)
+    await counting.ask("{ nothingLikeThat }", token)
+    await counting.ask('mutation { deleteWikiPage(pageId: "x") { deletedPageId } }', token)
+    await counting.ask("{ __schema { queryType { name } } }", token)
+    assert (await counting.post("{ __typename }", None)).status_code == 401
+    await counting.http.get("/made/up/by/a/client")
+    found = await counted(counting)
+    assert found["cairn_requests_total", "/graphql", "200"] == 5
+    assert found["cairn_requests_total", "/graphql", "401"] == 1
+    assert found["cairn_requests_total", "other", "404"] == 1
+    assert found["cairn_operations_total", "ok", "query", "bytes"] == 3
+    assert found["cairn_operations_total", "refused", "none", "bytes"] >= 1
+    assert found["cairn_errors_total", "GRAPHQL_VALIDATION_FAILED"] >= 1
+    assert found["cairn_errors_total", "UNAUTHENTICATED"] == 1
+    assert found["cairn_cache_lookups_total", "plans", "hit"] == 1
+    assert found["cairn_cache_lookups_total", "documents", "miss"] >= 3
+    assert found["cairn_sql_seconds_count",] >= 2
+    assert found["cairn_request_seconds_count", "/graphql"] == 6
+    assert found["cairn_requests_in_flight",] == 1  # the one that reads this
+    assert found["cairn_pool_connections", "reads", "idle"] >= 1
+    assert found["cairn_memory_bytes",] > 1_000_000
+
+
+async def test_who_has_to_wait_for_a_connection_is_counted(counting: Service, wiki: Wiki) -> None:
+    token = counting.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+    await counting.ask(TITLES, token)
+    assert WAITS not in await counted(counting)
+    await asyncio.gather(*(counting.ask(TITLES, token) for _ in range(40)))
+    found = await counted(counting)
+    assert 0 < found[WAITS] < 41 <= found["cairn_sql_seconds_count",]
+
+
+async def test_nothing_that_a_client_names_but_its_program_and_its_operation_becomes_a_label(
+    counting: Service, wiki: Wiki
+) -> None:
+    token = counting.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+    await counting.http.get("/hunter2")
+    await counting.http.request("HUNTER2", "/graphql")
+    await counting.ask('query Mine { hunter2: wikiPages(filter: {titlePrefix: "hunter2"}) { nodes { id } } }', token)
+    assert "hunter2" not in (await counting.http.get("/metrics")).text.lower()
+
+
+async def test_the_queue_of_jobs_is_counted_over_all_tenants(counting: Service, wiki: Wiki) -> None:
+    job = """INSERT INTO compile_jobs
+                 (tenant_id, owner_id, id, dedupe_key, trigger, status, run_after, metrics, created_at)
+             VALUES ($1, $2, gen_random_uuid(), gen_random_uuid()::text, 'manual', $3, now() - interval '1 hour',
+                     '{}', now())"""
+    for status in ("pending", "pending", "running", "failed"):
+        await wiki.look.execute(job, wiki.scope.tenant_id, wiki.scope.owner_id, status)
+    found = await counted(counting)
+    assert (found["cairn_jobs", "pending"], found["cairn_jobs", "running"]) == (2, 1)
+    assert 3600 <= found["cairn_oldest_pending_job_seconds",] < 7200
+    assert "failed" not in {labels[-1] for labels in found}
+
+
+async def test_deliveries_of_webhooks_are_counted_over_all_tenants(counting: Service, wiki: Wiki) -> None:
+    """One whose receiver fails is not what an operator has to look after."""
+    tenant_id = wiki.scope.tenant_id
+    well, failing = [
+        (await create_webhook(wiki.database, tenant_id, WebhookDraft("https://app.example.org/"))).id for _ in range(2)
+    ]
+    await wiki.look.execute("UPDATE webhooks SET failing_since = now() WHERE id = $1", failing)
+    waiting = """INSERT INTO webhook_deliveries
+                     (tenant_id, owner_id, id, webhook_id, position, kind, happened_at, status, finished_at)
+                 VALUES ($1, $2, gen_random_uuid(), $3, $4, 'updated', now() - make_interval(hours => $5), $6,
+                         CASE WHEN $6 <> 'pending' THEN now() END)"""
+    given = [(well, 1, 1, "pending"), (failing, 1, 9, "pending"), (well, 2, 3, "delivered"), (well, 3, 3, "dead")]
+    for one in given:
+        await wiki.look.execute(waiting, tenant_id, wiki.scope.owner_id, *one)
+    found = await counted(counting)
+    assert (found["cairn_webhook_deliveries", "pending"], found["cairn_webhook_deliveries", "dead"]) == (2, 1)
+    assert 3600 <= found["cairn_oldest_webhook_delivery_seconds",] < 7200
+
+
+async def test_metrics_are_told_without_postgres(
+    counting: Service, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unreachable(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr("app.observability.metrics_endpoint.count_open_jobs", unreachable)
+    found = await counted(counting)
+    assert ("cairn_jobs", "pending") not in found
+    assert found["cairn_processes",] == 1
+
+
+async def test_nobody_reads_them_unless_the_operator_says_so(service: Service) -> None:
+    assert (await service.http.get("/metrics")).status_code == 404
+
+
+@pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded", "x-real-ip", "via"])
+async def test_local_is_not_who_comes_through_a_proxy(counting: Service, header: str) -> None:
+    response = await counting.http.get("/metrics", headers={header: "127.0.0.1"})
+    assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (403, "FORBIDDEN")
+
+
+async def test_a_token_is_asked_for(dsn: str, tmp_path: Path) -> None:
+    async with serving(dsn, tmp_path, metrics="token", metrics_token=TOKEN) as service:
+        for shown in ({}, {"authorization": "Bearer no"}, {"authorization": "Bearer é".encode()}):
+            assert (await service.http.get("/metrics", headers=shown)).status_code == 401  # type: ignore[arg-type]
+        response = await service.http.get("/metrics", headers={"authorization": f"Bearer {TOKEN}"})
+        assert response.headers["content-type"].startswith("text/plain; version=")
+        assert samples(response.text)["cairn_processes",] == 1
+
+
+def test_a_token_that_is_not_there_or_short_is_refused_at_the_start() -> None:
+    for token in (None, "short"):
+        with pytest.raises(ValidationError):
+            Settings.model_validate({"metrics": "token", "metrics_token": token})
+
+
+def test_processes_add_up_and_what_a_dead_one_counted_stays(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    count = """if True:
+        from pathlib import Path
+        from app.observability import metrics
+        from app.observability.metrics import Numbers
+        numbers = Numbers(Path(%r))
+        numbers.add(metrics.REQUESTS, "/graphql", "200", amount=5)
+        numbers.set(metrics.WAITING, "search", value=9)
+        numbers.observe(metrics.SQL_SECONDS, seconds=0.004)
+        import os; os._exit(1)"""
+    subprocess.run([sys.executable, "-c", count % str(tmp_path)], check=False, env=os.environ | {"PYTHONPATH": "."})
+    alive = Numbers(tmp_path)
+    request.addfinalizer(alive.close)
+    alive.add(metrics.REQUESTS, "/graphql", "200", amount=2)
+    alive.set(metrics.WAITING, "search", value=1)
+    for seconds in (0.004, 0.2, 99):
+        alive.observe(metrics.SQL_SECONDS, seconds=seconds)
+    found = samples(exposition(of_all(tmp_path)).decode())
+    assert found["cairn_requests_total", "/graphql", "200"] == 7
+    assert found["cairn_pool_waiting", "search"] == 1
+    assert found["cairn_sql_seconds_count",] == 4
+    assert found["cairn_sql_seconds_bucket", "0.005"] == 2
+    assert found["cairn_sql_seconds_bucket", "0.25"] == 3
+    assert found["cairn_sql_seconds_sum",] == pytest.approx(99.208)
+
+
+@pytest.mark.parametrize("in_a_file", [True, False])
+def test_more_series_than_there_is_room_for_harm_no_other(tmp_path: Path, in_a_file: bool) -> None:
+    numbers = Numbers(tmp_path if in_a_file else None)
+    numbers.add(metrics.ERRORS, "FIRST")
+    for number in range(PLACES):
+        numbers.add(metrics.ERRORS, str(number))
+    numbers.observe(metrics.SQL_SECONDS, seconds=1)
+    found = {series.labels: series.values for series in numbers.series()}
+    assert found["FIRST",] == [1.0]
+    assert len(found) < PLACES
+    numbers.close()
+
+
+def documented() -> Iterator[tuple[str, ...]]:
+    for family in metrics.FAMILIES:
+        labels = ", ".join(f"`{label}`" for label in family.labels)
+        yield f"| `{family.name}` | {family.kind} | {labels} | {family.help} |"
+
+
+def test_every_metric_is_documented_as_it_is() -> None:
+    rows = "\n".join(["| name | kind | labels | what it tells |", "|---|---|---|---|", *documented()])
+    assert rows in DOCUMENT.read_text()
+
+
+async def test_an_error_that_nobody_is_shown_is_not_counted(counting: Service, token: str) -> None:
+    """Of requests with one key at once all but one wait inside for the answer, and are given it or told to wait."""
+    create = 'mutation { createWikiPage(input: {type: TOPIC, title: "T"}) { page { id } } }'
+    headers = {"idempotency-key": "same"}
+    answers = await asyncio.gather(*(counting.post(create, token, **headers) for _ in range(8)))
+    shown = sum(response.status_code != 200 for response in answers)
+    found = await counted(counting)
+    assert sum(value for (name, *_), value in found.items() if name == "cairn_errors_total") == shown
+
+
+def test_who_asks_is_counted_within_bounds() -> None:
+    callers = Callers()
+    tenant = UUID(int=1)
+
+    def asked(key: str, operation: str) -> Labels:
+        trace = RequestTrace("r")
+        scope = Scope(tenant, tenant, Role.MEMBER, Actor(ActorKind.SERVICE, key), (tenant,))
+        trace.caller, trace.client, trace.tool = scope, "curl", operation
+        return callers.labels(trace)
+
+    many = [asked("one", f"operation {number}") for number in range(100)]
+    assert len(set(many)) == OF_ONE_MOST + 1
+    assert many[0] == (str(tenant), "service:one", "curl", "operation 0")
+    assert many[-1] == (str(tenant), "service:one", "other", "other")
+    assert asked("one", "operation 0") == many[0]
+    others = {asked(f"key {number}", "x") for number in range(1000)}
+    assert ("other",) * 4 in others
+    assert len({*many, *others}) <= CALLERS_MOST + 1
+
+
+async def test_calls_are_counted_by_who_asked(counting: Service, wiki: Wiki) -> None:
+    token = counting.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+    for _ in range(2):
+        await counting.post("query Titles { viewer { role } }", token, **{"user-agent": "curl/8"})
+    await counting.post("query Titles { viewer { role } }", None, **{"user-agent": "curl/8"})
+    found = [series for series in (await counted(counting)).items() if series[0][0] == "cairn_calls_total"]
+    (((_, client, _, operation, tenant), count),) = found
+    assert (client, operation, tenant, count) == ("curl", "Titles", str(wiki.scope.tenant_id), 2)

@@ -1,0 +1,79 @@
+"""A service whose reads go to a replica, and who answered them."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.app.service import Service, serving
+from tests.standby import Pair
+from tests.wiki import Wiki
+
+MAKE = """mutation($title: String!) {
+  createWikiPage(input: {type: TOPIC, title: $title, bodyMd: "Pecan pie."}) { page { title } userErrors { message } }
+}"""
+READ = "{ wikiPages(first: 100) { nodes { title } } }"
+SEARCH = 'query($t: ID!) { wikiSearch(tenantId: $t, query: "pecan") { page { title } } }'
+FOLLOW = "subscription { wikiScopeChanged { kind } }"
+COUNTED = re.compile(r'^(cairn_\w+)\{(?:server|cause)="([\w-]+)"\} (\S+)$', re.MULTILINE)
+HEADER = "cairn-position"
+
+
+@asynccontextmanager
+async def replicated(pair: Pair, data_dir: Path, **settings: Any) -> AsyncIterator[Service]:
+    """A service whose reads go to the replica, once that serves."""
+    primary, standby = map(pair.dsn, pair.sockets())
+    given = {"read_database_urls": standby, "metrics": "local"} | settings
+    async with serving(primary, data_dir, **given) as service:
+        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+        yield service
+
+
+async def counts(service: Service) -> dict[tuple[str, str], float]:
+    text = (await service.http.get("/metrics")).text
+    return {(name, label): float(value) for name, label, value in COUNTED.findall(text)}
+
+
+async def until(service: Service, series: tuple[str, str], value: float) -> None:
+    async with asyncio.timeout(60):
+        while (await counts(service)).get(series) != value:
+            await asyncio.sleep(0.05)
+
+
+class Answered:
+    """How many statements each server answers in a block."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+
+    async def __aenter__(self) -> "Answered":
+        self.before = await counts(self.service)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        after = await counts(self.service)
+        grown = {series: after[series] - self.before.get(series, 0) for series in after}
+        self.by = {label: int(n) for (name, label), n in grown.items() if name == "cairn_reads_total" and n}
+        self.fallbacks = {label: int(n) for (name, label), n in grown.items() if "fallbacks" in name and n}
+
+
+def token_of(service: Service, wiki: Wiki) -> str:
+    return service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
+
+
+async def make(service: Service, token: str, title: str, **headers: str) -> str:
+    """Make a page, and return the position of that write."""
+    answer = await service.post(MAKE, token, {"title": title}, **headers)
+    assert answer.json()["data"]["createWikiPage"]["userErrors"] == []
+    assert answer.json()["extensions"]["position"] == answer.headers[HEADER]
+    return answer.headers[HEADER]
+
+
+async def titles(service: Service, token: str, position: str | None = None) -> list[str]:
+    brought = {HEADER: position} if position else {}
+    answer = await service.post(READ, token, None, **brought)
+    assert answer.status_code == 200, answer.text
+    assert HEADER not in answer.headers
+    return [node["title"] for node in answer.json()["data"]["wikiPages"]["nodes"]]

@@ -1,0 +1,173 @@
+"""Positions: a client that brings the position of a write reads what was written, by every transport."""
+
+import asyncio
+from pathlib import Path
+
+import asyncpg
+
+from tests.app.clients.agents import agent
+from tests.app.clients.streaming import initialised
+from tests.app.clients.web_client import SAME, signed_in
+from tests.app.operations.replicas.replication import (
+    FOLLOW,
+    HEADER,
+    MAKE,
+    READ,
+    Answered,
+    make,
+    replicated,
+    titles,
+    token_of,
+)
+from tests.standby import Pair
+from tests.wiki import Wiki
+
+
+async def test_a_read_that_brings_its_position_sees_the_write_though_the_replica_is_behind(
+    pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
+) -> None:
+    async with replicated(pair, tmp_path, read_max_lag=600, read_wait=0.05) as service:
+        token = token_of(service, wiki)
+        await titles(service, token, await make(service, token, "Ash"))
+        await replica.execute("SELECT pg_wal_replay_pause()")
+        position = await make(service, token, "Birch")
+        async with Answered(service) as stale:
+            assert await titles(service, token) == ["Ash"]
+        assert (stale.by, stale.fallbacks) == ({"replica-1": 1}, {})
+        async with Answered(service) as fresh:
+            assert await titles(service, token, position) == ["Ash", "Birch"]
+        assert (fresh.by, fresh.fallbacks) == ({"primary": 1}, {"position": 1})
+        brought = {"query": READ, "extensions": {"position": position}}
+        answer = await service.http.post("/graphql", json=brought, headers={"authorization": f"Bearer {token}"})
+        assert len(answer.json()["data"]["wikiPages"]["nodes"]) == 2
+        await replica.execute("SELECT pg_wal_replay_resume()")
+        async with asyncio.timeout(60):
+            while len(await titles(service, token)) < 2:
+                await asyncio.sleep(0.05)
+        async with Answered(service) as caught_up:
+            assert len(await titles(service, token, position)) == 2
+        assert caught_up.by == {"replica-1": 1}
+
+
+async def test_a_read_waits_for_a_replica_that_is_a_moment_behind(
+    pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
+) -> None:
+    """It waits without asking for itself, and reads one statement on the replica."""
+    async with replicated(pair, tmp_path, read_max_lag=600, read_wait=10) as service:
+        token = token_of(service, wiki)
+        await replica.execute("SELECT pg_wal_replay_pause()")
+        position = await make(service, token, "Ash")
+        async with Answered(service) as waiting:
+            reading = asyncio.create_task(titles(service, token, position))
+            await asyncio.sleep(0.2)
+            assert not reading.done()
+            await replica.execute("SELECT pg_wal_replay_resume()")
+            assert await reading == ["Ash"]
+        assert (waiting.by, waiting.fallbacks) == ({"replica-1": 1}, {})
+
+
+async def test_a_forged_position_is_answered_by_the_primary_at_once_and_a_malformed_one_is_refused(
+    pair: Pair, wiki: Wiki, tmp_path: Path
+) -> None:
+    async with replicated(pair, tmp_path, read_wait=10) as service:
+        token = token_of(service, wiki)
+        await make(service, token, "Ash")
+        async with asyncio.timeout(5), Answered(service) as forged:  # much less than `read_wait`
+            assert await titles(service, token, "FFFFFFFF/FFFFFFFF") == ["Ash"]
+        assert (forged.by, forged.fallbacks) == ({"primary": 1}, {"position": 1})
+        authorized = {"authorization": f"Bearer {token}"}
+        for faulty in ("0", "0/", "/1", "0/1G", "0/123456789", "-1/1", "0/1;", "0/0x1"):
+            sent = authorized | {HEADER: faulty}
+            refused = await service.http.post("/graphql", json={"query": READ}, headers=sent)
+            (error,) = refused.json()["errors"]
+            assert (refused.status_code, error["extensions"]["code"]) == (400, "BAD_USER_INPUT"), faulty
+            problem = await service.http.get("/api/wiki/pages", headers=sent)
+            assert (problem.status_code, problem.json()["code"]) == (400, "BAD_USER_INPUT"), faulty
+        for value in ("x", 7, ["0/1"]):
+            brought = {"query": READ, "extensions": {"position": value}}
+            assert (await service.http.post("/graphql", json=brought, headers=authorized)).status_code == 400
+
+
+async def test_a_repeated_write_has_a_position_and_a_refused_one_has_none(
+    pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
+) -> None:
+    async with replicated(pair, tmp_path, read_max_lag=600, read_wait=0.05) as service:
+        token = token_of(service, wiki)
+        await replica.execute("SELECT pg_wal_replay_pause()")
+        key = {"idempotency-key": "k-1"}
+        await make(service, token, "Ash", **key)
+        again = await service.post(MAKE, token, {"title": "Ash"}, **key)
+        assert again.headers["idempotency-replayed"] == "true"
+        assert again.json()["extensions"]["position"] == again.headers[HEADER]
+        assert await titles(service, token, again.headers[HEADER]) == ["Ash"]
+        refused = await service.post(MAKE, token, {"title": ""})
+        assert refused.json()["data"]["createWikiPage"]["userErrors"] != []
+        assert (HEADER in refused.headers, "position" in refused.json()["extensions"]) == (False, False)
+
+
+async def test_a_browser_keeps_what_it_has_written_in_a_cookie(
+    pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
+) -> None:
+    async with replicated(pair, tmp_path, read_max_lag=600, read_wait=0.05) as service:
+        owner = await wiki.look.fetchval("SELECT slug FROM owners WHERE id = $1", wiki.scope.owner_id)
+        await make(service, token_of(service, wiki), "Ash")
+        async with signed_in(service, token_of(service, wiki)) as browser:
+            async with Answered(service) as reading:
+                assert (await browser.get(f"/pages/{owner}")).status_code == 200
+            assert set(reading.by) == {"replica-1"}
+            await replica.execute("SELECT pg_wal_replay_pause()")
+            form = {"type": "topic", "title": "Birch", "body": "Pecan pie."}
+            written = await browser.post(f"/new/{owner}", data=form, headers=SAME)
+            assert written.status_code == 303, written.text
+            (kept,) = [line for line in written.headers.get_list("set-cookie") if "-position=" in line]
+            assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(kept.split("; "))
+            assert "Birch" in (await browser.get(written.headers["location"])).text
+            name, _, _ = kept.partition("=")
+            browser.cookies.set(name, "no position")
+            assert "Birch" in (await browser.get(written.headers["location"])).text
+
+
+async def test_every_transport_sees_what_it_has_written(
+    pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
+) -> None:
+    """An agent brings no position: the primary answers it, unless it does."""
+    async with replicated(pair, tmp_path, read_max_lag=600, read_wait=0.05) as service:
+        token = token_of(service, wiki)
+        await titles(service, token, await make(service, token, "Ash"))
+        await replica.execute("SELECT pg_wal_replay_pause()")
+        authorized = {"authorization": f"Bearer {token}"}
+        page = {"type": "topic", "title": "Birch", "content": "Pecan pie."}
+        async with Answered(service) as writing:
+            written = await service.http.post("/api/wiki/pages", headers=authorized, json=page)
+        assert (written.status_code, list(writing.by)) == (201, ["primary"])
+        behind = await service.http.get("/api/wiki/pages/birch", params={"type": "topic"}, headers=authorized)
+        position = {HEADER: written.headers[HEADER]}
+        seen = await service.http.get("/api/wiki/pages/birch", params={"type": "topic"}, headers=authorized | position)
+        assert (behind.status_code, seen.status_code) == (404, 200)
+        async with Answered(service) as asked, agent(service, token) as one:
+            assert "Pecan" in await one.text("wiki_read", page="Birch")
+        assert set(asked.by) == {"primary"}
+        async with agent(service, token) as one:
+            await one.text("wiki_create", title="Cedar", type="topic", content="Pecan tart.")
+            assert "tart" in await one.text("wiki_read", page="Cedar")
+        async with Answered(service) as brought, agent(service, token, **{HEADER: "0/1"}) as one:
+            await one.text("wiki_read", page="Ash")
+        assert set(brought.by) == {"replica-1"}
+
+
+async def test_events_and_writes_of_a_stream_say_their_position(
+    pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
+) -> None:
+    """Whoever hears of a change, and reads again elsewhere, sees it. What a stream shows the primary has read."""
+    async with replicated(pair, tmp_path, read_max_lag=600, read_wait=0.05) as service:
+        token = token_of(service, wiki)
+        await replica.execute("SELECT pg_wal_replay_pause()")
+        async with initialised(service, token) as websocket:
+            await websocket.subscribe(FOLLOW, "1")
+            asked = {"query": MAKE, "variables": {"title": "Ash"}}
+            await websocket.say(type="subscribe", id="2", payload=asked)
+            heard = [await websocket.hear() for _ in range(3)]
+        positions = [one["payload"]["extensions"]["position"] for one in heard if one["type"] == "next"]
+        assert len(positions) == 2
+        for position in positions:
+            assert await titles(service, token, position) == ["Ash"]

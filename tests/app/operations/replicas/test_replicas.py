@@ -1,0 +1,237 @@
+"""Replicas answer reads: clients see what they have written, and do not notice when one is behind, fails or is gone."""
+
+import asyncio
+import itertools
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from app.cli.doctor import State, examine
+from app.settings import Settings
+from db.database import Database
+from db.replicas.replicas import ReplicaSettings
+from db.replicas.routing import ROUTE, Route
+from tests.app.operations.database.test_pgbouncer import PROGRAM
+from tests.app.operations.replicas.replication import (
+    MAKE,
+    READ,
+    SEARCH,
+    Answered,
+    counts,
+    make,
+    replicated,
+    titles,
+    token_of,
+    until,
+)
+from tests.app.service import serving
+from tests.postgres_proxy import Proxy
+from tests.standby import Pair, kill
+from tests.wiki import Wiki, close_wiki, open_wiki
+
+
+async def test_reads_go_to_the_replica_and_writes_to_the_primary(pair: Pair, wiki: Wiki, tmp_path: Path) -> None:
+    async with replicated(pair, tmp_path) as service:
+        token = token_of(service, wiki)
+        async with Answered(service) as writing:
+            position = await make(service, token, "Ash")
+        assert (list(writing.by), writing.fallbacks) == (["primary"], {})
+        async with Answered(service) as reading:
+            assert await titles(service, token, position) == ["Ash"]
+        assert (reading.by, reading.fallbacks) == ({"replica-1": 1}, {})
+        async with Answered(service) as searching:
+            found = await service.ask(SEARCH, token, t=str(wiki.scope.tenant_id))
+        assert found["data"] == {"wikiSearch": [{"page": {"title": "Ash"}}]}
+        assert (list(searching.by), searching.fallbacks) == (["replica-1"], {})
+        assert (await counts(service))["cairn_replica_lag_seconds", "replica-1"] < 10
+
+
+async def test_a_replica_that_is_too_far_behind_answers_nothing_until_it_has_caught_up(
+    pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
+) -> None:
+    async with replicated(pair, tmp_path, read_max_lag=1) as service:
+        token = token_of(service, wiki)
+        await replica.execute("SELECT pg_wal_replay_pause()")
+        await make(service, token, "Ash")
+        await until(service, ("cairn_replicas_aside", "replica-1"), 1)
+        assert (await counts(service))["cairn_replica_lag_seconds", "replica-1"] > 1
+        async with Answered(service) as late:
+            assert await titles(service, token) == ["Ash"]
+        assert (late.by, late.fallbacks) == ({"primary": 1}, {"aside": 1})
+        assert (await service.http.get("/readyz")).status_code == 200
+        await replica.execute("SELECT pg_wal_replay_resume()")
+        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+        async with Answered(service) as back:
+            assert await titles(service, token) == ["Ash"]
+        assert back.by == {"replica-1": 1}
+
+
+async def test_a_read_that_recovery_cancels_is_answered_by_the_primary(
+    pair: Pair, wiki: Wiki, replica: asyncpg.Connection
+) -> None:
+    """Rows that it may see are vacuumed on the primary. The replica serves on: nothing is wrong with it."""
+    await replica.execute("ALTER SYSTEM SET max_standby_streaming_delay = '10ms'")
+    await replica.execute("SELECT pg_reload_conf()")
+    primary, standby = map(pair.dsn, pair.sockets())
+    database = Database(primary, size=2, replicas=ReplicaSettings((standby,)))
+    await database.open()
+    assert database.replicas is not None
+    (member,) = database.replicas.members
+    before = ROUTE.set(Route())
+    try:
+        async with asyncio.timeout(60):
+            while not member.serves:
+                await asyncio.sleep(0.02)
+        slow = "SELECT pg_is_in_recovery() AS is_replica, CASE WHEN pg_is_in_recovery() THEN pg_sleep(60) END AS slept"
+        reading = asyncio.create_task(database.replicas.read(lambda connection: connection.fetchrow(slow)))
+        async with asyncio.timeout(50):
+            while not await replica.fetchval("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"):
+                await asyncio.sleep(0.02)
+            await wiki.look.execute("CREATE TABLE vacuumed AS SELECT 1 AS n")
+            await wiki.look.execute("DELETE FROM vacuumed")
+            await wiki.look.execute("VACUUM vacuumed")
+            assert not (await reading)["is_replica"]
+        assert database.replicas.fallbacks == {"conflict": 1}
+        assert member.serves
+    finally:
+        ROUTE.reset(before)
+        await database.close()
+        await wiki.look.execute("DROP TABLE IF EXISTS vacuumed")
+
+
+async def test_nobody_notices_that_a_replica_is_killed_and_comes_again(pair: Pair, wiki: Wiki, tmp_path: Path) -> None:
+    async with replicated(pair, tmp_path) as service:
+        token = token_of(service, wiki)
+        await titles(service, token, await make(service, token, "Ash"))
+        answers: list[int] = []
+
+        async def read() -> None:
+            for _ in itertools.count():
+                answer = await service.post(READ, token)
+                assert answer.json()["data"] == {"wikiPages": {"nodes": [{"title": "Ash"}]}}
+                answers.append(answer.status_code)
+
+        async def more(count: int) -> None:
+            before = len(answers)
+            async with asyncio.timeout(60):
+                while len(answers) < before + count:
+                    assert not any(one.done() for one in readers), [one for one in readers if one.done()]
+                    await asyncio.sleep(0.02)
+
+        readers = [asyncio.create_task(read()) for _ in range(8)]
+        await more(50)
+        kill(pair.second)
+        await more(50)
+        await until(service, ("cairn_replicas_aside", "replica-1"), 1)
+        assert (await service.http.get("/readyz")).status_code == 200
+        await asyncio.to_thread(pair.second.launch)
+        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+        async with Answered(service) as back:
+            await more(50)
+        assert back.by["replica-1"] > 0
+        for one in readers:
+            one.cancel()
+        await asyncio.gather(*readers, return_exceptions=True)
+        assert set(answers) == {200}
+
+
+async def test_a_service_starts_without_its_replicas_and_leaves_those_that_are_none(
+    pair: Pair, wiki: Wiki, tmp_path: Path
+) -> None:
+    """One cannot be reached, and one is the primary itself."""
+    primary = pair.dsn(pair.sockets()[0])
+    nobody = "postgresql://postgres@127.0.0.1:1/cairn"
+    async with serving(primary, tmp_path, read_database_urls=f"{nobody}, {primary}", metrics="local") as service:
+        token = token_of(service, wiki)
+        async with Answered(service) as reading:
+            await make(service, token, "Ash")
+            assert await titles(service, token) == ["Ash"]
+        assert list(reading.by) == ["primary"]
+        found = await counts(service)
+        assert [found["cairn_replicas_aside", f"replica-{n}"] for n in (1, 2)] == [1, 1]
+        assert (await service.http.get("/readyz")).status_code == 200
+
+
+async def test_a_promoted_replica_takes_over_and_is_none_any_more(synchronous_pair: Pair, tmp_path: Path) -> None:
+    pair, both = synchronous_pair, synchronous_pair.sockets()
+    wiki = await open_wiki(pair.dsn(both[0]))
+    await close_wiki(wiki)
+    given = {"read_database_urls": pair.dsn(both[1]), "metrics": "local"}
+    async with serving(pair.dsn(*both), tmp_path, **given) as service:
+        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+        token = token_of(service, wiki)
+        position = await make(service, token, "Ash")
+        kill(pair.first)
+        await asyncio.to_thread(pair.promote)
+        async with asyncio.timeout(60):
+            while (await service.post(MAKE, token, {"title": "Birch"})).status_code != 200:
+                await asyncio.sleep(0.1)
+        await until(service, ("cairn_replicas_aside", "replica-1"), 1)
+        async with Answered(service) as reading:
+            assert await titles(service, token, position) == ["Ash", "Birch"]
+        assert list(reading.by) == ["primary"]
+
+
+async def test_a_network_that_is_cut_in_the_midst_of_a_read_is_not_noticed(
+    pair: Pair, wiki: Wiki, tmp_path: Path
+) -> None:
+    """What was sent to the replica is not answered, and no end is told: the primary answers within seconds."""
+    primary, standby = map(pair.dsn, pair.sockets())
+    async with (
+        Proxy(standby).open() as proxy,
+        serving(primary, tmp_path, read_database_urls=proxy.dsn, metrics="local") as service,
+    ):
+        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+        token = token_of(service, wiki)
+        await titles(service, token, await make(service, token, "Ash"))
+        proxy.flowing.clear()
+        async with Answered(service) as cut:
+            assert await titles(service, token) == ["Ash"]
+        assert (cut.by, cut.fallbacks) == ({"primary": 1}, {"failed": 1})
+        proxy.flowing.set()
+        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+
+
+async def test_the_doctor_looks_at_each_replica(
+    pair: Pair, wiki: Wiki, replica: asyncpg.Connection, tmp_path: Path
+) -> None:
+    primary, standby = map(pair.dsn, pair.sockets())
+    nobody = "postgresql://postgres:hunter2@127.0.0.1:1/cairn"
+
+    async def found(dsns: str) -> list[tuple[State, str]]:
+        settings = Settings(
+            database_url=primary,
+            read_database_urls=dsns,
+            read_max_lag=1,
+            data_dir=tmp_path,
+        )
+        findings = await asyncio.to_thread(lambda: list(examine(settings)))
+        assert "hunter2" not in str(findings)
+        return [(one.state, one.message) for one in findings if one.check == "replicas"]
+
+    well, unreachable, none = await found(f"{standby},{nobody},{primary}")
+    assert (well[0], unreachable[0], none[0]) == (State.OK, State.FAILED, State.FAILED)
+    assert unreachable[1].startswith("replica-2 cannot be reached")
+    assert none[1] == "replica-3 is not a standby of this database and serves no reads."
+    await replica.execute("SELECT pg_wal_replay_pause()")
+    await wiki.look.execute("UPDATE tenants SET name = 'U' WHERE tenant_id = $1", wiki.scope.tenant_id)
+    ((state, message),) = await found(standby)
+    assert (state, message) == (State.WARNING, "replica-1 is more than 1 seconds behind and serves no reads.")
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="PgBouncer is not on this machine")
+async def test_a_replica_may_be_behind_pgbouncer(pair: Pair, wiki: Wiki, pooled_replica: str, tmp_path: Path) -> None:
+    primary = pair.dsn(pair.sockets()[0])
+    given = {"read_database_urls": pooled_replica, "read_wait": 10, "metrics": "local", "statement_cache": 0}
+    async with serving(primary, tmp_path, **given) as service:
+        await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+        token = token_of(service, wiki)
+        position = await make(service, token, "Ash")
+        async with Answered(service) as reading:
+            assert await titles(service, token, position) == ["Ash"]  # later ones need not wait: only eight may
+            answers = await asyncio.gather(*(titles(service, token, position) for _ in range(24)))
+            found = await service.ask(SEARCH, token, t=str(wiki.scope.tenant_id))
+        assert answers == [["Ash"]] * 24
+        assert found["data"] == {"wikiSearch": [{"page": {"title": "Ash"}}]}
+        assert (set(reading.by), reading.fallbacks) == ({"replica-1"}, {})

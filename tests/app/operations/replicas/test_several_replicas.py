@@ -1,0 +1,172 @@
+"""Two replicas share the reads: each takes over what the other cannot answer, and the primary what neither can."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from db.embedded import EmbeddedServer
+from tests.app.operations.replicas.replication import READ, Answered, make, titles, token_of, until
+from tests.app.service import Service, serving
+from tests.standby import Pair, another_standby, kill, running_pair
+from tests.wiki import Wiki, close_wiki, open_wiki
+
+NAMES = ("replica-1", "replica-2")
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    with running_pair(is_synchronous=False) as servers:
+        yield servers
+
+
+@pytest.fixture(scope="module")
+def standbys(pair: Pair) -> Iterator[tuple[EmbeddedServer, EmbeddedServer]]:
+    with another_standby(pair) as third:
+        yield pair.second, third
+
+
+@pytest.fixture
+async def wiki(pair: Pair) -> AsyncIterator[Wiki]:
+    wiki = await open_wiki(pair.dsn(pair.sockets()[0]))
+    yield wiki
+    await close_wiki(wiki)
+
+
+@pytest.fixture
+async def late(pair: Pair, standbys: tuple[EmbeddedServer, EmbeddedServer]) -> AsyncIterator[asyncpg.Connection]:
+    """A connection to the first standby, which replays what it receives, again at the end."""
+    connection = await asyncpg.connect(pair.dsn(standbys[0].postmaster()[4]))
+    yield connection
+    await connection.execute("SELECT pg_wal_replay_resume()")
+    await connection.close()
+
+
+@pytest.fixture
+async def service(
+    pair: Pair, standbys: tuple[EmbeddedServer, EmbeddedServer], wiki: Wiki, tmp_path: Path, max_lag: float
+) -> AsyncIterator[Service]:
+    primary, *sockets = (server.postmaster()[4] for server in (pair.first, *standbys))
+    given = {"read_database_urls": ",".join(map(pair.dsn, sockets)), "metrics": "local", "read_wait": 0.05}
+    async with serving(pair.dsn(primary), tmp_path, read_max_lag=max_lag, **given) as running:
+        for name in NAMES:
+            await until(running, ("cairn_replicas_aside", name), 0)
+        yield running
+
+
+@pytest.fixture
+def max_lag() -> float:
+    return 600
+
+
+async def seen_by_all(service: Service, token: str, position: str) -> None:
+    """Wait until both replicas have a position: each is asked for it in turn, and none sends it to the primary."""
+    for _ in range(100):
+        async with Answered(service) as asked:
+            await asyncio.gather(*(titles(service, token, position) for _ in range(8)))
+        if set(asked.by) == set(NAMES):
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError(f"the replicas do not have the position {position}")
+
+
+async def test_reads_are_spread_also_where_they_come_one_after_the_other(service: Service, wiki: Wiki) -> None:
+    token = token_of(service, wiki)
+    await seen_by_all(service, token, await make(service, token, "Ash"))
+    async with Answered(service) as alone:
+        for _ in range(10):
+            assert await titles(service, token) == ["Ash"]
+    assert (alone.by, alone.fallbacks) == (dict.fromkeys(NAMES, 5), {})
+    async with Answered(service) as together:
+        await asyncio.gather(*(titles(service, token) for _ in range(40)))
+    assert sum(together.by.values()) == 40
+    assert all(together.by[name] >= 10 for name in NAMES)
+
+
+async def test_a_read_goes_to_the_replica_that_has_its_position(
+    service: Service, wiki: Wiki, late: asyncpg.Connection
+) -> None:
+    token = token_of(service, wiki)
+    await seen_by_all(service, token, await make(service, token, "Ash"))
+    await late.execute("SELECT pg_wal_replay_pause()")
+    position = await make(service, token, "Birch")
+    async with Answered(service) as brought:
+        for _ in range(10):
+            assert await titles(service, token, position) == ["Ash", "Birch"]
+    assert (brought.by["replica-2"], "replica-1" in brought.by) == (10 - brought.by.get("primary", 0), False)
+    async with Answered(service) as caught_up:
+        for _ in range(4):
+            assert await titles(service, token, position) == ["Ash", "Birch"]
+    assert caught_up.by == {"replica-2": 4}
+    async with Answered(service) as any_state:
+        found = [await titles(service, token) for _ in range(4)]
+    assert any_state.by == dict.fromkeys(NAMES, 2)
+    assert sorted(map(len, found)) == [1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("max_lag", [1])
+async def test_a_replica_that_is_too_far_behind_leaves_its_reads_to_the_other(
+    service: Service, wiki: Wiki, late: asyncpg.Connection
+) -> None:
+    token = token_of(service, wiki)
+    await late.execute("SELECT pg_wal_replay_pause()")
+    position = await make(service, token, "Ash")
+    await until(service, ("cairn_replicas_aside", "replica-1"), 1)
+    assert await titles(service, token, position) == ["Ash"]
+    async with Answered(service) as reading:
+        for _ in range(6):
+            assert await titles(service, token) == ["Ash"]
+    assert (reading.by, reading.fallbacks) == ({"replica-2": 6}, {})
+    await late.execute("SELECT pg_wal_replay_resume()")
+    await until(service, ("cairn_replicas_aside", "replica-1"), 0)
+    await seen_by_all(service, token, position)
+
+
+async def test_nobody_notices_that_one_and_then_both_are_killed(
+    service: Service, wiki: Wiki, standbys: tuple[EmbeddedServer, EmbeddedServer]
+) -> None:
+    token = token_of(service, wiki)
+    await seen_by_all(service, token, await make(service, token, "Ash"))
+    answers: list[bool] = []
+
+    async def read() -> None:
+        while True:
+            answer = await service.post(READ, token)
+            answers.append(answer.json().get("data") == {"wikiPages": {"nodes": [{"title": "Ash"}]}})
+
+    async def more(count: int) -> None:
+        before = len(answers)
+        async with asyncio.timeout(60):
+            while len(answers) < before + count:
+                await asyncio.sleep(0.02)
+
+    readers = [asyncio.create_task(read()) for _ in range(8)]
+    try:
+        await more(50)
+        kill(standbys[0])
+        await more(50)
+        await until(service, ("cairn_replicas_aside", "replica-1"), 1)
+        async with Answered(service) as one_left:
+            await more(50)
+        assert set(one_left.by) == {"replica-2"}
+        kill(standbys[1])
+        await more(50)
+        await until(service, ("cairn_replicas_aside", "replica-2"), 1)
+        async with Answered(service) as none_left:
+            await more(50)
+        assert set(none_left.by) == {"primary"}
+        assert (await service.http.get("/readyz")).status_code == 200
+    finally:
+        for one in standbys:
+            await asyncio.to_thread(one.launch)
+    for name in NAMES:
+        await until(service, ("cairn_replicas_aside", name), 0)
+    async with Answered(service) as back:
+        await more(100)
+    assert all(back.by[name] for name in NAMES)
+    for one in readers:
+        one.cancel()
+    await asyncio.gather(*readers, return_exceptions=True)
+    assert all(answers)

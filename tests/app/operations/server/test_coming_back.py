@@ -1,0 +1,191 @@
+"""Services as processes come back by themselves: workers, their parent, and the Postgres that comes with Cairn."""
+
+import asyncio
+import os
+import re
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import asyncpg
+import httpx
+import pytest
+
+from app.server.serve import metrics_folder
+from db.database import Database
+from db.embedded import EmbeddedServer
+from db.migrate import migrate
+from db.scope import Role
+from resolvers.jobs.queue import ask_for_compile
+from tests.app.command_line import COMMAND, ROOT, Serving, environment
+from tests.app.operations.observability.test_metrics import samples
+from tests.app.operations.server.test_stopping import children, served, stopped
+from tests.app.service import SECRET
+from tests.conftest import new_folder
+from tests.wiki import close_wiki, open_wiki
+
+SOON = 30.0  # seconds
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    folder = Path(new_folder())
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+async def until(fact: object, seconds: float = SOON) -> None:
+    assert callable(fact)
+    async with asyncio.timeout(seconds):
+        while not fact():
+            await asyncio.sleep(0.1)
+
+
+def lives(pid: int) -> bool:
+    """Whether it runs; one that has ended and that nobody has asked for is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+async def answers(service: Serving) -> bool:
+    async with httpx.AsyncClient(base_url=service.url.removesuffix("/graphql"), timeout=5) as http:
+        try:
+            return (await http.get("/readyz", headers={"connection": "close"})).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+
+async def test_a_worker_that_dies_in_an_outage_comes_back_and_the_others_serve_on(folder: Path) -> None:
+    server = EmbeddedServer(folder / "server")
+    dsn = await asyncio.to_thread(server.start)
+    try:
+        await migrate(dsn)
+        async with served(dsn, folder, workers=2) as service:
+            first, second = children(service)
+            await asyncio.to_thread(server.halt)
+            os.kill(first, signal.SIGKILL)
+            await asyncio.sleep(4)  # the one that takes its place has failed to start by now
+            assert service.process.poll() is None
+            assert lives(second)
+            assert not await answers(service)
+            await asyncio.to_thread(server.launch)
+            async with asyncio.timeout(SOON):
+                while not (await answers(service) and len(children(service)) == 2):
+                    await asyncio.sleep(0.2)
+            service.process.send_signal(signal.SIGTERM)
+            code, _ = await stopped(service)
+            assert code == 0
+    finally:
+        await asyncio.to_thread(server.stop)
+
+
+async def test_workers_that_can_never_start_end_the_service_with_a_failure(dsn: str, folder: Path) -> None:
+    connection = await asyncpg.connect(dsn)
+    settings = {"CAIRN_DATABASE_URL": dsn, "CAIRN_JWT_SECRET": SECRET, "CAIRN_DOCUMENTS": "only"}
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND, "serve", "--port", "0", "--workers", "2", cwd=ROOT, stderr=asyncio.subprocess.PIPE,
+        env=environment(folder) | settings | {"CAIRN_DOCUMENTS_DIR": str(folder / "nowhere")},
+    )  # fmt: skip
+    async with asyncio.timeout(SOON):
+        _, said = await process.communicate()
+    await connection.close()
+    assert process.returncode == 1, said
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+async def test_an_embedded_server_that_dies_is_started_again_by_the_running_service(folder: Path, workers: int) -> None:
+    arguments = ("serve", "--port", "0", "--workers", str(workers))
+    server = EmbeddedServer(folder)
+    with await asyncio.to_thread(Serving, folder, *arguments, log_level="error") as service:
+        for _ in range(2):
+            killed = int(server.postmaster()[0])
+            os.kill(killed, signal.SIGKILL)
+            await until(lambda: not lives(killed))  # noqa: B023
+            async with asyncio.timeout(SOON):
+                while not await answers(service):
+                    await asyncio.sleep(0.1)
+        service.process.send_signal(signal.SIGTERM)
+        await asyncio.to_thread(service.process.communicate, timeout=SOON)
+        assert service.process.returncode == 0
+    assert not server.running()
+
+
+async def test_workers_end_with_a_parent_that_is_killed(dsn: str, folder: Path) -> None:
+    async with served(dsn, folder, workers=2) as service:
+        workers = children(service)
+        assert len(workers) == 2
+        service.process.kill()
+        await until(lambda: not any(map(lives, workers)))
+        assert not await answers(service)
+
+
+async def test_the_metrics_of_a_killed_service_are_removed_by_the_next_one_and_those_in_use_are_kept(
+    dsn: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = folder / "temporary"
+    place.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    monkeypatch.setenv("TMPDIR", str(place))
+    foreign = place / "cairn-metrics-of-an-older-version"
+    foreign.mkdir()
+
+    def kept() -> set[Path]:
+        return set(place.glob("cairn-metrics-*")) - {foreign}
+
+    async with served(dsn, folder, workers=2) as service:
+        workers = children(service)
+        (abandoned,) = kept()
+        with metrics_folder() as other:
+            assert kept() == {abandoned, Path(other)}, "the service lives"
+        service.process.kill()
+        await until(lambda: not any(map(lives, workers)))
+        assert kept() == {abandoned}
+    with metrics_folder() as other:
+        assert kept() == {Path(other)}
+        with metrics_folder() as another:
+            assert kept() == {Path(other), Path(another)}
+    assert kept() == set()
+    assert foreign.exists()
+
+
+async def test_a_worker_waits_for_postgres_and_tells_its_health_and_what_it_did(folder: Path) -> None:
+    server = EmbeddedServer(folder / "server")
+    dsn = await asyncio.to_thread(server.start)
+    try:
+        await migrate(dsn)
+        wiki = await open_wiki(dsn)
+        database = Database(dsn, size=2)
+        await database.open()
+        await ask_for_compile(database, wiki.acting(Role.ADMIN).scope)
+        await database.close()
+        await close_wiki(wiki)
+        await asyncio.to_thread(server.halt)
+        settings = {"CAIRN_DATABASE_URL": dsn, "CAIRN_METRICS": "local", "CAIRN_LOG_FORMAT": "json"}
+        process = await asyncio.create_subprocess_exec(
+            *COMMAND, "worker", "--port", "0", cwd=ROOT, env=environment(folder) | settings,
+            stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        assert process.stderr is not None
+        async with asyncio.timeout(SOON):
+            while not (found := re.search(rb"health at (\S+)/readyz", said := await process.stderr.readline())):
+                assert said
+        async with httpx.AsyncClient(base_url=found[1].decode(), timeout=5) as http:
+            assert (await http.get("/healthz")).status_code == 200
+            assert (await http.get("/readyz")).json()["reason"] == "database"
+            await asyncio.to_thread(server.launch)
+            async with asyncio.timeout(SOON):
+                while (await http.get("/readyz")).status_code != 200:
+                    await asyncio.sleep(0.2)
+                done = ("cairn_job_attempts_total", "ok")
+                while done not in {(name, *labels[:1]) for name, *labels in samples((await http.get("/metrics")).text)}:
+                    await asyncio.sleep(0.2)
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(SOON):
+            _, logged = await process.communicate()
+        assert process.returncode == 0
+        assert b'"event":"waiting for the database"' in logged or b"waiting for the database" in said
+    finally:
+        await asyncio.to_thread(server.stop)

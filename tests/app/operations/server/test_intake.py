@@ -1,0 +1,185 @@
+"""A thousand connections that ask at once are taken in by and by, and each of them is answered."""
+
+import asyncio
+import gc
+import socket
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+
+from app.server.protocol import COLLECT_AFTER, REQUESTS_PER_PASS
+from app.server.serve import bind, config_of
+from app.server.shutdown import DRAINING, FEW, PUT_OFF_MOST, GarbageCollection
+from app.settings import Settings
+from tests.waiting import within
+
+GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+CROWD = 5 * REQUESTS_PER_PASS
+
+
+class Slow:
+    """An application that notes in which pass of the event loop each request begins, and answers when it may."""
+
+    def __init__(self) -> None:
+        self.passes, self.began = 0, list[int]()
+        self.may_answer = asyncio.Event()
+
+    def count_pass(self) -> None:
+        self.passes += 1
+        self.handle = asyncio.get_running_loop().call_soon(self.count_pass)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await receive()
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+        self.began.append(self.passes)
+        await self.may_answer.wait()
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+
+@asynccontextmanager
+async def serving(app: Slow, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[uvicorn.Server]:
+    monkeypatch.setattr(DRAINING, "is_on", False)
+    server = uvicorn.Server(config_of(app, Settings()))
+    listening = bind("127.0.0.1", 0)
+    running = asyncio.create_task(server.serve(sockets=[listening]))
+    try:
+        async with within("the server had not started"):
+            while not server.started:
+                await asyncio.sleep(0.01)
+        yield server
+    finally:
+        app.may_answer.set()
+        server.should_exit = True
+        await running
+
+
+async def connections(server: uvicorn.Server, number: int, opened: ExitStack) -> list[socket.socket]:
+    """Open connections that the server has accepted."""
+    address = server.servers[0].sockets[0].getsockname()
+    made = []
+    for _ in range(number):
+        made.append(opened.enter_context(socket.socket()))
+        made[-1].setblocking(False)
+        await asyncio.get_running_loop().sock_connect(made[-1], address)
+    async with within("not all were accepted"):
+        while len(server.server_state.connections) < number:
+            await asyncio.sleep(0.01)
+    return made
+
+
+async def begun(app: Slow, number: int) -> None:
+    async with within("not all requests began"):
+        while len(app.began) < number:
+            await asyncio.sleep(0)
+
+
+async def answers(connection: socket.socket, number: int) -> bytes:
+    received = b""
+    async with within("an answer was missing"):
+        while received.count(b"HTTP/1.1 204") < number:
+            received += await asyncio.get_running_loop().sock_recv(connection, 65_536)
+    return received
+
+
+@contextmanager
+def never_collecting_by_itself() -> Iterator[None]:
+    """As in a steady stream, in which as much goes as comes."""
+    before = gc.get_threshold()
+    gc.set_threshold(10_000_000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+async def test_one_pass_of_the_loop_begins_only_so_many_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = Slow()
+    async with serving(app, monkeypatch) as server:
+        with ExitStack() as opened:
+            crowd = await connections(server, CROWD, opened)
+            app.count_pass()
+            for one in crowd:  # the loop does not run meanwhile: all are ready at once
+                one.send(GET)
+            await begun(app, CROWD)
+            app.handle.cancel()
+            assert max(Counter(app.began).values()) <= REQUESTS_PER_PASS
+            app.may_answer.set()
+            for one in crowd:
+                await answers(one, 1)
+
+
+async def test_what_comes_while_a_request_waits_to_begin_is_read_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = Slow()
+    app.may_answer.set()
+    async with serving(app, monkeypatch) as server:
+        with ExitStack() as opened:
+            crowd = await connections(server, CROWD, opened)
+            for piece in (GET[:20], GET[20:] + GET, GET):
+                for one in crowd:
+                    one.send(piece)
+                await asyncio.sleep(0)
+            for one in crowd:
+                assert (await answers(one, 3)).count(b"HTTP/1.1 204") == 3
+            assert len(app.began) == 3 * CROWD
+
+
+async def test_a_client_that_leaves_before_its_request_begins_keeps_nobody_from_theirs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = Slow()
+    app.may_answer.set()
+    async with serving(app, monkeypatch) as server:
+        with ExitStack() as opened:
+            crowd = await connections(server, CROWD, opened)
+            for one in crowd:
+                one.send(GET)
+            for one in crowd[:-1]:
+                one.close()
+            await answers(crowd[-1], 1)
+
+
+async def test_the_collector_looks_at_what_a_request_made_once_and_not_again_while_it_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = Slow()
+    async with serving(app, monkeypatch) as server:
+        with ExitStack() as opened, never_collecting_by_itself():
+            crowd = await connections(server, CROWD, opened)
+            gc.collect()
+            for done, one in enumerate(crowd, 1):
+                one.send(GET)
+                await begun(app, done)
+            young = [kept for generation in (0, 1) for kept in gc.get_objects(generation)]
+            waiting = [kept for kept in young if isinstance(kept, asyncio.Task)]
+            assert len(waiting) <= 2 * COLLECT_AFTER
+
+
+async def test_all_objects_are_looked_at_once_a_minute_and_beside_a_crowd_more_seldom() -> None:
+    looked: list[int] = []
+
+    def note(phase: str, about: dict[str, int]) -> None:
+        if phase == "start" and about["generation"] == 2:
+            looked.append(1)
+
+    requests: list[int] = []
+    collection = GarbageCollection(requests)
+    gc.callbacks.append(note)
+    try:
+        with never_collecting_by_itself():
+            for running, expected in ((FEW, 1), (FEW + 1, 0), (FEW, 1), *[(FEW + 1, 0)] * PUT_OFF_MOST, (FEW + 1, 1)):
+                requests[:] = range(running)
+                looked.clear()
+                collection.look()
+                collection.stop()
+                assert len(looked) == expected
+    finally:
+        gc.callbacks.remove(note)

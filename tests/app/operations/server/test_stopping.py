@@ -1,0 +1,179 @@
+"""Services as processes: how they stop, and that several on one socket stand in for each other."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from resolvers.auth.credentials import mint
+from tests.app.clients.unpausing import Clients
+from tests.app.command_line import Serving
+from tests.app.service import SECRET
+from tests.waiting import within
+from tests.wiki import Wiki
+
+QUERY = "{ wikiPages(first: 1) { nodes { id } } viewer { role } }"
+BLOCKED = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
+
+
+@asynccontextmanager
+async def served(dsn: str, data_dir: Path, workers: int = 1, **settings: str) -> AsyncIterator[Serving]:
+    """What it logs is read in the end: a pipe holds some hundred lines."""
+    settings = {"database_url": dsn, "jwt_secret": SECRET, "log_level": "warning"} | settings
+    arguments = ("serve", "--port", "0", "--workers", str(workers))
+    with await asyncio.to_thread(Serving, data_dir, *arguments, **settings) as service:
+        yield service
+
+
+@pytest.fixture
+def token(wiki: Wiki) -> str:
+    scope = wiki.scope
+    return mint(SECRET, tenant_id=scope.tenant_id, owner_id=scope.owner_id, role=scope.role, ttl=3600)
+
+
+async def stopped(service: Serving) -> tuple[int, list[dict[str, Any]]]:
+    """Its exit code, and what it has logged."""
+    _, logged = await asyncio.to_thread(service.process.communicate, timeout=60)
+    return service.process.returncode, [json.loads(line) for line in logged.splitlines()]
+
+
+def asking(service: Serving, token: str) -> httpx.AsyncClient:
+    """A new connection each time, so that every worker gets some."""
+    headers = {"authorization": f"Bearer {token}", "connection": "close"}
+    return httpx.AsyncClient(base_url=service.url.removesuffix("/graphql"), headers=headers, timeout=30)
+
+
+async def asked(http: httpx.AsyncClient) -> int:
+    """One if it is answered well."""
+    answer = (await http.post("/graphql", json={"query": QUERY})).json()
+    return int("errors" not in answer)
+
+
+def children(service: Serving) -> set[int]:
+    """The workers: each process of the service that holds its socket, but for the parent."""
+    every = {service.process.pid}
+    while more := set(map(int, pgrep(*every))) - every:
+        every |= more
+    return {pid for pid in every - {service.process.pid} if listens(pid, service)}
+
+
+def pgrep(*parents: int) -> list[str]:
+    return subprocess.run(["pgrep", "-P", ",".join(map(str, parents))], capture_output=True, text=True).stdout.split()
+
+
+def listens(pid: int, service: Serving) -> bool:
+    port = f"{urlsplit(service.url).port:04X}"
+    sockets = {
+        f"socket:[{fields[9]}]"
+        for fields in map(str.split, Path("/proc/net/tcp").read_text().splitlines()[1:])
+        if fields[1].endswith(f":{port}") and fields[3] == "0A"
+    }
+    with suppress(OSError):
+        return any(str(file.readlink()) in sockets for file in Path(f"/proc/{pid}/fd").iterdir())
+    return False
+
+
+async def test_told_to_stop_it_says_so_serves_on_for_the_delay_and_loses_no_request(
+    dsn: str, tmp_path: Path, token: str
+) -> None:
+    """To clients that reuse a connection, to clients that open one each time, and to its load balancer."""
+    async with (
+        served(dsn, tmp_path, drain_delay="1") as service,
+        asking(service, token) as http,
+        httpx.AsyncClient() as keeping,
+        Clients(service.url, token, QUERY) as clients,
+    ):
+        assert (await keeping.post(service.url, json={"query": QUERY}, headers=http.headers)).status_code == 200
+        await clients.until("whole", 50)
+        service.process.send_signal(signal.SIGTERM)
+        async with within("the service called itself ready"):
+            while (told := await http.get("/readyz")).status_code == 200:
+                await asyncio.sleep(0.01)
+        answer = await keeping.get(f"{http.base_url}/healthz")
+        assert await stopped(service) == (0, [])
+        await asyncio.wait_for(asyncio.gather(*clients.running), 30)
+    assert (told.status_code, told.json()["reason"]) == (503, "draining")
+    assert (answer.status_code, answer.headers["connection"]) == (200, "close")
+    assert clients.outcomes.keys() == {"whole", "refused"}
+
+
+async def test_several_processes_add_up_stand_in_for_each_other_and_lose_no_request(
+    dsn: str, tmp_path: Path, token: str
+) -> None:
+    async with (
+        served(dsn, tmp_path, workers=2, metrics="local", log_level="info") as service,
+        asking(service, token) as http,
+    ):
+        workers = children(service)
+        done = sum([await asked(http) for _ in range(40)])
+        assert (len(workers), done) == (2, 40)
+        text = (await http.get("/metrics")).text
+        assert 'cairn_requests_total{path="/graphql",status="200"} 40.0' in text
+        assert "cairn_processes 2.0" in text
+
+        killed = workers.pop()
+        os.kill(killed, signal.SIGKILL)
+        while (now := children(service)) & {killed} or len(now) < 2:
+            done += await asked(http)
+            await asyncio.sleep(0.1)
+        text = (await http.get("/metrics")).text
+        assert (
+            f'cairn_requests_total{{path="/graphql",status="200"}} {float(done)}' in text
+        )  # nothing it counted is lost
+
+        async with Clients(service.url, token, QUERY) as clients:
+            await clients.until("whole", 20)
+            service.process.send_signal(signal.SIGTERM)
+            code, records = await stopped(service)
+            await asyncio.wait_for(asyncio.gather(*clients.running), 30)
+    assert code == 0
+    assert clients.outcomes.keys() == {"whole", "refused"}
+    assert {record["pid"] for record in records if record["event"] == "request"} >= workers | {killed}
+
+
+@pytest.mark.parametrize("moments", [0.0, 0.5])
+async def test_told_to_stop_while_a_worker_is_replaced_it_waits_for_none_and_starts_none(
+    dsn: str, tmp_path: Path, moments: float
+) -> None:
+    """The new one is not asked for its health for half a minute, nor is another made, who would have no socket."""
+    async with served(dsn, tmp_path, workers=2, log_level="info") as service:
+        killed = children(service).pop()
+        os.kill(killed, signal.SIGKILL)
+        async with within("the killed process was not replaced"):
+            while (now := children(service)) & {killed} or len(now) < 2:
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(moments)
+        service.process.send_signal(signal.SIGTERM)
+        code, records = await stopped(service)
+    died = [record["event"] for record in records if record["event"].endswith("died")]
+    assert (code, died) == (0, [f"Child process [{killed}] died"])
+
+
+@pytest.mark.parametrize(("timeout", "frees"), [("30", True), ("0.3", False)])
+async def test_what_is_in_flight_is_waited_for_but_not_for_ever(
+    dsn: str, tmp_path: Path, token: str, wiki: Wiki, timeout: str, frees: bool
+) -> None:
+    async with served(dsn, tmp_path, drain_timeout=timeout) as service, asking(service, token) as http:
+        async with wiki.look.transaction():
+            await wiki.look.execute("LOCK TABLE pages IN ACCESS EXCLUSIVE MODE")
+            answer = asyncio.create_task(http.post("/graphql", json={"query": QUERY}))
+            async with within("the request did not wait for the lock"):
+                while not await wiki.look.fetchval(BLOCKED):
+                    await asyncio.sleep(0.01)
+            service.process.send_signal(signal.SIGTERM)
+            if not frees:
+                assert (await stopped(service))[0] == 0
+            else:
+                await asyncio.sleep(1)  # longer than it lingers
+        found = await answer
+    assert found.status_code == (200 if frees else 503)
+    assert ("errors" in found.json()) is not frees

@@ -1,0 +1,73 @@
+"""Clients that offer another protocol are answered in HTTP/1.1, whole requests as any."""
+
+import json
+from itertools import repeat
+
+import pytest
+
+from tests.app.clients.bytes_client import Client, connected
+from tests.app.service import Service
+
+BODY = b'{"query": "{ viewer { role } }"}'
+OFFERS = {
+    "Java": b"Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAEAAEAAAAIAAAAB\r\nUpgrade: h2c\r\n",
+    "curl": b"connection: keep-alive, upgrade, http2-settings\r\nupgrade: H2C\r\nhttp2-settings: AAMAAABk\r\n",
+    "TLS": b"Connection: Upgrade\r\nUpgrade: TLS/1.0\r\n",
+    "a WebSocket by a POST": b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n",
+}
+
+
+def asked(token: str, offer: bytes = b"") -> bytes:
+    """A whole request, with its body."""
+    head = f"POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+    return head.encode() + offer + b"Content-Length: %d\r\n\r\n%b" % (len(BODY), BODY)
+
+
+async def role(client: Client) -> str:
+    status, _, body = await client.answer()
+    assert status == b"HTTP/1.1 200 OK", body
+    told: str = json.loads(body)["data"]["viewer"]["role"]
+    return told
+
+
+@pytest.mark.parametrize("offer", OFFERS)
+async def test_a_request_that_offers_another_protocol_keeps_its_body(service: Service, token: str, offer: str) -> None:
+    async with connected(service) as client:
+        await client.say(asked(token, OFFERS[offer]))
+        assert await role(client) == "ADMIN"
+        await client.say(asked(token))
+        assert await role(client) == "ADMIN"
+
+
+async def test_the_head_and_the_body_may_come_in_any_pieces(service: Service, token: str) -> None:
+    request = asked(token, OFFERS["Java"])
+    async with connected(service) as client:
+        for start in range(0, len(request), 7):
+            await client.say(request[start : start + 7])
+        assert await role(client) == "ADMIN"
+
+
+async def test_a_body_in_chunks_is_kept_too(service: Service, token: str) -> None:
+    head, _, body = asked(token, OFFERS["curl"]).partition(b"\r\n\r\n")
+    head = head.rpartition(b"\r\n")[0] + b"\r\nTransfer-Encoding: chunked\r\n\r\n"
+    async with connected(service) as client:
+        await client.say(head + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
+        assert await role(client) == "ADMIN"
+
+
+async def test_many_offers_at_once_are_answered_one_after_the_other(service: Service, token: str) -> None:
+    async with connected(service) as client:
+        await client.say(b"".join(repeat(asked(token, OFFERS["curl"]), 100)))
+        assert {await role(client) for _ in range(100)} == {"ADMIN"}
+
+
+async def test_an_offer_has_no_body_to_lose_in_a_read(service: Service) -> None:
+    async with connected(service) as client:
+        await client.say(b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + OFFERS["curl"] + b"\r\n")
+        assert (await client.answer())[2] == b'{"status":"ok"}'
+
+
+async def test_nobody_is_connected_through(service: Service) -> None:
+    async with connected(service) as client:
+        await client.say(b"CONNECT /graphql HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert (await client.answer())[0].split()[1] in {b"400", b"401", b"405"}

@@ -1,0 +1,216 @@
+"""Claims that pages no longer make: recorded with their sources, once, and told to readers."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from db.scope import Role
+from resolvers.errors import BadInput, Conflict, Forbidden, NotFound
+from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.claims.claims import Mode, SourceRef, supersede_claim, withdraw_claim
+from resolvers.pages.edits import EditAmbiguous, EditFailed
+from resolvers.pages.lifecycle import create_page, delete_page
+from resolvers.pages.merging import merge_pages
+from resolvers.sources.sources import SourceDraft, add_source
+from tests.wiki import Wiki
+
+BODY = "The ledger runs on Postgres.\n\n## Notes\n\nBackups are nightly. The team is four people."
+MARCH = datetime(2026, 3, 2, tzinfo=UTC)
+FIRST, SECOND = SourceRef("daily_note", "2026-01-10"), SourceRef("daily_note", "2026-03-02")
+
+
+@pytest.fixture
+async def page(wiki: Wiki) -> PageAddress:
+    for source, said, day in ((FIRST, "We picked Postgres.", 10), (SECOND, "We switched to MySQL.", 20)):
+        at = MARCH if source is SECOND else datetime(2026, 1, day, tzinfo=UTC)
+        await add_source(wiki.database, wiki.scope, SourceDraft(source.kind, source.ref, said, captured_at=at))
+    draft = PageDraft("project", "Ledger", body=BODY)
+    return PageAddress((await create_page(wiki.database, wiki.scope, draft)).page_id)
+
+
+async def supersede(wiki: Wiki, page: PageAddress, fact: str, replacement: str, **more: Any) -> Any:
+    return await supersede_claim(wiki.database, wiki.scope, page, fact=fact, replacement=replacement, **more)
+
+
+async def body(wiki: Wiki) -> str:
+    return str((await wiki.rows("pages"))[0]["body_md"])
+
+
+async def test_the_page_says_what_holds_now_and_keeps_what_it_said(wiki: Wiki, page: PageAddress) -> None:
+    done = await supersede(
+        wiki, page, "The ledger runs on Postgres.", "The ledger runs on MySQL.", stated_by=FIRST, overridden_by=SECOND
+    )
+    assert (done.saved.version, done.saved.changed) == (2, True)
+    assert await body(wiki) == BODY.replace("Postgres", "MySQL")
+    (claim,) = await wiki.rows("superseded_claims")
+    assert (claim["fact"], claim["replacement"]) == ("The ledger runs on Postgres.", "The ledger runs on MySQL.")
+    assert (claim["section_slug"], claim["superseded_on"], claim["id"]) == ("overview", MARCH, done.claim_id)
+    sources = {row["ref"]: row["id"] for row in await wiki.rows("sources")}
+    assert (claim["stated_by_id"], claim["overridden_by_id"]) == (sources[FIRST.ref], sources[SECOND.ref])
+    (cited,) = await wiki.rows("section_sources")
+    assert cited["source_id"] == sources[SECOND.ref]
+    assert (await wiki.actions())[-1] == "claim.superseded"
+    assert [row["version"] for row in await wiki.rows("revisions", "version")] == [1, 2]
+
+
+async def test_the_same_correction_again_changes_nothing(wiki: Wiki, page: PageAddress) -> None:
+    first = await supersede(wiki, page, "on Postgres", "on MySQL", overridden_by=SECOND, expected_version=1)
+    again = await supersede(wiki, page, "On  postgres", "on MySQL", overridden_by=SECOND, expected_version=1)
+    assert (again.saved.changed, again.saved.version, again.claim_id) == (False, 2, first.claim_id)
+    assert len(await wiki.rows("superseded_claims")) == 1
+
+
+async def test_whitespace_of_the_fact_is_forgiven_as_in_edits(wiki: Wiki, page: PageAddress) -> None:
+    done = await supersede(wiki, page, "The ledger\nruns  on Postgres.", "It runs on MySQL.")
+    assert done.edited.matched_by == "whitespace"
+    assert (await body(wiki)).startswith("It runs on MySQL.\n")
+
+
+async def test_a_fact_that_the_page_does_not_say_is_refused_and_nothing_is_written(
+    wiki: Wiki, page: PageAddress
+) -> None:
+    with pytest.raises(EditFailed):
+        await supersede(wiki, page, "The ledger runs on Oracle.", "The ledger runs on MySQL.")
+    with pytest.raises(EditFailed):
+        await supersede(wiki, page, "runs on Postgres", "runs on MySQL", section_slug="notes")
+    with pytest.raises(EditAmbiguous):
+        await supersede(wiki, page, "The", "A")
+    with pytest.raises(NotFound):
+        await supersede(wiki, page, "on Postgres", "on MySQL", section_slug="nowhere", mode=Mode.NONE)
+    with pytest.raises(Conflict):
+        await supersede(wiki, page, "on Postgres", "on MySQL", expected_version=7)
+    assert (await body(wiki), await wiki.rows("superseded_claims")) == (BODY, [])
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"fact": " "}, "fact"),
+        ({"replacement": ""}, "replacement"),
+        ({"replacement": " on  Postgres"}, "replacement"),
+        ({"fact": "x" * 2001}, "fact"),
+        ({"overridden_by": SourceRef("daily_note", "2027")}, "overriddenBy.ref"),
+        ({"stated_by": SourceRef("rumour", "2027")}, "statedBy.kind"),
+        ({"superseded_on": datetime(1, 1, 1)}, "supersededOn"),
+        ({"fact": "The ledger runs on Postgres.", "replacement": "```\nopen"}, "replacement"),
+    ],
+)
+async def test_an_input_that_cannot_be_is_refused_with_its_field(
+    wiki: Wiki, page: PageAddress, given: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(BadInput) as refused:
+        await supersede(wiki, page, **({"fact": "on Postgres", "replacement": "on MySQL"} | given))
+    assert refused.value.field == field
+    assert await wiki.rows("superseded_claims") == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "fact", "replacement", "notes"),
+    [
+        (Mode.MERGE, "Backups are nightly. ", "The team is four people.", "The team is four people."),
+        (Mode.MERGE, "nightly", "hourly", "Backups are hourly. The team is four people."),
+        (Mode.APPEND, "three people", "They are.", "Backups are nightly. The team is four people.\n\nThey are."),
+        (Mode.NONE, "three people", "four people", "Backups are nightly. The team is four people."),
+    ],
+)  # fmt: skip
+async def test_a_mode_says_what_becomes_of_the_text(
+    wiki: Wiki, page: PageAddress, mode: Mode, fact: str, replacement: str, notes: str
+) -> None:
+    await supersede(wiki, page, fact, replacement, mode=mode, section_slug="notes")
+    assert (await body(wiki)).partition("## Notes\n\n")[2].strip() == notes
+    (claim,) = await wiki.rows("superseded_claims")
+    assert (claim["section_slug"], claim["heading"]) == ("notes", "Notes")
+
+
+QUOTED = "- 2026-01-10: “We use Kafka for orders.” “Orders are many.” [^a]\n- 2026-01-11: “The team is four.” [^b]"
+
+
+@pytest.mark.parametrize(
+    ("fact", "replacement", "lines"),
+    [
+        (
+            "The team is four.",
+            "The team is five.",
+            "- 2026-01-10: “We use Kafka for orders.” “Orders are many.” [^a]\n- The team is five.",
+        ),
+        (
+            "Kafka",
+            "NATS",
+            "- 2026-01-10: “Orders are many.” [^a]\n- We use NATS for orders.\n- 2026-01-11: “The team is four.” [^b]",
+        ),
+        (
+            "many.” [^a]\n- 2026-01-11: “The team is four.”",
+            "Nobody “orders”.",
+            "- 2026-01-10: “We use Kafka for orders.” [^a]\n- Nobody “orders”.",
+        ),
+    ],
+)  # fmt: skip
+async def test_what_a_quote_says_no_longer_is_not_shown_as_its_source_s_words(
+    wiki: Wiki, fact: str, replacement: str, lines: str
+) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("project", "Shop", body=QUOTED))
+    await supersede(wiki, PageAddress(type="project", slug="shop"), fact, replacement)
+    assert await body(wiki) == lines
+
+
+async def test_a_quote_in_a_sentence_of_a_person_becomes_words_of_that_sentence(wiki: Wiki) -> None:
+    said = "Ana said “we use Kafka”, and Bo “rarely” [^a]."
+    await create_page(wiki.database, wiki.scope, PageDraft("project", "Shop", body=said))
+    await supersede(wiki, PageAddress(type="project", slug="shop"), "Kafka", "NATS")
+    assert await body(wiki) == "Ana said we use NATS, and Bo “rarely” [^a]."
+
+
+async def test_a_claim_alone_is_a_change_of_the_page_too(wiki: Wiki, page: PageAddress) -> None:
+    before = (await wiki.rows("pages"))[0]["updated_at"]
+    done = await supersede(wiki, page, "three people", "four people", mode=Mode.NONE)
+    assert (done.saved.version, (await wiki.rows("pages"))[0]["updated_at"] > before) == (1, True)
+    (claim,) = await wiki.rows("superseded_claims")
+    assert claim["section_slug"] is None
+
+
+async def test_a_withdrawn_claim_is_not_recorded_again_but_by_hand(wiki: Wiki, page: PageAddress) -> None:
+    done = await supersede(wiki, page, "on Postgres", "on MySQL")
+    assert (await withdraw_claim(wiki.database, wiki.scope, done.claim_id)).saved.changed
+    assert not (await withdraw_claim(wiki.database, wiki.scope, done.claim_id)).saved.changed
+    (row,) = await wiki.rows("superseded_claims")
+    assert row["withdrawn_at"] is not None
+    again = await supersede(wiki, page, "on Postgres", "on MySQL", mode=Mode.NONE)
+    (row,) = await wiki.rows("superseded_claims")
+    assert (again.claim_id, row["withdrawn_at"]) == (done.claim_id, None)
+
+
+async def test_a_merge_moves_claims_to_the_page_that_stays(wiki: Wiki, page: PageAddress) -> None:
+    draft = PageDraft("project", "Accounts", body="The ledger runs on Postgres.\n\n## Plans\n\nNone.")
+    other = PageAddress((await create_page(wiki.database, wiki.scope, draft)).page_id)
+    for address in (page, other):
+        await supersede(wiki, address, "on Postgres", "on MySQL")
+    await supersede(wiki, other, "None.", "Many.", section_slug="plans")
+    assert page.page_id
+    assert other.page_id
+    await merge_pages(wiki.database, wiki.scope, other.page_id, page.page_id)
+    rows = await wiki.rows("superseded_claims", "id")
+    assert sorted(row["fact"] for row in rows if row["page_id"] == page.page_id) == ["None.", "on Postgres"]
+    assert [row["section_slug"] for row in rows if row["fact"] == "None."] == ["plans"]
+
+
+async def test_a_page_that_is_deleted_takes_its_claims(wiki: Wiki, page: PageAddress) -> None:
+    await supersede(wiki, page, "on Postgres", "on MySQL", overridden_by=SECOND)
+    assert page.page_id
+    await delete_page(wiki.database, wiki.scope, page.page_id)
+    assert await wiki.rows("superseded_claims") == []
+
+
+async def test_only_those_who_may_write_supersede_and_withdraw(wiki: Wiki, page: PageAddress) -> None:
+    done = await supersede(wiki, page, "on Postgres", "on MySQL")
+    reader = wiki.acting(Role.READER)
+    with pytest.raises(Forbidden):
+        await supersede(reader, page, "nightly", "hourly")
+    with pytest.raises(Forbidden):
+        await withdraw_claim(wiki.database, reader.scope, done.claim_id)
+    stranger = await wiki.neighbour(Role.MEMBER)
+    with pytest.raises(NotFound):
+        await supersede(stranger, page, "nightly", "hourly")
+    with pytest.raises(NotFound):
+        await withdraw_claim(stranger.database, stranger.scope, done.claim_id)

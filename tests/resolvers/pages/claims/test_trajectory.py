@@ -1,0 +1,155 @@
+"""Trajectories: pages that list what others used to say, kept with their claims."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+import pytest
+
+from benchmarks.compiler.contents import contents
+from resolvers.context import Context
+from resolvers.links.links import link_pages
+from resolvers.model.drafts import PageDraft
+from resolvers.model.lookup import PageAddress
+from resolvers.pages.claims.claims import SourceRef, supersede_claim, withdraw_claim
+from resolvers.pages.lifecycle import create_page, delete_page
+from resolvers.pages.merging import merge_pages
+from resolvers.pages.renaming import rename_page
+from resolvers.sources.compile_requests import rebuild_page
+from resolvers.sources.sources import forget_source
+from schema.root import make_engine
+from tests.compiler.forgotten.forgetting import found_in
+from tests.compiler.story import compile_all
+from tests.compiler.test_corrections import BEFORE, MOVED, keep, rules
+from tests.wiki import Wiki
+
+MOVES = ("Porto", "Lisbon", "Faro", "Madrid")
+
+
+async def supersede(wiki: Wiki, page_id: Any, number: int, **given: Any) -> Any:
+    done = await supersede_claim(
+        wiki.database, wiki.scope, PageAddress(page_id), fact=f"lives in {MOVES[number]}",
+        replacement=f"lives in {MOVES[number + 1]}", superseded_on=datetime(2026, 3, 2 + number, tzinfo=UTC), **given,
+    )  # fmt: skip
+    return done.claim_id
+
+
+@pytest.fixture
+async def page_id(wiki: Wiki) -> Any:
+    return (
+        await create_page(wiki.database, wiki.scope, PageDraft("entity", "Ana", body="Ana lives in Porto."))
+    ).page_id
+
+
+async def trajectories(wiki: Wiki) -> list[tuple[str, str, str]]:
+    rows = await wiki.rows("pages", "slug")
+    return [(row["slug"], row["status"], row["title"]) for row in rows if "trajectory_of" in row["metadata"]]
+
+
+async def text(wiki: Wiki, slug: str) -> str:
+    (row,) = [row for row in await wiki.rows("pages") if row["slug"] == slug]
+    return str(row["body_md"])
+
+
+async def test_from_two_corrections_on_a_page_lists_them_oldest_first_and_is_linked(wiki: Wiki, page_id: Any) -> None:
+    await wiki.add_source()
+    await supersede(wiki, page_id, 0)
+    assert await trajectories(wiki) == []
+    await supersede(wiki, page_id, 1, overridden_by=SourceRef("document", "doc-1"))
+    assert await trajectories(wiki) == [("ana-trajectory", "active", "Ana (trajectory)")]
+    lines = (await text(wiki, "ana-trajectory")).splitlines()
+    assert lines[0] == "How [**Ana**](/wiki/entity/ana) came to say what it says."
+    assert lines[2:] == [
+        "- 2026-03-02: “lives in Porto” became “lives in Lisbon”",
+        "- 2026-03-03: “lives in Lisbon” became “lives in Faro” (document:doc-1)",
+    ]
+    (other,) = [row["id"] for row in await wiki.rows("pages") if row["slug"] == "ana-trajectory"]
+    assert (await wiki.references())[page_id, other] == {"trajectory"}
+    await supersede(wiki, page_id, 2)
+    assert "Madrid" in await text(wiki, "ana-trajectory")
+
+
+async def test_it_is_archived_while_there_are_fewer_than_two_and_has_none_itself(wiki: Wiki, page_id: Any) -> None:
+    claims = [await supersede(wiki, page_id, number) for number in range(2)]
+    await withdraw_claim(wiki.database, wiki.scope, claims[0])
+    assert [status for _, status, _ in await trajectories(wiki)] == ["archived"]
+    await supersede(wiki, page_id, 2)
+    assert [status for _, status, _ in await trajectories(wiki)] == ["active"]
+    (other,) = [row["id"] for row in await wiki.rows("pages") if row["slug"] == "ana-trajectory"]
+    for fact in ("How [", "say what"):
+        await supersede_claim(wiki.database, wiki.scope, PageAddress(other), fact=fact, replacement=f"{fact} ever")
+    assert len(await trajectories(wiki)) == 1
+
+
+async def test_it_follows_another_name_a_merge_and_the_end_of_its_page(wiki: Wiki, page_id: Any) -> None:
+    for number in range(2):
+        await supersede(wiki, page_id, number)
+    await rename_page(wiki.database, wiki.scope, page_id, title="Ana Ruiz", slug="ana-ruiz")
+    assert await trajectories(wiki) == [("ana-ruiz-trajectory", "active", "Ana Ruiz (trajectory)")]
+    assert "[**Ana Ruiz**](/wiki/entity/ana-ruiz)" in await text(wiki, "ana-ruiz-trajectory")
+    into = (await create_page(wiki.database, wiki.scope, PageDraft("entity", "A. Ruiz", body="Herself."))).page_id
+    await merge_pages(wiki.database, wiki.scope, page_id, into)
+    assert {(slug, status) for slug, status, _ in await trajectories(wiki)} == {
+        ("ana-ruiz-trajectory", "archived"), ("a-ruiz-trajectory", "active"),
+    }  # fmt: skip
+    await delete_page(wiki.database, wiki.scope, into)
+    assert {status for _, status, _ in await trajectories(wiki)} == {"archived"}
+
+
+async def test_a_page_of_somebody_that_has_its_slug_stays_as_it_is(wiki: Wiki, page_id: Any) -> None:
+    await create_page(wiki.database, wiki.scope, PageDraft("entity", "Ana trajectory", body="Mine."))
+    for number in range(2):
+        await supersede(wiki, page_id, number)
+    assert await trajectories(wiki) == []
+    assert await text(wiki, "ana-trajectory") == "Mine."
+
+
+async def test_the_compiler_keeps_it_and_what_is_forgotten_leaves_it(wiki: Wiki) -> None:
+    await keep(wiki, *BEFORE, MOVED, "Ana Ruiz moved from Lisbon to Faro.")
+    await compile_all(wiki, rules())
+    assert [status for _, status, _ in await trajectories(wiki)] == ["active"]
+    assert "Porto" in await text(wiki, "ana-ruiz-trajectory")
+    (page,) = [row for row in await wiki.rows("pages") if row["title"] == "Ana Ruiz"]
+    await rebuild_page(wiki.database, wiki.scope, page["id"])
+    await compile_all(wiki, rules())
+    assert "Porto" in await text(wiki, "ana-ruiz-trajectory")
+    for row in await wiki.rows("sources"):
+        if row["ref"] in ("day-0", "day-3"):
+            await forget_source(wiki.database, wiki.scope, row["id"])
+    await compile_all(wiki, rules())
+    assert await trajectories(wiki) == []
+    assert await found_in(wiki, "Porto") == set()
+
+
+REPLACED = """query ($id: ID!) { node(id: $id) { ... on WikiPage {
+    supersedes { slug } supersededBy { slug } } } }"""
+
+
+async def test_a_page_knows_which_pages_it_replaced_and_which_replaced_it(wiki: Wiki, page_id: Any) -> None:
+    async def replaced(id: Any) -> tuple[list[str], list[str]]:
+        answer = await make_engine().execute(REPLACED, {"id": str(id)}, None, Context(wiki.database, wiki.scope))
+        found = orjson.loads(answer.body)["data"]["node"]
+        return tuple([page["slug"] for page in found[name]] for name in ("supersedes", "supersededBy"))
+
+    newer, other = [
+        (await create_page(wiki.database, wiki.scope, PageDraft("entity", title, body="So."))).page_id
+        for title in ("Decision two", "Other")
+    ]
+    await link_pages(wiki.database, wiki.scope, newer, page_id, reason="supersedes")
+    await link_pages(wiki.database, wiki.scope, other, page_id, reason="manual")
+    await merge_pages(wiki.database, wiki.scope, other, newer)
+    assert await replaced(newer) == (["ana", "other-merged"], [])
+    assert await replaced(page_id) == ([], ["decision-two"])
+    assert await replaced(other) == ([], ["decision-two"])
+
+
+async def test_a_trajectory_rests_on_the_sources_of_its_claims(wiki: Wiki, page_id: Any, dsn: str) -> None:
+    """The benchmark of whole wikis asks sections for sources, and trajectories for those of what they list."""
+    await wiki.add_source()
+    for number in range(2):
+        await supersede(wiki, page_id, number, overridden_by=SourceRef("document", "doc-1"))
+    found = await contents(dsn, wiki.scope)
+    assert (found.figures["sections"], found.figures["sourced_claims"]) == (1, 2)
+    assert found.faults == []
+    await supersede(wiki, page_id, 2)
+    assert "1 superseded claims have no source" in (await contents(dsn, wiki.scope)).faults
