@@ -23,7 +23,7 @@ from app.cli.doctor import State, certificates, clock, disk, queue, webhooks
 from app.settings import Settings
 from resolvers.webhooks.webhooks import OpenDeliveries
 from tests.app.command_line import MARA, Cairn
-from tests.app.operations.test_pgbouncer import PROGRAM, running, unused_port
+from tests.app.operations.database.test_pgbouncer import PROGRAM, running, unused_port
 from tests.conftest import execute
 
 __all__ = ["unused_port"]
