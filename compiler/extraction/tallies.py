@@ -19,6 +19,7 @@ from .sightings import ARTICLE, Sighting
 SEEN_MIN = 3  # sources, and what they weigh together
 ABOUT_MIN = 2  # sources about a thing, from which on others that only say its noun count
 TOLD_MIN = 2  # sources in which a word that only begins sentences says or wants something, as people do
+PARTS_MIN = 2  # sources that use a short form beside the whole name, from which on others of the whole name count
 DOMINANT = 3  # times as often as any other
 PLACES_SHARE = 3  # more than one source in so many says of a place that something is in it
 FORMS_MAX, TAGS_MAX, COMPANIONS_MAX = 6, 8, 12
@@ -53,6 +54,10 @@ class Tally:
     companions: Counter[str] = field(default_factory=Counter)
     is_known_person: bool = False
     """Whether the name that this is the first word of is a person's."""
+    whole_read: int = 0
+    """The number of sources that say the name which this is a part of, where that is known."""
+    same_as: Counter[str] = field(default_factory=Counter)
+    """Other names of the same thing, as sources introduce them: `JavaScript (JS)`."""
 
     def add(
         self, sighting: Sighting, source: SourceText, companions: Iterable[str] = (), *, is_decided: bool = False
@@ -103,6 +108,7 @@ class Tally:
         self.people += other.people
         self.tags += other.tags
         self.companions += other.companions
+        self.same_as += other.same_as
 
     @property
     def is_person(self) -> bool:
@@ -115,6 +121,7 @@ class Tally:
     def cluster(self, key: str) -> dict[str, Any]:
         """Return the tally as it is stored with the mention, and how far it is from a page."""
         standing = standing_of(key, self)
+        introduced = {"same_as": _most(self.same_as, FORMS_MAX)} if self.same_as else {}
         return {
             "marks": dict(sorted(self.marks.items())),
             "sources": self.sources,
@@ -126,6 +133,7 @@ class Tally:
             "people": self.people,
             "observed_tags": _most(self.tags, TAGS_MAX),
             "co_mentions": _most(self.companions, COMPANIONS_MAX),
+            **introduced,
         }
 
 
@@ -149,6 +157,7 @@ def tally_of(card: MentionCard | None) -> Tally:
         int(_number(kept, "people", 0)),
         _counter(kept, "observed_tags"),
         _counter(kept, "co_mentions"),
+        same_as=_counter(kept, "same_as"),
     )
     tally.add_said(len(card.source_ids) - tally.read)
     return tally
@@ -242,6 +251,8 @@ def full_name(key: str, tally: Tally) -> str | None:
     alone = sum(count for form, count in tally.forms.items() if normalise(form) == key)
     joined = sum(count for form, count in tally.forms.items() if normalise(form) == normalise(whole))
     is_last = normalise(whole).endswith(f" {key}")
+    if is_last and tally.marks["part"] >= PARTS_MIN:
+        joined = max(joined, tally.whole_read)
     most = tally.read // PLACES_SHARE if is_last else 0
     return whole if 0 < alone <= joined and tally.marks["where"] <= most else None
 
