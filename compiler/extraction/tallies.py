@@ -14,7 +14,7 @@ from content.search.words import SPACELESS
 
 from ..planner import MentionCard, SourceText
 from . import metadata
-from .sightings import ARTICLE, Sighting
+from .sightings import ARTICLE, NOUN_WEIGHT, Sighting
 
 SEEN_MIN = 3  # sources, and what they weigh together
 ABOUT_MIN = 2  # sources about a thing, from which on others that only say its noun count
@@ -192,7 +192,9 @@ def standing_of(key: str, tally: Tally) -> Standing:
     is_central = marks["titled"] + marks["title"] + marks["decided"] > 0 == marks["link"]
     spared = 1 if tally.sources > 1 and is_central else 0
     routes = _routes(key, tally, spared)
-    seen = min(tally.sources + spared, tally.weight, SEEN_MIN)
+    is_titled = marks["subject"] and marks["titled"]
+    weight = tally.weight + (NOUN_WEIGHT if spared and is_titled else 0)  # what only says its noun weighs no less
+    seen = min(tally.sources + spared, weight, SEEN_MIN)
     reached = max(routes.values(), default=0)
     evidence = float(min(seen, reached))
     if evidence >= SEEN_MIN:
@@ -222,9 +224,13 @@ def _routes(key: str, tally: Tally, spared: int) -> dict[str, int]:
     is_certain = marks["at"] >= 2 or marks["person"] or marks["project"]
     entity = SEEN_MIN if is_certain else names + spared if is_name else 0
     is_german = all(form[:1].isupper() for form in tally.forms)  # a noun in capitals, wherever it stands
-    capitals = marks["open"] if is_german or marks["item"] else 0
-    is_about = marks["about"] >= ABOUT_MIN or (has_words and marks["subject"]) or marks["item"]
+    # What a title says, others say as a noun, wherever it stands; what titles alone say is the kind of the notes.
+    is_titled = marks["subject"] and marks["titled"]
+    is_word = any(map(str.islower, tally.forms)) or marks["titled"] >= ABOUT_MIN
+    capitals = marks["open"] if is_german or marks["item"] or (is_titled and is_word) else 0
+    is_about = marks["about"] >= ABOUT_MIN or (has_words and marks["subject"]) or marks["item"] or is_titled
     about = marks["about"] + (marks["noun"] + capitals if is_about else 0)
+    about += spared if is_titled and marks["about"] >= ABOUT_MIN else 0
     tagged = marks["tag"] + (spared if marks["tag"] and marks["titled"] else 0)
     topic = max(about, tagged, marks["work"] + spared if marks["work"] else 0)
     said = sum(count for mark, count in marks.items() if mark not in NOT_SAID)
@@ -235,6 +241,8 @@ def _routes(key: str, tally: Tally, spared: int) -> dict[str, int]:
     ):
         topic = SEEN_MIN
     is_name_too = tally.is_person or marks["part"] or marks["name"] >= (2 if any(marks[mark] for mark in WORDS) else 1)
+    if is_titled and said == marks["subject"]:
+        topic = 0
     return {"entity": max(entity, topic), "topic": 0} if is_name_too else {"entity": entity, "topic": topic}
 
 
