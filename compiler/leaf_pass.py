@@ -37,6 +37,7 @@ from .planner import Plan, SectionWriter
 from .read.evidence import StoredKnowledge
 from .read.source_texts import pause_collection, reading_ahead
 from .read.stored import CITED_MAX, COMPILING, END, RUN, Batch, Cursor, find_batch, find_cursor, is_behind
+from .write.merging import merge_compiled, propose_merges
 from .write.page_changes import Composition, compose
 from .write.store import apply, propose_pages, store_held_names
 from .write.tasks import TaskKey
@@ -169,6 +170,7 @@ class Run:
         if (fits := self.fitting(plan, batch)) < len(batch.sources):
             self.size = fits
             return Outcome.TOO_MUCH
+        await propose_merges(self.database, self.scope, plan.merges, all_of_them=False)
         texts: dict[TaskKey, str] = {}
         self.judged.clear()
         for _ in range(ROUNDS):
@@ -227,11 +229,12 @@ class Run:
                 async with index_together(writer):
                     done = await apply(writer, batch, composition, links_by_evidence=self.compiler.links_by_evidence)
                     await self.aggregate(writer, composition, done)
+                await self.merge(writer, plan, composition, done)
                 if not self.compiler.links_by_evidence:
                     done.add("deterministic_linking_flag_suppressed")
                 total = await self.keep_batch(writer, batch, done, began)
         except (Held, ToPropose):
-            return await self.propose(batch, composition, began)
+            return await self.propose(batch, plan, composition, began)
         self.metrics = total
         if (new := int(done.counts["pages_created"])) >= MEASURED_LEAST:
             with suppress(CairnError), translated_db_errors():
@@ -257,10 +260,16 @@ class Run:
         await advance(writer, self.job, total.stored)
         return total
 
-    async def propose(self, batch: Batch, composition: Composition, began: float) -> Outcome:
+    async def merge(self, writer: Writer, plan: Plan, composition: Composition, done: Metrics) -> None:
+        """Merge the pages that the plan says are one, with what was just written of both."""
+        written = {(change.after.id, slug) for change in composition.changes for slug in change.cited}
+        await merge_compiled(writer, plan.merges, written, done)
+
+    async def propose(self, batch: Batch, plan: Plan, composition: Composition, began: float) -> Outcome:
         """Propose the pages of a batch, and keep the names that it holds. What is proposed twice waits once."""
         done = Metrics()
         done.add("pages_proposed", await propose_pages(self.database, self.scope, composition))
+        done.add("pages_proposed", await propose_merges(self.database, self.scope, plan.merges, all_of_them=True))
         async with writing(self.database, self.scope) as writer:
             if await find_cursor(writer) != batch.start:
                 return Outcome.MOVED

@@ -57,6 +57,16 @@ class MentionCard:
     cluster: Mapping[str, Any] = field(default_factory=dict)
 
 
+class Citations(NamedTuple):
+    """The newest sources that a page cites, and who has written it."""
+
+    source_ids: tuple[UUID, ...]
+    is_compiled: bool = True
+    """Whether nobody but the compiler has written it."""
+    was_merged: bool = False
+    """Whether it was merged into another page before, and somebody has brought it back."""
+
+
 class Knowledge(Protocol):
     """The wiki as a planner asks it, by normalised names: an answer is as large as the question, not as the wiki."""
 
@@ -71,6 +81,9 @@ class Knowledge(Protocol):
 
     async def sources(self, ids: Collection[UUID]) -> Mapping[UUID, SourceText]:
         """Return sources of this wiki that were read before."""
+
+    async def citations(self, page_ids: Collection[UUID]) -> Mapping[UUID, Citations]:
+        """Return what each of these pages cites."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +152,18 @@ class LinkProposal:
 
 
 @dataclass(frozen=True, slots=True)
+class PageMerge:
+    """Two pages about one thing, because these sources say so: all of the first belongs to the second.
+
+    It is done where only the compiler has written both, and proposed otherwise.
+    """
+
+    from_id: UUID
+    into_id: UUID
+    source_ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """Everything that one batch of sources asks for. `usage` counts tokens and cost, where there are any.
 
@@ -153,6 +178,7 @@ class Plan:
     usage: Mapping[str, float] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
     read: int | None = None
+    merges: tuple[PageMerge, ...] = ()
 
 
 LEADING = ("overview", "summary")

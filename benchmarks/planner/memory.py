@@ -7,10 +7,12 @@ from uuid import UUID, uuid5
 from compiler.planner import (
     EARLIER,
     LEADING,
+    Citations,
     HeldName,
     MentionCard,
     NewPage,
     PageCard,
+    PageMerge,
     PageName,
     PageUpdate,
     Plan,
@@ -70,6 +72,12 @@ class MemoryWiki:
     async def sources(self, ids: Collection[UUID]) -> Mapping[UUID, SourceText]:
         return {id: self.known[id] for id in ids if id in self.known}
 
+    async def citations(self, page_ids: Collection[UUID]) -> Mapping[UUID, Citations]:
+        return {id: Citations(self._cited(id)) for id in page_ids if id in self.by_id}
+
+    def _cited(self, page_id: UUID) -> tuple[UUID, ...]:
+        return tuple({id: None for one in self.by_id[page_id].sections.values() for id in one.source_ids})
+
     async def compile(self, sources: Sequence[SourceText], batch: int = 50) -> None:
         for start in range(0, len(sources), batch):
             part = sources[start : start + batch]
@@ -91,6 +99,23 @@ class MemoryWiki:
                 self._cite(page, section)
             for section in sections:
                 await self._write(page, section)
+        for merge in plan.merges:
+            self._merge(merge)
+
+    def _merge(self, merge: PageMerge) -> None:
+        gone, into = self.by_id.pop(merge.from_id), self.by_id[merge.into_id]
+        for slug, section in gone.sections.items():
+            into.sections.setdefault(slug, section)
+        for ids in self.by_alias.values():
+            ids[:] = dict.fromkeys(into.card.id if id == gone.card.id else id for id in ids)
+        into.card = replace(
+            into.card, aliases=into.card.aliases | gone.card.aliases, section_slugs=tuple(into.sections)
+        )
+        for start, end in [pair for pair in self.links if gone.card.id in pair]:
+            self.links.pop((start, end))
+        self.near.pop(gone.card.id, None)
+        for ends in self.near.values():
+            ends.pop(gone.card.id, None)
 
     @property
     def all(self) -> list[Page]:

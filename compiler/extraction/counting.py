@@ -1,6 +1,7 @@
 """Counts of the names of a batch, with what was stored of them before, and the pages that these earn them."""
 
 from collections.abc import Collection, Iterator, Sequence
+from uuid import UUID
 
 from ..planner import HeldName
 from ..quoting import SENTENCE_MAX
@@ -16,7 +17,7 @@ from .names.variants import (
     short_forms,
 )
 from .readings import Reading
-from .tallies import Tally, earned_type, full_name, suggestion, tally_of, whole_of
+from .tallies import Tally, earned_type, full_name, suggestion, tally_of, title, whole_of
 from .texts.text import fold_text, normalised, padded
 
 COMPANIONS_MAX = 6  # of one source, for one name
@@ -31,11 +32,18 @@ class Counts:
         self.sighted: dict[str, list[tuple[Reading, Sighting]]] = {}
         self.shorter: dict[str, tuple[str, str]] = {}
         """By short form the name that it stands for, and how the short form is written."""
+        self.introduced: dict[str, UUID] = {}
+        """By short form a source of this batch that introduces it."""
 
     def add(self, readings: Sequence[Reading]) -> None:
         """Add each sighting of a name without a page to what was stored of it."""
+        said: dict[str, dict[str, str]] = {}
         for reading in readings:
-            self.shorter.update((short.key, (name, short.name)) for name, short in find_introductions(reading))
+            for name, short in find_introductions(reading):
+                self.shorter[short.key] = name, short.name
+                self.introduced[short.key] = reading.source.id
+                said.setdefault(short.key, {})[name] = name
+                said.setdefault(name, {})[short.key] = short.name
         for reading in readings:
             parts = {sighting.key: place for place, sighting in short_forms(reading)}
             for key, sighting in reading.sightings.items():
@@ -52,11 +60,25 @@ class Counts:
                     tally.forms.update(name for city, name in city_names(reading) if city == key and "," in name)
                 counted |= versions
         for key, tally in self.tallies.items():
-            whole = whole_of(key, tally)
-            tally.is_known_person = whole is not None and self._is_person(normalised(whole))
+            whole = self._tally(normalised(whole_of(key, tally) or ""))
+            tally.is_known_person = whole is not None and whole.is_person
+            tally.whole_read = whole.read if whole else 0
+            tally.same_as.update(said.get(key, {}).values())
+            for name in tally.same_as:
+                if len(normalised(name)) > len(key):
+                    self.shorter.setdefault(key, (normalised(name), next(iter(tally.forms), key)))
 
-    def _is_person(self, key: str) -> bool:
-        return key in self.tallies and self.tallies[key].is_person
+    def _tally(self, key: str) -> Tally | None:
+        """Return what is known of a name without a page, in this batch or from before it."""
+        return self.tallies.get(key) or (tally_of(self.known.held[key]) if key in self.known.held else None)
+
+    def written(self, key: str) -> str:
+        """Return a name as sources write it."""
+        return title(key, self.tallies[key]) if key in self.tallies else key
+
+    def is_earned(self, key: str) -> bool:
+        """Return whether a name without a page has earned one."""
+        return key in self.tallies and self.verdict(key) is not None
 
     def verdict(self, key: str) -> str | None:
         """Return the type of the page that a name has earned; None as long as it is held."""
@@ -102,8 +124,9 @@ class Counts:
         return first if is_short else None
 
     def may_be_person(self, key: str) -> bool:
-        """Return whether the tally of a name says that it is a person's, or there is none."""
-        return key not in self.tallies or self.tallies[key].is_person
+        """Return whether the sources of a name say that it is a person's, or nothing is known of them."""
+        tally = self._tally(key)
+        return tally is None or tally.is_person
 
     def both_numbers(self, key: str) -> Tally | None:
         """Return singular and plural together, where one of them was marked as a word of the language is."""

@@ -10,9 +10,10 @@ from uuid import UUID
 
 from content.names import normalise
 
-from ..planner import Knowledge, NewPage, PageCard, PageUpdate, Plan, SourceText
+from ..planner import Knowledge, NewPage, PageCard, PageMerge, PageUpdate, Plan, SourceText
 from .counting import Counts
 from .decisions import decisions
+from .deduplication import Deduplication
 from .drafts import Draft, Named, links
 from .evidence import says_capital
 from .names.phrases import NameIndex, phrases, sentences_by_name
@@ -40,6 +41,7 @@ class ExtractivePlanner:
         batch = SourceBatch(readings, knowledge)
         await batch.look_up()
         batch.counts.add(readings)
+        await batch.deduplicate()
         await batch.earn()
         batch.decide()
         await batch.gather()
@@ -73,6 +75,7 @@ class SourceBatch:
         self.by_name: dict[str, Draft] = {}
         self.decided: dict[UUID, list[tuple[Sentence, Draft]]] = {}
         self.named: list[Named] = []
+        self.merges: list[PageMerge] = []
 
     async def look_up(self) -> None:
         """Look up pages by what the texts say and what was sighted, and mentions by the latter."""
@@ -82,9 +85,12 @@ class SourceBatch:
         firsts = {first for key in sighted if (first := key.split()[0]) != key}
         self.own = await self._own_names()
         await self._look_up_said(self.readings.values(), sighted | others | titles | firsts)
-        self.known.held = await self.knowledge.mentions(sighted | others | firsts)
-        forms = (tally_of(card).forms for card in self.known.held.values())
-        await self._look_up_pages({normalise(form) for some in forms for form in some})
+        held = await self.knowledge.mentions(sighted | others | firsts)
+        tallies = map(tally_of, held.values())
+        forms = {normalise(form) for tally in tallies for form in (*tally.forms, *tally.same_as)} - {""}
+        whole = await self.knowledge.mentions(forms - held.keys()) if forms - held.keys() else {}
+        self.known.held = {**held, **whole}
+        await self._look_up_pages(forms)
 
     async def _own_names(self) -> NameIndex | None:
         """Return the names of all pages of the wiki; None where these are too many."""
@@ -110,6 +116,30 @@ class SourceBatch:
         if names:
             self.known.add_pages(await self.knowledge.pages(names))
 
+    async def deduplicate(self) -> None:
+        """Bring together what new evidence says is one thing: two pages, or a page and a name that would earn one."""
+        found = await Deduplication(self.known, self.counts, self.readings, self.knowledge).find()
+        self.merges = found.merges
+        for gone, into, cited in found.merged:
+            draft = self._draft_of(into)
+            for name in (gone.title, *sorted(gone.aliases)):
+                draft.add_alias(name)
+            draft.names |= gone.aliases
+            self.by_page[gone.id] = draft
+            self.by_name.update(dict.fromkeys(gone.aliases, draft))
+            for reading in cited:
+                self._about(draft, reading)
+        for page, name in found.named:
+            if name not in self.by_name:
+                self._lead(name, self._draft_of(page), self.counts.written(name))
+
+    def _lead(self, key: str, draft: Draft, name: str) -> None:
+        """Let a name lead to a page that is there or is being made; a mention of it is a part of that."""
+        draft.add_alias(name)
+        self.by_name[key] = draft
+        if key in self.known.held:
+            draft.promotes[key] = None
+
     async def earn(self) -> None:
         """Draft pages for the names that have earned one, with all the sources that saw them."""
         for key in sorted(self.counts.tallies):
@@ -134,16 +164,15 @@ class SourceBatch:
         first = first_name(name, key) if type == "entity" and tally.is_person else self.counts.short_of(key, name)
         short = self.known.pages.get(first) if first else None
         long = self.known.pages.get(normalise(name)) if normalise(name) != key else None
-        if short and short.type == "entity" and normalise(short.title) != first:
-            short = None
+        is_persons = tally.is_person and self.counts.may_be_person(str(first))
+        if short and (not is_persons or (short.type == "entity" and normalise(short.title) != first)):
+            short = None  # of what is no person, `deduplicate` has found it
         made = self.by_name.get(normalise(name)) if long is None else None
-        page = long or short
+        same = [normalise(other) for other in tally.same_as]
+        page = long or short or next(filter(None, map(self.known.page, same)), None)
         if draft := made or (self._draft_of(page) if page else None):
             # The first name alone, or the full one, has its page already.
-            draft.add_alias(key if made or long else name)
-            self.by_name[key] = draft
-            if key in self.known.held:
-                draft.promotes[key] = None
+            self._lead(key, draft, key if made or long else name)
             return
         draft = Draft(type, name, {key, normalise(name)}, tags=tally.tags)
         other = other_number(key) if both else None
@@ -155,7 +184,7 @@ class SourceBatch:
             draft.aliases.setdefault(key)
         if first and first not in self.known.pages and first not in self.by_name:
             draft.add_alias(first)
-        for form in self.counts.forms_of(key).values():
+        for form in (*self.counts.forms_of(key).values(), *tally.same_as):
             draft.add_alias(form)
         self.drafts.append(draft)
         for known_name in sorted(draft.names):
@@ -293,13 +322,15 @@ class SourceBatch:
                 new_pages[draft] = page
             await asyncio.sleep(0)
         made = {(draft.type, draft.title) for draft in new_pages}
+        drafted = {name for name, draft in self.by_name.items() if draft.card is not None or draft in new_pages}
         return Plan(
             tuple(new_pages.values()),
             tuple(updates),
-            tuple(self.counts.held_names(self.by_name)),
+            tuple(self.counts.held_names(drafted)),
             tuple(
                 link for link in found if all(end.id or (end.type, end.title) in made for end in (link.start, link.end))
             ),
+            merges=tuple(self.merges),
         )
 
 

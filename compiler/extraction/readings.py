@@ -34,7 +34,7 @@ from .names.sightings import (
     without,
 )
 from .names.spaceless import extract_names
-from .names.subjects import subjects
+from .names.subjects import subjects, title_subjects
 from .texts import metadata
 from .texts.language import SAMPLE, STOPWORDS, language_of, stops_of, word_set
 from .texts.language import SPACELESS as SPACELESS_LANGUAGES
@@ -72,6 +72,9 @@ NOBODY = word_set(
 )
 SMALL = re.compile(r"\b[a-zß-ÿ]{4}|[\u3040-\u9fff]")  # what a title holds in which capitals mean something
 SERIES = re.compile(r"^[^\W\d_]{2,20} ?[#№]?\d{1,5} ?[:.–—-] +")  # `ADR 12: `
+DATED = re.compile(
+    r"(?:^|/)\d{4}-\d{2}-\d{2}[ _-]+((?=.*[^\W\d_a-zß-ÿ])[^/]+?)(?:\.\w{1,8})?$"
+)  # `2026-03-02 Roof of the hall.md`
 DOING = re.compile(r"^[A-Z]\w{2,}ing (?=[A-Z])")  # `Writing Linkfold`
 WHERE = re.compile(r"(?:^|\s)(?:in|into|nach|aus|en|em|à)(?: the| der| dem)? $", re.IGNORECASE)
 LISTED_MIN = 8  # names of one sentence that only lists them
@@ -218,6 +221,9 @@ class Reading:
                     subject = see(seen, name, "subject" if is_about else "noun", context=context)
                     if subject and is_item:
                         subject.marks.add("item")
+            for title in self._titles or DATED.findall(self.source.ref):
+                for name in title_subjects(title, self.language) if not JOINED.fullmatch(title) else ():
+                    self._see_titled(seen, name.lower() if name[1:].islower() else name)
         for name, product, whole in features_of(seen, [sentence.text for sentence in self.sentences]):
             see(seen, whole.name, "part", key=name, context=whole.context)
             product.name = " ".join(whole.name.split()[: len(product.key.split())])  # it is short for none of them
@@ -233,6 +239,15 @@ class Reading:
                 spoken = (one.day for one in self.sentences if one.speaker == sighting.name)
                 sighting.days = max(1, len({*(one.day for one in said), *spoken} - {None}))
         return seen
+
+    def _see_titled(self, seen: dict[str, Sighting], name: str) -> None:
+        """See what a title is about, unless it is a name or a part of one; as a noun, too, if the text says it."""
+        key = normalised(name)
+        if (key in seen and seen[key].marks & {"name", "first", "part"}) or holding_names(seen, key):
+            return
+        said = self._that_say([padded(key)])
+        if subject := see(seen, name, "subject", context=said[0].text if said else ""):
+            subject.marks.update({"titled", "noun"} if said else {"titled"})
 
     @cached_property
     def _titles(self) -> tuple[str, ...]:

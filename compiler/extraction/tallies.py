@@ -13,12 +13,13 @@ from content.names import normalise
 from content.search.words import SPACELESS
 
 from ..planner import MentionCard, SourceText
-from .names.sightings import ARTICLE, Sighting
+from .names.sightings import ARTICLE, NOUN_WEIGHT, Sighting
 from .texts import metadata
 
 SEEN_MIN = 3  # sources, and what they weigh together
 ABOUT_MIN = 2  # sources about a thing, from which on others that only say its noun count
 TOLD_MIN = 2  # sources in which a word that only begins sentences says or wants something, as people do
+PARTS_MIN = 2  # sources that use a short form beside the whole name, from which on others of the whole name count
 DOMINANT = 3  # times as often as any other
 PLACES_SHARE = 3  # more than one source in so many says of a place that something is in it
 FORMS_MAX, TAGS_MAX, COMPANIONS_MAX = 6, 8, 12
@@ -53,6 +54,10 @@ class Tally:
     companions: Counter[str] = field(default_factory=Counter)
     is_known_person: bool = False
     """Whether the name that this is the first word of is a person's."""
+    whole_read: int = 0
+    """The number of sources that say the name which this is a part of, where that is known."""
+    same_as: Counter[str] = field(default_factory=Counter)
+    """Other names of the same thing, as sources introduce them: `JavaScript (JS)`."""
 
     def add(
         self, sighting: Sighting, source: SourceText, companions: Iterable[str] = (), *, is_decided: bool = False
@@ -103,6 +108,7 @@ class Tally:
         self.people += other.people
         self.tags += other.tags
         self.companions += other.companions
+        self.same_as += other.same_as
 
     @property
     def is_person(self) -> bool:
@@ -115,6 +121,7 @@ class Tally:
     def cluster(self, key: str) -> dict[str, Any]:
         """Return the tally as it is stored with the mention, and how far it is from a page."""
         standing = standing_of(key, self)
+        introduced = {"same_as": _most(self.same_as, FORMS_MAX)} if self.same_as else {}
         return {
             "marks": dict(sorted(self.marks.items())),
             "sources": self.sources,
@@ -126,6 +133,7 @@ class Tally:
             "people": self.people,
             "observed_tags": _most(self.tags, TAGS_MAX),
             "co_mentions": _most(self.companions, COMPANIONS_MAX),
+            **introduced,
         }
 
 
@@ -149,6 +157,7 @@ def tally_of(card: MentionCard | None) -> Tally:
         int(_number(kept, "people", 0)),
         _counter(kept, "observed_tags"),
         _counter(kept, "co_mentions"),
+        same_as=_counter(kept, "same_as"),
     )
     tally.add_said(len(card.source_ids) - tally.read)
     return tally
@@ -183,7 +192,9 @@ def standing_of(key: str, tally: Tally) -> Standing:
     is_central = marks["titled"] + marks["title"] + marks["decided"] > 0 == marks["link"]
     spared = 1 if tally.sources > 1 and is_central else 0
     routes = _routes(key, tally, spared)
-    seen = min(tally.sources + spared, tally.weight, SEEN_MIN)
+    is_titled = marks["subject"] and marks["titled"]
+    weight = tally.weight + (NOUN_WEIGHT if spared and is_titled else 0)  # what only says its noun weighs no less
+    seen = min(tally.sources + spared, weight, SEEN_MIN)
     reached = max(routes.values(), default=0)
     evidence = float(min(seen, reached))
     if evidence >= SEEN_MIN:
@@ -213,9 +224,13 @@ def _routes(key: str, tally: Tally, spared: int) -> dict[str, int]:
     is_certain = marks["at"] >= 2 or marks["person"] or marks["project"]
     entity = SEEN_MIN if is_certain else names + spared if is_name else 0
     is_german = all(form[:1].isupper() for form in tally.forms)  # a noun in capitals, wherever it stands
-    capitals = marks["open"] if is_german or marks["item"] else 0
-    is_about = marks["about"] >= ABOUT_MIN or (has_words and marks["subject"]) or marks["item"]
+    # What a title says, others say as a noun, wherever it stands; what titles alone say is the kind of the notes.
+    is_titled = marks["subject"] and marks["titled"]
+    is_word = any(map(str.islower, tally.forms)) or marks["titled"] >= ABOUT_MIN
+    capitals = marks["open"] if is_german or marks["item"] or (is_titled and is_word) else 0
+    is_about = marks["about"] >= ABOUT_MIN or (has_words and marks["subject"]) or marks["item"] or is_titled
     about = marks["about"] + (marks["noun"] + capitals if is_about else 0)
+    about += spared if is_titled and marks["about"] >= ABOUT_MIN else 0
     tagged = marks["tag"] + (spared if marks["tag"] and marks["titled"] else 0)
     topic = max(about, tagged, marks["work"] + spared if marks["work"] else 0)
     said = sum(count for mark, count in marks.items() if mark not in NOT_SAID)
@@ -226,6 +241,8 @@ def _routes(key: str, tally: Tally, spared: int) -> dict[str, int]:
     ):
         topic = SEEN_MIN
     is_name_too = tally.is_person or marks["part"] or marks["name"] >= (2 if any(marks[mark] for mark in WORDS) else 1)
+    if is_titled and said == marks["subject"]:
+        topic = 0
     return {"entity": max(entity, topic), "topic": 0} if is_name_too else {"entity": entity, "topic": topic}
 
 
@@ -242,6 +259,8 @@ def full_name(key: str, tally: Tally) -> str | None:
     alone = sum(count for form, count in tally.forms.items() if normalise(form) == key)
     joined = sum(count for form, count in tally.forms.items() if normalise(form) == normalise(whole))
     is_last = normalise(whole).endswith(f" {key}")
+    if is_last and tally.marks["part"] >= PARTS_MIN:
+        joined = max(joined, tally.whole_read)
     most = tally.read // PLACES_SHARE if is_last else 0
     return whole if 0 < alone <= joined and tally.marks["where"] <= most else None
 

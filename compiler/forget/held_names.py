@@ -15,7 +15,7 @@ from resolvers.transactions.writer import Writer
 from ..authors import make_plan
 from ..leaf_pass import Run
 from ..metrics import Metrics
-from ..planner import Knowledge, MentionCard, PageCard, Plan, SourceText
+from ..planner import Citations, Knowledge, MentionCard, PageCard, Plan, SourceText
 from ..read.evidence import Gone, StoredKnowledge
 from ..read.stored import find_sources, source_of
 from ..rebuild.replan import answer_or
@@ -93,3 +93,6 @@ class Unheld:
 
     async def sources(self, ids: Collection[UUID]) -> Mapping[UUID, SourceText]:
         return await self.knowledge.sources(ids)
+
+    async def citations(self, page_ids: Collection[UUID]) -> Mapping[UUID, Citations]:
+        return await self.knowledge.citations(page_ids)

@@ -33,6 +33,11 @@ class Work:
         """Return the sources that the plan cites for the page."""
         return {source_id for section in self.sections.values() for source_id in section.source_ids}
 
+    @property
+    def all_aliases(self) -> frozenset[str]:
+        """Return the normalised names of the page with those that the plan adds."""
+        return self.known_aliases.union(filter(None, map(normalise, self.aliases)))
+
     def take(self, proposal: NewPage | PageUpdate) -> None:
         """Add a proposal: two for one page are one, whose sections and sources add up."""
         self.summary = self.summary or proposal.summary

@@ -15,7 +15,7 @@ from resolvers.transactions.transaction import read_connection
 from resolvers.transactions.writer import Writer
 
 from ..plan.pages import Work
-from ..planner import EARLIER, LEADING, MentionCard, PageCard, SectionTask, SourceText
+from ..planner import EARLIER, LEADING, Citations, MentionCard, PageCard, SectionTask, SourceText
 from ..quoting import find_refs
 from ..write.tasks import RELATED_MAX
 from .source_texts import Facts
@@ -25,6 +25,7 @@ from .stored import (
     find_cards,
     find_citations,
     find_mentions,
+    find_page_citations,
     find_sources,
     find_synthesised,
     names_among,
@@ -184,3 +185,7 @@ class StoredKnowledge:
         async with read_connection(self.database) as connection:
             rows = await find_sources(Writer(connection, self.scope), ids)
         return {id: source_of(row) for id, row in rows.items()}
+
+    async def citations(self, page_ids: Collection[UUID]) -> Mapping[UUID, Citations]:
+        async with read_connection(self.database) as connection:
+            return await find_page_citations(Writer(connection, self.scope), page_ids)

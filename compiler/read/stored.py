@@ -9,7 +9,7 @@ from db.connection import Row
 from db.sql import statements
 from resolvers.transactions.writer import Writer
 
-from ..planner import MentionCard, PageCard, SourceText
+from ..planner import Citations, MentionCard, PageCard, SourceText
 
 AGGREGATION = statements("sources/aggregation")
 COMPILING = statements("sources/compiling")
@@ -154,6 +154,12 @@ async def find_citations(
     values: dict[str, Any] = {"page_ids": [id for id, _ in wanted], "slugs": [slug for _, slug in wanted]}
     rows = await reader.all(COMPILING["find_citations"], **values, most=most)
     return {(row["page_id"], row["slug"]): row["source_ids"] for row in rows}
+
+
+async def find_page_citations(reader: Writer, page_ids: Collection[UUID]) -> dict[UUID, Citations]:
+    """Return the newest sources that each page cites, and whether nobody but the compiler has written it."""
+    rows = await reader.all(COMPILING["find_page_citations"], page_ids=list(page_ids), most=CITED_MAX)
+    return {row["id"]: Citations(tuple(row["source_ids"]), row["is_compiled"], row["was_merged"]) for row in rows}
 
 
 async def find_synthesised(reader: Writer, pages: Mapping[UUID, Collection[UUID]]) -> set[UUID]:

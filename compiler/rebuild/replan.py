@@ -88,3 +88,6 @@ class Unsummed:
 
     async def sources(self, ids: Collection[UUID]) -> Any:
         return await self.knowledge.sources(ids)
+
+    async def citations(self, page_ids: Collection[UUID]) -> Any:
+        return await self.knowledge.citations(page_ids)

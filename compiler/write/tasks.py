@@ -80,7 +80,7 @@ def drafts_on(
         yield TaskDraft(
             page=one.page,
             is_new=one.is_new,
-            known_aliases=one.known_aliases,
+            known_aliases=one.all_aliases,
             slug=slug,
             heading=before.heading if before else proposal.heading or outline.usual_heading(one.page.type, slug),
             body=before.body if before else "",

@@ -13,6 +13,7 @@ FIELD = re.compile(
 )
 HEADING = re.compile(r"\s*(?:#|={2,}|$)")
 SEPARATOR = re.compile(r"[,;/&+、，；]| (?:and|und|et|y|e|og|en) ")
+VERSION = re.compile(r"(?<=\S) v?\d+(?:\.\w+)*$")
 BRACKETS = re.compile(r"\([^()]{0,60}\)")
 SMALL = frozenset(
     {"de", "da", "do", "dos", "das", "del", "della", "di", "du", "van", "von", "der", "den", "la", "le", "al"}
@@ -70,11 +71,11 @@ def record_of(lines: Sequence[str]) -> Record:
     """Return the fields that a text begins with, below headings; of any other text none."""
     found = fields_of(lines)
     known = {at: label for at, (label, _) in found.items() if label in KNOWN}
-    if len(found) < FIELDS_LEAST or len(known) < KNOWN_LEAST:
+    if len(known) < KNOWN_LEAST or (len(found) < FIELDS_LEAST and len(known) < len(found)):
         return NO_RECORD
     values = {at: value for at, (_, value) in found.items()}
     people = [name for at, label in known.items() if label in PEOPLE for name in names_in(values[at])]
-    parties = [values[at] for at, label in known.items() if label in PARTIES and is_name(values[at])]
+    parties = [party for at, label in known.items() if label in PARTIES and is_name(party := unversioned(values[at]))]
     dropped = frozenset(at for at in known if len(values[at].split()) <= WORDS_MAX and not values[at].endswith("."))
     return Record(tuple(dict.fromkeys(people)), tuple(dict.fromkeys(parties)), frozenset(found), dropped)
 
@@ -101,8 +102,13 @@ def names_in(value: str) -> Iterator[str]:
             yield name
 
 
+def unversioned(value: str) -> str:
+    """Return the name of a product without the number of its version: `Acme Desk 3.2`."""
+    return VERSION.sub("", value)
+
+
 def is_name(value: str) -> bool:
     """Return whether all words begin as those of a name do."""
     words = value.split()
-    are_names = all(word[0].isupper() or not word[0].isascii() or word in SMALL for word in words)
+    are_names = all(word[0].isupper() or not word[0].isascii() or word in SMALL for word in words if word != "&")
     return 0 < len(words) <= WORDS_MAX and are_names and words[0] not in SMALL and not any(map(str.isdigit, value))

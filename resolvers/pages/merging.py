@@ -164,9 +164,14 @@ async def is_merged(writer: Writer, gone: Page, into: Page) -> bool:
 
 async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
     check_mergeable(gone, into, field)
+    joined = await read_in_thread(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
+    return await join_pages(writer, gone, into, joined)
+
+
+async def join_pages(writer: Writer, gone: Page, into: Page, joined: Joined) -> Saved:
+    """Put one page into another whose sections are joined already, and archive what is left of it."""
     counting = await dependants(writer, gone.id, into.id)
     calling = await find_calling(writer, gone)
-    joined = await read_in_thread(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
     renamed_by = await find_renaming(writer, gone, into)
     async with index_together(writer):
         gone_after = await archive_merged(writer, gone, into)

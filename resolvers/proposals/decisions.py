@@ -179,7 +179,7 @@ async def todays(
         if "draft" in arguments and given:
             arguments["draft"] = amend_draft(arguments["draft"], given)
         return name, arguments
-    if is_moved and name in UNREAD:
+    if is_moved and name in UNREAD and found["is_moved_by_others"]:
         raise Conflict(
             f"The page was changed since this was proposed: version {found['base_version']} was meant, "
             f"and it is at version {found['version']} now. Decline it, or let it be proposed again.",

@@ -7,10 +7,10 @@ from benchmarks.compiler.judging import GOALS, PageMade, drafts, judge, summed
 from content.names import normalise
 
 
-def test_there_are_a_thousand_candidates_of_fifteen_kinds_each_with_a_reason() -> None:
+def test_there_are_a_thousand_candidates_of_nineteen_kinds_each_with_a_reason() -> None:
     found = wikis()
     labels = [label for wiki in found for label in wiki.labels]
-    assert len({wiki.kind for wiki in found}) == 15
+    assert len({wiki.kind for wiki in found}) == 19
     assert len(labels) >= 1_000
     assert all(label.reason and label.names[0] for label in labels)
     assert {label.type for label in labels} == {"entity", "topic", "decision"}

@@ -20,6 +20,7 @@ SEED = 19
 HALVES = ("tune", "held")
 # Of the kinds that joined later the halves are drawn last, so that those of the first ones stay.
 LATER = frozenset({"french", "japanese", "laboratory", "portuguese", "protocols", "spanish"})
+LATEST = frozenset({"garden", "genealogy", "rehearsals", "tickets"})
 FILE = "=== "
 
 
@@ -84,7 +85,9 @@ def wikis(half: str | None = None, seed: int = SEED) -> list[JudgedWiki]:
 def held_out(kinds: set[str], seed: int = SEED) -> set[str]:
     """Return the names of the wikis that are held out, one of each kind."""
     chance = random.Random(seed)
-    return {f"{kind}_{chance.choice('ab')}" for kind in sorted(kinds, key=lambda one: (one in LATER, one))}
+    return {
+        f"{kind}_{chance.choice('ab')}" for kind in sorted(kinds, key=lambda one: (one in LATEST, one in LATER, one))
+    }
 
 
 def files(path: Path) -> Iterator[tuple[str, str]]:

@@ -26,6 +26,7 @@ SAINTS = frozenset({"st"})  # names of places begin with them
 NAMING = frozenset({"name", "first"})
 SURE = frozenset({"name", "aside", "link", "title"})
 SHORT_FORM_MIN = 4  # letters
+NOUN_WEIGHT = 0.5  # of a source that only says the noun of a thing
 WEIGHTY = 3  # sentences of one source that say a name
 REGION = re.compile(r",\s")
 FIRM = re.compile(r"(?:Firma|Fa\.|Gemeinde|Ortschaft|Dorf) (?=\S)")  # says no more than the name behind it
@@ -61,7 +62,7 @@ class Sighting:
         if self.said >= WEIGHTY or not CENTRAL.isdisjoint(self.marks):
             return 2.0
         if self.marks == {"noun"}:
-            return 0.5
+            return NOUN_WEIGHT
         if self.said == self.passed == 1 and self.marks == {"name"} and not self.is_person:
             return 0.75
         return 0.5 if 0 < self.said == self.listed and self.marks <= CAPITALS | {"aside"} else 1.0

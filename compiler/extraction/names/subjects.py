@@ -10,9 +10,10 @@ from collections.abc import Container, Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
+from content.notes.fields import KNOWN
 from content.search.words import SPACELESS
 
-from ..texts.language import stops_of, word_set
+from ..texts.language import DATES, stops_of, word_set
 from ..texts.text import WORD, Sentence, TextLine, clean, fold_text, normalised
 from .capitals import is_action
 from .common_nouns import GENERIC
@@ -26,6 +27,8 @@ SHORT_MAX = 15  # sentences of a short note
 DOES = re.compile("(?:ed|ing)$")  # of a verb, with which notes begin a sentence: `Ordered primers for it`
 NOUN_END = re.compile("(?:tion|sion|ment|ness|ity|ism|ance|ence|ship|sis|graphy|logy)$")
 THIRD = re.compile("[a-z]{3}s$|ed$")  # of a verb behind its subject: `Reference electrode drifts`
+TITLED_MAX = 3  # words of a subject in a title
+TITLE_WORD = re.compile(r"([^\w'’-]*)([\w'’-]+)")
 LETTERS_MIN, HAN_MIN, HAN_MAX = 5, 3, 8
 ANYWHERE = 3  # sentences that say a word which is a noun in one of them
 OFTEN, CHINESE_OFTEN = 2, 3  # sentences that say it; times, where no heading does and nothing parts words
@@ -36,19 +39,19 @@ KANJI = re.compile("[\u3400-\u9fff々]{3,8}")
 ITEM_LABEL = re.compile(r"([A-ZÀ-Þ][a-zß-ÿ]{4,30}(?: (?:(?:de|à|par|en|a|di|da) )?[a-zß-ÿ]{4,20})?) ?: ")
 STATED_MIN = 5  # words, with the label: fewer are the value of a field
 # What forms and templates of notes have before a colon.
-FIELDS = word_set(
+FIELDS = KNOWN | word_set(
     """
-    mood weather location where subject status owner author date deadline priority category source topic topics goal
+    mood weather location where subject deadline source topic topics goal
     gratitude highlight highlights lowlight today tomorrow yesterday morning evening lunch dinner breakfast sleep energy
-    présents absents excusés objet lieu présences remarque remarques rappel suite divers lugar fecha asistentes ausentes
+    présents absents excusés objet lieu présences remarque remarques rappel suite divers lugar asistentes ausentes
     presentes orden acuerdo acuerdos notas tema temas local pauta presenças assunto resumo resumen résumé almoço jantar
     almuerzo cena pranzo
     present attendees attendance participants apologies absent agenda action actions decision decisions open pending
     question questions remark remarks important warning reminder update background context conclusion cause effect
-    impact solution symptoms diagnosis treatment ingredients directions method servings rating verdict pros contra
-    wetter stimmung datum status priorität kategorie quelle thema themen ziel ziele dankbar anwesend abwesend
+    solution symptoms diagnosis treatment ingredients directions method servings rating verdict pros contra
+    wetter stimmung kategorie quelle thema themen ziel ziele dankbar anwesend abwesend
     teilnehmer entschuldigt offen offene frage fragen wichtig hinweis achtung hintergrund ursache lösung zutaten
-    zubereitung bewertung fazit beschluss beschlüsse entscheidung aufgaben verantwortlich protokoll gäste
+    zubereitung bewertung fazit beschluss beschlüsse entscheidung aufgaben protokoll gäste
     """
 )
 MEETING = re.compile(
@@ -120,6 +123,36 @@ def subjects(lines: Sequence[TextLine], titles: Iterable[str], language: str) ->
         if text := next((one.text for one in sentences if wanted in one.words), None):
             is_written = language != "de" and text.isascii()
             yield Subject(name if is_written else _written(name, text), text, found[name], name in items)
+
+
+def title_subjects(title: str, language: str) -> Iterator[str]:
+    """Yield what a title consists of between words of grammar: `Single sign-on for two domains`.
+
+    A title with a number or a date, which others of a series have in the same place, says what kind of note it is.
+    """
+    words = [(word, bool(gap.strip())) for gap, word in TITLE_WORD.findall(title)]
+    if SPACELESS.search(title) or any(word.isdigit() or word.lower() in DATES for word, _ in words):
+        return
+    small = stops_of(language) | GENERIC.get(language, frozenset())
+    run: list[str] = []
+    for at, (word, is_parted) in enumerate([*words, ("", True)]):
+        is_small = not word or word.lower() in small or word.lower() in MOODS or normalised(word) in small
+        if (is_parted or is_small) and run:
+            is_first = len(run) == at and len(run[0]) >= LETTERS_MIN
+            if len(run) <= TITLED_MAX and (len(run) > 1 or is_first) and not _is_done(run):
+                yield " ".join(run)
+            run = []
+        if not is_small:
+            run.append(word)
+
+
+def _is_done(words: Sequence[str]) -> bool:
+    """Return whether words say what was done, or how, rather than a thing."""
+    return DOES.search(words[0]) is not None or words[-1].endswith("ly") or not all(map(_is_word, words))
+
+
+def _is_word(word: str) -> bool:
+    return word.replace("-", "").isalpha()
 
 
 def _written(name: str, text: str) -> str:

@@ -161,6 +161,10 @@ class KnownNames:
         spelt = other_spelling(key) if page is None else None
         return page or (found if found and found.type != "entity" else self.pages.get(spelt) if spelt else None)
 
+    def lead(self, gone: PageCard, into: PageCard) -> None:
+        """Let all names of a page lead to another one."""
+        self.pages.update((name, into) for name, page in self.pages.items() if page.id == gone.id)
+
     def is_ignored(self, key: str) -> bool:
         card = self.held.get(key)
         return card is not None and card.status == "ignored"

@@ -144,6 +144,16 @@ INSERT INTO merged_pages (tenant_id, owner_id, page_id, into_page_id, created_at
 VALUES (:tenant_id, :owner_id, :page_id, :into_id, :now)
 ON CONFLICT (tenant_id, page_id) DO UPDATE SET into_page_id = excluded.into_page_id;
 
+-- name: find_merge_proposal
+-- A proposal to merge these two pages, either way, that waits or that somebody has decided.
+SELECT p.id FROM proposals AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.operation = 'merge_pages' AND p.status <> 'expired'
+  AND (
+      (p.arguments ->> 'from_id' = CAST(:from_text AS text) AND p.arguments ->> 'into_id' = CAST(:into_text AS text))
+      OR (p.arguments ->> 'from_id' = CAST(:into_text AS text) AND p.arguments ->> 'into_id' = CAST(:from_text AS text))
+  )
+LIMIT 1;
+
 -- name: find_renaming
 -- The newest source of two pages which says that the one is now called as the other is.
 WITH telling AS MATERIALIZED (

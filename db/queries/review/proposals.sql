@@ -56,9 +56,14 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'open' AND di
 SELECT owner_id FROM proposals WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_proposal
--- A proposal with the version of its page today.
+-- A proposal with the version of its page today, and whether anybody but its author has changed the page since.
 SELECT p.id, p.owner_id, p.page_id, p.page_type, p.title, p.base_version, p.operation, p.arguments, p.proposed_body,
-    p.status, p.author_kind, p.author_id, p.significance, p.sensitivity, p.expires_at, page.version AS version
+    p.status, p.author_kind, p.author_id, p.significance, p.sensitivity, p.expires_at, page.version AS version,
+    EXISTS (
+        SELECT FROM revisions AS r
+        WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.page_id
+          AND r.version > p.base_version AND (r.author_kind, r.author_id) <> (p.author_kind, p.author_id)
+    ) AS is_moved_by_others
 FROM proposals AS p
 LEFT JOIN pages AS page ON page.tenant_id = :tenant_id AND page.owner_id = p.owner_id AND page.id = p.page_id
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :id;

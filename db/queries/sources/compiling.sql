@@ -134,6 +134,31 @@ FROM unnest(CAST(:page_ids AS uuid[]), CAST(:slugs AS text[])) AS given (page_id
 JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = given.page_id
     AND s.section_slug = given.slug;
 
+-- name: find_page_citations
+-- What each of these pages cites, the newest first, and whether anybody but the compiler has written it or undone a merge.
+SELECT p.id,
+    NOT EXISTS (
+        SELECT FROM revisions AS r
+        WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.id AND r.author_kind <> 'compiler'
+    ) AS is_compiled,
+    EXISTS (
+        SELECT FROM revisions AS r
+        WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.id
+          AND starts_with(r.edit_summary, 'Merged into ')
+    ) AS was_merged,
+    ARRAY(
+        SELECT c.source_id FROM section_sources AS c
+        JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
+            AND e.forgotten_at IS NULL
+        WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = p.id
+        GROUP BY c.source_id
+        ORDER BY max(c.created_at) DESC, c.source_id
+        LIMIT :most
+    ) AS source_ids
+FROM pages AS p
+WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]))
+  AND p.status = 'active';
+
 -- name: find_synthesised
 -- Those of these pages that cite enough sources for a text of their own, with the sources that a plan cites for them.
 WITH cited AS (

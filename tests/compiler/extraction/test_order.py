@@ -9,9 +9,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.compiler.judged import JudgedWiki, wikis
+from benchmarks.compiler.judging import drafts
 from benchmarks.planner.memory import MemoryWiki
 from benchmarks.planner.scopes import JOURNALS, journal
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
@@ -62,6 +65,21 @@ def test_journals_in_any_order() -> None:
         sources = list(journal(path).sources)
         expected = leading_names(compiled(sources))
         assert leading_names(compiled(chance.sample(sources, len(sources)), 4)) == expected, path.stem
+
+
+@pytest.mark.parametrize("wiki", wikis(), ids=lambda wiki: wiki.name)
+def test_each_kind_of_notes_has_the_same_pages_in_any_order_and_batches(wiki: JudgedWiki) -> None:
+    sources = [note(n, one.content, title=one.title, **(one.metadata or {})) for n, one in enumerate(drafts(wiki))]
+    expected = compiled(sources, 500)
+    chance = random.Random(wiki.name)
+    for batch in (1, 3, 7):
+        assert are_same(compiled(chance.sample(sources, len(sources)), batch), expected), batch
+
+
+def are_same(some: MemoryWiki, others: MemoryWiki) -> bool:
+    """Return whether each page shares a name with one page of the others, and there are as many."""
+    found = [{id for alias in page.card.aliases for id in others.by_alias.get(alias, ())} for page in some.all]
+    return all(len(ids) == 1 for ids in found) and len(set.union(*found)) == len(others.all)
 
 
 def test_no_page_is_ever_taken_back() -> None:

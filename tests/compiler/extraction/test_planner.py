@@ -203,6 +203,9 @@ class Shelf:
     async def sources(self, ids):  # type: ignore[no-untyped-def]
         return {}
 
+    async def citations(self, page_ids):  # type: ignore[no-untyped-def]
+        return {}
+
 
 def test_a_definition_that_comes_later_becomes_the_summary() -> None:
     wiki = compiled(TRIP[:1] + [note(n, "Chef João sent soup.") for n in range(1, 4)])

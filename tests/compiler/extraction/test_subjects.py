@@ -1,10 +1,12 @@
 """Topics come from what notes say again and again, with or without capitals, in any script."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.extraction.names.subjects import Subject, subjects
+from compiler.extraction.names.subjects import Subject, subjects, title_subjects
 from compiler.extraction.readings import Reading
 from tests.compiler.extraction.stories import compiled, note, page, story, titles
 
@@ -41,7 +43,7 @@ JAPANESE = [
 )
 def test_what_three_notes_say_again_and_again_is_a_topic(texts: list[str], topic: str) -> None:
     assert topic in titles(compiled(story(*texts)))
-    assert topic not in titles(compiled(story(*texts[:2])))
+    assert topic not in titles(compiled(story(*texts[1:])))
 
 
 def test_a_chinese_word_that_is_tagged_twice_counts_where_a_short_note_lists_it() -> None:
@@ -279,3 +281,37 @@ def test_a_common_word_of_two_decisions_is_no_subject() -> None:
         "We decided to keep Pelias for geocoding, because it works.",
     ]
     assert titles(compiled(story(*texts)), "topic") == []
+
+
+def test_what_a_title_is_about_needs_one_other_note_that_says_it() -> None:
+    titled = "# Asparagus\n\nThe book says not to cut the asparagus yet."
+    assert titles(compiled(story(titled, "Weeded around the asparagus, then rain."))) == ["Asparagus"]
+    assert titles(compiled(story(titled, "# Asparagus\n\nNothing to see yet."))) == ["Asparagus"]
+    assert titles(compiled(story(titled, "Weeded around the beds, then rain."))) == []
+
+
+def test_what_titles_alone_say_is_the_kind_of_the_notes() -> None:
+    texts = [f"# Platform sync\n\n{text}" for text in ("Nothing new.", "It was short.", "Nobody came.")]
+    assert titles(compiled(story(*texts))) == []
+    numbered = [f"# Rehearsal {n} March\n\nThe rehearsal was fine." for n in (2, 9, 16)]
+    assert "Rehearsal" not in titles(compiled(story(*numbered)))
+
+
+def test_a_title_is_read_word_group_by_word_group() -> None:
+    assert list(title_subjects("Single sign-on for two domains", "en")) == ["Single sign-on"]
+    assert list(title_subjects("Elderflower again", "en")) == ["Elderflower"]
+    for title in ("Moved the beds", "Rehearsal 9 March", "Slow search"):
+        assert list(title_subjects(title, "en")) == []
+
+
+def test_a_dated_file_name_is_the_title_of_a_note_without_one() -> None:
+    texts = ("The projector shows magenta again.", "I took a lamp out of the projector.")
+    for ref, expected in (("2026-04-01 Projector again.md", ["Projector"]), ("plain.md", [])):
+        first, second = story(*texts)
+        assert titles(compiled([replace(first, ref=ref), second])) == expected
+
+
+def test_a_product_and_a_firm_are_named_by_fields_without_a_version() -> None:
+    for value, name in (("Acme Desk 3.2", "Acme Desk"), ("Quill & Sons", "Quill & Sons")):
+        text = f"# Trouble\n\nCustomer: {value}\nStatus: open\n\nNothing works in"
+        assert titles(compiled(story(f"{text} May.", f"{text} the hall."))) == [name]

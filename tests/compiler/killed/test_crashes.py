@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from compiler.compiler import Caps
+from compiler.compiler import Caps, Compiler
 from compiler.jobs.worker import run, work
 from db.database import Database
 from resolvers.jobs.queue import claim
@@ -51,7 +51,9 @@ async def test_an_end_at_any_statement_of_a_batch_makes_the_same_wiki(
     assert await rows(wiki) == expected
 
 
-async def die_at_every_statement(dsn: str, wiki: Wiki, monkeypatch: pytest.MonkeyPatch, stride: int) -> int:
+async def die_at_every_statement(
+    dsn: str, wiki: Wiki, monkeypatch: pytest.MonkeyPatch, stride: int, compiler: Compiler | None = None
+) -> int:
     """Run the jobs of a wiki with a worker that dies again and again, each time later; how often it did."""
     deaths, statements, dies_at = 0, 0, 3
     original = Database.connect
@@ -89,7 +91,7 @@ async def die_at_every_statement(dsn: str, wiki: Wiki, monkeypatch: pytest.Monke
         if job is None:
             break
         try:
-            await run(database, job, story(caps=CAPS))
+            await run(database, job, compiler or story(caps=CAPS))
         except BaseExceptionGroup as errors:
             deaths += errors.subgroup(Died) is not None
         except Died:

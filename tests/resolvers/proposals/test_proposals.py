@@ -123,6 +123,23 @@ async def test_a_page_that_was_changed_since_is_not_put_away(wiki: Wiki, ada: Sc
     assert (await wiki.page(page_id))["status"] == "active"
 
 
+@pytest.mark.parametrize("is_author", [True, False])
+async def test_a_merge_is_accepted_while_only_its_author_changes_the_page(
+    wiki: Wiki, ada: Scope, page_id: UUID, is_author: bool
+) -> None:
+    other = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Port", body="Small."))
+    merging = await held(merge_pages(wiki.database, ada, other.page_id, page_id))
+    if is_author:
+        adding = await held(update_page(wiki.database, ada, page_id, summary="A harbour."))
+        await accept_proposal(wiki.database, wiki.scope, adding)
+        await accept_proposal(wiki.database, wiki.scope, merging)
+    else:
+        await update_page(wiki.database, wiki.scope, page_id, summary="A harbour.")
+        with pytest.raises(Conflict):
+            await accept_proposal(wiki.database, wiki.scope, merging)
+    assert (await wiki.page(other.page_id))["status"] == ("archived" if is_author else "active")
+
+
 async def test_pages_are_merged_once_that_is_accepted(wiki: Wiki, ada: Scope, page_id: UUID) -> None:
     other = await create_page(wiki.database, wiki.scope, PageDraft("entity", "Port", body="Ships."))
     proposal_id = await held(merge_pages(wiki.database, ada, other.page_id, page_id))

@@ -1,0 +1,113 @@
+"""Pages that a plan says are about one thing: merged where only the compiler has written them, else proposed.
+
+A merge is a part of the transaction of its batch: a worker that dies leaves both pages or one, and a batch that is
+compiled again finds one.
+"""
+
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from uuid import UUID
+
+from content.markdown.sections import Section
+from db.connection import Row
+from db.database import Database
+from db.scope import Scope, Terms
+from db.sql import statements
+from resolvers.errors import BadInput
+from resolvers.model.outline import Outline
+from resolvers.model.pages import find_pages
+from resolvers.pages.merging import Joined, arrange_sections, both, join_pages, merge_pages
+from resolvers.proposals.decisions import propose_change
+from resolvers.proposals.gate import EVIDENCE_MAX
+from resolvers.transactions.transaction import read_connection
+from resolvers.transactions.writer import Writer
+
+from ..metrics import Metrics
+from ..planner import PageMerge
+from ..read.stored import find_page_citations, find_sources
+
+MERGING = statements("pages/merging")
+FIELD = "fromPageId"
+# The sections that say the same of pages of two types.
+COUNTERPARTS = {
+    "summary": ("overview",), "overview": ("summary",), "highlights": ("notes",), "recent": ("notes",),
+    "notes": ("recent", "highlights"), "visits": ("notes", "recent"), "related": ("related_entities",),
+    "related_entities": ("related",),
+}  # fmt: skip
+
+
+async def merge_compiled(
+    writer: Writer, merges: Sequence[PageMerge], written: Collection[tuple[UUID, str]], metrics: Metrics
+) -> None:
+    """Merge those pages that only the compiler has written and that nobody took apart.
+
+    `written` are the sections of this batch, which say what both pages rest on.
+    """
+    for one in merges:
+        pages = await find_pages(writer, [one.from_id, one.into_id])
+        if len(pages) == 2 and await may_merge(writer, one):
+            gone, into = pages[one.from_id], pages[one.into_id]
+            slugs = {slug for page_id, slug in written if page_id == into.id}
+            await join_pages(writer, gone, into, joined(into.sections, gone.sections, slugs))
+            metrics.add("pages_merged")
+
+
+async def may_merge(writer: Writer, one: PageMerge) -> bool:
+    """Return whether both pages are active and as the compiler made them, and nobody was asked about them."""
+    cited = await find_page_citations(writer, [one.from_id, one.into_id])
+    is_whole = len(cited) == 2 and all(page.is_compiled and not page.was_merged for page in cited.values())
+    return is_whole and not await writer.value(MERGING["find_merge_proposal"], **pair_of(one))
+
+
+def joined(sections: Outline, others: Outline, written: Collection[str]) -> Joined:
+    """Join the sections of two pages: those written from the evidence of both already say what the other did."""
+    found = {section.slug: section for section in sections}
+    places: dict[str, str] = {}
+    added: list[Section] = []
+    for other in others:
+        slug = next((slug for slug in (other.slug, *COUNTERPARTS.get(other.slug, ())) if slug in found), None)
+        if slug is None:
+            added.append(other)
+            continue
+        places[other.slug] = slug
+        if slug not in written:
+            found[slug] = replace(found[slug], body=both(found[slug].body, other.body))
+    return arrange_sections([*found.values()], added, places, sections)
+
+
+async def propose_merges(database: Database, scope: Scope, merges: Sequence[PageMerge], *, all_of_them: bool) -> int:
+    """Propose merges of pages that somebody has edited, or all of them; return how many.
+
+    What waits already, or was declined, is not proposed again.
+    """
+    proposed = 0
+    for one in merges:
+        async with read_connection(database) as connection:
+            reader = Writer(connection, scope)
+            ids = [one.from_id, one.into_id]
+            cited, pages = await find_page_citations(reader, ids), await find_pages(reader, ids)
+            is_left = len(cited) < 2 or any(page.was_merged for page in cited.values())
+            is_done = not all_of_them and all(page.is_compiled for page in cited.values())
+            if is_left or is_done or await reader.value(MERGING["find_merge_proposal"], **pair_of(one)):
+                continue
+            sources = await find_sources(reader, one.source_ids)
+        evidence = refs(list(sources.values()))
+        names = f"{pages[one.from_id].title} is {pages[one.into_id].title}"
+        terms = Terms(f"{names}, as {' and '.join(evidence[:2]) or 'the sources'} say", evidence)
+
+        async def write(scope: Scope, one: PageMerge = one) -> object:
+            return await merge_pages(database, scope, one.from_id, one.into_id)
+
+        with suppress(BadInput):  # pages of two types: a person decides which
+            await propose_change(database, scope, terms, write)
+            proposed += 1
+    return proposed
+
+
+def pair_of(one: PageMerge) -> dict[str, str]:
+    return {"from_text": str(one.from_id), "into_text": str(one.into_id)}
+
+
+def refs(sources: Sequence[Row]) -> tuple[str, ...]:
+    return tuple(f"{row['kind']}:{row['ref']}" for row in sources)[:EVIDENCE_MAX]

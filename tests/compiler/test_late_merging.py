@@ -1,0 +1,226 @@
+"""Two pages become one when later sources say that they are one thing; where a person wrote, it is proposed."""
+
+import random
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import orjson
+import pytest
+from tests.compiler.test_crashes import die_at_every_statement
+
+from compiler.compiler import CAPS, Compiler
+from compiler.extraction import ExtractivePlanner, ExtractiveWriter
+from content.names import normalise
+from resolvers.pages.lifecycle import unarchive_page, update_page
+from resolvers.proposals.decisions import accept_proposal, decline_proposal
+from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
+from resolvers.sources.compile_requests import reset_cursor
+from resolvers.sources.retain import retain_sources
+from resolvers.sources.sources import SourceDraft
+from tests.compiler.story import cited, compile_all, pages
+from tests.wiki import Wiki, close_wiki, open_wiki
+
+START = datetime(2026, 1, 10, 9, tzinfo=UTC)
+LONG = (
+    "Rewrote the parser in JavaScript over the weekend.",
+    "Bo prefers JavaScript for the small tools.",
+    "The build of the JavaScript tools takes a minute.",
+)
+SHORT = (
+    "Ana wants to learn JS this year.",
+    "Our JS bundle is too large again.",
+    "Removed the last JS from the login page.",
+)
+BOTH = "The workshop is about JavaScript (JS) and its history."
+PUBLISH = (
+    "Acme Publish is a paid service for sites.",
+    "Set a password in Acme Publish. Then Acme Publish shows the notes.",
+    "With Acme Publish a site takes a minute.",
+    "Everyone likes Acme Publish so far.",
+)
+BARE = (
+    "The dialog of Publish lists what changed.",
+    "We moved the old blog to Publish at last.",
+    "The quota of Publish is 4 GB.",
+)
+BESIDE = (
+    "The Acme app and Acme Publish have one login. A licence of Publish is needed for both. See the Acme app.",
+    "The contract for Acme Publish ends in May. The price of Publish stays. Look at the Acme page.",
+    "A guide to the Acme server and to Acme Publish. The pages of Publish are static. It is an Acme guide.",
+)
+
+
+def rules(batch: int = CAPS.batch) -> Compiler:
+    return Compiler(ExtractivePlanner(), ExtractiveWriter(), CAPS._replace(batch=batch))
+
+
+async def keep(wiki: Wiki, *texts: str, start: int = 0) -> None:
+    drafts = [
+        SourceDraft("daily_note", f"day-{n}", text, captured_at=START + timedelta(days=n))
+        for n, text in enumerate(texts, start)
+    ]
+    await retain_sources(wiki.database, wiki.scope, drafts)
+
+
+async def two_pages(wiki: Wiki) -> None:
+    await keep(wiki, *LONG, *SHORT)
+    await compile_all(wiki, rules())
+    assert set(await pages(wiki)) == {"JS", "JavaScript"}
+
+
+async def active(wiki: Wiki) -> set[str]:
+    return {title for title, row in (await pages(wiki)).items() if row["status"] == "active"}
+
+
+@pytest.mark.parametrize("texts", [(*LONG, *SHORT, BOTH), (*PUBLISH, *BARE, *BESIDE)])
+async def test_later_evidence_leaves_the_pages_of_one_batch(dsn: str, wiki: Wiki, texts: Sequence[str]) -> None:
+    at_once = await open_wiki(dsn)
+    try:
+        await keep(at_once, *texts)
+        await compile_all(at_once, rules())
+        expected = await active(at_once)
+    finally:
+        await close_wiki(at_once)
+    await keep(wiki, *texts)
+    await compile_all(wiki, rules(batch=1))
+    assert await active(wiki) == expected
+    assert not {"JS", "Publish"} & expected
+
+
+async def test_text_citations_names_and_history_of_both_are_kept(wiki: Wiki) -> None:
+    await two_pages(wiki)
+    before = {(section, ref) for _, section, ref in await cited(wiki)}
+    await keep(wiki, BOTH, start=9)
+    jobs = await compile_all(wiki, rules())
+    found = await pages(wiki)
+    into, gone = found["JavaScript"], found["JS"]
+    assert (into["status"], gone["status"], gone["slug"]) == ("active", "archived", "js-merged")
+    for text in (*LONG, *SHORT):
+        assert into["body_md"].count(text) >= 1, text
+    notes = into["body_md"].partition("## Notes")[2]
+    days = [line[2:12] for line in notes.splitlines() if line.startswith("- 2026")]
+    assert days == sorted(days, reverse=True), "the lines of both are one timeline"
+    assert {(section, ref) for title, section, ref in await cited(wiki) if title == "JavaScript"} >= before
+    assert {row["alias"] for row in await wiki.rows("aliases", page_id=into["id"])} >= {"js", "javascript"}
+    assert {row["slug"]: row["page_id"] for row in await wiki.rows("old_slugs", "slug")} == {"js": into["id"]}
+    assert [row["edit_summary"] for row in await wiki.rows("revisions", "version", page_id=gone["id"])][-1] == (
+        "Merged into JavaScript"
+    )
+    assert jobs[-1]["metrics"]["pages_merged"] + jobs[-2]["metrics"].get("pages_merged", 0) == 1
+    assert await wiki.rows("proposals") == []
+
+
+async def test_what_is_merged_stays_so_however_often_it_is_read(wiki: Wiki) -> None:
+    await two_pages(wiki)
+    await keep(wiki, BOTH, start=9)
+    await compile_all(wiki, rules())
+    expected = await pages(wiki)
+    await reset_cursor(wiki.database, wiki.scope)
+    await compile_all(wiki, rules(batch=2))
+    again = await pages(wiki)
+    assert {title: (row["status"], row["body_md"]) for title, row in again.items()} == {
+        title: (row["status"], row["body_md"]) for title, row in expected.items()
+    }
+    await keep(wiki, "The JS tools and the JavaScript (JS) parser moved.", start=10)
+    await compile_all(wiki, rules())
+    assert await active(wiki) == {"JavaScript"}
+
+
+@pytest.mark.parametrize("edited", ["JS", "JavaScript"])
+async def test_where_a_person_wrote_a_merge_is_proposed_once(wiki: Wiki, edited: str) -> None:
+    await two_pages(wiki)
+    page = (await pages(wiki))[edited]
+    await update_page(wiki.database, wiki.scope, page["id"], summary="What we use.")
+    await keep(wiki, BOTH, start=9)
+    await compile_all(wiki, rules())
+    assert await active(wiki) == {"JS", "JavaScript"}
+    (waiting,) = await wiki.rows("proposals")
+    assert (waiting["operation"], waiting["author_kind"], waiting["status"]) == ("merge_pages", "compiler", "open")
+    assert waiting["why"] == "JS is JavaScript, as daily_note:day-9 say"
+    await keep(wiki, BOTH.replace("history", "future"), start=10)
+    await compile_all(wiki, rules())
+    assert len(await wiki.rows("proposals")) == 1
+    await accept_proposal(wiki.database, wiki.scope, waiting["id"])
+    assert await active(wiki) == {"JavaScript"}
+
+
+async def test_who_declined_a_merge_is_not_asked_again(wiki: Wiki) -> None:
+    await two_pages(wiki)
+    await update_page(wiki.database, wiki.scope, (await pages(wiki))["JS"]["id"], summary="What we use.")
+    await keep(wiki, BOTH, start=9)
+    await compile_all(wiki, rules())
+    (waiting,) = await wiki.rows("proposals")
+    await decline_proposal(wiki.database, wiki.scope, waiting["id"], "two things here")
+    await keep(wiki, BOTH.replace("history", "future"), start=10)
+    await compile_all(wiki, rules())
+    assert [row["status"] for row in await wiki.rows("proposals")] == ["declined"]
+    assert await active(wiki) == {"JS", "JavaScript"}
+
+
+async def test_who_took_a_merge_apart_is_not_overruled(wiki: Wiki) -> None:
+    await two_pages(wiki)
+    await keep(wiki, BOTH, start=9)
+    await compile_all(wiki, rules())
+    await unarchive_page(wiki.database, wiki.scope, (await pages(wiki))["JS"]["id"])
+    assert await active(wiki) == {"JS", "JavaScript"}
+    await keep(wiki, BOTH.replace("history", "future"), start=10)
+    await compile_all(wiki, rules())
+    assert await active(wiki) == {"JS", "JavaScript"}
+    assert await wiki.rows("proposals") == []
+
+
+async def test_a_wiki_that_reviews_the_compiler_gets_a_proposal(wiki: Wiki) -> None:
+    await two_pages(wiki)
+    kept = checked_rules([PolicyRule(WriterRole.COMPILER, Policy.REVIEW)])
+    await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(kept).decode())
+    await keep(wiki, BOTH, start=9)
+    await compile_all(wiki, rules())
+    assert await active(wiki) == {"JS", "JavaScript"}
+    assert "merge_pages" in {row["operation"] for row in await wiki.rows("proposals")}
+
+
+async def test_a_worker_that_dies_anywhere_leaves_both_pages_or_one(
+    dsn: str, wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calm = await open_wiki(dsn)
+    try:
+        await two_pages(calm)
+        await keep(calm, BOTH, start=9)
+        await compile_all(calm, rules())
+        expected = {
+            title: (row["status"], row["body_md"], row["version"]) for title, row in (await pages(calm)).items()
+        }
+    finally:
+        await close_wiki(calm)
+    await two_pages(wiki)
+    await keep(wiki, BOTH, start=9)
+    assert await die_at_every_statement(dsn, wiki, monkeypatch, 4, rules()) >= 10
+    found = {title: (row["status"], row["body_md"], row["version"]) for title, row in (await pages(wiki)).items()}
+    assert found == expected
+
+
+async def test_neither_order_nor_batches_change_the_set_of_pages(dsn: str) -> None:
+    texts, chance, found = (*LONG, *SHORT, BOTH, *PUBLISH, *BARE, *BESIDE), random.Random(19), []
+    for batch in (500, 1, 2, 5):
+        fresh = await open_wiki(dsn)
+        try:
+            await keep(fresh, *(texts if batch == 500 else chance.sample(texts, len(texts))))
+            await compile_all(fresh, rules(batch))
+            found.append(await names_by_page(fresh))
+        finally:
+            await close_wiki(fresh)
+    for one in found[1:]:
+        assert are_same(one, found[0]), found
+        assert are_same(found[0], one), found
+
+
+async def names_by_page(wiki: Wiki) -> list[tuple[str, frozenset[str]]]:
+    """Return the title and the names of each page."""
+    names, rows = await wiki.rows("aliases"), await wiki.rows("pages", status="active")
+    return [(row["title"], frozenset(one["alias"] for one in names if one["page_id"] == row["id"])) for row in rows]
+
+
+def are_same(some: Sequence[tuple[str, frozenset[str]]], others: Sequence[tuple[str, frozenset[str]]]) -> bool:
+    """Return whether the title of each page is a name of one page of the others, of each another."""
+    found = [[title for title, names in others if normalise(one) in names] for one, _ in some]
+    return all(len(titles) == 1 for titles in found) and len({titles[0] for titles in found}) == len(others)
