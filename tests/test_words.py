@@ -18,7 +18,7 @@ PUBLIC = (
 # Words in Dutch, an example of a link kind, and the names of columns that servers of the release before still read.
 ALLOWED = re.compile(r"als bij daar dan dat|journal:austin-trip|\bshel(?:f|ves)\b")
 ALLOWED_IN = re.compile(
-    r"compiler/extraction/language\.py|schema/|resolvers/links/links.py|db/(?:queries/search/\w+|queries/sources/forgetting|tables/search)\.\w+"
+    r"compiler/extraction/texts/language\.py|schema/|resolvers/links/links.py|db/(?:queries/search/\w+|queries/sources/forgetting|tables/search)\.\w+"
 )
 FRAGMENT = re.compile(
     r"(?:What|Who|Whose|The same|Where|Whether|Which|How|Why|Those|That|As|Of|For|By|From|In|With|At|To|On|When|If|Or"
