@@ -286,4 +286,4 @@ def test_jobs_are_listed_cancelled_and_retried(acme: Cairn) -> None:
     refused = acme("jobs", "retry", job, *MARA)
     assert (refused.code, "has succeeded already" in refused.err) == (1, True)
     assert acme("jobs", "list", "--status", "lost").code == 2
-    assert "no id of a job" in acme("jobs", "cancel", "x", *MARA).err
+    assert "not the id of a job" in acme("jobs", "cancel", "x", *MARA).err

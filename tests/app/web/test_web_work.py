@@ -180,7 +180,7 @@ async def test_a_page_is_merged_into_another_that_is_found_by_name(
     path = f"{owner}/topic/{await written(wiki, 'The Springs', 'A pool.')}"
     await written(wiki, "Austin", "See [[The Springs]].")
     assert "1 text link to this page" in (await person.get(f"/merge/{path}")).text
-    assert "No page answers" in (await person.get(f"/merge/{path}?name=nothing")).text
+    assert "There is no page called" in (await person.get(f"/merge/{path}?name=nothing")).text
     found = await person.get(f"/merge/{path}?name=barton+springs")
     [into] = re.findall(r'name="to" value="([^"]+)"', found.text)
     done = await person.post(f"/merge/{path}", data=form_of(found) | {"to": into}, headers=SAME)

@@ -143,6 +143,6 @@ async def test_a_page_of_findings_quotes_what_the_wiki_says_as_code(wiki: Wiki) 
     reports, _ = await report_lint(wiki.database, wiki.scope, "command")
     page = as_markdown(reports)
     assert page.count("\n## ") == len(CHECKS)
-    assert "## orphans (info): 1\n\nPages that no other leads to.\n\n- `topic/a` Fix: `cairn append" in page
+    assert "## orphans (info): 1\n\nPages that no other page links to.\n\n- `topic/a` Fix: `cairn append" in page
     assert [code_span(text) for text in ("a`b", "`a\nb")] == ["``a`b``", "`` `a b ``"]
-    assert "## stale (info): 0\n\nPages that nobody has changed for 90 days.\n\nNo findings." in page
+    assert "## stale (info): 0\n\nPages that have not changed for 90 days.\n\nNo findings." in page
