@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 import orjson
 import pytest
-from tests.compiler.test_crashes import die_at_every_statement
 
 from compiler.compiler import CAPS, Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
@@ -17,6 +16,7 @@ from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rul
 from resolvers.sources.compile_requests import reset_cursor
 from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
+from tests.compiler.killed.test_crashes import die_at_every_statement
 from tests.compiler.story import cited, compile_all, pages
 from tests.wiki import Wiki, close_wiki, open_wiki
 
