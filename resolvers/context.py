@@ -51,8 +51,7 @@ class Context:
         may_introspect: bool = True,
     ) -> None:
         """`budget` is what one operation may cost at most, in rows; the account pays for what it does cost."""
-        self.database = database if scope.spans_tenant else restricted(database, scope)
-        self.scope, self.budget = scope, budget
+        self.database, self.scope, self.budget = restricted(database, scope), scope, budget
         self.account, self.may_introspect = account, may_introspect
         self.spent, self.paid, self.is_begun = OPERATION, 0, False
 
