@@ -60,8 +60,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_collection_finish() -> None:
-    """Keep the garbage collector from modules and tests: they live as long as the run."""
+    """Keep the garbage collector from modules and tests: they live as long as the run. Collect seldom besides."""
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     gc.enable()
 
 
