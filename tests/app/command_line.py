@@ -56,12 +56,13 @@ def cairn(data_dir: Path, *arguments: str) -> Ran:
     return Ran(ran.returncode, ran.stdout, ran.stderr)
 
 
-def cairn_here(data_dir: Path, *arguments: str) -> Ran:
+def cairn_here(data_dir: Path, *arguments: str, **settings: str) -> Ran:
     """The same in this process, which has imported everything that commands need."""
-    settings = {name: value for name, value in environment(data_dir).items() if name.startswith("CAIRN_")}
+    wanted = {name: value for name, value in environment(data_dir).items() if name.startswith("CAIRN_")}
+    wanted |= {f"CAIRN_{name.upper()}": value for name, value in settings.items()}
     others = {name: value for name, value in os.environ.items() if not name.startswith("CAIRN_")}
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    with patch.dict(os.environ, others | settings, clear=True), redirect_stdout(out), redirect_stderr(err):
+    with patch.dict(os.environ, others | wanted, clear=True), redirect_stdout(out), redirect_stderr(err):
         code = main(arguments)
         out.flush()
         err.flush()
