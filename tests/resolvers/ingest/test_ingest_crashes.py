@@ -3,7 +3,6 @@
 import asyncio
 import random
 from hashlib import sha256
-from multiprocessing import get_context
 from pathlib import Path
 
 import orjson
@@ -11,12 +10,10 @@ import pytest
 from hypothesis import settings
 
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
+from tests.forked import PROCESSES, end
 from tests.resolvers.ingest.ingesting import file, main, run
 from tests.wiki import Wiki, check
 
-PROCESSES = get_context("forkserver")
-"""Each is forked from one that has imported what it needs."""
-PROCESSES.set_forkserver_preload(["tests.resolvers.ingest.ingesting"])
 KILLS = 15
 FILES = 400
 MANY = 1_000 if settings.get_current_profile_name() == "nightly" else 200
@@ -38,11 +35,7 @@ async def test_every_acknowledged_ingest_is_there_and_none_by_half(
         while process.is_alive() and len(acknowledged(log)) < until:
             await asyncio.sleep(0.002)
         await asyncio.sleep(chance.random() * 0.05)
-        process.kill()
-        process.join()
-        assert process.exitcode is not None
-        killed += process.exitcode < 0
-        process.close()
+        killed += end(process) < 0
         await check_whole(wiki, log, policy)
     assert killed >= KILLS // 2
     await check(wiki)
