@@ -88,10 +88,29 @@ SELECT md5(string_agg(line, E'\\n' ORDER BY line)) FROM (
 ) AS lines
 """
 
+# Whatever changes an answer of CATALOGUE writes or deletes one of these rows: only then is it asked again.
+VERSIONS = """
+SELECT ARRAY[
+    (SELECT (count(*), max(xmin::text::bigint), count(*) FILTER (WHERE reltuples >= 0))::text FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace),
+    (SELECT (count(*), max(xmin::text::bigint))::text FROM pg_attribute WHERE attrelid >= 16384),
+    (SELECT (count(*), max(xmin::text::bigint))::text FROM pg_constraint WHERE oid >= 16384),
+    (SELECT (count(*), max(xmin::text::bigint))::text FROM pg_trigger WHERE oid >= 16384),
+    (SELECT (count(*), max(xmin::text::bigint))::text FROM pg_proc WHERE oid >= 16384),
+    (SELECT (count(*), max(xmin::text::bigint))::text FROM pg_namespace WHERE nspname !~ '^pg_(temp|toast)'),
+    (SELECT (count(*), max(xmin::text::bigint))::text FROM pg_extension),
+    (SELECT (count(*), max(xmin::text::bigint))::text FROM pg_event_trigger),
+    (SELECT (count(*), max(pg_db_role_setting.xmin::text::bigint))::text FROM pg_db_role_setting
+     JOIN pg_database ON pg_database.oid = setdatabase WHERE datname = current_database()),
+    (SELECT (count(*), max(xmin::text::bigint))::text FROM alembic_version),
+    (SELECT (count(*), max(xmin::text::bigint))::text FROM installation)
+]
+"""
 
 ALONE = """
 SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
-WHERE datname = current_database() AND pid NOT IN (pg_backend_pid(), {pids}) AND backend_type = 'client backend'
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL ($1::int[])
+    AND backend_type = 'client backend'
 """
 
 USES = 100
@@ -171,12 +190,13 @@ class Kept:
 
     def __init__(self, databases: Cluster | Copies, name: str) -> None:
         self.databases, self.name, self.dsn, self.catalogue, self.uses = databases, name, "", "", 0
+        self.versions: list[str] = []
 
     async def make(self) -> None:
         self.dsn, self.uses = await self.databases.make(self.name), 0
         await migrate(self.dsn)
         async with connected(self.dsn) as connection:
-            self.catalogue = await connection.fetchval(CATALOGUE)
+            self.catalogue, self.versions = await connection.fetchval(CATALOGUE), await connection.fetchval(VERSIONS)
 
     async def drop(self) -> None:
         IDLE.drop()
@@ -200,17 +220,19 @@ class Kept:
     async def empty(self) -> bool:
         connection = await IDLE.connect(self.dsn, {})
         try:
-            await connection.execute(ALONE.format(pids=", ".join(map(str, [0, *IDLE.pids]))))
+            await connection.fetch(ALONE, IDLE.pids)
             if not await self.is_unchanged(connection):
                 return False
-            await connection.execute("DELETE FROM audit_events")  # which outlive their tenants
-            await connection.execute("DELETE FROM tenants")
+            await connection.execute("DELETE FROM audit_events; DELETE FROM tenants")  # events outlive their tenants
             return True
         finally:
             await connection.close()
 
     async def is_unchanged(self, connection: asyncpg.Connection) -> bool:
         try:
+            if (versions := await connection.fetchval(VERSIONS)) == self.versions:
+                return True
+            self.versions = versions
             return bool(await connection.fetchval(CATALOGUE) == self.catalogue)
         except asyncpg.UndefinedTableError:
             return False

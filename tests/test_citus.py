@@ -129,13 +129,39 @@ async def test_a_kept_database_is_empty_again_after_a_test_that_left_data_and_a_
         await close_wiki(wiki)
 
 
-@pytest.mark.parametrize(
-    "change", ["ALTER TABLE pages ADD COLUMN note text", "DROP TABLE alembic_version", "ANALYZE pages"]
-)
-async def test_a_kept_database_is_made_anew_after_a_test_that_changed_its_tables(own_kept: Kept, change: str) -> None:
+CHANGES = [
+    "ALTER TABLE pages ADD COLUMN note text",
+    "ALTER TABLE pages ALTER COLUMN summary SET NOT NULL",
+    "ALTER TABLE pages ALTER COLUMN title TYPE varchar(2000)",
+    "ALTER TABLE aliases DROP CONSTRAINT aliases_page_fk",
+    "ALTER TABLE pages ADD CHECK (version > 0)",
+    "CREATE INDEX ON pages (summary)",
+    "CREATE FUNCTION heard() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN END'",
+    "CREATE SCHEMA another",
+    "CREATE TRIGGER heard BEFORE DELETE ON pages EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+    "DROP TABLE alembic_version",
+    "GRANT SELECT ON pages TO PUBLIC",
+    "UPDATE alembic_version SET version_num = '0001'",
+    "UPDATE installation SET history_id = gen_random_uuid()",
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_a_change_of_the_tables_of_a_kept_database_is_noticed(dsn: str, kept: Kept, change: str) -> None:
+    async with connected(dsn) as connection:
+        assert await kept.is_unchanged(connection)
+        changing = connection.transaction()
+        await changing.start()
+        await connection.execute(change)
+        assert not await kept.is_unchanged(connection)
+        await changing.rollback()
+        assert await kept.is_unchanged(connection)
+
+
+async def test_a_kept_database_is_made_anew_after_a_test_that_changed_its_tables(own_kept: Kept) -> None:
     async with connected(own_kept.dsn) as connection:
         made_at = await connection.fetchval(MADE_AT)
-        await connection.execute(change)
+        await connection.execute("ANALYZE pages")
     await own_kept.clean()
     async with connected(own_kept.dsn) as connection:
         assert await own_kept.is_unchanged(connection)

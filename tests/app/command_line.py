@@ -1,5 +1,6 @@
 """Runs `cairn` as processes of their own, as a terminal does."""
 
+import io
 import json
 import os
 import re
@@ -7,8 +8,12 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
+
+from app.cli.program import main
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "import sys; from app.cli import main; sys.exit(main())"]
@@ -30,13 +35,6 @@ class Ran(NamedTuple):
 
 
 MARA = ("--tenant", "acme", "--owner", "mara")
-ACME = (
-    ("tenants", "create", "acme", "--name", "Acme Ltd"),
-    ("owners", "create", "mara", "--tenant", "acme", "--kind", "user"),
-    ("owners", "create", "team", "--tenant", "acme", "--kind", "shared", "--name", "The team"),
-)
-"""The commands that make a tenant and two owners."""
-
 Cairn = Callable[..., Ran]
 """A function that runs a command with these arguments."""
 
@@ -56,6 +54,19 @@ def cairn(data_dir: Path, *arguments: str) -> Ran:
     )
     assert "Traceback" not in ran.stderr
     return Ran(ran.returncode, ran.stdout, ran.stderr)
+
+
+def cairn_here(data_dir: Path, *arguments: str, **settings: str) -> Ran:
+    """The same in this process, which has imported everything that commands need."""
+    wanted = {name: value for name, value in environment(data_dir).items() if name.startswith("CAIRN_")}
+    wanted |= {f"CAIRN_{name.upper()}": value for name, value in settings.items()}
+    others = {name: value for name, value in os.environ.items() if not name.startswith("CAIRN_")}
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    with patch.dict(os.environ, others | wanted, clear=True), redirect_stdout(out), redirect_stderr(err):
+        code = main(arguments)
+        out.flush()
+        err.flush()
+    return Ran(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))
 
 
 class Serving:

@@ -13,9 +13,11 @@ import pytest
 from app.cli.program import main
 from db import database
 from db.listening import BEATS
+from resolvers.auth.owners import OwnerKind, create_owner
+from resolvers.tenants.tenants import create_tenant
 from tests.app.clients.agents import Agent, agent
 from tests.app.clients.web_client import signed_in
-from tests.app.command_line import ACME, Cairn, Ran
+from tests.app.command_line import Cairn, Ran
 from tests.app.service import Service, serving
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -106,9 +108,13 @@ def cairn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
 
 
 @pytest.fixture
-def acme(cairn: Cairn, dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cairn:
-    """The same with a database, a tenant and two owners."""
+async def acme(cairn: Cairn, dsn: str, monkeypatch: pytest.MonkeyPatch) -> Cairn:
+    """The same with a database, a tenant and two owners, made as the commands make them."""
     monkeypatch.setenv("CAIRN_DATABASE_URL", dsn)
-    for words in ACME:
-        assert cairn(*words).code == 0
+    opened = database.Database(dsn, size=1)
+    await opened.open()
+    tenant = await create_tenant(opened, "acme", "Acme Ltd")
+    await create_owner(opened, tenant.id, OwnerKind.USER, "mara", "mara")
+    await create_owner(opened, tenant.id, OwnerKind.SHARED, "team", "The team")
+    await opened.close()
     return cairn

@@ -94,12 +94,12 @@ class Wiki:
         return found | named | ({"kind": source["kind"].upper(), "ref": source["ref"]} if "ref" in found else {})
 
 
-def call(operation: str, name: str, field: GraphQLField, given: Iterable[str]) -> str:
-    """A document that takes those arguments of the field as variables of the same names."""
+def call(operation: str, name: str, field: GraphQLField, given: Iterable[str], depth: int = 1) -> str:
+    """A document that takes those arguments of the field as variables of the same names, and selects so deep."""
     declared = ", ".join(f"${key}: {field.args[key].type}" for key in given)
     passed = ", ".join(f"{key}: ${key}" for key in given)
     head, arguments = (f"{operation}({declared})", f"({passed})") if declared else (operation, "")
-    return f"{head} {{ {name}{arguments} {selection(get_named_type(field.type), 1)} }}"
+    return f"{head} {{ {name}{arguments} {selection(get_named_type(field.type), depth)} }}"
 
 
 @cache

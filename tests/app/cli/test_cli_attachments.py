@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-import signal
-import subprocess
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from tests.app.command_line import COMMAND, ROOT, Cairn
+from tests.app.command_line import Cairn
+from tests.forked import begin, end
 
 MARA = ("--tenant", "acme", "--owner", "mara")
 FILES = {f"file-{n}.png": b"\x89PNG" + bytes([n]) * 5_000 for n in range(40)}
@@ -98,12 +98,11 @@ def test_killed_at_any_moment_no_file_is_lost_and_it_goes_on(cairn: Cairn, dsn: 
         assert cairn("attachments", "move", "--to", "folder").code == 0
     moved = (to == "folder", 0 if to == "folder" else 5_004)
     for moved_before in (1, 15):
-        running = subprocess.Popen([*COMMAND, "attachments", "move", "--to", to], cwd=ROOT)
+        running = begin(["attachments", "move", "--to", to], os.environ, tmp_path / "log")
         until = time.monotonic() + 60
-        while rows(dsn).count(moved) < moved_before and running.poll() is None and time.monotonic() < until:
+        while rows(dsn).count(moved) < moved_before and running.is_alive() and time.monotonic() < until:
             pass
-        running.send_signal(signal.SIGKILL)
-        running.wait()
+        end(running)
         assert exported(cairn, tmp_path / f"after-{moved_before}") == FILES
     assert cairn("attachments", "move", "--to", to).code == 0
     assert rows(dsn) == [moved] * 40

@@ -19,7 +19,7 @@ import pytest
 
 from db.embedded import EmbeddedServer
 from tests.app.command_line import COMMAND, ROOT, Serving, cairn, environment, processes
-from tests.conftest import execute
+from tests.conftest import copy_server, execute
 
 MARA = ("--tenant", "harbour-coffee", "--owner", "mara")
 PAGE = 'wikiPage(tenantId: "%s", type: THEME, slug: "small-rooms") { id version summary }'
@@ -31,6 +31,13 @@ def data_dir() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="cairn-test-"))
     yield folder
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+def used_dir(data_dir: Path, made_server: Path) -> Path:
+    """A data folder that has a server, without any tenant."""
+    copy_server(made_server, data_dir)
+    return data_dir
 
 
 def test_the_demo_serves_a_wiki_that_other_commands_share_and_that_stays(data_dir: Path) -> None:
@@ -53,39 +60,39 @@ def test_the_demo_serves_a_wiki_that_other_commands_share_and_that_stays(data_di
     assert processes(data_dir) == ""
 
 
-def test_ctrl_c_ends_a_service_of_several_processes(data_dir: Path) -> None:
-    assert cairn(data_dir, "tenants", "create", "acme").code == 0
-    assert cairn(data_dir, "owners", "create", "ada", "--tenant", "acme", "--kind", "agent").code == 0
-    with Serving(data_dir, "serve", "--port", "0", "--workers", "2") as service:
-        token = cairn(data_dir, "token", "--tenant", "acme", "--owner", "ada").out.strip()
+def test_ctrl_c_ends_a_service_of_several_processes(used_dir: Path) -> None:
+    assert cairn(used_dir, "tenants", "create", "acme").code == 0
+    assert cairn(used_dir, "owners", "create", "ada", "--tenant", "acme", "--kind", "agent").code == 0
+    with Serving(used_dir, "serve", "--port", "0", "--workers", "2") as service:
+        token = cairn(used_dir, "token", "--tenant", "acme", "--owner", "ada").out.strip()
         assert service.ask("{ viewer { role } }", token) == {"viewer": {"role": "MEMBER"}}
         press_ctrl_c(service)
         assert service.process.wait(30) == 0
-    assert processes(data_dir) == ""
+    assert processes(used_dir) == ""
 
 
-def test_the_embedded_wikis_are_searchable_after_an_upgrade(data_dir: Path) -> None:
+def test_the_embedded_wikis_are_searchable_after_an_upgrade(used_dir: Path) -> None:
     """As from a release that had no such index: any command that finds that makes one."""
-    notes = data_dir.with_suffix(".jsonl")
+    notes = used_dir.with_suffix(".jsonl")
     notes.write_text('{"title": "Pecan pie", "type": "topic", "body": "Sweet."}')
-    assert cairn(data_dir, "import", str(notes), "--tenant", "acme", "--owner", "ada", "--create").code == 0
+    assert cairn(used_dir, "import", str(notes), "--tenant", "acme", "--owner", "ada", "--create").code == 0
     notes.unlink()
-    with EmbeddedServer(data_dir) as dsn:
+    with EmbeddedServer(used_dir) as dsn:
         for table in ("search_pages", "search_scopes", "search_counts", "search_vocabulary", "search_changes"):
             execute(dsn, f"DELETE FROM {table}")
-    first, second = (cairn(data_dir, "search", "sweet", "--tenant", "acme", "--owner", "ada") for _ in range(2))
+    first, second = (cairn(used_dir, "search", "sweet", "--tenant", "acme", "--owner", "ada") for _ in range(2))
     assert "Indexing 1 page of 1 wiki for search" in first.err
     assert "Indexing" not in second.err
     assert "topic/pecan-pie" in first.out
     assert first.out == second.out
 
 
-def test_a_port_that_is_taken_stops_the_service_with_one_line(data_dir: Path) -> None:
+def test_a_port_that_is_taken_stops_the_service_with_one_line(used_dir: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        ran = cairn(data_dir, "serve", "--port", port(taken))
+        ran = cairn(used_dir, "serve", "--port", port(taken))
     assert ran.code == 1
     assert "Choose another with --port" in ran.err.splitlines()[-1]
-    assert processes(data_dir) == ""
+    assert processes(used_dir) == ""
 
 
 def test_a_reader_who_has_enough_is_no_error(data_dir: Path) -> None:

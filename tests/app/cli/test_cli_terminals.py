@@ -4,11 +4,10 @@ import json
 import os
 import shlex
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from tests.app.command_line import COMMAND, ROOT
+from tests.app.command_line import COMMAND, ROOT, Cairn
 
 MARA = ("--tenant", "acme", "--owner", "mara")
 TITLE = "Café 日本 🎉"
@@ -30,12 +29,9 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal(dsn: str, tmp_path: Path) -> Terminal:
-    notes = tmp_path / "pages.jsonl"
-    notes.write_text(json.dumps({"title": TITLE, "slug": "cafe", "type": "topic", "body": f"{TITLE} is warm."}))
-    terminal = Terminal(dsn)
-    assert terminal.run("import", str(notes), *MARA, "--create").returncode == 0
-    return terminal
+def terminal(acme: Cairn, dsn: str) -> Terminal:
+    assert acme("create", "topic", TITLE, f"{TITLE} is warm.", "--slug", "cafe", *MARA).code == 0
+    return Terminal(dsn)
 
 
 def test_letters_that_a_terminal_lacks_are_escaped(terminal: Terminal) -> None:

@@ -1,8 +1,6 @@
 """What one door takes every door gives: the longest and strangest values, written and exported by each of them."""
 
 import asyncio
-import os
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ from content import limits
 from db.scope import Role
 from tests.app.clients.agents import Agent
 from tests.app.clients.rest_client import Rest
-from tests.app.command_line import COMMAND, ROOT
+from tests.app.command_line import cairn_here
 from tests.app.service import Service
 from tests.compiler.story import Story, compile_all, retain, story
 from tests.full_wiki import body, line, longest, metadata, several
@@ -126,11 +124,9 @@ async def by_model(wiki: Wiki, piece: str) -> None:
     assert {job["status"] for job in jobs} == {"succeeded"}
 
 
-def command(dsn: str, data_dir: Path, *arguments: str) -> None:
-    paths = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "CAIRN_DATA_DIR": str(data_dir)}
-    environment = {**paths, "CAIRN_DATABASE_URL": dsn, "CAIRN_SWEEP_AT": "never"}
-    ran = subprocess.run([*COMMAND, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+async def command(dsn: str, data_dir: Path, *arguments: str) -> None:
+    ran = await asyncio.to_thread(cairn_here, data_dir, *arguments, database_url=dsn)
+    assert ran.code == 0, ran.out + ran.err
 
 
 @pytest.mark.parametrize("piece", ["\x01", 'e\u0301", '])
@@ -156,5 +152,5 @@ async def test_what_every_door_takes_comes_out_of_every_door(
     for made, one, path in (("export", copy, lines[0]), ("import", last, lines[0]), ("export", last, lines[1])):
         told = ["--tenant", str(one.scope.tenant_id), "--owner", str(one.scope.owner_id)]
         history = ["--history"] if made == "export" else []
-        await asyncio.to_thread(command, dsn, tmp_path, made, str(path), *history, *told)
+        await command(dsn, tmp_path, made, str(path), *history, *told)
     assert lines[0].read_bytes() == lines[1].read_bytes()

@@ -17,10 +17,9 @@ from asyncpg import InterfaceError
 
 from db.committing import committing, savepoint
 from db.embedded import EmbeddedServer
-from db.migrate import migrate
 from resolvers.transactions.db_errors import refusal
 from tests.app.service import Service, serving
-from tests.conftest import new_folder
+from tests.conftest import copy_server, new_folder
 from tests.postgres_proxy import Loss, Proxy
 from tests.waiting import within
 from tests.wiki import Wiki, check, close_wiki, open_wiki
@@ -198,11 +197,13 @@ async def test_under_load_no_acknowledged_write_is_lost_while_backends_are_kille
     assert acknowledged <= stored
 
 
-async def test_an_immediate_stop_of_postgres_is_told_as_unavailable_and_ends_with_its_return(tmp_path: Path) -> None:
+async def test_an_immediate_stop_of_postgres_is_told_as_unavailable_and_ends_with_its_return(
+    tmp_path: Path, made_server: Path
+) -> None:
     folder = Path(new_folder())
+    copy_server(made_server, folder)
     server = EmbeddedServer(folder)
     with server as dsn:
-        await migrate(dsn)
         wiki = await open_wiki(dsn)
         async with serving(dsn, tmp_path) as service:
             token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id, wiki.scope.role)

@@ -1,7 +1,7 @@
 """An import that is killed, wherever it is, and begun again comes to what an undisturbed one comes to."""
 
+import asyncio
 import os
-import subprocess
 from pathlib import Path
 from random import Random
 from time import monotonic, sleep
@@ -15,8 +15,9 @@ from resolvers.pages.aliases import add_alias
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.sources.mentions import record_mention
 from resolvers.sources.sources import SourceDraft, add_source, cite_source
-from tests.app.command_line import COMMAND, ROOT
+from tests.app.command_line import cairn_here
 from tests.examples import is_nightly
+from tests.forked import begin, end
 from tests.wiki import Wiki, check
 
 PAGES = 100
@@ -46,26 +47,19 @@ async def test_it_goes_on_where_it_was(wiki: Wiki, dsn: str, tmp_path: Path) -> 
     for form in sorted(set(FORMS)):
         await export_path(wiki.database, wiki.scope, tmp_path / form, history=True)
     copy, seeded = await wiki.neighbour(), Random(11)
-    command = [*COMMAND, "import", "--tenant", str(copy.scope.tenant_id), "--owner", str(copy.scope.owner_id), "--json"]
-    settings = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "CAIRN_DATABASE_URL": dsn}
-    killed = 0
+    command = ["import", "--tenant", str(copy.scope.tenant_id), "--owner", str(copy.scope.owner_id), "--json"]
+    settings, log, killed = {"PATH": os.environ["PATH"], "CAIRN_DATABASE_URL": dsn}, tmp_path / "log", 0
     for form in FORMS:
-        begun = subprocess.Popen(
-            [*command, str(tmp_path / form)], cwd=ROOT, env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+        begun = begin([*command, str(tmp_path / form)], settings, log)
         wanted = await rows(copy) + seeded.randrange(1, 120)
         until = monotonic() + 60
-        while begun.poll() is None and await rows(copy) < wanted and monotonic() < until:
+        while begun.is_alive() and await rows(copy) < wanted and monotonic() < until:
             sleep(0.002)
-        begun.kill()
-        begun.communicate()
-        killed += begun.returncode < 0
+        killed += end(begun) < 0
     assert killed >= 2
-    ran = subprocess.run(
-        [*command, str(tmp_path / "wiki.zip")], cwd=ROOT, env=settings, capture_output=True, text=True, timeout=60
-    )
-    said = orjson.loads(ran.stdout)
-    assert (ran.returncode, said["errors"]) == (0, [])
+    ran = await asyncio.to_thread(cairn_here, tmp_path, *command, str(tmp_path / "wiki.zip"), database_url=dsn)
+    said = orjson.loads(ran.out)
+    assert (ran.code, said["errors"]) == (0, [])
     assert said["created"] + said["changed"] + said["unchanged"] == PAGES
     await check(copy)
     await export_path(copy.database, copy.scope, tmp_path / "again.zip", history=True)

@@ -5,7 +5,6 @@ import gzip
 import hashlib
 import itertools
 import shutil
-import subprocess
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from random import Random
@@ -25,9 +24,9 @@ from resolvers.auth.api_keys import scope_of_key
 from resolvers.errors import NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from tests.app.command_line import COMMAND, ROOT
 from tests.conftest import execute, in_database
 from tests.examples import examples, is_nightly
+from tests.forked import begin, end
 from tests.listening import STATEMENT_TIMEOUT
 from tests.resolvers.archives.furnished import FILE, files_of, furnish, furnish_tenant
 from tests.wiki import Wiki, check, close_wiki, open_wiki
@@ -267,26 +266,21 @@ async def test_killed_at_any_moment_a_backup_is_whole_or_not_there_and_a_restore
     wiki: Wiki, dsn: str, empty_dsn: str, server_dsn: str, tmp_path: Path
 ) -> None:
     await furnish(wiki, 40)
-    settings = {
-        "PATH": "/usr/bin:/bin",
-        "PYTHONPATH": str(ROOT),
-        "CAIRN_DATABASE_URL": dsn,
-        "CAIRN_DATA_DIR": str(tmp_path / "data"),
-    }
-    place, killed = tmp_path / "backup", 0
+    settings = {"PATH": "/usr/bin:/bin", "CAIRN_DATABASE_URL": dsn, "CAIRN_DATA_DIR": str(tmp_path / "data")}
+    place, log, killed = tmp_path / "backup", tmp_path / "log", 0
     for files in range(0, 50, examples(12, 7)):
 
         async def is_begun(files: int = files) -> bool:
             return len([*(tmp_path / ".backup.partial" / "tables").glob("*")]) > files
 
-        killed += await run(["backup", str(place)], settings, is_begun)
+        killed += await run(["backup", str(place)], settings, log, is_begun)
         if place.exists():
             Archive(place).check()
             shutil.rmtree(place)
     assert killed >= 3
-    assert await run(["backup", str(place)], settings) == 0
+    assert await run(["backup", str(place)], settings, log) == 0
     Archive(place).check()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["backup"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["backup", "log"]
 
     await migrate(empty_dsn)
     other = await open_wiki(empty_dsn)
@@ -299,7 +293,7 @@ async def test_killed_at_any_moment_a_backup_is_whole_or_not_there_and_a_restore
         async def is_far(stage: int = stage) -> bool:
             return await looking.tables() >= stage
 
-        killed += await run(["restore", str(place), "--replace"], settings, is_far)
+        killed += await run(["restore", str(place), "--replace"], settings, log, is_far)
         found = await count(empty_dsn, "pages"), await count(empty_dsn, "tenants")
         assert found in ((1, 1), (40, 1))
         if found[0] == 40:
@@ -307,7 +301,7 @@ async def test_killed_at_any_moment_a_backup_is_whole_or_not_there_and_a_restore
             assert await compare(empty_dsn, Archive(place), quiet) == []
         await asyncio.sleep(seeded.random() / 5)
     assert killed >= 3
-    assert await run(["restore", str(place), "--replace"], settings) == 0
+    assert await run(["restore", str(place), "--replace"], settings, log) == 0
     await asyncio.to_thread(execute, empty_dsn, RESTORED)
     assert await compare(empty_dsn, Archive(place), quiet) == []
 
@@ -336,16 +330,15 @@ async def never() -> bool:
     return False
 
 
-async def run(command: list[str], settings: dict[str, str], is_over: Callable[[], Awaitable[bool]] = never) -> int:
+async def run(
+    command: list[str], settings: dict[str, str], log: Path, is_over: Callable[[], Awaitable[bool]] = never
+) -> int:
     """Run a command and kill it at some moment; return how many were killed. One that ends by itself has to succeed."""
-    begun = subprocess.Popen(
-        [*COMMAND, *command], cwd=ROOT, env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    begun = begin(command, settings, log)
     try:
-        while begun.poll() is None and not await is_over():
+        while begun.is_alive() and not await is_over():
             await asyncio.sleep(0.005)
     finally:
-        begun.kill()
-        _, said = begun.communicate()
-    assert begun.returncode in (0, -9), said
-    return int(begun.returncode < 0)
+        code = end(begun)
+    assert code in (0, -9), log.read_text()
+    return int(code < 0)

@@ -14,7 +14,8 @@ import orjson
 import pytest
 
 from db.embedded import EmbeddedServer
-from tests.app.command_line import COMMAND, ROOT, Ran, cairn, environment, processes
+from tests.app.command_line import COMMAND, ROOT, Ran, cairn_here, environment, processes
+from tests.conftest import copy_server
 from tests.waiting import SOON
 
 
@@ -25,6 +26,14 @@ def folder() -> Iterator[Path]:
     made.chmod(0o755)
     yield made
     shutil.rmtree(made)
+
+
+@pytest.fixture
+def data_dir(folder: Path, made_server: Path) -> Path:
+    """A data folder that has a server, with one tenant."""
+    copy_server(made_server, folder / "data")
+    done(folder / "data", "tenants", "create", "first")
+    return folder / "data"
 
 
 def in_server(data_dir: Path, statement: str) -> str:
@@ -40,20 +49,19 @@ def in_server(data_dir: Path, statement: str) -> str:
 
 
 def tenants(data_dir: Path) -> list[str]:
-    ran = cairn(data_dir, "tenants", "list", "--json")
+    ran = cairn_here(data_dir, "tenants", "list", "--json")
     assert ran.code == 0, ran.err
     return [tenant["slug"] for tenant in orjson.loads(ran.out)]
 
 
 def done(data_dir: Path, *arguments: str) -> Ran:
-    ran = cairn(data_dir, *arguments)
+    ran = cairn_here(data_dir, *arguments)
     assert ran.code == 0, ran.err
     return ran
 
 
-def test_the_server_comes_back_as_it_was_at_a_moment_and_at_the_end_of_its_log(folder: Path) -> None:
-    data_dir, files, log = folder / "data", folder / "files", folder / "log"
-    done(data_dir, "tenants", "create", "first")
+def test_the_server_comes_back_as_it_was_at_a_moment_and_at_the_end_of_its_log(folder: Path, data_dir: Path) -> None:
+    files, log = folder / "files", folder / "log"
     done(data_dir, "backup", str(files), "--wal", str(log))
     done(data_dir, "tenants", "create", "second")
     moment = in_server(data_dir, "SELECT now()")
@@ -61,12 +69,12 @@ def test_the_server_comes_back_as_it_was_at_a_moment_and_at_the_end_of_its_log(f
     done(data_dir, "tenants", "create", "third")
     archived(data_dir, log)
 
-    refused = cairn(data_dir, "restore", str(files), "--wal", str(log), "--json")
+    refused = cairn_here(data_dir, "restore", str(files), "--wal", str(log), "--json")
     assert (refused.code, refused.error["code"]) == (1, "ARCHIVE_REFUSED")
     with EmbeddedServer(data_dir):
-        refused = cairn(data_dir, "restore", str(files), "--wal", str(log), "--replace")
+        refused = cairn_here(data_dir, "restore", str(files), "--wal", str(log), "--replace")
         assert "Another command uses" in refused.err
-    never = cairn(data_dir, "restore", str(files), "--wal", str(log), "--until", "2100-01-01", "--replace")
+    never = cairn_here(data_dir, "restore", str(files), "--wal", str(log), "--until", "2100-01-01", "--replace")
     assert never.code == 1
     assert "ends before that moment" in never.err
     assert tenants(data_dir) == ["first", "second", "third"]
@@ -82,34 +90,31 @@ def test_the_server_comes_back_as_it_was_at_a_moment_and_at_the_end_of_its_log(f
     assert not (data_dir / "restoring").exists()
 
 
-def test_a_moment_before_the_backup_is_refused(folder: Path) -> None:
+def test_a_moment_before_the_backup_is_refused(folder: Path, data_dir: Path) -> None:
     """The files are of the moment when their copy was done; their log leads on from there, and not back."""
-    data_dir, files, log = folder / "data", folder / "files", folder / "log"
-    done(data_dir, "tenants", "create", "first")
+    files, log = folder / "files", folder / "log"
     with EmbeddedServer(data_dir):
         began = in_server(data_dir, "SELECT now()")
         done(data_dir, "backup", str(files), "--wal", str(log))
     done(data_dir, "tenants", "create", "second")
     for moment in ("2020-01-31T10:00Z", began):
-        early = cairn(data_dir, "restore", str(files), "--wal", str(log), "--until", moment, "--replace")
+        early = cairn_here(data_dir, "restore", str(files), "--wal", str(log), "--until", moment, "--replace")
         assert early.code == 1, early.out
         assert "Give a later moment, or an earlier backup" in early.err
     assert tenants(data_dir) == ["first", "second"]
 
 
-def test_a_moment_needs_the_log(folder: Path) -> None:
-    done(folder / "data", "tenants", "create", "first")
-    done(folder / "data", "backup", str(folder / "rows"))
-    done(folder / "data", "tenants", "create", "second")
-    ran = cairn(folder / "data", "restore", str(folder / "rows"), "--until", "2100-01-01", "--replace")
+def test_a_moment_needs_the_log(folder: Path, data_dir: Path) -> None:
+    done(data_dir, "backup", str(folder / "rows"))
+    done(data_dir, "tenants", "create", "second")
+    ran = cairn_here(data_dir, "restore", str(folder / "rows"), "--until", "2100-01-01", "--replace")
     assert ran.code == 2
     assert "--wal" in ran.err
-    assert tenants(folder / "data") == ["first", "second"]
+    assert tenants(data_dir) == ["first", "second"]
 
 
-def test_files_and_their_log_are_verified_in_a_server_of_their_own(folder: Path) -> None:
-    data_dir, files, log = folder / "data", folder / "files", folder / "log"
-    done(data_dir, "tenants", "create", "first")
+def test_files_and_their_log_are_verified_in_a_server_of_their_own(folder: Path, data_dir: Path) -> None:
+    files, log = folder / "files", folder / "log"
     done(data_dir, "backup", str(files), "--wal", str(log))
     done(data_dir, "tenants", "create", "second")
     last = archived(data_dir, log)
@@ -119,18 +124,17 @@ def test_files_and_their_log_are_verified_in_a_server_of_their_own(folder: Path)
     assert found["rows"] > 2
     made = orjson.loads((files / "manifest.json").read_bytes())["created_at"]
     assert datetime.fromisoformat(found["until"]) > datetime.fromisoformat(made)
-    refused = cairn(data_dir, "backup", "verify", str(files))
+    refused = cairn_here(data_dir, "backup", "verify", str(files))
     assert (refused.code, "Give --wal" in refused.err) == (1, True)
 
     kept(log, last).write_bytes(kept(log, last).read_bytes()[:-100])
-    ran = cairn(data_dir, "backup", "verify", str(files), "--wal", str(log))
+    ran = cairn_here(data_dir, "backup", "verify", str(files), "--wal", str(log))
     assert ran.code == 1, ran.out
     assert tenants(data_dir) == ["first", "second"]
 
 
-def test_a_log_with_a_gap_is_told(folder: Path) -> None:
-    data_dir, files, log = folder / "data", folder / "files", folder / "log"
-    done(data_dir, "tenants", "create", "first")
+def test_a_log_with_a_gap_is_told(folder: Path, data_dir: Path) -> None:
+    files, log = folder / "files", folder / "log"
     done(data_dir, "backup", str(files), "--wal", str(log))
     ended = []
     for slug in ("second", "third"):
@@ -138,18 +142,17 @@ def test_a_log_with_a_gap_is_told(folder: Path) -> None:
         ended.append(archived(data_dir, log))
     kept(log, ended[0]).unlink()
 
-    ran = cairn(data_dir, "backup", "verify", str(files), "--wal", str(log), "--json")
+    ran = cairn_here(data_dir, "backup", "verify", str(files), "--wal", str(log), "--json")
     found = orjson.loads(ran.out)
     assert (ran.code, found["isWhole"], found["lacking"]) == (1, False, [ended[0]])
-    refused = cairn(data_dir, "restore", str(files), "--wal", str(log), "--replace")
+    refused = cairn_here(data_dir, "restore", str(files), "--wal", str(log), "--replace")
     assert (refused.code, ended[0] in refused.err) == (1, True)
     done(data_dir, "restore", str(files), "--wal", str(log), "--until", found["until"], "--replace")
     assert tenants(data_dir)[:1] == ["first"]
 
 
-def test_a_restore_elsewhere_leaves_the_log_to_the_server_whose_it_is(folder: Path) -> None:
-    data_dir, files, log = folder / "data", folder / "files", folder / "log"
-    done(data_dir, "tenants", "create", "first")
+def test_a_restore_elsewhere_leaves_the_log_to_the_server_whose_it_is(folder: Path, data_dir: Path) -> None:
+    files, log = folder / "files", folder / "log"
     done(data_dir, "backup", str(files), "--wal", str(log))
     moment = in_server(data_dir, "SELECT now()")
     done(data_dir, "tenants", "create", "second")
@@ -167,9 +170,8 @@ def test_a_restore_elsewhere_leaves_the_log_to_the_server_whose_it_is(folder: Pa
     assert tenants(folder / "other") == ["first", "second", "third"]
 
 
-def test_the_log_goes_on_after_its_server_was_restored(folder: Path) -> None:
-    data_dir, files, log = folder / "data", folder / "files", folder / "log"
-    done(data_dir, "tenants", "create", "first")
+def test_the_log_goes_on_after_its_server_was_restored(folder: Path, data_dir: Path) -> None:
+    files, log = folder / "files", folder / "log"
     done(data_dir, "backup", str(files), "--wal", str(log))
     moment = in_server(data_dir, "SELECT now()")
     done(data_dir, "tenants", "create", "second")
@@ -182,9 +184,8 @@ def test_the_log_goes_on_after_its_server_was_restored(folder: Path) -> None:
     assert tenants(folder / "other") == ["first", "third"]
 
 
-def test_a_log_in_which_the_database_was_replaced_can_be_read(folder: Path) -> None:
-    data_dir, files, log = folder / "data", folder / "files", folder / "log"
-    done(data_dir, "tenants", "create", "first")
+def test_a_log_in_which_the_database_was_replaced_can_be_read(folder: Path, data_dir: Path) -> None:
+    files, log = folder / "files", folder / "log"
     done(data_dir, "backup", str(files), "--wal", str(log))
     done(data_dir, "backup", str(folder / "rows"))
     for _ in range(3):
@@ -206,15 +207,13 @@ def kept(log: Path, segment: str) -> Path:
     return log / f"{segment}.gz"
 
 
-def test_a_restore_that_was_killed_between_its_renames_has_lost_nothing(folder: Path) -> None:
-    done(folder, "tenants", "create", "first")
-    (folder / "postgres").rename(folder / "postgres.replaced")
-    assert tenants(folder) == ["first"]
+def test_a_restore_that_was_killed_between_its_renames_has_lost_nothing(data_dir: Path) -> None:
+    (data_dir / "postgres").rename(data_dir / "postgres.replaced")
+    assert tenants(data_dir) == ["first"]
 
 
-def test_a_restore_that_is_killed_while_it_reads_the_log_is_run_again(folder: Path) -> None:
-    data_dir, files, log = folder / "data", folder / "files", folder / "log"
-    done(data_dir, "tenants", "create", "first")
+def test_a_restore_that_is_killed_while_it_reads_the_log_is_run_again(folder: Path, data_dir: Path) -> None:
+    files, log = folder / "files", folder / "log"
     done(data_dir, "backup", str(files), "--wal", str(log))
     done(data_dir, "tenants", "create", "second")
     command = [*COMMAND, "restore", str(files), "--wal", str(log), "--replace"]
@@ -231,15 +230,14 @@ def test_a_restore_that_is_killed_while_it_reads_the_log_is_run_again(folder: Pa
     wait(lambda: not processes(data_dir / "restoring"))
 
 
-def test_files_that_are_no_backup_of_files_are_refused(folder: Path) -> None:
-    done(folder / "data", "tenants", "create", "first")
-    done(folder / "data", "backup", str(folder / "rows"))
-    ran = cairn(folder / "data", "restore", str(folder / "rows"), "--wal", str(folder / "log"), "--replace")
+def test_files_that_are_no_backup_of_files_are_refused(folder: Path, data_dir: Path) -> None:
+    done(data_dir, "backup", str(folder / "rows"))
+    ran = cairn_here(data_dir, "restore", str(folder / "rows"), "--wal", str(folder / "log"), "--replace")
     assert "made without --wal" in ran.err
-    done(folder / "data", "backup", str(folder / "files"), "--wal", str(folder / "log"))
-    ran = cairn(folder / "data", "restore", str(folder / "files"), "--replace")
+    done(data_dir, "backup", str(folder / "files"), "--wal", str(folder / "log"))
+    ran = cairn_here(data_dir, "restore", str(folder / "files"), "--replace")
     assert "Give --wal" in ran.err
-    ran = cairn(folder / "data", "backup", str(folder / "odd"), "--wal", str(folder / "a'b"))
+    ran = cairn_here(data_dir, "backup", str(folder / "odd"), "--wal", str(folder / "a'b"))
     assert "cannot quote" in ran.err
     assert not (folder / "odd").exists()
 

@@ -1,7 +1,6 @@
 """A process that ingests files one after the other, tells each that is acknowledged, and is made to be killed."""
 
 import asyncio
-import sys
 from pathlib import Path
 from uuid import UUID
 
@@ -35,5 +34,5 @@ async def main(dsn: str, tenant_id: str, owner_id: str, log: str, first: int, la
     await database.close()
 
 
-if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:5], *map(int, sys.argv[5:7])))
+def run(dsn: str, tenant_id: str, owner_id: str, log: str, first: int, last: int) -> None:
+    asyncio.run(main(dsn, tenant_id, owner_id, log, first, last))

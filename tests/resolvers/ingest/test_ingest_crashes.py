@@ -2,8 +2,6 @@
 
 import asyncio
 import random
-import subprocess
-import sys
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,8 +10,8 @@ import pytest
 from hypothesis import settings
 
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
-from tests.app.command_line import ROOT
-from tests.resolvers.ingest.ingesting import file
+from tests.forked import PROCESSES, end
+from tests.resolvers.ingest.ingesting import file, main, run
 from tests.wiki import Wiki, check
 
 KILLS = 15
@@ -29,16 +27,15 @@ async def test_every_acknowledged_ingest_is_there_and_none_by_half(
     await wiki.look.execute("UPDATE owners SET write_policy = $1", orjson.dumps(rules).decode())
     chance, killed, log = random.Random(7), 0, tmp_path / "told"
     log.touch()
-    command = [sys.executable, "-m", "tests.resolvers.ingest.ingesting", dsn, str(wiki.scope.tenant_id)]
-    command += [str(wiki.scope.owner_id), str(log)]
+    where = (dsn, str(wiki.scope.tenant_id), str(wiki.scope.owner_id), str(log))
     while killed < KILLS and (done := len(acknowledged(log))) < FILES:
-        process = subprocess.Popen([*command, str(done), str(FILES)], cwd=ROOT)
+        process = PROCESSES.Process(target=run, args=(*where, done, FILES))
+        process.start()
         until = done + chance.randrange(1, 10)
-        while process.poll() is None and len(acknowledged(log)) < until:
+        while process.is_alive() and len(acknowledged(log)) < until:
             await asyncio.sleep(0.002)
         await asyncio.sleep(chance.random() * 0.05)
-        process.kill()
-        killed += process.wait() < 0
+        killed += end(process) < 0
         await check_whole(wiki, log, policy)
     assert killed >= KILLS // 2
     await check(wiki)
@@ -73,8 +70,6 @@ async def check_whole(wiki: Wiki, log: Path, policy: Policy) -> None:
 
 
 async def test_many_ingests_are_as_many_versions(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
-    from tests.resolvers.ingest.ingesting import main
-
     log = tmp_path / "told"
     where = (dsn, str(wiki.scope.tenant_id), str(wiki.scope.owner_id), str(log))
     quarters = [(n * MANY // 4, (n + 1) * MANY // 4) for n in range(4)]

@@ -19,8 +19,8 @@ READ = "{ wikiPages(first: 100) { nodes { title } } }"
 
 
 @pytest.fixture
-def pair() -> Iterator[Pair]:
-    with running_pair(is_synchronous=True) as servers:
+def pair(made_server: Path) -> Iterator[Pair]:
+    with running_pair(made_server, is_synchronous=True) as servers:
         yield servers
 
 

@@ -21,7 +21,7 @@ from db.migrate import migrate
 from tests.app.command_line import COMMAND, ROOT, environment
 from tests.app.operations.observability.test_metrics import counted
 from tests.app.service import Service, serving
-from tests.conftest import new_folder
+from tests.conftest import copy_server, new_folder
 from tests.connections import IDLE
 from tests.postgres_proxy import Proxy
 from tests.wiki import Wiki, close_wiki, open_wiki
@@ -177,8 +177,9 @@ async def refuse_and_heal(service: Service, token: str, hang: Callable[[], None]
 
 
 async def test_a_server_that_hangs_is_answered_fast_after_the_first_waits(
-    folder: Path, tmp_path: Path, impatient: None
+    folder: Path, tmp_path: Path, made_server: Path, impatient: None
 ) -> None:
+    copy_server(made_server, folder)
     server = EmbeddedServer(folder)
     dsn = await asyncio.to_thread(server.start)
     postmaster = int(server.postmaster()[0])
@@ -195,7 +196,6 @@ async def test_a_server_that_hangs_is_answered_fast_after_the_first_waits(
             os.kill(stopped.pop(), signal.SIGCONT)
 
     try:
-        await migrate(dsn)
         wiki = await open_wiki(dsn)
         async with serving(dsn, tmp_path, metrics="local", pool_size=2) as service:
             token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -23,8 +24,8 @@ ANY_COST = 10**9
 
 
 @pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
-    with running_pair(is_synchronous=False) as servers:
+def pair(made_server: Path) -> Iterator[Pair]:
+    with running_pair(made_server, is_synchronous=False) as servers:
         asyncio.run(write_wikis(servers.dsn(servers.sockets()[0]), [PLACE]))
         yield servers
 

@@ -15,14 +15,13 @@ import pytest
 from app.server.serve import metrics_folder
 from db.database import Database
 from db.embedded import EmbeddedServer
-from db.migrate import migrate
 from db.scope import Role
 from resolvers.jobs.queue import ask_for_compile
 from tests.app.command_line import COMMAND, ROOT, Serving, environment
 from tests.app.operations.observability.test_metrics import samples
 from tests.app.operations.server.test_stopping import children, served, stopped
 from tests.app.service import SECRET
-from tests.conftest import new_folder
+from tests.conftest import copy_server, new_folder
 from tests.wiki import close_wiki, open_wiki
 
 SOON = 30.0  # seconds
@@ -33,6 +32,13 @@ def folder() -> Iterator[Path]:
     folder = Path(new_folder())
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def used_dir(folder: Path, made_server: Path) -> Path:
+    """A data folder whose server has run before, and is migrated."""
+    copy_server(made_server, folder / "server")
+    return folder / "server"
 
 
 async def until(fact: object, seconds: float = SOON) -> None:
@@ -58,11 +64,10 @@ async def answers(service: Serving) -> bool:
             return False
 
 
-async def test_a_worker_that_dies_in_an_outage_comes_back_and_the_others_serve_on(folder: Path) -> None:
-    server = EmbeddedServer(folder / "server")
+async def test_a_worker_that_dies_in_an_outage_comes_back_and_the_others_serve_on(folder: Path, used_dir: Path) -> None:
+    server = EmbeddedServer(used_dir)
     dsn = await asyncio.to_thread(server.start)
     try:
-        await migrate(dsn)
         async with served(dsn, folder, workers=2) as service:
             first, second = children(service)
             await asyncio.to_thread(server.halt)
@@ -96,10 +101,12 @@ async def test_workers_that_can_never_start_end_the_service_with_a_failure(dsn: 
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-async def test_an_embedded_server_that_dies_is_started_again_by_the_running_service(folder: Path, workers: int) -> None:
+async def test_an_embedded_server_that_dies_is_started_again_by_the_running_service(
+    used_dir: Path, workers: int
+) -> None:
     arguments = ("serve", "--port", "0", "--workers", str(workers))
-    server = EmbeddedServer(folder)
-    with await asyncio.to_thread(Serving, folder, *arguments, log_level="error") as service:
+    server = EmbeddedServer(used_dir)
+    with await asyncio.to_thread(Serving, used_dir, *arguments, log_level="error") as service:
         for _ in range(2):
             killed = int(server.postmaster()[0])
             os.kill(killed, signal.SIGKILL)
@@ -151,11 +158,10 @@ async def test_the_metrics_of_a_killed_service_are_removed_by_the_next_one_and_t
     assert foreign.exists()
 
 
-async def test_a_worker_waits_for_postgres_and_tells_its_health_and_what_it_did(folder: Path) -> None:
-    server = EmbeddedServer(folder / "server")
+async def test_a_worker_waits_for_postgres_and_tells_its_health_and_what_it_did(folder: Path, used_dir: Path) -> None:
+    server = EmbeddedServer(used_dir)
     dsn = await asyncio.to_thread(server.start)
     try:
-        await migrate(dsn)
         wiki = await open_wiki(dsn)
         database = Database(dsn, size=2)
         await database.open()
