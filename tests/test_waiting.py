@@ -10,7 +10,7 @@ import pytest
 from tests.waiting import within
 
 TESTS = Path(__file__).parent
-BOUNDS = ("monotonic()", "poll()")
+BOUNDS = ("monotonic()", "poll()", "is_alive()")
 """What bounds a loop where its condition asks for it: a moment, or the end of a process."""
 
 

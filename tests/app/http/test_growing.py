@@ -102,7 +102,7 @@ def test_an_admin_does_the_same_from_a_terminal(acme: Cairn, tmp_path: Path) -> 
     assert acme("retain", str(notes), *MARA).code == 0
     assert acme("compile", *MARA, "--wait").code == 0
     ran = acme("suppress", "topic/austin", "activities", *MARA)
-    assert (ran.code, ran.out) == (0, "activities of topic/austin stays where it is.\n")
+    assert (ran.code, ran.out) == (0, "The section activities of topic/austin will not be promoted to a page.\n")
     ran = acme("suppress", "topic/austin", "activities", *MARA, "--lift", "--json")
     assert json.loads(ran.out)["changed"]
     assert acme("suppress", "topic/austin", "nothing", *MARA).code == 1
