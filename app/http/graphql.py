@@ -20,7 +20,7 @@ from selection.execute.engine import Answer
 from selection.execute.operation import Invalid
 
 from ..documents.store import Documents
-from ..server.shutdown import DRAINING
+from ..server.server import DRAINING
 from .errors import challenge, error_body, fault
 from .idempotency import answer_once
 from .limits import Bounds, OutOfTime

@@ -1,6 +1,6 @@
 """Sets the headers that every answer has for browsers, and checks the host and the origin of requests."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from starlette.datastructures import Headers as StarletteHeaders
@@ -67,11 +67,12 @@ def browser_rules(settings: Settings) -> list[Middleware]:
 class Cors(CORSMiddleware):
     """CORS for the origins that are set. A preflight request of any other is refused with the setting's name."""
 
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:  # type: ignore[override]
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_from_a_page = scope["type"] == "http" and header(scope, b"origin") is not None
         if is_from_a_page and (self.allow_origins or scope["method"] == "OPTIONS"):
-            return super().__call__(scope, receive, send)
-        return self.app(scope, receive, send)
+            await super().__call__(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
 
     def preflight_response(self, request_headers: StarletteHeaders) -> Response:
         response = super().preflight_response(request_headers)

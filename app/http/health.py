@@ -13,7 +13,7 @@ from db.database import Database
 from db.migrate import is_behind, is_newer, is_too_old
 from resolvers.transactions.db_errors import REFUSED, cause_of, words
 
-from ..server.shutdown import DRAINING
+from ..server.server import DRAINING
 
 log = structlog.get_logger()
 LASTS = 1.0  # seconds that an answer of the database is good for

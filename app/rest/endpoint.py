@@ -20,7 +20,7 @@ from resolvers.rate_limits import Account
 
 from ..http.limits import Bounds
 from ..http.request import Bodies, check_kind, credential_of, header, parse_in_thread, parse_json
-from ..server.shutdown import DRAINING
+from ..server.server import DRAINING
 from .problems import UnknownParameter, problem_of
 
 PATH = "/api/wiki"

@@ -18,7 +18,7 @@ from ..observability.logging import configure
 from ..settings import Settings
 from ..subscriptions.messages import BoundedWebSocket
 from .protocol import Config, HTTPConnection
-from .shutdown import Server
+from .server import Server
 from .workers import Workers
 
 WILDCARDS = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}  # noqa: S104

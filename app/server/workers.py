@@ -14,7 +14,7 @@ from uvicorn._subprocess import subprocess_started
 from uvicorn.supervisors import Multiprocess, multiprocess
 
 from .protocol import Config
-from .shutdown import DRAINING, Server
+from .server import DRAINING, Server
 
 START_TIMEOUT = 60  # seconds that a worker is given to start
 STOP_TIMEOUT = 0.2  # seconds that a worker which has not started is given to stop before the others are told

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from app.server.shutdown import DRAINING
+from app.server.server import DRAINING
 from db.migrate import is_behind, revisions
 from tests.app.service import Service, serving
 

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.server.protocol import COLLECT_AFTER, REQUESTS_PER_PASS
 from app.server.serve import bind, config_of
-from app.server.shutdown import DRAINING, FEW, PUT_OFF_MOST, GarbageCollection
+from app.server.server import DRAINING, FEW, PUT_OFF_MOST, GarbageCollection
 from app.settings import Settings
 from tests.waiting import within
 

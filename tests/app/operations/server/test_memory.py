@@ -7,7 +7,7 @@ import pytest
 
 HOLES = """
 import ctypes, sys
-from app.server.shutdown import return_large_blocks
+from app.server.server import return_large_blocks
 from benchmarks.processes import resident_mb
 import os
 if sys.argv[1] == "set":

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from app.cli.program import COLLECT_EVERY
 from app.server.serve import NoSuchAddress, bind, config_of, local_url
-from app.server.shutdown import DRAINING, Server
+from app.server.server import DRAINING, Server
 from app.settings import Settings
 from tests.waiting import within
 
