@@ -390,7 +390,7 @@ def drop(
     elif dry_run:
         say(f"{done.kind} is a reason of {done.links} links, and the only one of {done.deleted}. Nothing was changed.")
     else:
-        say(f"Removed the reason {done.kind} from {done.links} links, and deleted {done.deleted} that had no other.")
+        say(f"Removed the reason {done.kind} from {done.links} links. Deleted {done.deleted} without another.")
 
 
 def add_to(parent: typer.Typer) -> None:
