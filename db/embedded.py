@@ -322,12 +322,20 @@ class EmbeddedServer:
         aside.rename(self.cluster)
 
     def halt(self) -> None:
+        """Stop the server. One that ends by itself meanwhile, as when a log ends before its target, is stopped too."""
+        if not (lines := self.postmaster()):
+            return
         account = server_account(self.cluster, (), self.report)
-        sockets = Path(self.postmaster()[4])
-        try:
-            self.run(account, "pg_ctl", "stop", "--mode=fast", "--silent", "--timeout=60")
-        except EmbeddedServerFailed:
-            self.run(account, "pg_ctl", "stop", "--mode=immediate", "--silent", "--timeout=60")
+        sockets = Path(lines[4])
+        for mode in ("fast", "immediate"):
+            try:
+                self.run(account, "pg_ctl", "stop", f"--mode={mode}", "--silent", "--timeout=60")
+                break
+            except EmbeddedServerFailed:
+                if not listening(sockets / SOCKET_NAME):
+                    break
+                if mode == "immediate":
+                    raise
         if sockets != self.cluster:
             with suppress(OSError):
                 sockets.rmdir()

@@ -17,7 +17,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from db.embedded import LOG_MOST, EmbeddedServer, EmbeddedServerFailed
+from db.embedded import LOG_MOST, EmbeddedServer, EmbeddedServerFailed, SystemAccount
 
 Start = Callable[[], "subprocess.Popen[str]"]
 
@@ -210,6 +210,25 @@ async def test_a_crashed_server_is_started_again(used_dir: Path) -> None:
         crash(used_dir)
     with EmbeddedServer(used_dir, durable=False) as dsn:
         assert await ask(dsn, "SELECT 1") == 1
+
+
+class EndsByItself(EmbeddedServer):
+    """A server that ends between being seen and being stopped, as one does whose log ends before its target."""
+
+    def run(self, account: SystemAccount, program: str, *arguments: str, typed: str = "") -> None:
+        if arguments[0] == "stop" and runs(self.data_dir):
+            super().run(account, program, "stop", "--mode=immediate", "--silent")
+        super().run(account, program, *arguments, typed=typed)
+
+
+@pytest.mark.parametrize("ends", ["when it is seen", "when it is told to"])
+async def test_a_server_that_ends_by_itself_is_stopped_without_an_error(used_dir: Path, ends: str) -> None:
+    server = (EndsByItself if ends == "when it is told to" else EmbeddedServer)(used_dir, durable=False)
+    with server:
+        if ends == "when it is seen":
+            crash(used_dir)
+        server.halt()
+        assert not server.running()
 
 
 async def test_a_stale_process_id_that_now_is_another_process_does_no_harm(used_dir: Path) -> None:
