@@ -12,7 +12,7 @@ from observability.trace import span
 
 from .blob_folder import BlobFolder
 from .breaker import ANSWER_TIMEOUT, Breaker, Probe
-from .connection import Connection, prepare_connection, transacting, warm
+from .connection import Connection, Row, prepare_connection, transacting, warm
 from .explaining import Explaining, generic_plan
 from .migrate import oldest_revision
 from .pool import POOL_TIMEOUT, Pool, acquire, require_open
@@ -154,19 +154,21 @@ class Database:
             await one.close()
         self.pool = self.read_pool = None
 
-    async def json(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
-        """Return the JSON value of a compiled read, exactly as Postgres wrote it. Raises AnswerTooLarge."""
-        if self.replicas is not None:
-            return await self.replicas.read(lambda connection: read_answer(connection, sql, arguments))
-        async with acquire(self.read_pool) as connection:
-            return await read_answer(connection, sql, arguments)
+    async def json(self, sql: str, arguments: Sequence[Any], *, anew: bool = False) -> bytes | None:
+        """Return the JSON value of a compiled read, exactly as Postgres wrote it. Raises AnswerTooLarge.
 
-    async def json_anew(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
-        """Return the value of a read whose best plan depends on a value, in four round trips where `json` takes one."""
+        `anew` is for a read whose best plan depends on a value; it takes four round trips in the place of one.
+        """
+        row = await self.row(sql, arguments, anew=anew)
+        return None if row is None else answer_in(row)
+
+    async def row(self, sql: str, arguments: Sequence[Any], *, anew: bool = False) -> Row | None:
+        """Return the row of a compiled read: `answer`, its JSON value, and `size` in bytes."""
+        read = read_anew if anew else read_once
         if self.replicas is not None:
-            return await self.replicas.read(lambda connection: read_answer_anew(connection, sql, arguments))
+            return await self.replicas.read(lambda connection: read(connection, sql, arguments))
         async with acquire(self.read_pool) as connection:
-            return await read_answer_anew(connection, sql, arguments)
+            return await read(connection, sql, arguments)
 
     @property
     def is_cut(self) -> bool:
@@ -260,16 +262,16 @@ def answer_in(row: Mapping[str, Any]) -> bytes | None:
     return value
 
 
-async def read_answer(connection: asyncpg.Connection, sql: str, arguments: Sequence[Any]) -> bytes | None:
+async def read_once(connection: asyncpg.Connection, sql: str, arguments: Sequence[Any]) -> Row | None:
     with span("sql", sql):
-        row = await connection.fetchrow(sql, *arguments)
-    return answer_in(row)
+        row: Row | None = await connection.fetchrow(sql, *arguments)
+    return row
 
 
-async def read_answer_anew(connection: asyncpg.Connection, sql: str, arguments: Sequence[Any]) -> bytes | None:
+async def read_anew(connection: asyncpg.Connection, sql: str, arguments: Sequence[Any]) -> Row | None:
     async with connection.transaction(readonly=True):
         await connection.execute(PLANNED_ANEW)
-        return await read_answer(connection, sql, arguments)
+        return await read_once(connection, sql, arguments)
 
 
 class Condition(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 import asyncpg
 
 from .committing import savepoint
-from .connection import Connection
+from .connection import Connection, Row
 from .database import Database
 from .pool import IN_DOUBT
 
@@ -43,16 +43,14 @@ class OneTransaction(Database):
     async def __aexit__(self, *_: object) -> None:
         await self.undo()
 
-    async def json(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
+    async def row(self, sql: str, arguments: Sequence[Any], *, anew: bool = False) -> Row | None:
+        """Return the row of a compiled read. Inside of the transaction Postgres chooses the plan of one that is to be
+        planned `anew`: the setting would hold for later writes."""
         if self.inside is None:
-            return await self.database.json(sql, arguments)
+            return await self.database.row(sql, arguments, anew=anew)
         async with self.share() as connection:
-            value: bytes | None = await connection.raw.fetchval(sql, *arguments)
-            return value
-
-    async def json_anew(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
-        """Return the value with Postgres's own choice of a plan: the setting would hold for later writes."""
-        return await (self.database.json_anew if self.inside is None else self.json)(sql, arguments)
+            row: Row | None = await connection.raw.fetchrow(sql, *arguments)
+            return row
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:

@@ -1,8 +1,12 @@
 """A database as a caller reads it who may not read everything: pages, sections and sources have a sensitivity.
 
 Each statement that only reads gets the rows of its tables from common table expressions of the same names, without
-those that are too sensitive (queries/sensitivity.sql). So no statement can forget them, and whoever may read
+those that are too sensitive (queries/access/sensitivity.sql). So no statement can forget them, and whoever may read
 everything pays nothing. Writes see all rows: resolvers.permissions asks for the pages that they are about.
+
+Nothing is hidden from most callers. A compiled read of theirs runs as it is, behind the condition that this still
+holds: Postgres sees a ceiling or a secret of a moment ago in the same snapshot as the pages, and returns no row, after
+which the read runs with the expressions.
 """
 
 import re
@@ -12,7 +16,9 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from .connection import Connection
+from lib.lru import LRU
+
+from .connection import Connection, Row
 from .database import Database
 from .one_transaction import OneTransaction
 from .scope import Role, Scope
@@ -21,7 +27,7 @@ from .sql import NAMED, PARAMETER, Statement, parse_statement, statements, strip
 SENSITIVITY = "access/sensitivity"
 COMMON = ("ceilings", "hidden_pages", "hidden_sources", "hidden_sections", "withheld")
 """What the tables are held against, each made once for a statement."""
-ALONE = frozenset({"find_withheld"})
+ALONE = frozenset({"find_withheld", "has_ceiling", "has_hidden"})
 TENANT = re.compile(r"tenant_id = (?:CAST\()?\$(\d+)")
 LOCKS = re.compile(r"\bFOR (?:NO KEY )?(?:UPDATE|SHARE)\b|\bFOR KEY SHARE\b", re.IGNORECASE)
 
@@ -36,6 +42,10 @@ class Restriction(NamedTuple):
     @property
     def values(self) -> dict[str, Any]:
         return {"tenant_id": self.tenant_id, "owners": list(self.owners), "is_reader": self.is_reader}
+
+
+SEES_ALL: LRU[bool] = LRU(10_000)
+"""Callers from whom nothing was hidden when they last read, and the query that said so. Each read asks it again."""
 
 
 def restriction_of(scope: Scope) -> Restriction | None:
@@ -72,11 +82,62 @@ def tables() -> Mapping[str, re.Pattern[str]]:
 
 
 @lru_cache(maxsize=2048)
-def rewritten(sql: str) -> Statement:
+def is_restrictable(sql: str) -> bool:
+    """Return whether a statement only reads, and reads tables of which some rows may be hidden."""
+    return any(mentioned.search(sql) for mentioned in tables().values()) and not (
+        tables_of(sql).written or LOCKS.search(sql)
+    )
+
+
+@lru_cache(maxsize=2048)
+def restrict_statement(sql: str) -> Statement:
     """Return a statement that reads with only what may be read, and the values that it takes besides its own."""
-    named = [name for name, mentioned in tables().items() if mentioned.search(sql)]
-    if not named or tables_of(sql).written or LOCKS.search(sql):
+    if not is_restrictable(sql):
         return Statement(sql, ())
+    main = strip_comments(sql)
+    if main.startswith("WITH"):  # Postgres takes one WITH, and those of a recursive one would read themselves
+        main = f"SELECT * FROM (\n{main}\n) AS asked"  # noqa: S608  it is one of ours
+    return Statement(*with_expressions(sql, every_expression(sql), main))
+
+
+@lru_cache(maxsize=2048)
+def condition_of(sql: str) -> str:
+    """Return the name of the query that says whether a statement may have to hide something."""
+    bodies = texts(SENSITIVITY)
+    by_ceilings = (name for name, mentioned in tables().items() if mentioned.search(sql) and "ceilings" in bodies[name])
+    return "has_ceiling" if any(by_ceilings) else "has_hidden"
+
+
+@lru_cache(maxsize=2048)
+def restrict_answer(sql: str) -> Statement:
+    """Return a compiled read with only what may be read, whose row says whether it may have to hide something."""
+    condition = condition_of(sql)
+    main = f"SELECT asked.*, {condition}.is_so AS hides\nFROM {condition}, (\n{strip_comments(sql)}\n) AS asked"
+    return Statement(*with_expressions(sql, every_expression(sql, condition), main))
+
+
+@lru_cache(maxsize=2048)
+def guard_answer(sql: str) -> Statement:
+    """Return a compiled read as it is, which has no row if it may have to hide something."""
+    condition = condition_of(sql)
+    asked = f"(\n{strip_comments(sql)}\n) AS asked"
+    main = f"SELECT asked.*\nFROM {asked}\nWHERE NOT (SELECT is_so FROM {condition})"  # noqa: S608  it is one of ours
+    return Statement(*with_expressions(sql, [expression("ceilings"), expression(condition)], main))
+
+
+def every_expression(sql: str, *more: str) -> list[str]:
+    """Return the common table expressions that stand for the tables which a statement reads, and `more` before them:
+    an expression reads those above it, and the tables themselves if none of them has their name."""
+    named = [name for name, mentioned in tables().items() if mentioned.search(sql)]
+    return [*map(expression, (*COMMON, *more)), *(expression(name, "NOT MATERIALIZED") for name in named)]
+
+
+def expression(name: str, kind: str = "MATERIALIZED") -> str:
+    return f"{name} AS {kind} (\n{texts(SENSITIVITY)[name]}\n)"
+
+
+def with_expressions(sql: str, expressions: Sequence[str], main: str) -> tuple[str, tuple[str, ...]]:
+    """Return a statement made of another, with numbers for the parameters of the expressions, and their names."""
     tenant = TENANT.search(sql)
     places = {"tenant_id": tenant[1]} if tenant else {}
     last = max((int(number) for number in PARAMETER.findall(sql)), default=0)
@@ -88,31 +149,24 @@ def rewritten(sql: str) -> Statement:
             places[found[1]] = str(last + len(added))
         return f"${places[found[1]]}"
 
-    bodies = texts(SENSITIVITY)
-    arms = [f"{name} AS MATERIALIZED (\n{bodies[name]}\n)" for name in COMMON]
-    arms += [f"{name} AS NOT MATERIALIZED (\n{bodies[name]}\n)" for name in named]
-    before = NAMED.sub(place, ", ".join(arms))
-    main = strip_comments(sql)
-    if main.startswith("WITH"):  # Postgres takes one WITH, and those of a recursive one would read themselves
-        main = f"SELECT * FROM (\n{main}\n) AS asked"  # noqa: S608  it is one of ours
-    return Statement(f"WITH {before}\n{main}", tuple(added))
+    before = NAMED.sub(place, ", ".join(expressions))
+    return f"WITH {before}\n{main}", tuple(added)
 
 
 @cache
 def find_withheld() -> Statement:
     """Return the statement that says which pages are hidden, or not to be read as a whole."""
     own = statements(SENSITIVITY)["find_withheld"]
-    bodies = texts(SENSITIVITY)
-    arms = ", ".join(f"{name} AS MATERIALIZED (\n{bodies[name]}\n)" for name in COMMON)
     assert own.parameters == ("page_ids",)
-    return parse_statement(f"WITH {arms}\n{strip_comments(bodies['find_withheld'])}")
+    arms = ", ".join(map(expression, COMMON))
+    return parse_statement(f"WITH {arms}\n{strip_comments(texts(SENSITIVITY)['find_withheld'])}")
 
 
 def restrict_connection(connection: Connection, restriction: Restriction) -> Connection:
     """Return a connection whose reads show what may be read; so do those of writers that are made of it."""
 
     def restrict(statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
-        read = rewritten(statement.sql)
+        read = restrict_statement(statement.sql)
         more = {f"restriction.{name}": restriction.values[name] for name in read.parameters}
         return Statement(read.sql, (*statement.parameters, *more)), {**values, **more}
 
@@ -130,13 +184,21 @@ class RestrictedDatabase(Database):
         self.dsn, self.pool, self.read_pool = own.dsn, own.pool, own.read_pool
         self.stores_answers = database.stores_answers
 
-    async def json(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
-        read = rewritten(sql)
-        return await self.database.json(read.sql, self.with_own(read, arguments))
-
-    async def json_anew(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
-        read = rewritten(sql)
-        return await self.database.json_anew(read.sql, self.with_own(read, arguments))
+    async def row(self, sql: str, arguments: Sequence[Any], *, anew: bool = False) -> Row | None:
+        if not is_restrictable(sql):
+            return await self.database.row(sql, arguments, anew=anew)
+        kept = (self.restriction, condition_of(sql))
+        if SEES_ALL.find(kept):
+            read = guard_answer(sql)
+            row = await self.database.row(read.sql, self.with_own(read, arguments), anew=anew)
+            if row is not None:
+                return row
+            SEES_ALL.drop(kept)
+        read = restrict_answer(sql)
+        row = await self.database.row(read.sql, self.with_own(read, arguments), anew=anew)
+        if row is not None and not row["hides"]:
+            SEES_ALL.keep(kept, made=True)
+        return row
 
     def with_own(self, read: Statement, arguments: Sequence[Any]) -> list[Any]:
         values = self.restriction.values

@@ -74,9 +74,7 @@ class Context:
 
     async def fetch(self, sql: str, arguments: Sequence[Any], anew: bool = False) -> bytes | None:
         try:
-            if anew:
-                return await self.database.json_anew(sql, arguments)
-            return await self.database.json(sql, arguments)
+            return await self.database.json(sql, arguments, anew=anew)
         except Exception:
             with once_only():
                 raise

@@ -13,7 +13,7 @@ from db.sql import Statement
 ADD = Statement("INSERT INTO one VALUES ($1)", ("n",))
 COUNT = Statement("SELECT count(*) FROM one", ())
 SAY = Statement("SELECT pg_notify('one', $1)", ("n",))
-SUM = "SELECT coalesce(json_agg(n), '[]') FROM one"
+SUM = "SELECT coalesce(json_agg(n), '[]') AS answer, 6 AS size FROM one"
 
 
 @pytest.fixture

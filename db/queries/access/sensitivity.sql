@@ -55,6 +55,41 @@ JOIN links AS l ON l.tenant_id = :tenant_id AND l.to_page_id = h.id
 JOIN sections AS s ON s.tenant_id = :tenant_id AND s.page_id = l.from_page_id
     AND strpos(CAST(s.aggregation AS text), CAST(h.id AS text)) > 0;
 
+-- name: has_ceiling
+-- Whether anything may be hidden from the caller.
+SELECT EXISTS (SELECT FROM ceilings WHERE ceiling < 4) AS is_so;
+
+-- name: has_hidden
+-- Whether anything is hidden from the caller. Without such a page, source or heading no section is hidden either.
+SELECT EXISTS (
+    SELECT FROM ceilings AS c
+    WHERE c.ceiling < 4 AND (
+        EXISTS (
+            SELECT FROM pages AS p
+            WHERE p.tenant_id = :tenant_id AND p.owner_id = c.owner_id
+              AND lower(p.metadata ->> 'sensitivity') NOT IN ('', 'public', 'internal')
+              AND coalesce(array_position(
+                  ARRAY['public', 'internal', 'confidential', 'secret'], lower(p.metadata ->> 'sensitivity')
+              ), 4) > c.ceiling
+        ) OR EXISTS (
+            SELECT FROM sources AS s
+            WHERE s.tenant_id = :tenant_id AND s.owner_id = c.owner_id
+              AND lower(s.metadata ->> 'sensitivity') NOT IN ('', 'public', 'internal')
+              AND coalesce(array_position(
+                  ARRAY['public', 'internal', 'confidential', 'secret'], lower(s.metadata ->> 'sensitivity')
+              ), 4) > c.ceiling
+        ) OR EXISTS (
+            SELECT FROM sections AS s
+            WHERE s.tenant_id = :tenant_id AND s.owner_id = c.owner_id
+              AND strpos(lower(s.heading), '{sensitivity=') > 0
+              AND coalesce(array_position(
+                  ARRAY['public', 'internal', 'confidential', 'secret'],
+                  substring(lower(s.heading) FROM '[{]sensitivity=([^}]*)[}]')
+              ), 4) > c.ceiling
+        )
+    )
+) AS is_so;
+
 -- name: withheld
 -- Pages of which the caller may not read all: their history, and what says words of the whole page, are withheld.
 SELECT id AS page_id, owner_id FROM hidden_pages

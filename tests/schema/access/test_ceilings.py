@@ -1,0 +1,176 @@
+"""A caller from whom nothing is hidden reads without the rules, which hold from the moment that something is."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import orjson
+import pytest
+
+from db.database import Database
+from db.scope import Actor, ActorKind, Role, Scope
+from resolvers.auth.owners import Grant, OwnerKind, WikiSettings, create_owner, grant, revoke, set_owner_settings
+from resolvers.context import Context
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.sources.sources import SourceDraft, add_source
+from schema.root import make_engine
+from tests.listening import ListeningDatabase
+from tests.wiki import Wiki
+
+PAGES = "query ($owner: ID!) { wikiPages(ownerId: $owner, first: 50) { nodes { title } } }"
+SEARCH = """query ($tenant: ID!, $owner: ID!) {
+    wikiSearch(tenantId: $tenant, ownerId: $owner, query: "harbour", limit: 50) { page { title } } }"""
+ANY_COST = 10**9
+
+
+@pytest.fixture
+async def heard(dsn: str) -> AsyncIterator[ListeningDatabase]:
+    found = ListeningDatabase(dsn)
+    await found.open()
+    yield found
+    await found.close()
+
+
+@dataclass
+class Reads:
+    """What a caller is told of a wiki, with how many statements, and whether those held its rows against ceilings."""
+
+    titles: set[str]
+    statements: int
+    is_restricted: bool
+
+
+async def read(database: ListeningDatabase, scope: Scope, of: Wiki, document: str = PAGES) -> Reads:
+    (await database.heard()).clear()
+    context = Context(database, scope, ANY_COST)
+    given = {"tenant": str(of.scope.tenant_id), "owner": str(of.scope.owner_id)}
+    answer = orjson.loads((await make_engine().execute(document, given, None, context)).body)
+    assert "errors" not in answer, answer
+    (found,) = answer["data"].values()
+    sent = [one.sql for one in await database.heard()]
+    nodes = found if isinstance(found, list) else found["nodes"]
+    titles = {node.get("page", node)["title"] for node in nodes}
+    return Reads(titles, len(sent), any("hidden_pages" in sql for sql in sent))
+
+
+async def with_levels(wiki: Wiki) -> None:
+    for level in ("public", "internal", "confidential", "secret"):
+        draft = PageDraft("topic", level.title(), body="By the harbour.", fields={"sensitivity": level})
+        await create_page(wiki.database, wiki.scope, draft)
+
+
+async def guest_of(database: Database, wiki: Wiki, role: Role = Role.MEMBER) -> Scope:
+    """A caller with a wiki of its own and no grant, who works in the given wiki."""
+    guest = await create_owner(database, wiki.scope.tenant_id, OwnerKind.USER, "guest", "Guest")
+    own = (guest.id,)
+    return Scope(wiki.scope.tenant_id, wiki.scope.owner_id, role, Actor(ActorKind.USER, "guest"), own)
+
+
+@pytest.mark.parametrize("document", [PAGES, SEARCH], ids=["pages", "search"])
+async def test_a_member_without_grants_reads_without_the_rules_from_its_second_read_on(
+    wiki: Wiki, heard: ListeningDatabase, document: str
+) -> None:
+    await with_levels(wiki)
+    member = wiki.acting(Role.MEMBER).scope
+    own = {"Public", "Internal", "Confidential", "Secret"}
+    first, *later = [await read(heard, member, wiki, document) for _ in range(3)]
+    assert first.titles == own
+    assert later == [Reads(own, 1, is_restricted=False)] * 2
+
+
+async def test_a_grant_is_held_to_its_ceiling_from_the_next_read_on(wiki: Wiki, heard: ListeningDatabase) -> None:
+    """The read that follows a grant takes a second statement, since the first has found the ceiling, and later ones
+    take one; so does each that follows the end of the grant."""
+    await with_levels(wiki)
+    guest = await guest_of(heard, wiki)
+    own, tenant = guest.owners[0], guest.tenant_id
+    await read(heard, guest, wiki)
+    assert await read(heard, guest, wiki) == Reads(set(), 1, is_restricted=False)
+
+    granted = {"owner_id": wiki.scope.owner_id, "grantee_id": own}
+    await grant(heard, tenant, **granted, role=Grant.MEMBER)
+    seen = {"Public", "Internal", "Confidential"}
+    assert [await read(heard, guest, wiki) for _ in range(3)] == [
+        Reads(seen, statements, is_restricted=True) for statements in (2, 1, 1)
+    ]
+    await set_owner_settings(heard, tenant, wiki.scope.owner_id, WikiSettings(member_ceiling="internal"))
+    assert await read(heard, guest, wiki) == Reads({"Public", "Internal"}, 1, is_restricted=True)
+
+    await grant(heard, tenant, **granted, role=Grant.ADMIN)
+    everything = {*seen, "Secret"}
+    assert [await read(heard, guest, wiki) for _ in range(2)] == [
+        Reads(everything, 1, is_restricted=restricted) for restricted in (True, False)
+    ]
+    await grant(heard, tenant, **granted, role=Grant.READER)
+    assert await read(heard, guest, wiki) == Reads({"Public", "Internal"}, 2, is_restricted=True)
+    await revoke(heard, tenant, **granted)
+    assert [await read(heard, guest, wiki) for _ in range(2)] == [
+        Reads(set(), 1, is_restricted=restricted) for restricted in (True, False)
+    ]
+
+
+async def test_a_reader_has_the_ceiling_of_its_own_wiki_unless_that_is_the_highest(
+    wiki: Wiki, heard: ListeningDatabase
+) -> None:
+    await with_levels(wiki)
+    reader = wiki.acting(Role.READER).scope
+    assert [await read(heard, reader, wiki) for _ in range(2)] == [Reads({"Public", "Internal"}, 1, True)] * 2
+    own = (reader.tenant_id, reader.owner_id)
+    await set_owner_settings(heard, *own, WikiSettings(reader_ceiling="secret"))
+    everything = {"Public", "Internal", "Confidential", "Secret"}
+    assert [await read(heard, reader, wiki) for _ in range(2)] == [
+        Reads(everything, 1, is_restricted=restricted) for restricted in (True, False)
+    ]
+    await set_owner_settings(heard, *own, WikiSettings(reader_ceiling="confidential"))
+    assert await read(heard, reader, wiki) == Reads(everything - {"Secret"}, 2, is_restricted=True)
+
+
+async def test_what_becomes_secret_is_hidden_from_the_next_read_on(wiki: Wiki, heard: ListeningDatabase) -> None:
+    guest, tenant = await guest_of(heard, wiki), wiki.scope.tenant_id
+    await grant(heard, tenant, owner_id=wiki.scope.owner_id, grantee_id=guest.owners[0], role=Grant.MEMBER)
+    page = await create_page(wiki.database, wiki.scope, PageDraft("topic", "Harbour", body="## Tides\n\nHigh."))
+    callers = (guest, wiki.acting(Role.READER).scope)
+    for scope in callers:
+        assert [await read(heard, scope, wiki) for _ in range(2)] == [
+            Reads({"Harbour"}, 1, is_restricted=restricted) for restricted in (True, False)
+        ]
+    await update_page(wiki.database, wiki.scope, page.page_id, fields={"sensitivity": "secret"})
+    for scope in callers:
+        assert await read(heard, scope, wiki) == Reads(set(), 2, is_restricted=True)
+
+
+@pytest.mark.parametrize("hides", ["source", "heading"])
+async def test_a_source_or_a_heading_that_is_secret_brings_the_rules(
+    wiki: Wiki, heard: ListeningDatabase, hides: str
+) -> None:
+    reader = wiki.acting(Role.READER).scope
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Harbour"))
+    await read(heard, reader, wiki)
+    assert await read(heard, reader, wiki) == Reads({"Harbour"}, 1, is_restricted=False)
+    if hides == "source":
+        draft = SourceDraft("document", "doc-1", "Words.", metadata={"sensitivity": "secret"})
+        await add_source(wiki.database, wiki.scope, draft)
+    else:
+        body = "## Tides {sensitivity=secret}\n\nHigh."
+        await create_page(wiki.database, wiki.scope, PageDraft("topic", "Pier", body=body))
+    assert (await read(heard, reader, wiki)).is_restricted
+
+
+async def test_lists_of_proposals_are_held_to_a_ceiling_that_hides_no_page(
+    wiki: Wiki, heard: ListeningDatabase
+) -> None:
+    """A proposal would say more than the caller may read while no page does."""
+    document = "query ($owner: ID!) { wikiProposals(ownerId: $owner, first: 5) { nodes { title } } }"
+    reader = wiki.acting(Role.READER).scope
+    for _ in range(2):
+        assert (await read(heard, reader, wiki, document)).is_restricted
+    for _ in range(2):
+        told = await read(heard, wiki.acting(Role.MEMBER).scope, wiki, document)
+    assert not told.is_restricted
+
+
+async def test_an_admin_and_a_service_read_without_the_rules(wiki: Wiki, heard: ListeningDatabase) -> None:
+    await with_levels(wiki)
+    for role in (Role.ADMIN, Role.SERVICE):
+        told = await read(heard, wiki.acting(role).scope, wiki)
+        assert (len(told.titles), told.statements, told.is_restricted) == (4, 1, False)
