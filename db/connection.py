@@ -15,6 +15,7 @@ from .pool import Pool, acquire
 from .sql import Statement, statements
 
 Row = Mapping[str, Any]
+Attempt = tuple[Statement, Mapping[str, Any]]
 # asyncpg asks about each type of array when it first meets it: better of all, and before anybody waits for a write.
 ARRAYS = "SELECT $1::uuid[], $2::text[], $3::integer[], $4::smallint[], $5::float8[], $6::tsquery[], $7::jsonb[]"
 WARMING = statements("operations/warming")
@@ -54,8 +55,8 @@ class Connection:
 
     known: Mapping[str, Any] = {}
     """Values that each statement is given besides its own."""
-    restrict: "Callable[[Statement, Mapping[str, Any]], tuple[Statement, Mapping[str, Any]]] | None" = None
-    """What makes of a statement one that reads only what the caller may: see db.restricted."""
+    restrict: "Callable[[Statement, Mapping[str, Any]], Iterable[Attempt]] | None" = None
+    """What makes of a statement those that read only what the caller may, each for where the one before has no row."""
 
     def __init__(self, raw: asyncpg.Connection, last: list[str] | None = None, begun: str = "") -> None:
         """Wrap a connection. In a transaction, `last` is what will be sent along with the COMMIT, and `begun` how its
@@ -65,25 +66,31 @@ class Connection:
     def arguments(self, statement: Statement, values: Mapping[str, Any]) -> list[Any]:
         return statement.arguments({**self.known, **values})
 
-    def apply_restriction(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
-        """Return the statement, and its values, as the caller of this connection may have it answered."""
-        return (statement, values) if self.restrict is None else self.restrict(statement, values)
+    def attempts(self, statement: Statement, values: Mapping[str, Any]) -> "Iterable[Attempt]":
+        """Return what to send until there is a row: a statement with its values, as the caller may have it answered."""
+        return ((statement, values),) if self.restrict is None else self.restrict(statement, values)
 
     async def all(self, statement: Statement, **given: Any) -> list[Row]:
-        statement, values = self.apply_restriction(statement, given)
-        with span("sql", statement.sql):
-            rows: list[Row] = await self.raw.fetch(statement.sql, *self.arguments(statement, values))
+        rows: list[Row] = []
+        for attempt, values in self.attempts(statement, given):
+            with span("sql", attempt.sql):
+                rows = await self.raw.fetch(attempt.sql, *self.arguments(attempt, values))
+            if rows:
+                break
         return rows
 
     async def one(self, statement: Statement, **given: Any) -> Row | None:
-        statement, values = self.apply_restriction(statement, given)
-        with span("sql", statement.sql):
-            row: Row | None = await self.raw.fetchrow(statement.sql, *self.arguments(statement, values))
+        row: Row | None = None
+        for attempt, values in self.attempts(statement, given):
+            with span("sql", attempt.sql):
+                row = await self.raw.fetchrow(attempt.sql, *self.arguments(attempt, values))
+            if row is not None:
+                break
         return row
 
     async def all_of_each(self, statement: Statement, each: Iterable[Mapping[str, Any]]) -> list[Row]:
         """Return the rows of the same statement for many values, in one round trip."""
-        read = [self.apply_restriction(statement, values) for values in each]
+        read = [(*self.attempts(statement, values),)[-1] for values in each]  # the one that always answers
         statement = read[0][0] if read else statement
         with span("sql", statement.sql):
             rows: list[Row] = await self.raw.fetchmany(
@@ -92,9 +99,8 @@ class Connection:
         return rows
 
     async def value(self, statement: Statement, **given: Any) -> Any:
-        statement, values = self.apply_restriction(statement, given)
-        with span("sql", statement.sql):
-            return await self.raw.fetchval(statement.sql, *self.arguments(statement, values))
+        row = await self.one(statement, **given)
+        return None if row is None else next(iter(row.values()))
 
     async def run(self, statement: Statement, **values: Any) -> int:
         """Run a statement and return the number of rows it touched."""

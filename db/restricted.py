@@ -10,7 +10,7 @@ which the read runs with the expressions.
 """
 
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from uuid import UUID
 
 from lib.lru import LRU
 
-from .connection import Connection, Row
+from .connection import Attempt, Connection, Row
 from .database import Database
 from .one_transaction import OneTransaction
 from .scope import Role, Scope
@@ -118,7 +118,7 @@ def restrict_answer(sql: str) -> Statement:
 
 @lru_cache(maxsize=2048)
 def guard_answer(sql: str) -> Statement:
-    """Return a compiled read as it is, which has no row if it may have to hide something."""
+    """Return a read as it is, which has no row if it may have to hide something."""
     condition = condition_of(sql)
     asked = f"(\n{strip_comments(sql)}\n) AS asked"
     main = f"SELECT asked.*\nFROM {asked}\nWHERE NOT (SELECT is_so FROM {condition})"  # noqa: S608  it is one of ours
@@ -165,8 +165,12 @@ def find_withheld() -> Statement:
 def restrict_connection(connection: Connection, restriction: Restriction) -> Connection:
     """Return a connection whose reads show what may be read; so do those of writers that are made of it."""
 
-    def restrict(statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
-        read = restrict_statement(statement.sql)
+    def restrict(statement: Statement, values: Mapping[str, Any]) -> Iterator[Attempt]:
+        if is_restrictable(statement.sql) and SEES_ALL.find((restriction, condition_of(statement.sql))):
+            yield attempt(guard_answer(statement.sql), statement, values)
+        yield attempt(restrict_statement(statement.sql), statement, values)
+
+    def attempt(read: Statement, statement: Statement, values: Mapping[str, Any]) -> Attempt:
         more = {f"restriction.{name}": restriction.values[name] for name in read.parameters}
         return Statement(read.sql, (*statement.parameters, *more)), {**values, **more}
 

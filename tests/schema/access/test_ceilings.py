@@ -78,6 +78,28 @@ async def test_a_member_without_grants_reads_without_the_rules_from_its_second_r
     assert later == [Reads(own, 1, is_restricted=False)] * 2
 
 
+async def test_a_new_question_of_a_member_is_read_and_answered_without_the_rules(
+    wiki: Wiki, heard: ListeningDatabase
+) -> None:
+    await with_levels(wiki)
+    member = wiki.acting(Role.MEMBER).scope
+    await read(heard, member, wiki)
+    everything = {"Public", "Internal", "Confidential", "Secret"}
+    assert await read(heard, member, wiki, SEARCH) == Reads(everything, 2, is_restricted=False)
+
+
+async def test_a_question_after_a_page_became_secret_finds_it_no_more(wiki: Wiki, heard: ListeningDatabase) -> None:
+    """The statements that read the question and that answer it each find that something is hidden now."""
+    reader = wiki.acting(Role.READER).scope
+    for title in ("Harbour", "Pier"):
+        page = await create_page(wiki.database, wiki.scope, PageDraft("topic", title, body="By the harbour."))
+    for _ in range(2):
+        assert (await read(heard, reader, wiki)).titles == {"Harbour", "Pier"}
+    await update_page(wiki.database, wiki.scope, page.page_id, fields={"sensitivity": "secret"})
+    assert await read(heard, reader, wiki, SEARCH) == Reads({"Harbour"}, 4, is_restricted=True)
+    assert await read(heard, reader, wiki, SEARCH) == Reads({"Harbour"}, 1, is_restricted=True)
+
+
 async def test_a_grant_is_held_to_its_ceiling_from_the_next_read_on(wiki: Wiki, heard: ListeningDatabase) -> None:
     """The read that follows a grant takes a second statement, since the first has found the ceiling, and later ones
     take one; so does each that follows the end of the grant."""
