@@ -132,7 +132,7 @@ def wants_events(scope: Scope) -> bool:
     accepted = header(scope, b"accept")
     if accepted is None or "event-stream" not in accepted.lower():
         return False
-    kinds = [part.partition(";")[0].strip().lower() for part in accepted.split(",")]
+    kinds = kinds_of(accepted)
     return next((kind for kind in kinds if kind in (EVENTS, JSON, GRAPHQL_JSON)), None) == EVENTS
 
 
@@ -144,13 +144,18 @@ def answer_type(scope: Scope) -> str:
 
 @lru_cache(256)
 def negotiate(accepted: str) -> str:
-    wanted = [part for part in accepted.split(",") if not UNWANTED.search(part)]
-    kinds = [part.partition(";")[0].strip().lower() for part in wanted]
+    kinds = kinds_of(accepted)
     if GRAPHQL_JSON in kinds:
         return GRAPHQL_JSON
     if any(kind in (JSON, "application/*", "*/*", "*", "") for kind in kinds):
         return JSON
     raise Refused(406, f"This endpoint answers with {GRAPHQL_JSON} or {JSON}.", "NOT_ACCEPTABLE")
+
+
+def kinds_of(accepted: str) -> list[str]:
+    """Return the media types that an Accept header names, without those of quality 0."""
+    wanted = [part for part in accepted.split(",") if not UNWANTED.search(part)]
+    return [part.partition(";")[0].strip().lower() for part in wanted]
 
 
 async def read_operation(scope: Scope, receive: Receive, bodies: "Bodies") -> GraphQLRequest:

@@ -60,8 +60,12 @@ async def test_who_may_not_ask_is_told_by_the_status(service: Service, token: st
 
 
 async def test_a_subscription_is_not_answered_at_once(service: Service, token: str) -> None:
-    """Those who accept JSON, or JSON before events, are told how to connect."""
-    for accept in ("application/json", "application/graphql-response+json, application/json, text/event-stream"):
+    """Those who accept JSON, or JSON before events, or refuse events, are told how to connect."""
+    for accept in (
+        "application/json",
+        "application/graphql-response+json, application/json, text/event-stream",
+        "text/event-stream;q=0, application/json",
+    ):
         response = await service.post(WIKI_CHANGED, token, accept=accept)
         (error,) = response.json()["errors"]
         assert error["extensions"]["code"] == "STREAM_REQUIRED"
