@@ -11,6 +11,7 @@ from uuid import UUID
 import asyncpg
 from rich.progress import track
 
+from db.connection import Row
 from db.database import Database
 from db.ids import new_id
 from db.pool import acquire
@@ -72,9 +73,9 @@ class ListeningDatabase(Database):
             async with acquire(pool) as connection:
                 connection.add_query_logger(self.listener(of_read=pool is self.read_pool))
 
-    async def json(self, sql: str, arguments: Sequence[Any]) -> bytes | None:
+    async def row(self, sql: str, arguments: Sequence[Any], *, anew: bool = False) -> Row | None:
         self.answer = sql
-        return await super().json(sql, arguments)
+        return await super().row(sql, arguments, anew=anew)
 
     def listener(self, of_read: bool) -> Any:
         def note(record: asyncpg.connection.LoggedQuery) -> None:
