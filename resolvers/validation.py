@@ -105,6 +105,12 @@ def slug(value: str) -> str:
     return value
 
 
+def former_slug(value: str, types: Iterable[str]) -> str:
+    """Return a slug that a page once had, or the type and the slug as `topic/austin`."""
+    type, slash, bare = value.rpartition("/")
+    return f"{one_of(type, types, 'type')}/{slug(bare)}" if slash else slug(value)
+
+
 def one_of(value: str, values: Iterable[str], field: str) -> str:
     if value not in (known := tuple(values)):
         raise BadInput(f"This must be one of {', '.join(known)}.", field)

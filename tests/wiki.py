@@ -169,7 +169,6 @@ async def names_of(wiki: Wiki, pages: dict[UUID, Any]) -> dict[UUID, set[tuple[s
     """(kind, name) of every slug, former slug and alias."""
     names = {page_id: {("slug", page["slug"])} for page_id, page in pages.items()}
     for row in await wiki.rows("old_slugs", "slug"):
-        assert row["type"] == pages[row["page_id"]]["type"]
         names[row["page_id"]].add(("old_slug", row["slug"]))
     for row in await wiki.rows("aliases"):
         names[row["page_id"]].add(("alias", row["alias"]))
@@ -293,13 +292,20 @@ async def check_targets(wiki: Wiki, pages: dict[UUID, Any]) -> None:
         assert row["section_slugs"] == (said[:20] if row["relation"] == "text" else None)
     texts = {key: row["text"] for key, row in stored.items() if row["relation"] == "text"}
     assert texts == {key: text[:500] for key, text in written.items()}
+    types = {(row["page_id"], row["type"], row["slug"]) for row in await wiki.rows("old_slugs", "slug")}
     for row in stored.values():
         wanted = {"slug": row["slug"], "old_slug": row["slug"], "alias": row["alias"]}
         found = [
             (page["status"] != "active", RANKS[kind], page_id)
             for page_id, page in pages.items()
             for kind, name in names[page_id]
-            if name == wanted[kind] and row["type"] in (None, page["type"]) and not row["space"]
+            if name == wanted[kind]
+            and not row["space"]
+            and (
+                row["type"] in (None, page["type"])
+                if kind != "old_slug"
+                else row["type"] is None or (page_id, row["type"], name) in types
+            )
         ]
         assert row["to_page_id"] == (min(found)[2] if found else None)
 

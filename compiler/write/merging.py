@@ -99,7 +99,7 @@ async def propose_merges(database: Database, scope: Scope, merges: Sequence[Page
         async def write(scope: Scope, one: PageMerge = one) -> object:
             return await merge_pages(database, scope, one.from_id, one.into_id)
 
-        with suppress(BadInput):  # pages of two types: a person decides which
+        with suppress(BadInput):  # one of the pages has more names than the other can take, or is archived now
             await propose_change(database, scope, terms, write)
             proposed += 1
     return proposed

@@ -200,7 +200,7 @@ def _moment(fields: Fields, *names: str) -> datetime | None:
 def _former_slugs(fields: Fields) -> tuple[str, ...]:
     slugs = fields.texts("former_slugs")
     for slug in slugs:
-        if not is_slug(slug):
+        if not all(map(is_slug, slug.split("/", 1))):
             raise BadNote(f"the former slug {quoted(slug)} cannot be one: small letters and digits, single hyphens")
     return slugs
 

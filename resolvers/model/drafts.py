@@ -30,8 +30,8 @@ class SectionDraft:
 class PageDraft:
     """A page to be made or brought up to date. None means not given: what stands there stays.
 
-    `former_slugs` resolve to the page as well, but for those that another page has. `section_slugs` name the sections
-    of `body`, where they do not follow from the headings. `related` are pages of the wiki that it is to be linked to,
+    `former_slugs` resolve to the page as well, but for those that another page has; `topic/austin` is one of another
+    type. `section_slugs` name the sections of `body`, where they do not follow from the headings. `related` are pages of the wiki that it is to be linked to,
     by slug, or by type and slug as `entity/austin`.
     """
 
@@ -77,7 +77,7 @@ async def clean_draft(draft: PageDraft) -> PageDraft:
         metadata=None if draft.metadata is None else validation.metadata(draft.metadata, restored=restored),
         edit_summary=validation.optional(draft.edit_summary, "editSummary", EDIT_SUMMARY.limit(restored=restored)),
         alias_source=validation.one_of(draft.alias_source, ALIAS_SOURCES, "aliasSource"),
-        former_slugs=[validation.slug(slug) for slug in draft.former_slugs],
+        former_slugs=[validation.former_slug(slug, PAGE_TYPES) for slug in draft.former_slugs],
         related=tuple(dict.fromkeys(validation.check_count(draft.related, RELATED.most, "related"))),
         fields=checked_fields(draft.fields),
     )

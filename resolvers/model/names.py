@@ -41,6 +41,12 @@ async def find_names(writer: Writer, *pages: Page) -> dict[UUID, Names]:
     }
 
 
+def former_address(page: Page, former: str) -> tuple[str, str]:
+    """Return the type and the slug that a page once had: `topic/austin`, or `austin` of the type that it has now."""
+    type, _, slug = former.rpartition("/")
+    return type or page.type, slug
+
+
 async def take_names(
     writer: Writer, pages: Sequence[Page], aliases: dict[str, list[Any]], slugs: Sequence[tuple[Page, str]]
 ) -> tuple[dict[UUID, Names], dict[UUID, Names]]:
@@ -50,8 +56,8 @@ async def take_names(
     rows = await writer.all(
         ALIASES["take_names"],
         every_id=[page.id for page in pages],
-        types=[page.type for page, _ in slugs],
-        slugs=[slug for _, slug in slugs],
+        types=[former_address(page, slug)[0] for page, slug in slugs],
+        slugs=[former_address(page, slug)[1] for page, slug in slugs],
         slug_ids=[page.id for page, _ in slugs],
         **aliases,
     )

@@ -18,7 +18,7 @@ from lib.threads import read_in_thread
 from ..errors import BadInput
 from ..links.targets import add_targets, refuse_private_links, resolve
 from ..model import outline
-from ..model.names import Names, add_names, check_number, everyone
+from ..model.names import Names, add_names, check_number, everyone, former_address
 from ..model.outline import Outline
 from ..model.pages import Page, Saved
 from ..search.index import Findable, searchable, write_search
@@ -248,8 +248,8 @@ async def keep_slugs(writer: Writer, slugs: Sequence[tuple[Page, str]]) -> list[
         return []
     rows = await writer.all(
         PAGES["keep_slugs"],
-        types=[page.type for page, _ in slugs],
-        slugs=[slug for _, slug in slugs],
+        types=[former_address(page, slug)[0] for page, slug in slugs],
+        slugs=[former_address(page, slug)[1] for page, slug in slugs],
         page_ids=[page.id for page, _ in slugs],
     )
     return [(row["page_id"], row["slug"]) for row in rows]

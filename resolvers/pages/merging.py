@@ -103,7 +103,7 @@ async def merge_pages(
     expected_version: int | None = None,
     from_expected_version: int | None = None,
 ) -> Saved:
-    """Put one page into another of its type. What is left of it is archived, with its history and its old text.
+    """Put one page into another, whose type stays. What is left of it is archived, with its history and its old text.
 
     `expected_version` is that of the page which stays.
     """
@@ -115,14 +115,14 @@ async def merge_pages(
             return Saved(into.id, into.version, changed=False)
         check_version(into, expected_version)
         check_version(gone, from_expected_version)
-        return await merge(writer, gone, into, "fromPageId")
+        return await merge(writer, gone, into)
 
 
 @proposable
 async def merge_many(
     database: Database, scope: Scope, from_ids: Sequence[UUID], into_id: UUID, *, expected_version: int | None = None
 ) -> Saved:
-    """Put several pages into another of their type, in this order: all of them, or none."""
+    """Put several pages into another, in this order: all of them, or none."""
     named = [
         (page_id, f"fromPageIds.{place}")
         for place, page_id in enumerate(validation.check_count(from_ids, MOST, "fromPageIds"))
@@ -142,7 +142,7 @@ async def merge_many(
         for page_id, field in waiting.items():
             now = await find_page(writer, into_id)
             assert now is not None, "nobody else writes the wiki"
-            saved = await merge(writer, await find_source(writer, page_id, field), now, field)
+            saved = await merge(writer, await find_source(writer, page_id, field), now)
         return saved
 
 
@@ -162,8 +162,9 @@ async def is_merged(writer: Writer, gone: Page, into: Page) -> bool:
     return gone.status == "archived" and found == into.id
 
 
-async def merge(writer: Writer, gone: Page, into: Page, field: str) -> Saved:
-    check_mergeable(gone, into, field)
+async def merge(writer: Writer, gone: Page, into: Page) -> Saved:
+    if into.status != "active":
+        raise BadInput(f"The page that stays, {into.name}, is archived. Unarchive it first.", "intoPageId")
     joined = await read_in_thread(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
     return await join_pages(writer, gone, into, joined)
 
@@ -213,17 +214,6 @@ async def record_renaming(writer: Writer, gone: Page, into: Page, source: Row) -
     }
     if await write_claims(writer, [claim]):
         await record(writer, "claim.superseded", into.id, version=into.version, claimId=claim["id"])
-
-
-def check_mergeable(gone: Page, into: Page, field: str) -> None:
-    if gone.type != into.type:
-        raise BadInput(
-            f"Pages of two types cannot be merged: {gone.name} and {into.name}. A page's type never changes: "
-            f"make a page of the type {into.type} of what the first one says, and archive it.",
-            field,
-        )
-    if into.status != "active":
-        raise BadInput(f"The page that stays, {into.name}, is archived. Unarchive it first.", "intoPageId")
 
 
 async def archive_merged(writer: Writer, gone: Page, into: Page) -> Page:

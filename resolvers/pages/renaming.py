@@ -70,7 +70,10 @@ class NewName:
         return normalise(self.old_title)
 
     def respell(self, link: Target, written: str) -> str | None:
-        """The new name in a link to the page; None where the link does not call it by the old name."""
+        """The new name in a link to the page; None where the link does not call it by the old name, or names the type
+        of a page that became part of this one."""
+        if link.type not in (None, self.new.type):
+            return None
         if link.type is not None or (link.slug == self.old_slug and (not written or is_slug(written.strip()))):
             changed = link.slug == self.old_slug and self.new.slug != self.old_slug
             return self.new.slug if changed and (link.type is not None or self.slug_means_it) else None

@@ -21,7 +21,7 @@ from ..errors import BadInput, Conflict, LimitExceeded, NotFound, SlugTaken
 from ..links.references import refresh_hubness
 from ..links.targets import resolve
 from ..model import outline
-from ..model.names import Names
+from ..model.names import Names, former_address
 from ..model.outline import Outline
 from ..model.pages import Page, Saved, find_page, find_pages
 from ..permissions import check_sees
@@ -104,12 +104,14 @@ async def check_transferable(both: TwoWikis, page: Page) -> Called:
         )
     if await both.here.value(FORGETTING["is_forgetting"]):
         raise Conflict("A source of this wiki is being forgotten. Transfer the page once that is done.")
-    row = await both.here.one(TRANSFERS["find_names"], page_id=page.id, to_owner_id=both.there.scope.owner_id)
+    row = await both.here.one(
+        TRANSFERS["find_names"], page_id=page.id, type=page.type, to_owner_id=both.there.scope.owner_id
+    )
     assert row is not None, "it is a row of values"
     called = Called(**row)
     taken = await both.there.one(
         TRANSFERS["find_taken"],
-        slugs=[page.slug, *called.old_slugs],
+        slugs=[page.slug, *(former_address(page, slug)[1] for slug in called.old_slugs)],
         aliases=[normalise(name) for name in (page.title, *called.aliases)],
     )
     if taken:

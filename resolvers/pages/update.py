@@ -12,7 +12,7 @@ from lib.threads import read_in_thread
 from ..errors import BadInput
 from ..links.references import dependants, refresh_hubness
 from ..links.targets import refuse_private_links, resolve, write_targets
-from ..model.names import Names, check_number, everyone, known_names, take_names, write_names
+from ..model.names import Names, check_number, everyone, former_address, known_names, take_names, write_names
 from ..model.pages import Page, Saved
 from ..search.index import Findable, restate_search, write_search
 from ..sources.grounding import ground
@@ -162,7 +162,9 @@ async def name(writer: Writer, changes: Sequence[PageChange], called: Called) ->
     names, new = await take_names(writer, named, alias_rows(called), [*before, *former])
     for one in changes:
         added = new.get(one.after.id, Names())
-        one.is_named = bool(added.aliases or added.slugs & set(one.former_slugs))
+        one.is_named = bool(
+            added.aliases or added.slugs & {former_address(one.after, slug)[1] for slug in one.former_slugs}
+        )
     if concerned := [one for one in changes if one.is_revised or one.is_renamed]:
         for one in concerned:
             one.names = names[one.after.id]

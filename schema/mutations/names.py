@@ -25,7 +25,7 @@ class RenameWikiPageInput:
     summary: str | None = strawberry.field(default=None, description="Summary of the change for the history.")
 
 
-@strawberry.input(description="Pages to merge. They must have the same type and wiki.")
+@strawberry.input(description="Pages to merge. They must be in the same wiki; the remaining page keeps its type.")
 class MergeWikiPagesInput:
     from_page_id: strawberry.ID | None = strawberry.field(
         default=None,

@@ -191,7 +191,7 @@ def merge(
     expected_version: ExpectedVersion = None,
     as_json: AsJson = False,
 ) -> None:
-    """Merge pages into the last one. All must have the same type; the merged pages are archived."""
+    """Merge pages into the last one, whose type stays. The merged pages are archived."""
     from .pages import page_name
 
     gone = [page_name(name) for name in gone]

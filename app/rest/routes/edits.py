@@ -26,7 +26,7 @@ from ..models import VERSION_MAX, EditSummary, ExpectedVersion, Links, Moment, P
 from ..operations import read_of_page, type_of, write
 from ..parameters import OF_PAGE, SENT, Archived, Caller, Cursor, Expected, Limit, Slug, Type, problems, reading
 from ..responses import Row, answer, answer_written_page
-from .pages import page_now
+from .pages import PageType, page_now
 
 
 class EditRequest(RequestModel):
@@ -196,9 +196,12 @@ class NewName(RequestModel):
 
 
 class MergeRequest(RequestModel):
-    """Slug of the remaining page, which must have the same type."""
+    """Remaining page, by its slug and type. It keeps its type."""
 
     into: Annotated[str, Field(min_length=1, max_length=SLUG.most)]
+    into_type: Annotated[
+        PageType | None, Field(description="Type of the remaining page. Defaults to that of the merged page.")
+    ] = None
     expected_version: Annotated[
         int | None,
         Field(ge=1, le=VERSION_MAX, description="Version of the remaining page. If-Match has that of the merged page."),
@@ -243,12 +246,12 @@ async def rename(call: Caller, slug: Slug, given: NewName, type: Type = None) ->
 
 @routes.post("/pages/{slug}/merge", operation_id="mergePage", response_model=Page, responses=problems(*SENT, 404, 412))
 async def merge(call: Caller, slug: Slug, given: MergeRequest, type: Type = None) -> Response:
-    """Merge a page into another one of the same type, and return that page. The merged page is archived."""
+    """Merge a page into another one, and return that page. The merged page is archived."""
     expected = Expected(call.request.scope)
 
     async def work(database: Database) -> Any:
         gone = await locate_slug(database, call.wiki, slug, type)
-        into = await locate_slug(database, call.wiki, given.into, gone.type)
+        into = await locate_slug(database, call.wiki, given.into, given.into_type or gone.type)
         try:
             await merge_pages(
                 database,

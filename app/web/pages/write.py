@@ -230,17 +230,17 @@ async def submit_page_id(visit: Visit, operation: str) -> Response:
 
 
 async def merge_form(visit: Visit) -> Response:
-    return await choose(visit, "merge", visit.request.path_params["type"].upper())
+    return await choose(visit, "merge")
 
 
 async def merge_pages(visit: Visit) -> Response:
-    """Put the page into another one of its type."""
+    """Put the page into another one."""
     given = {"fromPageId": visit.form_field("id"), "intoPageId": chosen(visit)}
     return await submit_input(visit, "Merge", given)
 
 
 async def move_form(visit: Visit) -> Response:
-    return await choose(visit, "move", None)
+    return await choose(visit, "move")
 
 
 async def move_page(visit: Visit) -> Response:
@@ -255,10 +255,10 @@ def chosen(visit: Visit) -> str:
     return visit.form_field("to")
 
 
-async def choose(visit: Visit, action: str, type: str | None) -> Response:
+async def choose(visit: Visit, action: str) -> Response:
     """Show the form of an action that needs a second page, with the pages that answer to the name given."""
     name = visit.parameter("name")[:TITLE_MAX]
-    found = await visit.ask("write", "Choose", **address_in(visit), name=name, isNamed=bool(name), namedType=type)
+    found = await visit.ask("write", "Choose", **address_in(visit), name=name, isNamed=bool(name))
     page = existing(found["page"])
     check_may_write(visit, found["viewer"])
     answering = {hit["page"]["id"]: hit["page"] for hit in found.pop("named", [])}

@@ -12,9 +12,9 @@ SELECT
         ORDER BY a.alias
     ) AS names,
     ARRAY(
-        SELECT o.slug FROM old_slugs AS o
+        SELECT CASE WHEN o.type = p.type THEN o.slug ELSE o.type || '/' || o.slug END FROM old_slugs AS o
         WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.page_id = p.id
-        ORDER BY o.slug
+        ORDER BY o.type <> p.type, o.type, o.slug
     ) AS former_slugs,
     (
         SELECT jsonb_agg(jsonb_build_object(

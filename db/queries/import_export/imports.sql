@@ -49,7 +49,7 @@ WITH wanted AS (
     FROM wanted AS w
     JOIN old_slugs AS o ON o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.slug = w.slug
     JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = o.page_id
-    WHERE w.type IS NULL OR w.type = p.type
+    WHERE w.type IS NULL OR w.type = o.type
     UNION ALL
     SELECT w.n, p.id, p.status, 3
     FROM wanted AS w

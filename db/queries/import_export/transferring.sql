@@ -1,5 +1,6 @@
 -- name: find_names
--- The other names of a page as they are written, the slugs that it had, and the slugs of its wiki and of the other one.
+-- The other names of a page as they are written, the slugs that it had, those of another type behind that, and the
+-- slugs of its wiki and of the other one.
 SELECT
     ARRAY(
         SELECT a.name FROM aliases AS a
@@ -7,9 +8,9 @@ SELECT
         ORDER BY a.id
     ) AS aliases,
     ARRAY(
-        SELECT o.slug FROM old_slugs AS o
+        SELECT CASE WHEN o.type = :type THEN o.slug ELSE o.type || '/' || o.slug END FROM old_slugs AS o
         WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.page_id = :page_id
-        ORDER BY o.slug
+        ORDER BY o.type, o.slug
     ) AS old_slugs,
     (SELECT w.slug FROM owners AS w WHERE w.tenant_id = :tenant_id AND w.id = :owner_id) AS space,
     (SELECT w.slug FROM owners AS w WHERE w.tenant_id = :tenant_id AND w.id = :to_owner_id) AS to_space;

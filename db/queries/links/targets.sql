@@ -181,7 +181,7 @@ WITH affected AS MATERIALIZED (
     FROM affected AS a
     JOIN old_slugs AS o ON o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.slug = a.slug
     JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = o.page_id
-    WHERE a.type IS NULL OR a.type = p.type
+    WHERE a.type IS NULL OR a.type = o.type
     UNION ALL
     SELECT a.from_page_id, a.target, p.id, p.status, 3
     FROM affected AS a

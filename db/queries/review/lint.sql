@@ -44,8 +44,9 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id
   AND NOT EXISTS (
       SELECT FROM old_slugs AS once
       JOIN pages AS found ON found.tenant_id = :tenant_id AND found.owner_id = o.id AND found.id = once.page_id
-          AND found.status = 'active' AND (t.type IS NULL OR found.type = t.type)
+          AND found.status = 'active'
       WHERE once.tenant_id = :tenant_id AND once.owner_id = o.id AND once.slug = t.slug
+        AND (t.type IS NULL OR once.type = t.type)
   )
   AND NOT EXISTS (
       SELECT FROM aliases AS a

@@ -60,6 +60,18 @@ async def test_a_merge_is_refused_with_what_to_mend(rest: Rest) -> None:
     assert refused(stale) == (412, "PRECONDITION_FAILED")
 
 
+async def test_a_page_is_merged_into_one_of_another_type_that_is_named(rest: Rest) -> None:
+    await rest.page("ATX", content="Hot.")
+    await rest.page("Austin", "entity", content="A city.")
+    merged = await rest.post("/pages/atx/merge", {"into": "austin", "into_type": "entity"})
+    assert (merged.status_code, merged.json().get("type"), merged.json().get("content")) == (
+        200,
+        "entity",
+        "A city.\n\nHot.",
+    )
+    assert (await rest.get("/pages/atx")).json()["slug"] == "austin"
+
+
 async def test_a_page_is_transferred_to_another_wiki_once(rest: Rest, wiki: Wiki) -> None:
     await rest.page("Austin", content="Hot.")
     await rest.page("Trip", content="To [[Austin]].")

@@ -17,6 +17,7 @@ from resolvers.import_export.disk import targets
 from resolvers.import_export.files import export_path
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import add_former_slugs, create_page, unarchive_page, update_page
+from resolvers.pages.merging import merge_pages
 from resolvers.pages.sections import patch_section
 from tests.full_wiki import LINES, PIECES, fill
 from tests.resolvers.import_export.exports import files
@@ -51,6 +52,22 @@ async def test_a_page_with_an_alias_of_300_characters_comes_back(wiki: Wiki, tmp
     page = await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", aliases=["a" * 300]))
     await update_page(wiki.database, wiki.scope, page.page_id, body="Text.")
     await check_round_trip(wiki, tmp_path / "out")
+
+
+async def test_a_slug_that_a_page_of_another_type_left_comes_back(wiki: Wiki, tmp_path: Path) -> None:
+    topic, entity = [
+        (await create_page(wiki.database, wiki.scope, PageDraft(type, title, body="Text."))).page_id
+        for type, title in (("topic", "ATX"), ("entity", "Austin"))
+    ]
+    await create_page(wiki.database, wiki.scope, PageDraft("topic", "Linking", body="[x](/wiki/topic/atx)"))
+    await merge_pages(wiki.database, wiki.scope, topic, entity)
+    await check_round_trip(wiki, tmp_path / "out")
+    copy = await wiki.neighbour()
+    await run(copy, tmp_path / "out" / "first-folder")
+    (page,) = await copy.rows("pages", title="Austin")
+    assert await copy.rows("old_slugs", "slug", type="topic", slug="atx", page_id=page["id"])
+    (target,) = await copy.rows("link_targets", "target", target="topic/atx")
+    assert target["to_page_id"] == page["id"]
 
 
 @settings(

@@ -110,6 +110,28 @@ async def test_a_link_follows_a_page_out_of_a_slug_that_another_type_shares(wiki
     assert (page["body_md"], page["version"]) == ("Once [[austin]].\n\nI am [[austin]].", saved.version)
 
 
+async def test_pages_of_two_types_become_one_that_both_addresses_lead_to(wiki: Wiki) -> None:
+    """The type of the page that stays is kept, and links that name the other type are left as they are written."""
+    gone = await create(wiki, "ATX", "I am here.\n\n## Notes\n\nOf the topic.")
+    into = await create(wiki, "Austin", "A city.\n\n## Notes\n\nOf the entity.", type="entity")
+    other = await create(wiki, "ATX", "A code.", type="decision")
+    body = "[[ATX|x]] [y](/wiki/topic/atx) [z](/wiki/entity/austin) [c](/wiki/decision/atx)"
+    linking = await create(wiki, "Linking", body)
+    await merge(wiki, gone, into)
+    page = await wiki.page(into)
+    assert (page["type"], page["body_md"]) == (
+        "entity", "A city.\n\nI am here.\n\n## Notes\n\nOf the entity.\n\nOf the topic."
+    )  # fmt: skip
+    targets = await wiki.targets(linking)
+    assert (targets["topic/atx"], targets["entity/austin"], targets["decision/atx"]) == (into, into, other)
+    assert "[y](/wiki/topic/atx)" in (await wiki.page(linking))["body_md"]
+    again = await create(wiki, "ATX", "Once more.")
+    assert (await wiki.page(again))["slug"] == "atx-2"
+    assert [(row["type"], row["slug"], row["page_id"]) for row in await wiki.rows("old_slugs", "slug")] == [
+        ("topic", "atx", into)
+    ]
+
+
 async def test_evidence_goes_with_its_text(wiki: Wiki) -> None:
     into, gone = (
         await create(wiki, "Austin", "## Food\n\nTacos."),
@@ -194,8 +216,7 @@ async def test_many_pages_are_merged_as_one_by_one(wiki: Wiki) -> None:
 
 async def test_of_many_pages_all_are_merged_or_none(wiki: Wiki) -> None:
     into, one = await create(wiki, "Into"), await create(wiki, "One")
-    entity = await create(wiki, "E", type="entity")
-    for ids, field in (([one, entity], "fromPageIds.1"), ([one, into], "fromPageIds.1"), ([], "fromPageIds")):
+    for ids, field in (([one, into], "fromPageIds.1"), ([], "fromPageIds")):
         with pytest.raises(BadInput) as refused:
             await merge_many(wiki.database, wiki.scope, ids, into)
         assert refused.value.field == field
@@ -211,9 +232,9 @@ async def test_a_merge_again_changes_nothing(wiki: Wiki) -> None:
 
 
 async def test_a_merge_that_cannot_be_is_refused_and_nothing_is_written(wiki: Wiki) -> None:
-    into, gone, entity = await create(wiki, "Austin"), await create(wiki, "ATX"), await create(wiki, "E", type="entity")
+    into, gone = await create(wiki, "Austin"), await create(wiki, "ATX")
     other = await (await wiki.neighbour()).add_source()
-    for pair, error in (((into, into), BadInput), ((entity, into), BadInput), ((gone, other), NotFound)):
+    for pair, error in (((into, into), BadInput), ((gone, other), NotFound)):
         with pytest.raises(error):
             await merge(wiki, *pair)
     for versions in ({"expected_version": 9}, {"from_expected_version": 9}):

@@ -24,6 +24,7 @@ from resolvers.pages.claims.claims import SourceRef, supersede_claim
 from resolvers.pages.claims.contradictions import Claimed, record_contradiction
 from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import create_page, update_page
+from resolvers.pages.merging import merge_pages
 from resolvers.pages.transferring import AliasTaken, SourceTaken, transfer_page
 from resolvers.proposals.decisions import accept_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, ReviewRequired, WriterRole, checked_rules
@@ -204,6 +205,14 @@ async def test_what_links_between_a_shared_and_a_private_wiki_is_refused(mine: W
         assert await contents(mine) == before
     await update_page(private.database, private.scope, alone, body="[[Nobody]]")
     await transfer(private, alone, mine)
+
+
+async def test_an_address_of_another_type_goes_along(mine: Wiki, team: Wiki) -> None:
+    topic, entity = await create(mine, "ATX", "Hot."), await create(mine, "Austin", type="entity")
+    await merge_pages(mine.database, mine.scope, topic, entity)
+    await transfer(mine, entity, team)
+    (page,) = await team.rows("pages", title="Austin")
+    assert await team.rows("old_slugs", "slug", type="topic", slug="atx", page_id=page["id"])
 
 
 async def test_a_name_that_the_other_wiki_has_is_refused_and_nothing_is_written(mine: Wiki, team: Wiki) -> None:
