@@ -77,7 +77,8 @@ def create_baseline(dsn: str, pool_size: int, recorded: dict[str, Recorded]) -> 
 def opened(dsn: str, size: int, **settings: str) -> asyncpg.Pool:
     return asyncpg.create_pool(
         dsn, min_size=1, max_size=size, max_queries=10**9, max_inactive_connection_lifetime=0,
-        statement_cache_size=512, max_cached_statement_lifetime=0, init=prepare_connection, reset=clean,
+        statement_cache_size=512, max_cached_statement_lifetime=0, max_cacheable_statement_size=65_536,
+        init=prepare_connection, reset=clean,
         server_settings={"jit": "off", "application_name": "baseline", **settings},
     )  # fmt: skip
 
