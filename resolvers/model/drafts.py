@@ -31,8 +31,8 @@ class PageDraft:
     """A page to be made or brought up to date. None means not given: what stands there stays.
 
     `former_slugs` resolve to the page as well, but for those that another page has; `topic/austin` is one of another
-    type. `section_slugs` name the sections of `body`, where they do not follow from the headings. `related` are pages of the wiki that it is to be linked to,
-    by slug, or by type and slug as `entity/austin`.
+    type. `section_slugs` name the sections of `body`, where they do not follow from the headings. `related` are pages
+    of the wiki that it is to be linked to, by slug, or by type and slug as `entity/austin`.
     """
 
     type: str
