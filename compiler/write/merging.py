@@ -94,7 +94,8 @@ async def propose_merges(database: Database, scope: Scope, merges: Sequence[Page
             sources = await find_sources(reader, one.source_ids)
         evidence = refs(list(sources.values()))
         names = f"{pages[one.from_id].title} is {pages[one.into_id].title}"
-        terms = Terms(f"{names}, as {' and '.join(evidence[:2]) or 'the sources'} say", evidence)
+        who = " and ".join(evidence[:2]) or "the sources"
+        terms = Terms(f"{names}, as {who} {'says' if len(evidence) == 1 else 'say'}", evidence)
 
         async def write(scope: Scope, one: PageMerge = one) -> object:
             return await merge_pages(database, scope, one.from_id, one.into_id)

@@ -136,7 +136,7 @@ async def test_where_a_person_wrote_a_merge_is_proposed_once(wiki: Wiki, edited:
     assert await active(wiki) == {"JS", "JavaScript"}
     (waiting,) = await wiki.rows("proposals")
     assert (waiting["operation"], waiting["author_kind"], waiting["status"]) == ("merge_pages", "compiler", "open")
-    assert waiting["why"] == "JS is JavaScript, as daily_note:day-9 say"
+    assert waiting["why"] == "JS is JavaScript, as daily_note:day-9 says"
     await keep(wiki, BOTH.replace("history", "future"), start=10)
     await compile_all(wiki, rules())
     assert len(await wiki.rows("proposals")) == 1
