@@ -23,6 +23,7 @@ from hypothesis import HealthCheck, settings
 
 import migrations.distribute
 import resolvers.jobs.queue
+import tests.temporary
 from db.connection import prepare_connection
 from db.database import Database
 from db.embedded import EmbeddedServer
@@ -44,6 +45,8 @@ settings.load_profile("default")
 
 # Read before any test changes the environment: those of the command line take all variables of Cairn out of it.
 CITUS_URL, DATABASE_URL = (os.environ.get(f"CAIRN_TEST_{which}_URL") for which in ("CITUS", "DATABASE"))
+
+tests.temporary.use_memory()
 
 # Nothing becomes garbage while modules are imported and tests are collected.
 gc.disable()
