@@ -1,7 +1,6 @@
 """Tenants that move to another database: whole, or not at all."""
 
 import asyncio
-import subprocess
 from pathlib import Path
 
 import asyncpg
@@ -17,8 +16,9 @@ from resolvers.auth.api_keys import scope_of_key
 from resolvers.errors import NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from tests.app.command_line import COMMAND, ROOT
+from tests.app.command_line import ran
 from tests.conftest import execute
+from tests.forked import Command
 from tests.resolvers.archives.furnished import FILE, files_of, furnish, furnish_tenant
 from tests.resolvers.archives.test_backups import count, opened, quiet
 from tests.wiki import Wiki, check, close_wiki, open_wiki
@@ -97,27 +97,19 @@ async def test_what_does_not_fit_is_refused_and_nothing_is_left(
 async def test_a_transfer_that_is_killed_is_run_again(wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path) -> None:
     await furnish(wiki, 40)
     await migrate(empty_dsn)
-    settings = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "CAIRN_DATABASE_URL": dsn}
-    settings["CAIRN_DATA_DIR"] = str(tmp_path)
+    settings = {"PATH": "/usr/bin:/bin", "CAIRN_DATABASE_URL": dsn, "CAIRN_DATA_DIR": str(tmp_path)}
     name = str(wiki.scope.tenant_id)
-    command = [*COMMAND, "tenants", "transfer", name, "--to", "-", "--json"]
+    command = ["tenants", "transfer", name, "--to", "-", "--json"]
     killed = 0
     for wanted in ("tables/pages.copy.gz", "SHA256SUMS", "loading", "loading"):
-        begun = subprocess.Popen(
-            command, cwd=ROOT, env=settings, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        assert begun.stdin is not None
-        begun.stdin.write(empty_dsn.encode())
-        begun.stdin.close()
-        while begun.poll() is None and not await is_there(tmp_path / "transfers", name, wanted, empty_dsn):
-            await asyncio.sleep(0.002)
-        begun.kill()
-        begun.wait()
-        killed += begun.returncode < 0
+        with Command(command, settings, given=empty_dsn) as begun:
+            while begun.poll() is None and not await is_there(tmp_path / "transfers", name, wanted, empty_dsn):
+                await asyncio.sleep(0.002)
+            begun.kill()
+            killed += begun.wait() < 0
         assert await count(empty_dsn, "pages") in ((0, 40) if wanted == "loading" else (0,))
     assert killed >= 3
-    ran = subprocess.run(command, cwd=ROOT, env=settings, input=empty_dsn.encode(), capture_output=True, check=True)
-    said = orjson.loads(ran.stdout)
+    said = orjson.loads(ran(command, settings, empty_dsn).out)
     assert (said["slug"], said["changed"]) == (f"t-{name}", [])
     assert await count(empty_dsn, "pages") == 40
     assert [*(tmp_path / "transfers").iterdir()] == []

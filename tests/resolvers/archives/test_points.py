@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -14,8 +13,9 @@ import orjson
 import pytest
 
 from db.embedded import EmbeddedServer
-from tests.app.command_line import COMMAND, ROOT, Ran, cairn_here, environment, processes
+from tests.app.command_line import Ran, cairn_here, environment, processes
 from tests.conftest import copy_server
+from tests.forked import Command
 from tests.waiting import SOON
 
 
@@ -216,14 +216,12 @@ def test_a_restore_that_is_killed_while_it_reads_the_log_is_run_again(folder: Pa
     files, log = folder / "files", folder / "log"
     done(data_dir, "backup", str(files), "--wal", str(log))
     done(data_dir, "tenants", "create", "second")
-    command = [*COMMAND, "restore", str(files), "--wal", str(log), "--replace"]
+    command = ["restore", str(files), "--wal", str(log), "--replace"]
     for begun in (data_dir / "restoring" / "postgres" / "PG_VERSION", data_dir / "restoring" / "postgres.users"):
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=environment(data_dir), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        wait(lambda begun=begun, process=process: begun.exists() or process.poll() is not None)  # type: ignore[misc]
-        process.kill()
-        assert process.wait() == -9
+        with Command(command, environment(data_dir)) as process:
+            wait(lambda begun=begun, process=process: begun.exists() or process.poll() is not None)  # type: ignore[misc]
+            process.kill()
+            assert process.wait() == -9
         assert tenants(data_dir) == ["first", "second"]
     done(data_dir, "restore", str(files), "--wal", str(log), "--replace")
     assert tenants(data_dir)[0] == "first"
