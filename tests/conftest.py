@@ -182,13 +182,16 @@ async def no_task_goes_on() -> AsyncIterator[None]:
 @pytest.fixture(scope="session")
 def shared_dsn(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[str]:
     """One migrated database for all tests of a worker that leave it as they found it."""
-    if cluster is not None:
-        with made(cluster) as dsn:
-            asyncio.run(migrate(dsn))
-            yield dsn
-    else:
-        with copied(request.getfixturevalue("server_dsn"), request.getfixturevalue("template")) as copy:
-            yield copy
+    with migrated(request, cluster) as dsn:
+        yield dsn
+
+
+@pytest.fixture
+def other_dsn(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[str]:
+    """Another migrated, empty database of this test's own, with a history of its own."""
+    with migrated(request, cluster) as dsn:
+        execute(dsn, "UPDATE installation SET history_id = gen_random_uuid()")
+        yield dsn
 
 
 @pytest.fixture
@@ -212,6 +215,17 @@ def every_statement_keeps_the_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator
     yield
     broken = {sql: found for sql in executed if (found := violations(sql))}
     assert not broken
+
+
+@contextmanager
+def migrated(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[str]:
+    if cluster is not None:
+        with made(cluster) as dsn:
+            asyncio.run(migrate(dsn))
+            yield dsn
+    else:
+        with copied(request.getfixturevalue("server_dsn"), request.getfixturevalue("template")) as copy:
+            yield copy
 
 
 @contextmanager
