@@ -19,6 +19,7 @@ from uuid import uuid4
 
 import asyncpg
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 
 import migrations.distribute
@@ -47,6 +48,12 @@ settings.load_profile("default")
 CITUS_URL, DATABASE_URL = (os.environ.get(f"CAIRN_TEST_{which}_URL") for which in ("CITUS", "DATABASE"))
 
 tests.temporary.use_memory()
+
+# rich draws the values of all variables around an exception that is logged, which takes a second.
+structlog.configure([
+    *structlog.get_config()["processors"][:-1],
+    structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
+])  # fmt: skip
 
 # Nothing becomes garbage while modules are imported and tests are collected.
 gc.disable()
