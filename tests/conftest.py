@@ -19,10 +19,12 @@ from uuid import uuid4
 
 import asyncpg
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 
 import migrations.distribute
 import resolvers.jobs.queue
+import tests.temporary
 from db.connection import prepare_connection
 from db.database import Database
 from db.embedded import EmbeddedServer
@@ -44,6 +46,14 @@ settings.load_profile("default")
 
 # Read before any test changes the environment: those of the command line take all variables of Cairn out of it.
 CITUS_URL, DATABASE_URL = (os.environ.get(f"CAIRN_TEST_{which}_URL") for which in ("CITUS", "DATABASE"))
+
+tests.temporary.use_memory()
+
+# rich draws the values of all variables around an exception that is logged, which takes a second.
+structlog.configure([
+    *structlog.get_config()["processors"][:-1],
+    structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
+])  # fmt: skip
 
 # Nothing becomes garbage while modules are imported and tests are collected.
 gc.disable()
@@ -179,13 +189,16 @@ async def no_task_goes_on() -> AsyncIterator[None]:
 @pytest.fixture(scope="session")
 def shared_dsn(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[str]:
     """One migrated database for all tests of a worker that leave it as they found it."""
-    if cluster is not None:
-        with made(cluster) as dsn:
-            asyncio.run(migrate(dsn))
-            yield dsn
-    else:
-        with copied(request.getfixturevalue("server_dsn"), request.getfixturevalue("template")) as copy:
-            yield copy
+    with migrated(request, cluster) as dsn:
+        yield dsn
+
+
+@pytest.fixture
+def other_dsn(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[str]:
+    """Another migrated, empty database of this test's own, with a history of its own."""
+    with migrated(request, cluster) as dsn:
+        execute(dsn, "UPDATE installation SET history_id = gen_random_uuid()")
+        yield dsn
 
 
 @pytest.fixture
@@ -209,6 +222,17 @@ def every_statement_keeps_the_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator
     yield
     broken = {sql: found for sql in executed if (found := violations(sql))}
     assert not broken
+
+
+@contextmanager
+def migrated(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterator[str]:
+    if cluster is not None:
+        with made(cluster) as dsn:
+            asyncio.run(migrate(dsn))
+            yield dsn
+    else:
+        with copied(request.getfixturevalue("server_dsn"), request.getfixturevalue("template")) as copy:
+            yield copy
 
 
 @contextmanager

@@ -1,35 +1,160 @@
-"""Processes that are made to be killed, forked from one that has imported what they need: that takes them longest."""
+"""Commands as processes of their own, forked from one that has imported the program, which takes them longest."""
 
 import os
+import signal
+import subprocess
 import sys
-from collections.abc import Mapping
-from multiprocessing import get_context
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from multiprocessing import connection, get_context, util
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from threading import Lock
 
 from app.cli.program import main
 
+Settings = Mapping[str, str]
+"""The variables of a process."""
+ROOT = Path(__file__).parents[1]
+COMMAND = [sys.executable, "-c", "import sys; from app.cli import main; sys.exit(main())"]
 PROCESSES = get_context("forkserver")
-PROCESSES.set_forkserver_preload([
-    "app.cli.session", "app.settings", "resolvers.archives.backups", "resolvers.sources.moving_files",
-    "resolvers.import_export.files", "tests.forked", "tests.resolvers.ingest.ingesting",
-])  # fmt: skip
+PROCESSES.set_forkserver_preload(["tests.preloaded"])
+WRITING = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+ASKING = Lock()
+"""Held while a process is started or asked whether it has ended: multiprocessing asks all whenever it starts one."""
 
 
-def begin(arguments: list[str], settings: Mapping[str, str], log: Path) -> ForkServerProcess:
-    """Start a command with these variables alone, whose output goes to a file."""
-    process = PROCESSES.Process(target=run, args=(arguments, dict(settings), log))
-    process.start()
+class Streams:
+    """Files that stand in for the standard streams of a process: unlike pipes, they never fill."""
+
+    def __init__(self, given: str = "") -> None:
+        self.folder = tempfile.TemporaryDirectory(prefix="cairn-test-")
+        self.given, self.out, self.err = self.files = [Path(self.folder.name) / name for name in ("in", "out", "err")]
+        for file in self.files:
+            file.write_text(given if file == self.given else "", encoding="utf-8")
+
+
+class Command:
+    """A command in a process group of its own, with these variables alone."""
+
+    def __init__(self, arguments: Sequence[str], settings: Settings, cwd: Path = ROOT, given: str = "") -> None:
+        self.streams = Streams(given)
+        with ASKING:
+            self.process = PROCESSES.Process(
+                target=run, args=([*arguments], dict(settings), self.streams.files), kwargs={"cwd": cwd}
+            )
+            self.process.start()
+        assert self.process.pid is not None
+        self.pid: int = self.process.pid
+
+    def __enter__(self) -> "Command":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Kill it, if it still runs, and forget what it wrote."""
+        self.kill()
+        self.wait()
+        self.streams.folder.cleanup()
+
+    @property
+    def out(self) -> str:
+        """Return what it has written to stdout until now."""
+        return self.streams.out.read_text(encoding="utf-8")
+
+    @property
+    def err(self) -> str:
+        """Return what it has written to stderr until now."""
+        return self.streams.err.read_text(encoding="utf-8")
+
+    @property
+    def returncode(self) -> int | None:
+        return self.poll()
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None while it runs."""
+        with ASKING:
+            return self.process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        connection.wait([self.process.sentinel], timeout)
+        code = self.poll()
+        if code is None:
+            raise TimeoutError(f"The command has not ended after {timeout} s.")
+        return code
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Wait for its end, and return what it wrote to stdout and to stderr."""
+        self.wait(timeout)
+        return self.out, self.err
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+class FreshCommand(Command):
+    """A command in an interpreter of its own, as a terminal starts it."""
+
+    def __init__(self, arguments: Sequence[str], settings: Settings, cwd: Path = ROOT, given: str = "") -> None:
+        self.streams = Streams(given)
+        with self.streams.given.open() as stdin, self.streams.out.open("a") as out, self.streams.err.open("a") as err:
+            self.started = subprocess.Popen(
+                [*COMMAND, *arguments], cwd=cwd, env=settings, stdin=stdin, stdout=out, stderr=err, process_group=0
+            )
+        self.pid = self.started.pid
+
+    def poll(self) -> int | None:
+        return self.started.poll()
+
+    def wait(self, timeout: float | None = None) -> int:
+        return self.started.wait(timeout)
+
+
+def begin(arguments: list[str], settings: Settings, log: Path) -> ForkServerProcess:
+    """Start a command that is to be killed, with these variables alone, whose output goes to a file."""
+    files = [Path(os.devnull), log, log]
+    with ASKING:
+        process = PROCESSES.Process(target=run, args=(arguments, dict(settings), files))
+        process.start()
     return process
 
 
-def run(arguments: list[str], settings: dict[str, str], log: Path) -> None:
+def run(arguments: list[str], settings: dict[str, str], files: Sequence[Path], cwd: Path = ROOT) -> None:
+    """Be the command, in the new process."""
+    os.setpgid(0, 0)
+    os.chdir(cwd)
     os.environ.clear()
     os.environ.update(settings)
-    with log.open("wb") as file:
-        os.dup2(file.fileno(), 1)
-        os.dup2(file.fileno(), 2)
+    tempfile.tempdir = None
+    for number, (file, flags) in enumerate(zip(files, (os.O_RDONLY, WRITING, WRITING), strict=True)):
+        opened = os.open(file, flags, 0o600)
+        os.dup2(opened, number)
+        os.close(opened)
+    vars(util)["spawnv_passfds"] = fork_passing
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
     sys.exit(main(arguments))
+
+
+def fork_passing(path: bytes, arguments: Sequence[str], passed: Sequence[int]) -> int:
+    """Fork where multiprocessing starts an interpreter, so that what `serve` forks its workers from imports nothing."""
+    if pid := os.fork():
+        return pid
+    try:
+        kept = {0, 1, 2, *passed}
+        for opened in [int(file.name) for file in Path("/dev/fd").iterdir()]:
+            if opened not in kept:
+                with suppress(OSError):
+                    os.close(opened)
+        exec(arguments[-1], {})
+    finally:
+        os._exit(0)
 
 
 def end(process: ForkServerProcess) -> int:

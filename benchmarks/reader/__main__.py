@@ -18,7 +18,6 @@ import json
 import os
 import re
 import statistics
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -106,7 +105,7 @@ def compare(servers: Mapping[str, int], path: str, times: int) -> list[float]:
 def to_hits(url: str, path: str, query: str, times: int) -> list[float]:
     """Milliseconds from the last key to the hits, for so many searches, each on a page that was opened anew."""
     found = []
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, tab(Path(folder)) as browser:
+    with tab() as browser:
         for _ in range(times):
             browser.open("about:blank")
             browser.wait_for("location.href === 'about:blank'")

@@ -1,35 +1,87 @@
 """A headless Chromium, spoken to over a pair of pipes: enough to open a page, run script in it and hear its network."""
 
+import atexit
 import json
 import os
 import select
 import shutil
 import subprocess
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 EXECUTABLE = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--remote-debugging-pipe")
 
 
-class Tab:
-    """One tab of a running browser. `events` is everything that it has told so far."""
+class Browser:
+    """A running browser, on whose pipes one speaks at a time."""
 
-    def __init__(self, reader: int, writer: int) -> None:
-        self.events: list[dict[str, Any]] = []
-        self._reader = reader
-        self._writer = writer
-        self._answers: dict[int, dict[str, Any]] = {}
+    def __init__(self) -> None:
+        self.profile = tempfile.TemporaryDirectory(prefix="cairn-test-", ignore_cleanup_errors=True)
+        command_end, self._writer = os.pipe()
+        self._reader, event_end = os.pipe()
+        # The protocol wants the descriptors 3 and 4; bash puts them there.
+        command = f'exec "$@" 3<&{command_end} 4>&{event_end}'
+        self.process = subprocess.Popen(
+            ["bash", "-c", command, "bash", str(EXECUTABLE), *FLAGS, f"--user-data-dir={self.profile.name}"],
+            pass_fds=(command_end, event_end),
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(command_end)
+        os.close(event_end)
         self._unread = b""
         self._calls = 0
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+        os.close(self._writer)
+        os.close(self._reader)
+        self.profile.cleanup()
+
+    def call(self, method: str, hear: Callable[[dict[str, Any]], object], **message: Any) -> dict[str, Any]:
+        """Give a command of the DevTools protocol, and let all be heard that is told until it is answered."""
+        self._calls += 1
+        os.write(self._writer, json.dumps({"id": self._calls, "method": method, **message}).encode() + b"\0")
+        while True:
+            for told in self._told():
+                if told.get("id") == self._calls:
+                    assert "error" not in told, told
+                    return dict(told["result"])
+                if "method" in told:
+                    hear(told)
+
+    def _told(self) -> Iterator[dict[str, Any]]:
+        while b"\0" not in self._unread:
+            assert select.select([self._reader], [], [], 60)[0], "Chromium is silent"
+            received = os.read(self._reader, 1 << 20)
+            assert received, "Chromium has ended"
+            self._unread += received
+        while b"\0" in self._unread:
+            message, _, self._unread = self._unread.partition(b"\0")
+            yield json.loads(message)
+
+
+class Tab:
+    """One tab, with cookies and a storage of its own. `events` is everything that it has told so far."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.events: list[dict[str, Any]] = []
+        self._browser = browser
         self._session: str | None = None
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._context = self.call("Target.createBrowserContext")["browserContextId"]
+        target = self.call("Target.createTarget", url="about:blank", browserContextId=self._context)["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Network", "Runtime", "Log"):
             self.call(f"{domain}.enable")
+
+    def close(self) -> None:
+        self._session = None
+        self.call("Target.disposeBrowserContext", browserContextId=self._context)
 
     def open(self, url: str) -> None:
         self.call("Page.navigate", url=url)
@@ -61,46 +113,29 @@ class Tab:
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         """One command of the DevTools protocol."""
-        self._calls += 1
         session = {"sessionId": self._session} if self._session else {}
-        message = {"id": self._calls, "method": method, "params": params, **session}
-        os.write(self._writer, json.dumps(message).encode() + b"\0")
-        while self._calls not in self._answers:
-            self._read()
-        answer = self._answers.pop(self._calls)
-        assert "error" not in answer, answer
-        return dict(answer["result"])
+        return self._browser.call(method, self._hear, params=params, **session)
 
-    def _read(self) -> None:
-        assert select.select([self._reader], [], [], 60)[0], "Chromium is silent"
-        received = os.read(self._reader, 1 << 20)
-        assert received, "Chromium has ended"
-        *messages, self._unread = (self._unread + received).split(b"\0")
-        for message in map(json.loads, messages):
-            if "id" in message:
-                self._answers[message["id"]] = message
-            else:
-                self.events.append(message)
+    def _hear(self, event: dict[str, Any]) -> None:
+        if event.get("sessionId") == self._session:
+            self.events.append(event)
+
+
+@cache
+def browser() -> Browser:
+    """Return the browser of this process, which ends with it: to start one takes longer than most tests of pages."""
+    started = Browser()
+    atexit.register(started.end)
+    return started
 
 
 @contextmanager
-def tab(profile: Path) -> Iterator[Tab]:
-    """A tab of a browser of its own, which ends with the block. `profile` is an empty folder for it."""
-    command_end, writer = os.pipe()
-    reader, event_end = os.pipe()
-    # The protocol wants the descriptors 3 and 4; bash puts them there.
-    command = f'exec "$@" 3<&{command_end} 4>&{event_end}'
-    process = subprocess.Popen(
-        ["bash", "-c", command, "bash", str(EXECUTABLE), *FLAGS, f"--user-data-dir={profile}"],
-        pass_fds=(command_end, event_end),
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(command_end)
-    os.close(event_end)
+def tab() -> Iterator[Tab]:
+    """A tab that is closed with the block, after which nothing is left of it."""
+    if browser().process.poll() is not None:
+        browser.cache_clear()
+    opened = Tab(browser())
     try:
-        yield Tab(reader, writer)
+        yield opened
     finally:
-        process.terminate()
-        process.wait(20)
-        os.close(writer)
-        os.close(reader)
+        opened.close()

@@ -1,22 +1,21 @@
-"""Runs `cairn` as processes of their own, as a terminal does."""
+"""Runs `cairn` as processes of their own, as a terminal does, and in the process of the test."""
 
 import io
 import json
 import os
 import re
 import subprocess
-import sys
+import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from app.cli.program import main
+from tests.forked import ROOT, Command, FreshCommand, Settings
 
-ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-c", "import sys; from app.cli import main; sys.exit(main())"]
 READY = re.compile(r"^(?:curl|Cairn serves) .*\n", re.MULTILINE)
 
 
@@ -48,16 +47,20 @@ def environment(data_dir: Path) -> dict[str, str]:
 
 
 def cairn(data_dir: Path, *arguments: str) -> Ran:
-    """Waits for a command that uses the embedded server in that folder."""
-    ran = subprocess.run(
-        [*COMMAND, *arguments], cwd=ROOT, env=environment(data_dir), capture_output=True, text=True, timeout=60
-    )
-    assert "Traceback" not in ran.stderr
-    return Ran(ran.returncode, ran.stdout, ran.stderr)
+    """Wait for a command, in a process of its own, that uses the embedded server in that folder."""
+    return ran(arguments, environment(data_dir))
+
+
+def ran(arguments: Sequence[str], settings: Settings, given: str = "") -> Ran:
+    """Wait for a command in a process of its own, with these variables alone."""
+    with Command(arguments, settings, given=given) as command:
+        out, err = command.communicate(60)
+        assert "Traceback" not in err
+        return Ran(command.wait(), out, err)
 
 
 def cairn_here(data_dir: Path, *arguments: str, **settings: str) -> Ran:
-    """The same in this process, which has imported everything that commands need."""
+    """Run a command in this process."""
     wanted = {name: value for name, value in environment(data_dir).items() if name.startswith("CAIRN_")}
     wanted |= {f"CAIRN_{name.upper()}": value for name, value in settings.items()}
     others = {name: value for name, value in os.environ.items() if not name.startswith("CAIRN_")}
@@ -70,27 +73,27 @@ def cairn_here(data_dir: Path, *arguments: str, **settings: str) -> Ran:
 
 
 class Serving:
-    """A command that serves, in a process group of its own, and what it said when it was ready."""
+    """A command that serves, in a process group of its own, and is ready. It may have an interpreter of its own."""
 
-    def __init__(self, data_dir: Path, *arguments: str, cwd: Path = ROOT, **settings: str) -> None:
-        set = {f"CAIRN_{name.upper()}": value for name, value in settings.items()}
-        self.process = subprocess.Popen(
-            [*COMMAND, *arguments], cwd=cwd, env=environment(data_dir) | set, text=True, process_group=0,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-        assert self.process.stdout is not None
-        self.said = ""
+    def __init__(
+        self, data_dir: Path, *arguments: str, cwd: Path = ROOT, is_fresh: bool = False, **settings: str
+    ) -> None:
+        given = environment(data_dir) | {f"CAIRN_{name.upper()}": value for name, value in settings.items()}
+        self.process = (FreshCommand if is_fresh else Command)(arguments, given, cwd)
         while not READY.search(self.said):
-            line = self.process.stdout.readline()
-            assert line, self.process.communicate()[1]
-            self.said += line
+            assert self.process.poll() is None, self.process.err
+            time.sleep(0.01)
 
     def __enter__(self) -> "Serving":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.communicate()
+        self.process.close()
+
+    @property
+    def said(self) -> str:
+        """Return what it has written to stdout."""
+        return self.process.out
 
     def found(self, pattern: str) -> str:
         found = re.search(pattern, self.said)

@@ -18,8 +18,9 @@ import asyncpg
 import pytest
 
 from db.embedded import EmbeddedServer
-from tests.app.command_line import COMMAND, ROOT, Serving, cairn, environment, processes
+from tests.app.command_line import Serving, cairn, environment, processes
 from tests.conftest import copy_server, execute
+from tests.forked import COMMAND, ROOT
 
 MARA = ("--tenant", "harbour-coffee", "--owner", "mara")
 PAGE = 'wikiPage(tenantId: "%s", type: THEME, slug: "small-rooms") { id version summary }'
@@ -41,7 +42,10 @@ def used_dir(data_dir: Path, made_server: Path) -> Path:
 
 
 def test_the_demo_serves_a_wiki_that_other_commands_share_and_that_stays(data_dir: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, Serving(data_dir, "demo", "--port", port(taken)) as demo:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        Serving(data_dir, "demo", "--port", port(taken), is_fresh=True) as demo,
+    ):
         told = f"Port {port(taken)} is in use. Using port"
         await_earned_pages(data_dir)
         check_the_queries(demo)

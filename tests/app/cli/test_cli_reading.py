@@ -20,7 +20,8 @@ from app.settings import Settings
 from db.database import Database
 from db.tables import SOURCE_KINDS
 from schema.enums import WikiPageOrder
-from tests.app.command_line import COMMAND, MARA, ROOT, Cairn
+from tests.app.command_line import MARA, Cairn
+from tests.forked import COMMAND, ROOT
 
 NOT_FOR_READING = {
     "alembic", "fastapi", "graphql", "httpx", "markdown_it", "mcp", "pydantic_settings", "rapidfuzz", "rich", "ruamel",

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
 from pathlib import Path
 
 import asyncpg
@@ -14,7 +13,8 @@ from content.languages import LANGUAGES
 from content.search.words import ANALYSER
 from resolvers.errors import Unavailable
 from resolvers.search import reindexing
-from tests.app.command_line import COMMAND, ROOT, Cairn, Ran
+from tests.app.command_line import Cairn, Ran
+from tests.forked import Command
 
 TENANT = ("--tenant", "acme")
 MARA = (*TENANT, "--owner", "mara")
@@ -149,22 +149,18 @@ def test_ctrl_c_stops_a_reindexing_that_can_go_on(upgraded: Cairn, dsn: str, wor
 
     async def stopped() -> tuple[int, str]:
         connection = await asyncpg.connect(dsn)
+        waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
         async with connection.transaction():
             await connection.execute("SELECT id FROM owners FOR UPDATE")
-            process = subprocess.Popen(
-                [*COMMAND, "reindex", *words], cwd=ROOT, stderr=subprocess.PIPE, text=True,
-                env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "CAIRN_DATABASE_URL": dsn},
-            )  # fmt: skip
-            waiting = (
-                "SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
-            )
-            async with asyncio.timeout(60):
-                while await connection.fetchval(waiting) < 1:
-                    await asyncio.sleep(0.1)
-            process.send_signal(signal.SIGINT)
-            told = process.communicate(timeout=30)[1]
+            with Command(["reindex", *words], {"PATH": os.environ["PATH"], "CAIRN_DATABASE_URL": dsn}) as process:
+                async with asyncio.timeout(60):
+                    while await connection.fetchval(waiting) < 1:
+                        await asyncio.sleep(0.1)
+                process.send_signal(signal.SIGINT)
+                _, told = process.communicate(timeout=30)
+                code = process.wait()
         await connection.close()
-        return process.returncode, told
+        return code, told
 
     code, told = asyncio.run(stopped())
     assert code == 130

@@ -14,7 +14,8 @@ from typing import IO, Any
 import asyncpg
 import pytest
 
-from tests.app.command_line import COMMAND, MARA, ROOT, Cairn
+from tests.app.command_line import MARA, Cairn
+from tests.forked import COMMAND, ROOT
 
 
 def done(ran: Any) -> list[tuple[str, str]]:

@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from tests.app.command_line import COMMAND, ROOT, Cairn
+from tests.app.command_line import Cairn
+from tests.forked import COMMAND, ROOT
 
 MARA = ("--tenant", "acme", "--owner", "mara")
 TITLE = "Café 日本 🎉"

@@ -12,8 +12,9 @@ import typer
 
 from app.cli.options import TextCommand
 from app.cli.program import app, usage
-from tests.app.command_line import COMMAND, MARA, ROOT, Cairn
+from tests.app.command_line import MARA, Cairn
 from tests.app.test_words import PYTHON
+from tests.forked import COMMAND, ROOT
 
 HELP = Path(__file__).with_name("cli_help.txt")
 SLOW_TO_IMPORT = {"alembic", "asyncpg", "pydantic", "rich", "sqlalchemy", "strawberry", "starlette", "uvicorn"}

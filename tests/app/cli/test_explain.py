@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ import asyncpg
 import pytest
 
 from db.database import Database
-from tests.app.command_line import COMMAND, MARA, ROOT, Cairn
+from tests.app.command_line import MARA, Cairn, ran
+from tests.forked import ROOT
 from tests.wiki import check, close_wiki, open_wiki
 
 PAGE = """query Page($tenantId: ID!, $slug: String!, $first: Int = 3) {
@@ -278,12 +278,9 @@ def test_a_document_or_its_variables_come_from_elsewhere(wiki: Cairn, write: Wri
         "file": ((file, "--variables", f"@{values}"), ""),
     }[way]
     kept = {name: os.environ[name] for name in ("PATH", "CAIRN_DATABASE_URL", "CAIRN_DATA_DIR")}
-    ran = subprocess.run(
-        [*COMMAND, "explain", *arguments, *MARA], cwd=ROOT, env=kept | {"PYTHONPATH": str(ROOT)},
-        input=given, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert '  $slug = "austin"\n' in ran.stdout
+    explained = ran(["explain", *arguments, *MARA], kept, given)
+    assert (explained.code, explained.err) == (0, "")
+    assert '  $slug = "austin"\n' in explained.out
 
 
 async def test_analyze_runs_read_only_and_is_rolled_back(dsn: str) -> None:

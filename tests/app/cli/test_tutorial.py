@@ -8,8 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.app.command_line import ROOT, environment
+from tests.app.command_line import environment
 from tests.app.service import SECRET, serving
+from tests.forked import ROOT
 
 PAGE = ROOT / "docs" / "tutorial" / "first-wiki.md"
 COMMANDS = re.compile(r"^```sh\n(.*?)^```", re.DOTALL | re.MULTILINE)

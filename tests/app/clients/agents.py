@@ -10,8 +10,8 @@ import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.app.command_line import COMMAND, ROOT
 from tests.app.service import PLAIN, Service
+from tests.forked import COMMAND, ROOT
 
 
 class Agent:

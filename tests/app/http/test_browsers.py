@@ -29,7 +29,7 @@ def written(url: str, token: str) -> Any:
 
 async def test_graphiql_follows_a_wiki_until_it_is_told_to_stop(service: Service, token: str, tmp_path: Path) -> None:
     def look() -> None:
-        with tab(tmp_path) as browser:
+        with tab() as browser:
             browser.open(f"{service.url}/graphiql#token={quote(token)}&query={quote(FOLLOWED)}")
             browser.wait_for(f"({EDITORS}).length === 4")
             browser.run(EXECUTE)
@@ -70,7 +70,6 @@ def awaited(browser: Tab, script: str, **given: str) -> Any:
 async def test_a_page_of_another_origin_may_ask_where_its_origin_is_set_and_nowhere_else(
     dsn: str, wiki: Wiki, tmp_path: Path
 ) -> None:
-    (tmp_path / "profile").mkdir()
     async with (
         serving(dsn, tmp_path) as home,
         serving(dsn, tmp_path, cors_origins=home.url) as friend,
@@ -79,7 +78,7 @@ async def test_a_page_of_another_origin_may_ask_where_its_origin_is_set_and_nowh
         token = friend.token(wiki.scope.tenant_id, wiki.scope.owner_id)
 
         def look() -> None:
-            with tab(tmp_path / "profile") as browser:
+            with tab() as browser:
                 browser.call("Page.setBypassCSP", enabled=True)  # what our own pages may load is not what is asked here
                 browser.open(f"{home.url}/healthz")
                 browser.wait_for(f"location.href === '{home.url}/healthz'")

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
@@ -101,8 +100,8 @@ def address(api: Api) -> Iterator[str]:
 
 
 @pytest.fixture
-def browser(tmp_path: Path) -> Iterator[Tab]:
-    with tab(tmp_path) as opened:
+def browser() -> Iterator[Tab]:
+    with tab() as opened:
         yield opened
 
 

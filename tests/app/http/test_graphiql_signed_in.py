@@ -73,7 +73,7 @@ async def test_a_browser_that_has_signed_in_runs_a_query_without_a_token(
     token = service.token(wiki.scope.tenant_id, wiki.scope.owner_id)
 
     def look() -> None:
-        with tab(tmp_path / "browser") as browser:
+        with tab() as browser:
             browser.open(f"{service.url}/graphiql")
             browser.wait_for("!!document.querySelector('a[href^=\"/sign-in\"]')")
             browser.run("document.querySelector('a[href^=\"/sign-in\"]').click()")

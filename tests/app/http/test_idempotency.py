@@ -17,8 +17,9 @@ import pytest
 from db.scope import Actor, ActorKind, Role
 from resolvers import idempotency
 from resolvers.idempotency import forget_answers
-from tests.app.command_line import COMMAND, ROOT, environment
+from tests.app.command_line import environment
 from tests.app.service import SECRET, Service, serving
+from tests.forked import COMMAND, ROOT
 from tests.waiting import within
 from tests.wiki import Wiki, check
 

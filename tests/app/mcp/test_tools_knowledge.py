@@ -9,7 +9,7 @@ import pytest
 from app.mcp.seed import load_seed_files
 from app.settings import Settings
 from tests.app.clients.agents import Agent, agent
-from tests.app.command_line import COMMAND, ROOT, environment
+from tests.app.command_line import environment, ran
 from tests.app.service import Service, serving
 from tests.wiki import Wiki, check
 
@@ -183,12 +183,9 @@ async def test_a_command_plants_seeds_and_says_what_became_of_each(
 ) -> None:
     where = ("--tenant", str(wiki.scope.tenant_id), "--owner", str(wiki.scope.owner_id), "--json")
     environ = environment(tmp_path) | {"CAIRN_DATABASE_URL": dsn}
-    ran = await asyncio.create_subprocess_exec(
-        *COMMAND, "knowledge", "seed", str(seeds), *where, env=environ, cwd=ROOT, stdout=asyncio.subprocess.PIPE
-    )
-    out, _ = await ran.communicate()
-    done = json.loads(out)
-    assert (ran.returncode, done["made"], done["known"]) == (1, ["claude_models", "ports"], 0)
+    seeded = await asyncio.to_thread(ran, ["knowledge", "seed", str(seeds), *where], environ)
+    done = json.loads(seeded.out)
+    assert (seeded.code, done["made"], done["known"]) == (1, ["claude_models", "ports"], 0)
     assert [one["file"] for one in done["refused"]] == ["empty.md", "latin.md"]
 
 

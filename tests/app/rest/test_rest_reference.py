@@ -97,7 +97,7 @@ def test_what_the_contract_says_is_text_and_no_markup() -> None:
 @pytest.mark.skipif(EXECUTABLE is None, reason="needs a Chromium")
 async def test_a_browser_shows_the_reference_in_its_own_style(service: Service, tmp_path: Path) -> None:
     def look() -> None:
-        with tab(tmp_path) as browser:
+        with tab() as browser:
             browser.open(f"{service.url}{PATH}/docs#createPage")
             browser.wait_for("document.querySelector('#createPage') !== null")
             assert browser.run("getComputedStyle(document.body).maxWidth") == "960px"

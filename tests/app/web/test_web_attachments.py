@@ -119,7 +119,7 @@ async def test_pictures_appear_without_a_shift_and_nothing_in_files_runs(
     vault: Service, owner: str, tmp_path: Path
 ) -> None:
     def look() -> None:
-        with tab(tmp_path / "browser") as browser:
+        with tab() as browser:
             heard = "window.ran = []; window.alert = said => ran.push(said); window.shift = 0;"
             heard += "new PerformanceObserver(list => list.getEntries().forEach(one => shift += one.value))"
             heard += ".observe({type: 'layout-shift', buffered: true});"

@@ -117,7 +117,7 @@ async def test_axe_finds_nothing_once_something_has_happened(
 
     def look() -> list[str]:
         found = []
-        with tab(tmp_path / "browser") as browser:
+        with tab() as browser:
             browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
             for width in (320, 1280):
                 size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}

@@ -182,7 +182,7 @@ async def test_no_stored_text_runs_anything_on_any_page(dsn: str, tmp_path: Path
         paths += [path + quote(payload) for payload in PAYLOADS[:6] for path in asked]
 
         def look() -> list[str]:
-            with tab(tmp_path / "browser") as browser:
+            with tab() as browser:
                 browser.call("Page.addScriptToEvaluateOnNewDocument", source=LISTENING)
                 opened(browser, f"{service.url}/wiki/{owner}/topic/austin")
                 assert browser.run("document.querySelectorAll('.evidence blockquote').length") == 1

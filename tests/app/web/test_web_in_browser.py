@@ -86,7 +86,7 @@ def pressed(browser: Tab, key: str) -> None:
 
 async def test_somebody_searches_as_they_type_and_opens_a_page_by_keyboard(reader: Reader, tmp_path: Path) -> None:
     def look() -> None:
-        with tab(tmp_path / "browser") as browser:
+        with tab() as browser:
             opened(browser, f"{reader.url}/")
             typed(browser, ".find input", "barton")
             browser.wait_for("document.querySelectorAll('.suggestions [role=option]').length > 0")
@@ -108,7 +108,7 @@ async def test_somebody_searches_as_they_type_and_opens_a_page_by_keyboard(reade
 
 async def test_somebody_reads_opens_the_evidence_and_sees_where_a_link_leads(reader: Reader, tmp_path: Path) -> None:
     def look() -> None:
-        with tab(tmp_path / "browser") as browser:
+        with tab() as browser:
             opened(browser, reader.path())
             quote = "document.querySelector('.evidence blockquote')"
             assert browser.run(f"{quote}.checkVisibility()") is False
@@ -129,7 +129,7 @@ async def test_somebody_reads_opens_the_evidence_and_sees_where_a_link_leads(rea
 async def test_unsaved_text_survives_a_reload_and_is_saved_at_last(reader: Reader, tmp_path: Path) -> None:
     def look() -> None:
         address = reader.path("edit") + "?section=food"
-        with tab(tmp_path / "browser") as browser:
+        with tab() as browser:
             opened(browser, address)
             browser.run("document.querySelector('#body').select()")
             typed(browser, "#body", "Brisket, **hot**, by [[Bart")
@@ -166,7 +166,7 @@ async def test_what_is_pasted_keeps_its_form_as_markdown(reader: Reader, tmp_pat
         )
 
     def look() -> None:
-        with tab(tmp_path / "browser") as browser:
+        with tab() as browser:
             opened(browser, reader.path("edit") + "?section=food")
             browser.run("document.querySelector('#body').select()")
             paste(browser, {"text/html": RICH, "text/plain": "Tides Low at six"})
@@ -199,7 +199,7 @@ async def test_the_text_of_a_file_becomes_a_source(reader: Reader, tmp_path: Pat
     )
 
     def look() -> None:
-        with tab(tmp_path / "browser") as browser:
+        with tab() as browser:
 
             def choose(name: str) -> None:
                 found = browser.call("Runtime.evaluate", expression="document.querySelector('#file')")["result"]
@@ -230,7 +230,7 @@ async def test_somebody_signs_in_from_another_name_by_pasting_a_token(dsn: str, 
     async with serving(dsn, tmp_path) as service:
 
         def look() -> None:
-            with tab(tmp_path / "browser") as browser:
+            with tab() as browser:
                 opened(browser, f"{service.url}/sign-in?next=%2Fpages%2F{reader.owner}")
                 typed(browser, "#token", reader.token)
                 pressed(browser, "Enter")
@@ -250,7 +250,7 @@ async def test_who_reads_is_told_that_the_page_was_changed_and_what(reader: Read
 
     def look() -> None:
         shown = "!document.getElementById({}).hidden"
-        with tab(tmp_path / "browser") as browser:
+        with tab() as browser:
             opened(browser, reader.path())
             assert not browser.run(shown.format("'changed-now'"))
             write("No queue.")
@@ -292,7 +292,7 @@ async def test_somebody_finds_reads_edits_compares_and_restores_by_keyboard_alon
         browser.wait_for("!!window.cairn")
 
     def look() -> None:
-        with tab(tmp_path / "browser") as browser:
+        with tab() as browser:
             opened(browser, f"{reader.url}/")
             tabbed_to(browser, ".find input")
             browser.call("Input.insertText", text="austin")
@@ -352,7 +352,7 @@ async def test_axe_finds_nothing_on_any_page_in_both_themes_at_320_px_and_wide(
 ) -> None:
     def look() -> list[str]:
         found = []
-        with tab(tmp_path / "browser") as browser:
+        with tab() as browser:
             browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
             for width in (320, 1280):
                 size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}

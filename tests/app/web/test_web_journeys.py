@@ -96,7 +96,7 @@ async def test_somebody_finds_reads_and_improves_a_note_of_their_vault(
         token = signing.token(vault.scope.tenant_id, vault.scope.owner_id, Role.ADMIN)
 
     def look(url: str) -> None:
-        with tab(tmp_path / "browser") as browser:
+        with tab() as browser:
             me = Journey(browser, url, owner)
             me.open("")
             typed(browser, ".find input", "callouts")
@@ -152,7 +152,7 @@ async def test_a_newcomer_reaches_every_page_of_the_demo_from_its_first(demo: Se
 @needs_browser
 async def test_a_newcomer_reads_the_demo_with_its_evidence_and_makes_a_page(demo: Service, tmp_path: Path) -> None:
     def look() -> None:
-        with tab(tmp_path / "browser") as browser:
+        with tab() as browser:
             me = Journey(browser, demo.url, "mara")
             me.open("")
             me.see("home")
@@ -203,7 +203,7 @@ async def test_a_newcomer_meets_history_a_conflict_evidence_and_the_ways_in(demo
     loop = asyncio.get_running_loop()
 
     def look() -> None:
-        with tab(tmp_path / "browser") as browser:
+        with tab() as browser:
             me = Journey(browser, demo.url, "mara")
             me.open(f"edit/{path}")
             base = browser.run("document.querySelector('#body').value")

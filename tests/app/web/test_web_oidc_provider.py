@@ -71,7 +71,7 @@ async def test_a_person_signs_in_at_a_real_provider(
     async with at_a_real_provider(dsn, tmp_path, wiki, secret) as (service, port):
 
         def look() -> None:
-            with tab(tmp_path / "browser") as browser:
+            with tab() as browser:
                 sign_in_there(browser, f"{service.url}/sign-in?next=%2Fpages%2Fmara")
                 browser.wait_for("location.pathname === '/pages/mara' && document.readyState === 'complete'")
                 assert browser.run("document.cookie") == ""
@@ -94,7 +94,7 @@ async def test_who_signed_in_at_a_real_provider_asks_in_graphiql_as_themselves(
     async with at_a_real_provider(dsn, tmp_path, wiki) as (service, _):
 
         def look() -> None:
-            with tab(tmp_path / "browser") as browser:
+            with tab() as browser:
                 sign_in_there(browser, f"{service.url}/sign-in?next=%2Fgraphiql")
                 editors = "document.querySelectorAll('.CodeMirror')"
                 browser.wait_for(f"location.pathname === '/graphiql' && {editors}.length === 4")

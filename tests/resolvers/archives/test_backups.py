@@ -171,21 +171,20 @@ async def test_a_row_that_differs_is_found_by_a_comparison(
 
 
 async def test_what_is_there_is_replaced_only_when_that_is_asked_for(
-    wiki: Wiki, dsn: str, empty_dsn: str, server_dsn: str, tmp_path: Path
+    wiki: Wiki, dsn: str, other_dsn: str, server_dsn: str, tmp_path: Path
 ) -> None:
     await furnish(wiki)
     await back_up(dsn, tmp_path / "backup", None, quiet)
     archive = Archive(tmp_path / "backup")
-    await migrate(empty_dsn)
-    other = await open_wiki(empty_dsn)
+    other = await open_wiki(other_dsn)
     await create_page(other.database, other.scope, PageDraft("topic", "Mine", body="Mine."))
     with pytest.raises(ArchiveRefused, match="give --replace"):
-        await restore(empty_dsn, archive, quiet, replace=False)
+        await restore(other_dsn, archive, quiet, replace=False)
     with pytest.raises(ArchiveRefused, match="Stop them"):
-        await restore(empty_dsn, archive, quiet, replace=True)
+        await restore(other_dsn, archive, quiet, replace=True)
     await close_wiki(other)
-    assert await restore(empty_dsn, archive, quiet, replace=True) == []
-    assert await compare(empty_dsn, archive, quiet) == []
+    assert await restore(other_dsn, archive, quiet, replace=True) == []
+    assert await compare(other_dsn, archive, quiet) == []
     names = [row["datname"] for row in await databases(server_dsn)]
     assert [name for name in names if name.endswith(("_restoring", "_replaced"))] == []
 
@@ -200,18 +199,17 @@ async def databases(server_dsn: str) -> list[asyncpg.Record]:
 
 
 async def test_a_database_of_somebody_else_is_not_dropped(
-    wiki: Wiki, dsn: str, empty_dsn: str, server_dsn: str, tmp_path: Path
+    wiki: Wiki, dsn: str, other_dsn: str, server_dsn: str, tmp_path: Path
 ) -> None:
     await furnish(wiki, 1)
     await back_up(dsn, tmp_path / "backup", None, quiet)
-    await migrate(empty_dsn)
-    await close_wiki(await open_wiki(empty_dsn))
-    name = f"{empty_dsn.partition('?')[0].rpartition('/')[2]}_restoring"
+    await close_wiki(await open_wiki(other_dsn))
+    name = f"{other_dsn.partition('?')[0].rpartition('/')[2]}_restoring"
     await asyncio.to_thread(execute, server_dsn, f"CREATE DATABASE {name}")
     try:
         await asyncio.to_thread(execute, in_database(server_dsn, name), "CREATE TABLE mine (id int)")
         with pytest.raises(ArchiveRefused, match="that was not created by a restore"):
-            await restore(empty_dsn, Archive(tmp_path / "backup"), quiet, replace=True)
+            await restore(other_dsn, Archive(tmp_path / "backup"), quiet, replace=True)
     finally:
         await asyncio.to_thread(execute, server_dsn, f"DROP DATABASE {name}")
 
@@ -263,7 +261,7 @@ async def test_nothing_is_written_where_there_is_something_or_nothing_to_save(
 
 
 async def test_killed_at_any_moment_a_backup_is_whole_or_not_there_and_a_restore_done_or_not_begun(
-    wiki: Wiki, dsn: str, empty_dsn: str, server_dsn: str, tmp_path: Path
+    wiki: Wiki, dsn: str, other_dsn: str, server_dsn: str, tmp_path: Path
 ) -> None:
     await furnish(wiki, 40)
     settings = {"PATH": "/usr/bin:/bin", "CAIRN_DATABASE_URL": dsn, "CAIRN_DATA_DIR": str(tmp_path / "data")}
@@ -282,11 +280,10 @@ async def test_killed_at_any_moment_a_backup_is_whole_or_not_there_and_a_restore
     Archive(place).check()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["backup", "log"]
 
-    await migrate(empty_dsn)
-    other = await open_wiki(empty_dsn)
+    other = await open_wiki(other_dsn)
     await create_page(other.database, other.scope, PageDraft("topic", "Mine", body="Mine."))
     await close_wiki(other)
-    settings["CAIRN_DATABASE_URL"] = empty_dsn
+    settings["CAIRN_DATABASE_URL"] = other_dsn
     looking, seeded, killed = Looking(server_dsn), Random(3), 0
     for stage in (0, 5, 30, 48, 50, 50, *((0, 20, 40, 50) if is_nightly() else ())):
 
@@ -294,16 +291,16 @@ async def test_killed_at_any_moment_a_backup_is_whole_or_not_there_and_a_restore
             return await looking.tables() >= stage
 
         killed += await run(["restore", str(place), "--replace"], settings, log, is_far)
-        found = await count(empty_dsn, "pages"), await count(empty_dsn, "tenants")
+        found = await count(other_dsn, "pages"), await count(other_dsn, "tenants")
         assert found in ((1, 1), (40, 1))
         if found[0] == 40:
-            await asyncio.to_thread(execute, empty_dsn, RESTORED)
-            assert await compare(empty_dsn, Archive(place), quiet) == []
+            await asyncio.to_thread(execute, other_dsn, RESTORED)
+            assert await compare(other_dsn, Archive(place), quiet) == []
         await asyncio.sleep(seeded.random() / 5)
     assert killed >= 3
     assert await run(["restore", str(place), "--replace"], settings, log) == 0
-    await asyncio.to_thread(execute, empty_dsn, RESTORED)
-    assert await compare(empty_dsn, Archive(place), quiet) == []
+    await asyncio.to_thread(execute, other_dsn, RESTORED)
+    assert await compare(other_dsn, Archive(place), quiet) == []
 
 
 LEFT = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)

@@ -1,7 +1,6 @@
 """Tenants that move to another database: whole, or not at all."""
 
 import asyncio
-import subprocess
 from pathlib import Path
 
 import asyncpg
@@ -17,8 +16,9 @@ from resolvers.auth.api_keys import scope_of_key
 from resolvers.errors import NotFound
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
-from tests.app.command_line import COMMAND, ROOT
+from tests.app.command_line import ran
 from tests.conftest import execute
+from tests.forked import Command
 from tests.resolvers.archives.furnished import FILE, files_of, furnish, furnish_tenant
 from tests.resolvers.archives.test_backups import count, opened, quiet
 from tests.wiki import Wiki, check, close_wiki, open_wiki
@@ -37,7 +37,7 @@ async def test_every_table_but_those_of_the_server_belongs_to_tenants(shared_dsn
     assert left <= {"installation", "erasures"}
 
 
-async def test_a_tenant_arrives_as_it_was_and_others_stay(wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path) -> None:
+async def test_a_tenant_arrives_as_it_was_and_others_stay(wiki: Wiki, dsn: str, other_dsn: str, tmp_path: Path) -> None:
     await furnish(wiki)
     key = await furnish_tenant(wiki.database, wiki.scope.tenant_id, wiki.scope.owner_id)
     stranger = await open_wiki(dsn)
@@ -46,26 +46,25 @@ async def test_a_tenant_arrives_as_it_was_and_others_stay(wiki: Wiki, dsn: str, 
     manifest = await export_tenant(dsn, str(wiki.scope.tenant_id), tmp_path / "moved", quiet)
     assert manifest.tables["tenants"].rows == 1
     assert manifest.tables["pages"].rows == 6
-    await migrate(empty_dsn)
-    resident = await open_wiki(empty_dsn)
+    resident = await open_wiki(other_dsn)
     await furnish(resident, 1, "Tree")
     archive = Archive(tmp_path / "moved")
-    done = await import_tenant(empty_dsn, archive, quiet, replace=False)
+    done = await import_tenant(other_dsn, archive, quiet, replace=False)
     assert (done.is_new, done.rows) == (True, manifest.rows)
-    copy = await opened(empty_dsn, wiki)
+    copy = await opened(other_dsn, wiki)
     try:
         await check(copy)
         await check(resident)
         assert await files_of(copy) == (FILE, FILE[::-1])
         assert (await scope_of_key(copy.database, key)).tenant_id == wiki.scope.tenant_id
-        assert await count(empty_dsn, "pages") == 7
-        assert (await import_tenant(empty_dsn, archive, quiet, replace=False)).is_new is False
+        assert await count(other_dsn, "pages") == 7
+        assert (await import_tenant(other_dsn, archive, quiet, replace=False)).is_new is False
         await create_page(copy.database, copy.scope, PageDraft("topic", "After", body="It goes on."))
         with pytest.raises(ArchiveRefused, match="exists with other data"):
-            await import_tenant(empty_dsn, archive, quiet, replace=False)
-        assert (await import_tenant(empty_dsn, archive, quiet, replace=True)).is_new is True
-        assert await count(empty_dsn, "pages") == 7
-        assert await compare_tenant(empty_dsn, manifest) == []
+            await import_tenant(other_dsn, archive, quiet, replace=False)
+        assert (await import_tenant(other_dsn, archive, quiet, replace=True)).is_new is True
+        assert await count(other_dsn, "pages") == 7
+        assert await compare_tenant(other_dsn, manifest) == []
         assert await compare_tenant(dsn, manifest) == []
         await create_page(wiki.database, wiki.scope, PageDraft("topic", "Meanwhile", body="New."))
         assert {"pages", "sections", "activity"} <= {*await compare_tenant(dsn, manifest)}
@@ -94,32 +93,23 @@ async def test_what_does_not_fit_is_refused_and_nothing_is_left(
     assert await count(empty_dsn, "pages") == 0
 
 
-async def test_a_transfer_that_is_killed_is_run_again(wiki: Wiki, dsn: str, empty_dsn: str, tmp_path: Path) -> None:
+async def test_a_transfer_that_is_killed_is_run_again(wiki: Wiki, dsn: str, other_dsn: str, tmp_path: Path) -> None:
     await furnish(wiki, 40)
-    await migrate(empty_dsn)
-    settings = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "CAIRN_DATABASE_URL": dsn}
-    settings["CAIRN_DATA_DIR"] = str(tmp_path)
+    settings = {"PATH": "/usr/bin:/bin", "CAIRN_DATABASE_URL": dsn, "CAIRN_DATA_DIR": str(tmp_path)}
     name = str(wiki.scope.tenant_id)
-    command = [*COMMAND, "tenants", "transfer", name, "--to", "-", "--json"]
+    command = ["tenants", "transfer", name, "--to", "-", "--json"]
     killed = 0
     for wanted in ("tables/pages.copy.gz", "SHA256SUMS", "loading", "loading"):
-        begun = subprocess.Popen(
-            command, cwd=ROOT, env=settings, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        assert begun.stdin is not None
-        begun.stdin.write(empty_dsn.encode())
-        begun.stdin.close()
-        while begun.poll() is None and not await is_there(tmp_path / "transfers", name, wanted, empty_dsn):
-            await asyncio.sleep(0.002)
-        begun.kill()
-        begun.wait()
-        killed += begun.returncode < 0
-        assert await count(empty_dsn, "pages") in ((0, 40) if wanted == "loading" else (0,))
+        with Command(command, settings, given=other_dsn) as begun:
+            while begun.poll() is None and not await is_there(tmp_path / "transfers", name, wanted, other_dsn):
+                await asyncio.sleep(0.002)
+            begun.kill()
+            killed += begun.wait() < 0
+        assert await count(other_dsn, "pages") in ((0, 40) if wanted == "loading" else (0,))
     assert killed >= 3
-    ran = subprocess.run(command, cwd=ROOT, env=settings, input=empty_dsn.encode(), capture_output=True, check=True)
-    said = orjson.loads(ran.stdout)
+    said = orjson.loads(ran(command, settings, other_dsn).out)
     assert (said["slug"], said["changed"]) == (f"t-{name}", [])
-    assert await count(empty_dsn, "pages") == 40
+    assert await count(other_dsn, "pages") == 40
     assert [*(tmp_path / "transfers").iterdir()] == []
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -14,8 +13,9 @@ import orjson
 import pytest
 
 from db.embedded import EmbeddedServer
-from tests.app.command_line import COMMAND, ROOT, Ran, cairn_here, environment, processes
+from tests.app.command_line import Ran, cairn_here, environment, processes
 from tests.conftest import copy_server
+from tests.forked import Command
 from tests.waiting import SOON
 
 
@@ -63,11 +63,12 @@ def done(data_dir: Path, *arguments: str) -> Ran:
 def test_the_server_comes_back_as_it_was_at_a_moment_and_at_the_end_of_its_log(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
     done(data_dir, "backup", str(files), "--wal", str(log))
-    done(data_dir, "tenants", "create", "second")
-    moment = in_server(data_dir, "SELECT now()")
-    history = in_server(data_dir, "SELECT history_id FROM installation")
-    done(data_dir, "tenants", "create", "third")
-    archived(data_dir, log)
+    with EmbeddedServer(data_dir):
+        done(data_dir, "tenants", "create", "second")
+        moment = in_server(data_dir, "SELECT now()")
+        history = in_server(data_dir, "SELECT history_id FROM installation")
+        done(data_dir, "tenants", "create", "third")
+        archived(data_dir, log)
 
     refused = cairn_here(data_dir, "restore", str(files), "--wal", str(log), "--json")
     assert (refused.code, refused.error["code"]) == (1, "ARCHIVE_REFUSED")
@@ -80,9 +81,10 @@ def test_the_server_comes_back_as_it_was_at_a_moment_and_at_the_end_of_its_log(f
     assert tenants(data_dir) == ["first", "second", "third"]
 
     done(data_dir, "restore", str(files), "--wal", str(log), "--until", moment, "--replace")
-    assert tenants(data_dir) == ["first", "second"]
-    assert in_server(data_dir, "SELECT count(*) FROM audit_events WHERE action = 'backup.restored'") == "1"
-    assert in_server(data_dir, "SELECT history_id FROM installation") != history
+    with EmbeddedServer(data_dir):
+        assert tenants(data_dir) == ["first", "second"]
+        assert in_server(data_dir, "SELECT count(*) FROM audit_events WHERE action = 'backup.restored'") == "1"
+        assert in_server(data_dir, "SELECT history_id FROM installation") != history
     done(folder / "other", "restore", str(files), "--wal", str(log), "--json")
     assert set(tenants(folder / "other")) >= {"first", "second"}
     assert (folder / "other" / "token-secret").exists() == (data_dir / "token-secret").exists()
@@ -105,8 +107,9 @@ def test_a_moment_before_the_backup_is_refused(folder: Path, data_dir: Path) -> 
 
 
 def test_a_moment_needs_the_log(folder: Path, data_dir: Path) -> None:
-    done(data_dir, "backup", str(folder / "rows"))
-    done(data_dir, "tenants", "create", "second")
+    with EmbeddedServer(data_dir):
+        done(data_dir, "backup", str(folder / "rows"))
+        done(data_dir, "tenants", "create", "second")
     ran = cairn_here(data_dir, "restore", str(folder / "rows"), "--until", "2100-01-01", "--replace")
     assert ran.code == 2
     assert "--wal" in ran.err
@@ -115,9 +118,10 @@ def test_a_moment_needs_the_log(folder: Path, data_dir: Path) -> None:
 
 def test_files_and_their_log_are_verified_in_a_server_of_their_own(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
-    done(data_dir, "backup", str(files), "--wal", str(log))
-    done(data_dir, "tenants", "create", "second")
-    last = archived(data_dir, log)
+    with EmbeddedServer(data_dir):
+        done(data_dir, "backup", str(files), "--wal", str(log))
+        done(data_dir, "tenants", "create", "second")
+        last = archived(data_dir, log)
 
     found = orjson.loads(done(data_dir, "backup", "verify", str(files), "--wal", str(log), "--json").out)
     assert found["isWhole"]
@@ -153,17 +157,20 @@ def test_a_log_with_a_gap_is_told(folder: Path, data_dir: Path) -> None:
 
 def test_a_restore_elsewhere_leaves_the_log_to_the_server_whose_it_is(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
-    done(data_dir, "backup", str(files), "--wal", str(log))
-    moment = in_server(data_dir, "SELECT now()")
-    done(data_dir, "tenants", "create", "second")
-    archived(data_dir, log)
+    with EmbeddedServer(data_dir):
+        done(data_dir, "backup", str(files), "--wal", str(log))
+        moment = in_server(data_dir, "SELECT now()")
+        done(data_dir, "tenants", "create", "second")
+        archived(data_dir, log)
     look = folder / "look"
     for replace in ((), ("--replace",)):
         done(look, "restore", str(files), "--wal", str(log), "--until", moment, *replace)
-        done(look, "tenants", "create", "looked")
-        in_server(look, "SELECT pg_switch_wal()")
-    done(data_dir, "tenants", "create", "third")
-    archived(data_dir, log)
+        with EmbeddedServer(look):
+            done(look, "tenants", "create", "looked")
+            in_server(look, "SELECT pg_switch_wal()")
+    with EmbeddedServer(data_dir):
+        done(data_dir, "tenants", "create", "third")
+        archived(data_dir, log)
 
     assert not [*log.glob("*.history*")]
     done(folder / "other", "restore", str(files), "--wal", str(log))
@@ -172,13 +179,15 @@ def test_a_restore_elsewhere_leaves_the_log_to_the_server_whose_it_is(folder: Pa
 
 def test_the_log_goes_on_after_its_server_was_restored(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
-    done(data_dir, "backup", str(files), "--wal", str(log))
-    moment = in_server(data_dir, "SELECT now()")
-    done(data_dir, "tenants", "create", "second")
-    archived(data_dir, log)
+    with EmbeddedServer(data_dir):
+        done(data_dir, "backup", str(files), "--wal", str(log))
+        moment = in_server(data_dir, "SELECT now()")
+        done(data_dir, "tenants", "create", "second")
+        archived(data_dir, log)
     done(data_dir, "restore", str(files), "--wal", str(log), "--until", moment, "--replace")
-    done(data_dir, "tenants", "create", "third")
-    archived(data_dir, log)
+    with EmbeddedServer(data_dir):
+        done(data_dir, "tenants", "create", "third")
+        archived(data_dir, log)
 
     done(folder / "other", "restore", str(files), "--wal", str(log))
     assert tenants(folder / "other") == ["first", "third"]
@@ -214,16 +223,15 @@ def test_a_restore_that_was_killed_between_its_renames_has_lost_nothing(data_dir
 
 def test_a_restore_that_is_killed_while_it_reads_the_log_is_run_again(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
-    done(data_dir, "backup", str(files), "--wal", str(log))
-    done(data_dir, "tenants", "create", "second")
-    command = [*COMMAND, "restore", str(files), "--wal", str(log), "--replace"]
+    with EmbeddedServer(data_dir):
+        done(data_dir, "backup", str(files), "--wal", str(log))
+        done(data_dir, "tenants", "create", "second")
+    command = ["restore", str(files), "--wal", str(log), "--replace"]
     for begun in (data_dir / "restoring" / "postgres" / "PG_VERSION", data_dir / "restoring" / "postgres.users"):
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=environment(data_dir), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        wait(lambda begun=begun, process=process: begun.exists() or process.poll() is not None)  # type: ignore[misc]
-        process.kill()
-        assert process.wait() == -9
+        with Command(command, environment(data_dir)) as process:
+            wait(lambda begun=begun, process=process: begun.exists() or process.poll() is not None)  # type: ignore[misc]
+            process.kill()
+            assert process.wait() == -9
         assert tenants(data_dir) == ["first", "second"]
     done(data_dir, "restore", str(files), "--wal", str(log), "--replace")
     assert tenants(data_dir)[0] == "first"

@@ -7,8 +7,9 @@ import subprocess
 from pathlib import Path
 
 from db.migrate import revisions
-from tests.app.command_line import COMMAND, ROOT, Ran, Serving, environment
+from tests.app.command_line import Ran, Serving, environment
 from tests.app.service import SECRET
+from tests.forked import COMMAND, ROOT
 
 HEAD = revisions()[-1]
 EXPANDED, CONTRACTED = "9001", "9002"
@@ -79,7 +80,7 @@ def test_an_older_release_reads_and_writes_beside_a_newer_schema(dsn: str, tmp_p
     assert older.cairn("owners", "create", "ada", "--tenant", "acme", "--kind", "agent").code == 0
     token = older.cairn("token", *wiki).out.strip()
     with Serving(
-        older.folder, "serve", "--port", "0", cwd=older.folder, database_url=dsn, jwt_secret=SECRET
+        older.folder, "serve", "--port", "0", cwd=older.folder, is_fresh=True, database_url=dsn, jwt_secret=SECRET
     ) as service:
         service.ask('mutation { createWikiPage(input: {type: TOPIC, title: "Kiln", bodyMd: "Hot."}) '
                     "{ userErrors { message } } }", token)  # fmt: skip

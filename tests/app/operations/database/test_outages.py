@@ -18,7 +18,7 @@ from structlog.testing import capture_logs
 
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
-from tests.app.command_line import COMMAND, ROOT, environment
+from tests.app.command_line import environment, ran
 from tests.app.operations.observability.test_metrics import counted
 from tests.app.service import Service, serving
 from tests.conftest import copy_server, new_folder
@@ -84,18 +84,16 @@ async def test_a_command_says_why_on_stderr_alone(dsn: str, tmp_path: Path) -> N
     operator = await asyncpg.connect(dsn)
     name = await operator.fetchval("SELECT current_database()")
     await operator.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
-    command = [*COMMAND, "tenants", "create", "acme"]
+    command = ["tenants", "create", "acme"]
     settings = environment(tmp_path) | {"CAIRN_DATABASE_URL": dsn}
-    plain = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, env=settings, capture_output=True, text=True)
-    asked = [*command, "--json"]
-    told = await asyncio.to_thread(subprocess.run, asked, cwd=ROOT, env=settings, capture_output=True, text=True)
+    plain, told = [await asyncio.to_thread(ran, [*command, *asked], settings) for asked in ([], ["--json"])]
     await operator.execute("SET default_transaction_read_only = off")
     await operator.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
     await operator.close()
-    assert (plain.returncode, plain.stdout, told.returncode, told.stdout) == (1, "", 1, "")
-    (line,) = plain.stderr.splitlines()
+    assert (plain.code, plain.out, told.code, told.out) == (1, "", 1, "")
+    (line,) = plain.err.splitlines()
     assert "PostgreSQL says: cannot execute INSERT in a read-only transaction" in line
-    assert "PostgreSQL says" in json.loads(told.stderr)["error"]["message"]
+    assert "PostgreSQL says" in told.error["message"]
 
 
 @pytest.fixture

@@ -20,8 +20,9 @@ from tests.wiki import Wiki
 
 @pytest.fixture(autouse=True)
 def as_it_was() -> Iterator[None]:
+    before = structlog.get_config()
     yield
-    structlog.reset_defaults()
+    structlog.configure(**before)
     REQUEST_TRACE.set(None)
     logging.getLogger().handlers.clear()
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import asyncpg
@@ -17,11 +18,12 @@ from db.database import Database
 from db.embedded import EmbeddedServer
 from db.scope import Role
 from resolvers.jobs.queue import ask_for_compile
-from tests.app.command_line import COMMAND, ROOT, Serving, environment
+from tests.app.command_line import Serving, environment
 from tests.app.operations.observability.test_metrics import samples
 from tests.app.operations.server.test_stopping import children, served, stopped
 from tests.app.service import SECRET
 from tests.conftest import copy_server, new_folder
+from tests.forked import COMMAND, ROOT
 from tests.wiki import close_wiki, open_wiki
 
 SOON = 30.0  # seconds
@@ -106,7 +108,8 @@ async def test_an_embedded_server_that_dies_is_started_again_by_the_running_serv
 ) -> None:
     arguments = ("serve", "--port", "0", "--workers", str(workers))
     server = EmbeddedServer(used_dir)
-    with await asyncio.to_thread(Serving, used_dir, *arguments, log_level="error") as service:
+    starting = partial(Serving, used_dir, *arguments, is_fresh=workers > 1, log_level="error")
+    with await asyncio.to_thread(starting) as service:
         for _ in range(2):
             killed = int(server.postmaster()[0])
             os.kill(killed, signal.SIGKILL)

@@ -1,0 +1,17 @@
+"""What processes that are forked for tests need not import. They look for garbage in nothing of it."""
+
+import gc
+from importlib import import_module
+
+MODULES = (
+    "app.asgi", "app.cli.program", "app.cli.session", "app.cli.commands.indexes", "app.cli.commands.demo_wikis",
+    "app.worker", "resolvers.archives.backups", "resolvers.archives.moves", "resolvers.sources.moving_files",
+    "resolvers.import_export.files", "tests.forked", "tests.resolvers.ingest.ingesting",
+)  # fmt: skip
+
+gc.disable()
+for module in MODULES:
+    import_module(module)
+gc.collect()
+gc.freeze()
+gc.enable()

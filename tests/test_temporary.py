@@ -1,0 +1,33 @@
+"""The temporary folders of a run in memory: who may be there keeps them, and what a killed run left is removed."""
+
+import signal
+import sys
+from pathlib import Path
+from subprocess import PIPE, Popen
+
+from tests.temporary import remove_abandoned
+
+MAKES = """
+import sys, time
+from pathlib import Path
+from tests.temporary import make_place
+
+print(make_place(Path(sys.argv[1])), flush=True)
+time.sleep(60)
+"""
+
+
+def test_the_folder_of_a_run_is_removed_by_the_next_one_once_it_was_killed(tmp_path: Path) -> None:
+    foreign = tmp_path / "cairn-tests-of-somebody-else"
+    foreign.mkdir()
+    with Popen(
+        [sys.executable, "-c", MAKES, tmp_path], env={"PYTHONPATH": str(Path.cwd())}, stdout=PIPE, text=True
+    ) as run:
+        assert run.stdout
+        place = Path(run.stdout.readline().strip())
+        remove_abandoned(tmp_path)
+        assert place.parent == tmp_path
+        assert place.exists(), "its run lives"
+        run.send_signal(signal.SIGKILL)
+    remove_abandoned(tmp_path)
+    assert [*tmp_path.iterdir()] == [foreign]
