@@ -34,7 +34,7 @@ from .names.sightings import (
     without,
 )
 from .names.spaceless import extract_names
-from .names.subjects import subjects, title_subjects
+from .names.subjects import SHORT_MAX, subjects, title_subjects
 from .texts import metadata
 from .texts.language import SAMPLE, STOPWORDS, language_of, stops_of, word_set
 from .texts.language import SPACELESS as SPACELESS_LANGUAGES
@@ -232,7 +232,11 @@ class Reading:
             is_word = sighting.marks <= {"title", "noun"} or key in GENERIC.get(self.language, ())
             if padded(key) in titles and not is_word:
                 sighting.marks.add("titled")
-        if len({sentence.day for sentence in self.sentences}) > 1:
+        days = {sentence.day for sentence in self.sentences}
+        if not linked and len(self.sentences) <= SHORT_MAX * len(days):
+            for sighting in seen.values():
+                sighting.is_brief = True
+        if len(days) > 1:
             for key, sighting in seen.items():
                 longer = () if "part" in sighting.marks else holding_names(seen, key)
                 said = self._alone(key, longer) if longer else self._that_say([padded(key)])

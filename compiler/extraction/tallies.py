@@ -13,11 +13,13 @@ from content.names import normalise
 from content.search.words import SPACELESS
 
 from ..planner import MentionCard, SourceText
-from .names.sightings import ARTICLE, NOUN_WEIGHT, Sighting
+from .names.sightings import ABOUT_IT, ARTICLE, Sighting
 from .texts import metadata
 
-SEEN_MIN = 3  # sources, and what they weigh together
-ABOUT_MIN = 2  # sources about a thing, from which on others that only say its noun count
+EARNED = 3  # what the sources of a name weigh together
+SOURCES_MIN, LINKING_MIN = 2, 3  # sources, and where one links the name by hand
+DAYS_MAX = 3  # of one source, that count like sources
+ASIDE = 1 / 3  # of a source that links by hand what matters, and only writes the name with a capital
 TOLD_MIN = 2  # sources in which a word that only begins sentences says or wants something, as people do
 PARTS_MIN = 2  # sources that use a short form beside the whole name, from which on others of the whole name count
 DOMINANT = 3  # times as often as any other
@@ -33,8 +35,10 @@ ABOUT = frozenset({"tag", "link", "subject"})
 OF_SOURCE = frozenset({"tag", "city", "journal", "place", "project", "title", "titled", "link"})
 # Marks that words of the language have, too.
 WORDS = frozenset({"tag", "link", "title", "work", "bold", "quote"})
+# Marks that are evidence of some names only, and what they are where a source has no other.
+ONLY = {"part": "only part", "open": "only open", "bare": "only bare"}
 # Marks that say more of a sighting, and are none themselves.
-NOT_SAID = frozenset({"about", "titled", "decided", "short", "where", "item"})
+NOT_SAID = frozenset({"about", "titled", "decided", "short", "where", "item", *ONLY.values()})
 
 
 @dataclass(slots=True)
@@ -66,10 +70,14 @@ class Tally:
 
         `is_decided` says that a decision in it is about the name.
         """
-        times = min(sighting.days, SEEN_MIN)
+        times = min(sighting.days, DAYS_MAX)
         self.marks.update({mark: 1 if mark in OF_SOURCE else times for mark in sighting.marks})
-        if sighting.marks == {"noun"} and " " not in sighting.key and sighting.name.islower():
-            is_decided = False  # a common word of what was decided
+        alone = sighting.marks - {"short"}
+        if len(alone) == 1 and not alone.isdisjoint(ONLY):
+            self.marks[ONLY[next(iter(alone))]] += times
+        is_common = sighting.marks == {"noun"} and " " not in sighting.key and sighting.name.islower()
+        if is_common or sighting.marks <= {"part", "short", "inside"}:
+            is_decided = False  # a word or a part of the name of what was decided
         if is_decided:
             self.marks["decided"] += 1
         if sighting.where:
@@ -79,7 +87,7 @@ class Tally:
         self.read += 1
         if sighting.marks - LOOSE or " " in sighting.key:
             self.sources += times
-            self.weight += 2.0 * times if is_decided else sighting.weight * times
+            self.weight += (ABOUT_IT if is_decided else sighting.weight) * times
         self.forms[sighting.name] += times
         self.people += times * sighting.is_person
         if sighting.marks & {"place", "person", "project", "title"}:
@@ -182,68 +190,59 @@ def has_earned(card: MentionCard) -> bool:
 
 
 def standing_of(key: str, tally: Tally) -> Standing:
-    """Weigh the evidence: three sources that say something of a name, one of them beyond doubt that it is one."""
+    """Weigh the evidence: two sources at least that say enough of what is surely a name or a subject."""
     marks = tally.marks
     if marks["city"] + marks["journal"] >= 2:
-        return Standing("topic", SEEN_MIN, None)
+        return Standing("topic", EARNED, None)
     if marks["place"] or marks["person"] + marks["project"] >= 2:
-        return Standing("entity", SEEN_MIN, None)
-    # Where one is about it by its title or by what it decides, another that says it is enough.
-    is_central = marks["titled"] + marks["title"] + marks["decided"] > 0 == marks["link"]
-    spared = 1 if tally.sources > 1 and is_central else 0
-    routes = _routes(key, tally, spared)
-    is_titled = marks["subject"] and marks["titled"]
-    weight = tally.weight + (NOUN_WEIGHT if spared and is_titled else 0)  # what only says its noun weighs no less
-    seen = min(tally.sources + spared, weight, SEEN_MIN)
-    reached = max(routes.values(), default=0)
-    evidence = float(min(seen, reached))
-    if evidence >= SEEN_MIN:
-        return Standing(next(type for type in ("entity", "topic") if routes.get(type, 0) >= SEEN_MIN), SEEN_MIN, None)
-    return Standing(None, evidence, "sources" if reached else "naming")
+        return Standing("entity", EARNED, None)
+    is_part = _is_part_name(key, tally)
+    is_name = is_part or _is_name(key, tally)
+    type = _type_of(tally, is_name=is_name, is_part=is_part)
+    if type is None:
+        return Standing(None, 0.0, "naming")
+    weight, sources = tally.weight, tally.sources
+    are_counted = is_name or marks["link"] + marks["item"] + marks["titled"] > 0
+    for mark, only in ONLY.items():
+        if not (is_part if mark == "part" else are_counted):
+            weight, sources = weight - marks[only], sources - marks[only]
+    if not marks["link"]:
+        weight -= marks["aside"] - marks["aside"] * ASIDE
+    is_enough = sources >= (LINKING_MIN if marks["link"] else SOURCES_MIN)
+    evidence = max(0.0, min(weight, EARNED if is_enough else sources))
+    return Standing(type, EARNED, None) if evidence >= EARNED else Standing(None, round(evidence, 2), "sources")
 
 
-def _routes(key: str, tally: Tally, spared: int) -> dict[str, int]:
-    """Return by type how many sources speak for a page of it; where one is enough to be sure, it counts as three.
+def _is_part_name(key: str, tally: Tally) -> bool:
+    """Return whether this part of a name is somebody's or something's name by itself."""
+    is_part = tally.marks["part"] and (tally.is_person or tally.marks["short"])
+    return bool(is_part) and full_name(key, tally) is not None
 
-    Nouns of short notes count as soon as two sources are about the thing, or one where
-    these are several words, or an item of minutes.
-    """
-    marks, has_words = tally.marks, " " in key
-    part = marks["part"] if (tally.is_person or marks["short"]) and full_name(key, tally) else 0
-    loose = marks["first"] + marks["open"] + marks["inside"]
-    names = marks["name"] + marks["bare"] + loose + marks["said"] + part + marks["aside"] // 3
-    is_name = (
-        marks["name"]
-        or marks["said"]
-        or marks["aside"]
-        or part
+
+def _is_name(key: str, tally: Tally) -> bool:
+    """Return whether the sources leave no doubt that it is a name."""
+    marks = tally.marks
+    return bool(
+        marks["name"] + marks["said"] + marks["aside"] + marks["person"] + marks["project"]
+        or marks["at"] >= 2
         or (marks["bare"] and marks["open"])
         or (marks["open"] and tally.people >= TOLD_MIN and not SPACELESS.search(key))
-        or (has_words and tally.people)
+        or (" " in key and tally.people)
     )
-    is_certain = marks["at"] >= 2 or marks["person"] or marks["project"]
-    entity = SEEN_MIN if is_certain else names + spared if is_name else 0
-    is_german = all(form[:1].isupper() for form in tally.forms)  # a noun in capitals, wherever it stands
-    # What a title says, others say as a noun, wherever it stands; what titles alone say is the kind of the notes.
-    is_titled = marks["subject"] and marks["titled"]
-    is_word = any(map(str.islower, tally.forms)) or marks["titled"] >= ABOUT_MIN
-    capitals = marks["open"] if is_german or marks["item"] or (is_titled and is_word) else 0
-    is_about = marks["about"] >= ABOUT_MIN or (has_words and marks["subject"]) or marks["item"] or is_titled
-    about = marks["about"] + (marks["noun"] + capitals if is_about else 0)
-    about += spared if is_titled and marks["about"] >= ABOUT_MIN else 0
-    tagged = marks["tag"] + (spared if marks["tag"] and marks["titled"] else 0)
-    topic = max(about, tagged, marks["work"] + spared if marks["work"] else 0)
+
+
+def _type_of(tally: Tally, *, is_name: bool, is_part: bool) -> str | None:
+    """Return the type of a page of it, if its sources leave no doubt that it is a name or a subject."""
+    marks = tally.marks
+    if marks["city"] + marks["journal"]:
+        return "topic"
     said = sum(count for mark, count in marks.items() if mark not in NOT_SAID)
-    if (
-        marks["link"]
-        or (marks["subject"] and marks["titled"] >= ABOUT_MIN)
-        or (marks["title"] and said > marks["title"])
-    ):
-        topic = SEEN_MIN
-    is_name_too = tally.is_person or marks["part"] or marks["name"] >= (2 if any(marks[mark] for mark in WORDS) else 1)
-    if is_titled and said == marks["subject"]:
-        topic = 0
-    return {"entity": max(entity, topic), "topic": 0} if is_name_too else {"entity": entity, "topic": topic}
+    is_kind = 0 < said == marks["subject"] <= marks["titled"]  # what titles alone say is the kind of the notes
+    is_subject = marks["about"] or marks["work"] or (marks["title"] and said > marks["title"])
+    is_name_too = tally.is_person or is_part or marks["name"] >= (2 if any(marks[mark] for mark in WORDS) else 1)
+    if is_name and (is_name_too or not is_subject):
+        return "entity"
+    return "topic" if is_subject and not is_kind else None
 
 
 def full_name(key: str, tally: Tally) -> str | None:

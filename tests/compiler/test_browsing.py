@@ -14,7 +14,7 @@ BEGAN = datetime(2026, 4, 1, 18, tzinfo=UTC)
 DAYS = (
     ("Brisket at Franklin Barbecue with Priya Raman.", "Austin", "Franklin Barbecue"),
     ("Swam at Barton Springs Pool. Priya Raman timed the laps.", "Austin", "Barton Springs Pool"),
-    ("Franklin Barbecue again, and Chef João came to the table.", "Austin", "Franklin Barbecue"),
+    ("Franklin Barbecue again, and the chef came to the table.", "Austin", "Franklin Barbecue"),
     ("Dinner at Taberna dos Mercadores. We asked for Chef João.", "Lisbon", "Taberna dos Mercadores"),
     ("Walked from Jardim da Estrela to Taberna dos Mercadores.", "Lisbon", "Jardim da Estrela"),
 )
@@ -53,13 +53,13 @@ async def test_hubs_backlinks_mentions_and_sources_are_found_over_http(wiki: Wik
         await retain(wiki.database, wiki.scope, [note(day, said) for day, said in enumerate(DAYS)])
         await compiled(wiki.database, usual())
         held = {one["name"]: (one["status"], one["mentionCount"]) for one in await nodes(MENTIONS)}
-        assert held["Chef João"] == ("OPEN", 2)
+        assert held["Chef João"] == ("OPEN", 1)
         assert "Chef João" not in {page["title"] for page in await nodes(WHOLE)}
 
         await retain(wiki.database, wiki.scope, [note(len(DAYS), THIRD)])
         await compiled(wiki.database, usual())
         held = {one["name"]: (one["status"], one["mentionCount"]) for one in await nodes(MENTIONS)}
-        assert held.get("Chef João", ("PROMOTED", 3))[0] == "PROMOTED"
+        assert held.get("Chef João", ("PROMOTED", 2))[0] == "PROMOTED"
         pages = {page["title"]: page for page in await nodes(WHOLE)}
         assert {"Austin", "Lisbon", "Franklin Barbecue", "Taberna dos Mercadores", "Chef João"} <= pages.keys()
         hubs = {page["title"] for page in await nodes(HUBS)}
@@ -72,4 +72,4 @@ async def test_hubs_backlinks_mentions_and_sources_are_found_over_http(wiki: Wik
                 assert refs, (page["title"], section["sectionSlug"])
                 assert any(f"[^{ref}]" in section["bodyMd"] for ref in refs)
         chef = {one["source"]["ref"] for one in pages["Chef João"]["sections"][0]["citations"]["nodes"]}
-        assert chef <= {"day-2", "day-3", "day-5"}
+        assert chef <= {"day-3", "day-5"}

@@ -31,7 +31,7 @@ SHORT = (
     "Our JS bundle is too large again.",
     "Removed the last JS from the login page.",
 )
-BOTH = "The workshop is about JavaScript (JS) and its history."
+BOTH = "We read about JavaScript (JS) and its history."
 PUBLISH = (
     "Acme Publish is a paid service for sites.",
     "Set a password in Acme Publish. Then Acme Publish shows the notes.",
@@ -121,7 +121,7 @@ async def test_what_is_merged_stays_so_however_often_it_is_read(wiki: Wiki) -> N
     assert {title: (row["status"], row["body_md"]) for title, row in again.items()} == {
         title: (row["status"], row["body_md"]) for title, row in expected.items()
     }
-    await keep(wiki, "The JS tools and the JavaScript (JS) parser moved.", start=10)
+    await keep(wiki, "The JS tools and the JavaScript (JS) ones moved.", start=10)
     await compile_all(wiki, rules())
     assert await active(wiki) == {"JavaScript"}
 

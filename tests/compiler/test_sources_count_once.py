@@ -24,23 +24,23 @@ async def test_the_city_is_read_wherever_the_metadata_say_it(wiki: Wiki, said: d
 
 
 async def test_three_versions_of_a_source_count_once(wiki: Wiki) -> None:
-    """A city needs two sources, a name three: versions of one source are one, in one batch and in several."""
+    """A city needs two sources, one word three: versions of a source are one, in one batch and in several."""
     await create_page(wiki.database, wiki.scope, PageDraft("topic", "Toronto"))
     rules = Compiler(ExtractivePlanner(), ExtractiveWriter())
     for compiled_between in (False, True):
         for version in range(3):
-            about = f"Lunch with Marguerite Duval, part {version} of {compiled_between}. Marguerite Duval had clams."
+            about = f"Lunch on the Kestrel, part {version} of {compiled_between}."
             draft = SourceDraft("daily_note", f"day-{compiled_between}", about)
             await retain_sources(wiki.database, wiki.scope, [draft])
             if compiled_between:
                 await compile_all(wiki, rules)
         await compile_all(wiki, rules)
-        assert "Marguerite Duval" not in await pages(wiki)
-    mention = next(row for row in await wiki.rows("mentions") if row["alias"] == "marguerite duval")
+        assert "Kestrel" not in await pages(wiki)
+    mention = next(row for row in await wiki.rows("mentions") if row["alias"] == "kestrel")
     assert (mention["mention_count"], mention["status"]) == (2, "open")
-    await retain_sources(wiki.database, wiki.scope, [SourceDraft("daily_note", "third", "Marguerite Duval called.")])
+    await retain_sources(wiki.database, wiki.scope, [SourceDraft("daily_note", "third", "We sailed the Kestrel home.")])
     await compile_all(wiki, rules)
-    assert "Marguerite Duval" in await pages(wiki)
+    assert "Kestrel" in await pages(wiki)
 
 
 async def test_versions_of_one_source_do_not_share_a_city(wiki: Wiki) -> None:

@@ -24,9 +24,13 @@ FIRMS = word_set(
 )
 SAINTS = frozenset({"st"})  # names of places begin with them
 NAMING = frozenset({"name", "first"})
+WEAK = frozenset({"noun", "bold", "quote", "joined"})
 SURE = frozenset({"name", "aside", "link", "title"})
 SHORT_FORM_MIN = 4  # letters
-NOUN_WEIGHT = 0.5  # of a source that only says the noun of a thing
+# What a source weighs that is about a thing, and a short note with the name of somebody or of several words.
+ABOUT_IT, CLEAR = 2.5, 1.5
+# One that only has somebody go there or come from there, lists it among many, and says its noun or stresses it.
+IN_PASSING, IN_LIST, WEAKLY = 0.75, 0.5, 0.5
 WEIGHTY = 3  # sentences of one source that say a name
 REGION = re.compile(r",\s")
 FIRM = re.compile(r"(?:Firma|Fa\.|Gemeinde|Ortschaft|Dorf) (?=\S)")  # says no more than the name behind it
@@ -55,17 +59,31 @@ class Sighting:
     """How many of them say that something is in it, or goes there."""
     days: int = 1
     """The number of days whose entries in this source say it: a journal or a chat may be one file."""
+    is_brief: bool = False
+    """Whether the source is a short note that links nothing by hand: such a note says little in passing."""
 
     @property
     def weight(self) -> float:
-        """Return how much the source says of it: 1 for a sentence, 2 where it is about it, less in passing."""
-        if self.said >= WEIGHTY or not CENTRAL.isdisjoint(self.marks):
-            return 2.0
-        if self.marks == {"noun"}:
-            return NOUN_WEIGHT
+        """Return how much the source says of it: 1 for a sentence, more where it is about it, less in passing.
+
+        A long source repeats many words, and is not about each.
+        """
+        is_named = self.is_brief and not NAMING.isdisjoint(self.marks)
+        is_about = self.is_brief or self.marks & CENTRAL != {"subject"}
+        if is_about and (not CENTRAL.isdisjoint(self.marks) or (is_named and self.said >= WEIGHTY)):
+            return ABOUT_IT
+        if self.marks <= WEAK:
+            return WEAKLY
         if self.said == self.passed == 1 and self.marks == {"name"} and not self.is_person:
-            return 0.75
-        return 0.5 if 0 < self.said == self.listed and self.marks <= CAPITALS | {"aside"} else 1.0
+            return IN_PASSING
+        if 0 < self.said == self.listed and self.marks <= CAPITALS:
+            return IN_LIST
+        return CLEAR if is_named and (self.is_person or self.is_whole_name) else 1.0
+
+    @property
+    def is_whole_name(self) -> bool:
+        """Return whether it is a name of several words, and none with a number: `Hospital Santa Clara`."""
+        return " " in self.key and not any(map(str.isdigit, self.key))
 
 
 def key_of(name: str, kind: str) -> str:

@@ -12,7 +12,7 @@ KICKOFF = (
 
 def test_those_present_are_people() -> None:
     texts = ["Teilnehmer: Aylin, Kai und Robert\n\n- Das Portal läuft.", "Teilnehmer: Kai, Aylin\n\n- Kai hat Urlaub."]
-    wiki = compiled(story(*texts, "Anwesend: Robert, Kai, Aylin\n\n- Alles gut."))
+    wiki = compiled(story(*texts, "Anwesend: Kai, Aylin\n\n- Alles gut."))
     assert titles(wiki, "entity") == ["Aylin", "Kai"]
 
 
@@ -42,7 +42,7 @@ def test_german_prepositions_part_two_names() -> None:
     texts = ["Frau Huber von der Gemeinde Altenau war da.", "Dann kam Frau Huber.", "Brief von Frau Huber."]
     wiki = compiled(story(*texts, "Ein Treffen mit Ursula von der Heide.", "Der Hof von Ursula von der Heide."))
     assert "Frau Huber" in titles(wiki, "entity")
-    assert "ursula von der heide" in wiki.held
+    assert "Ursula von der Heide" in titles(wiki, "entity")
     assert "frau huber von der gemeinde altenau" not in {*wiki.held, *leading_names(wiki)}
 
 

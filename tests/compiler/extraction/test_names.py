@@ -190,7 +190,7 @@ def test_a_word_that_only_begins_sentences_is_somebody_where_two_sources_say_wha
 
 
 def test_who_only_begins_sentences_is_somebody_by_what_people_do_at_work() -> None:
-    texts = ["The pattern came back (Fumiko).", "Fumiko mailed the pattern.", "Fumiko visits us on that day."]
+    texts = ["The pattern came back (Fumiko).", "Fumiko mailed the bill.", "Fumiko visits us on that day."]
     assert titles(compiled(story(*texts))) == ["Fumiko"]
     assert titles(compiled(story("The paint came (Ochre).", "Ochre dries slowly.", "Ochre costs more now."))) == []
 

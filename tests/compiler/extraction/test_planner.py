@@ -34,20 +34,20 @@ def test_a_trip_becomes_a_wiki() -> None:
     assert titles(wiki, "decision") == ["Go back in October"]
 
 
-def test_a_name_is_held_until_the_third_source() -> None:
-    wiki = compiled(TRIP[:3])
+def test_a_name_is_held_until_others_say_it() -> None:
+    wiki = compiled(TRIP[:2])
     assert "Chef João" not in titles(wiki)
     held = wiki.held["chef joao"]
-    assert (held.status, held.suggested_type, len(held.source_ids)) == ("open", "entity", 2)
-    asyncio.run(wiki.compile(TRIP[3:]))
+    assert (held.status, held.suggested_type, len(held.source_ids)) == ("open", "entity", 1)
+    asyncio.run(wiki.compile(TRIP[2:]))
     assert wiki.held["chef joao"].status == "promoted"
     assert refs(wiki, page(wiki, "Chef João").sections["notes"].source_ids) == ["n1", "n2", "n6"]
 
 
 def test_three_sources_earn_a_page_however_far_apart() -> None:
-    text = "Tea with Marguerite in the garden."
+    text = "We saw the Kestrel in the harbour."
     assert titles(compiled([note(n, text, day=400 * n) for n in range(2)])) == []
-    assert titles(compiled([note(n, text, day=400 * n) for n in range(3)])) == ["Marguerite"]
+    assert titles(compiled([note(n, text, day=400 * n) for n in range(3)])) == ["Kestrel"]
 
 
 def test_a_name_in_a_long_list_counts_half() -> None:
@@ -60,16 +60,17 @@ def test_a_name_in_a_long_list_counts_half() -> None:
 def test_a_held_name_says_how_far_it_is_from_its_page() -> None:
     wiki = compiled(story("Tea with Marguerite.", "Marguerite came by.", "Kestrel sank."))
     standing = {key: (card.cluster["evidence"], card.cluster["lacks"]) for key, card in wiki.held.items()}
-    assert standing["marguerite"] == (2, "sources")
+    assert standing["marguerite"] == (2.5, "sources")
+    assert standing["kestrel"] == (0, "naming")
 
 
 def test_what_former_versions_kept_with_a_name_counts_on() -> None:
-    wiki = compiled(story("Tea with Marguerite.", "Tea with Marguerite again."))
-    held = wiki.held["marguerite"]
-    kept = {"marks": {"name": 2}, "days": ["2019-04-01", "2021-04-02"], "forms": {"Marguerite": 2}, "people": 2}
-    wiki.held["marguerite"] = replace(held, cluster=kept)
-    asyncio.run(wiki.compile([note(7, "Tea with Marguerite at last.")]))
-    assert titles(wiki) == ["Marguerite"]
+    wiki = compiled(story("We saw the Kestrel.", "We saw the Kestrel again."))
+    held = wiki.held["kestrel"]
+    kept = {"marks": {"name": 2}, "days": ["2019-04-01", "2021-04-02"], "forms": {"Kestrel": 2}, "people": 0}
+    wiki.held["kestrel"] = replace(held, cluster=kept)
+    asyncio.run(wiki.compile([note(7, "We saw the Kestrel at last.")]))
+    assert titles(wiki) == ["Kestrel"]
 
 
 def test_a_source_that_is_planned_again_counts_once() -> None:
