@@ -39,7 +39,9 @@ FETCH = (
 ARCHIVING = ("archive_command", "archive_timeout")
 SEGMENT = re.compile(r"[0-9A-F]{24}")
 LABEL, BEGUN = "backup_label", re.compile(r"^START WAL LOCATION: \S+ \(file ([0-9A-F]{24})\)", re.MULTILINE)
-RECOVERY = ("restore_command", "recovery_target_time", "recovery_target_action", "recovery_target_timeline")
+RECOVERY = (
+    "restore_command", "recovery_target", "recovery_target_time", "recovery_target_action", "recovery_target_timeline"
+)  # fmt: skip
 
 
 async def archive_log(server: EmbeddedServer, dsn: str, folder: Path) -> None:
@@ -228,7 +230,9 @@ def unpack(archive: Archive, aside: EmbeddedServer, log: Path, until: datetime |
         files.extractall(aside.cluster, filter="data")
     aside.cluster.chmod(0o700)
     settings = {"restore_command": FETCH.format(log), "recovery_target_timeline": "latest", "archive_command": ""}
-    if until is not None:
+    if until is not None and until == datetime.fromisoformat(archive.manifest.created_at):
+        settings |= {"recovery_target": "immediate", "recovery_target_action": "promote"}  # as the files are
+    elif until is not None:
         settings |= {"recovery_target_time": until.isoformat(sep=" "), "recovery_target_action": "promote"}
     with (aside.cluster / "postgresql.auto.conf").open("a") as file:
         file.writelines(f"{name} = {text(value)}\n" for name, value in settings.items())

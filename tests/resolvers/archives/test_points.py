@@ -155,6 +155,26 @@ def test_a_log_with_a_gap_is_told(folder: Path, data_dir: Path) -> None:
     assert tenants(data_dir)[:1] == ["first"]
 
 
+def test_a_backup_whose_log_is_lost_is_restored_to_the_moment_of_its_files(folder: Path, data_dir: Path) -> None:
+    """Nothing of the log can be read, so that no commit in it tells what came before that moment."""
+    files, log = folder / "files", folder / "log"
+    with EmbeddedServer(data_dir):
+        done(data_dir, "backup", str(files), "--wal", str(log))
+        lost = [archived(data_dir, log)]
+        for slug in ("second", "third"):
+            done(data_dir, "tenants", "create", slug)
+            lost.append(archived(data_dir, log))
+    for segment in lost[:-1]:
+        kept(log, segment).unlink(missing_ok=True)
+    ran = cairn_here(data_dir, "backup", "verify", str(files), "--wal", str(log), "--json")
+    found = orjson.loads(ran.out)
+    assert found["lacking"]
+    made = orjson.loads((files / "manifest.json").read_bytes())["created_at"]
+    assert datetime.fromisoformat(found["until"]) == datetime.fromisoformat(made)
+    done(data_dir, "restore", str(files), "--wal", str(log), "--until", found["until"], "--replace")
+    assert tenants(data_dir) == ["first"]
+
+
 def test_a_restore_elsewhere_leaves_the_log_to_the_server_whose_it_is(folder: Path, data_dir: Path) -> None:
     files, log = folder / "files", folder / "log"
     with EmbeddedServer(data_dir):
