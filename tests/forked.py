@@ -6,8 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from multiprocessing import connection, get_context, util
+from multiprocessing import connection, get_context
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from threading import Lock
@@ -137,24 +136,8 @@ def run(arguments: list[str], settings: dict[str, str], files: Sequence[Path], c
         opened = os.open(file, flags, 0o600)
         os.dup2(opened, number)
         os.close(opened)
-    vars(util)["spawnv_passfds"] = fork_passing
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
     sys.exit(main(arguments))
-
-
-def fork_passing(path: bytes, arguments: Sequence[str], passed: Sequence[int]) -> int:
-    """Fork where multiprocessing starts an interpreter, so that what `serve` forks its workers from imports nothing."""
-    if pid := os.fork():
-        return pid
-    try:
-        kept = {0, 1, 2, *passed}
-        for opened in [int(file.name) for file in Path("/dev/fd").iterdir()]:
-            if opened not in kept:
-                with suppress(OSError):
-                    os.close(opened)
-        exec(arguments[-1], {})
-    finally:
-        os._exit(0)
 
 
 def end(process: ForkServerProcess) -> int:
