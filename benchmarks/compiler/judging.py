@@ -24,7 +24,7 @@ from resolvers.sources.sources import SourceDraft
 from ..memory.scores import Interval, interval
 from .costs import compiled
 from .database import another_wiki, new_wiki, opened, retain, served
-from .judged import HALVES, JudgedWiki, Label, held_out, wikis
+from .judged import HALVES, HERE, UNSEEN, JudgedWiki, Label, held_out, wikis
 
 WIDTH = 150
 MEASURES = {"pages": "P pages", "decisions": "P decisions", "recall": "R names", "decided": "R decisions"}
@@ -108,12 +108,13 @@ def judged(
     kind: Annotated[str | None, typer.Option(help="Only this kind of notes, such as chat.")] = None,
     model: Annotated[str | None, typer.Option(help="A model to compile with, such as openai:…; else rules.")] = None,
     batch: Annotated[int, typer.Option(min=1, help="Sources of a batch.")] = CAPS.batch,
+    unseen: Annotated[bool, typer.Option(help="The wikis that no rule was chosen with.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Figures as JSON, with what was missed and too much.")] = False,
 ) -> None:
     """Compile labelled notes and report how many pages a reader would want, and how many of those are there."""
     if half not in (None, *HALVES):
         raise typer.BadParameter(f"{half} is neither {HALVES[0]} nor {HALVES[1]}.", param_hint="--half")
-    chosen = [wiki for wiki in wikis(half) if kind in (None, wiki.kind)]
+    chosen = [wiki for wiki in wikis(half, folder=UNSEEN if unseen else HERE) if kind in (None, wiki.kind)]
     if not chosen:
         raise typer.BadParameter(f"There are no notes of the kind {kind}.", param_hint="--kind")
     with served() as dsn:

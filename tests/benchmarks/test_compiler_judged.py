@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from benchmarks.compiler.judged import HALVES, JudgedWiki, Label, held_out, wikis
+from benchmarks.compiler.judged import HALVES, UNSEEN, JudgedWiki, Label, held_out, wikis
 from benchmarks.compiler.judging import GOALS, PageMade, drafts, judge, summed
 from content.names import normalise
 
@@ -38,6 +38,18 @@ def test_every_file_is_a_source_with_a_day_and_no_candidate_is_wanted_twice() ->
         for label in wiki.names:
             if label.is_wanted:
                 assert any(name.casefold() in text for name in label.names), (wiki.name, label)
+
+
+def test_the_unseen_wikis_are_of_other_kinds_and_say_the_names_that_are_wanted() -> None:
+    unseen = wikis(folder=UNSEEN)
+    assert len(unseen) == 8
+    assert {wiki.kind for wiki in unseen}.isdisjoint(wiki.kind for wiki in wikis())
+    for wiki in unseen:
+        assert len(drafts(wiki)) == len(wiki.files)
+        text = "".join((*wiki.files, *wiki.files.values())).casefold()
+        for label in wiki.names:
+            assert label.reason
+            assert any(name.casefold() in text for name in label.names), (wiki.name, label)
 
 
 LABELS = (

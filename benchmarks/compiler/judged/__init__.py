@@ -2,7 +2,7 @@
 
 All were written for this benchmark. `notes/<kind>_<a or b>.txt` holds the files of one wiki, each below a line
 `=== path`; `labels.tsv` says of every candidate whether it is wanted as a page, and why. Of the two wikis of a kind
-one is held out: which one, a seed decides.
+one is held out: which one, a seed decides. The wikis in `unseen` are of kinds that no rule or weight was chosen with.
 """
 
 import csv
@@ -16,6 +16,7 @@ from compiler.extraction.texts.text import fold_text
 from content.names import normalise
 
 HERE = Path(__file__).parent
+UNSEEN = HERE / "unseen"
 SEED = 19
 HALVES = ("tune", "held")
 # Of the kinds that joined later the halves are drawn last, so that those of the first ones stay.
@@ -71,12 +72,12 @@ class JudgedWiki:
             file.write_text(text, encoding="utf-8")
 
 
-def wikis(half: str | None = None, seed: int = SEED) -> list[JudgedWiki]:
-    """Return all wikis, or those of one half."""
-    labels = read_labels()
+def wikis(half: str | None = None, seed: int = SEED, folder: Path = HERE) -> list[JudgedWiki]:
+    """Return all wikis of a folder, or those of one half."""
+    labels = read_labels(folder)
     found = [
         JudgedWiki(path.stem, dict(files(path)), tuple(labels[path.stem]))
-        for path in sorted((HERE / "notes").glob("*.txt"))
+        for path in sorted((folder / "notes").glob("*.txt"))
     ]
     held = held_out({wiki.kind for wiki in found}, seed)
     return [wiki for wiki in found if half is None or (wiki.name in held) == (half == "held")]
@@ -96,10 +97,10 @@ def files(path: Path) -> Iterator[tuple[str, str]]:
         yield name, text
 
 
-def read_labels() -> dict[str, list[Label]]:
+def read_labels(folder: Path = HERE) -> dict[str, list[Label]]:
     """Return the candidates by wiki."""
     found: dict[str, list[Label]] = {}
-    with (HERE / "labels.tsv").open(encoding="utf-8", newline="") as rows:
+    with (folder / "labels.tsv").open(encoding="utf-8", newline="") as rows:
         for row in csv.DictReader(rows, delimiter="\t", quoting=csv.QUOTE_NONE):
             label = Label(row["wanted"] == "yes", row["type"], tuple(row["names"].split("|")), row["reason"])
             found.setdefault(row["wiki"], []).append(label)
