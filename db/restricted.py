@@ -25,7 +25,9 @@ from .scope import Role, Scope
 from .sql import NAMED, PARAMETER, Statement, parse_statement, statements, strip_comments, tables_of, texts
 
 SENSITIVITY = "access/sensitivity"
-COMMON = ("ceilings", "hidden_pages", "hidden_sources", "hidden_sections", "withheld")
+OWN = ("ceilings", "hidden_pages", "hidden_sources", "marked_sections")
+"""What says by itself what is hidden; all else follows from it."""
+COMMON = (*OWN, "hidden_sections", "withheld")
 """What the tables are held against, each made once for a statement."""
 ALONE = frozenset({"find_withheld", "has_ceiling", "has_hidden"})
 TENANT = re.compile(r"tenant_id = (?:CAST\()?\$(\d+)")
@@ -122,7 +124,9 @@ def guard_answer(sql: str) -> Statement:
     condition = condition_of(sql)
     asked = f"(\n{strip_comments(sql)}\n) AS asked"
     main = f"SELECT asked.*\nFROM {asked}\nWHERE NOT (SELECT is_so FROM {condition})"  # noqa: S608  it is one of ours
-    return Statement(*with_expressions(sql, [expression("ceilings"), expression(condition)], main))
+    return Statement(
+        *with_expressions(sql, [*(expression(name, "NOT MATERIALIZED") for name in OWN), expression(condition)], main)
+    )
 
 
 def every_expression(sql: str, *more: str) -> list[str]:

@@ -189,7 +189,9 @@ def say_job(job: dict[str, Any]) -> None:
     if proposed := job["metrics"].get("pages_proposed"):
         say(f"{proposed} page{'s' * (proposed != 1)} proposed. See them with: cairn wiki proposals")
     if total := job["held"]["total"]:
-        say(f"{total} name{'s' * (total != 1)} without a page. A name gets a page with evidence of 3. Closest:")
+        say(
+            f"{total} name{'s' * (total != 1)} without a page. A page needs evidence of 3; a mention counts 1. Closest:"
+        )
         for one in job["held"]["nearest"]:
             say(f"  {one['name']} ({one['evidence']:g} of 3): {one['missing']}.")
     if job["continuesAt"]:

@@ -103,7 +103,7 @@ def pages(
     }
     if shared:
         if after:
-            raise typer.BadParameter("it continues one wiki: give a space as --owner instead", param_hint="--after")
+            raise typer.BadParameter("it works for one wiki only: give a space as --owner", param_hint="--after")
         variables = {"filter": filter, "order": order.upper(), "limit": limit}
         say_shared(read_shared(tenant, owner, variables), as_json)
         return
@@ -390,7 +390,7 @@ def drop(
     elif dry_run:
         say(f"{done.kind} is a reason of {done.links} links, and the only one of {done.deleted}. Nothing was changed.")
     else:
-        say(f"Removed the reason {done.kind} from {done.links} links. Deleted {done.deleted} without another.")
+        say(f"Removed the reason {done.kind} from {done.links} links; {done.deleted} had no other and were deleted.")
 
 
 def add_to(parent: typer.Typer) -> None:

@@ -36,16 +36,19 @@ WHERE lower(s.metadata ->> 'sensitivity') NOT IN ('', 'public', 'internal')
       ARRAY['public', 'internal', 'confidential', 'secret'], lower(s.metadata ->> 'sensitivity')
   ), 4) > c.ceiling;
 
--- name: hidden_sections
--- Sections whose heading ends with a level that is too high, {sensitivity=secret}, that cite such a source, or that list
--- such a page.
+-- name: marked_sections
+-- Sections whose heading ends with a level that is too high, {sensitivity=secret}.
 SELECT s.id, s.page_id, s.owner_id FROM ceilings AS c
 JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = c.owner_id
 WHERE strpos(lower(s.heading), '{sensitivity=') > 0
   AND coalesce(array_position(
       ARRAY['public', 'internal', 'confidential', 'secret'],
       substring(lower(s.heading) FROM '[{]sensitivity=([^}]*)[}]')
-  ), 4) > c.ceiling
+  ), 4) > c.ceiling;
+
+-- name: hidden_sections
+-- Those, and sections that cite such a source, or that list such a page.
+SELECT id, page_id, owner_id FROM marked_sections
 UNION ALL
 SELECT cited.section_id, cited.page_id, cited.owner_id FROM section_sources AS cited
 WHERE cited.tenant_id = :tenant_id AND cited.source_id IN (SELECT id FROM hidden_sources)
@@ -61,34 +64,8 @@ SELECT EXISTS (SELECT FROM ceilings WHERE ceiling < 4) AS is_so;
 
 -- name: has_hidden
 -- Whether anything is hidden from the caller. Without such a page, source or heading no section is hidden either.
-SELECT EXISTS (
-    SELECT FROM ceilings AS c
-    WHERE c.ceiling < 4 AND (
-        EXISTS (
-            SELECT FROM pages AS p
-            WHERE p.tenant_id = :tenant_id AND p.owner_id = c.owner_id
-              AND lower(p.metadata ->> 'sensitivity') NOT IN ('', 'public', 'internal')
-              AND coalesce(array_position(
-                  ARRAY['public', 'internal', 'confidential', 'secret'], lower(p.metadata ->> 'sensitivity')
-              ), 4) > c.ceiling
-        ) OR EXISTS (
-            SELECT FROM sources AS s
-            WHERE s.tenant_id = :tenant_id AND s.owner_id = c.owner_id
-              AND lower(s.metadata ->> 'sensitivity') NOT IN ('', 'public', 'internal')
-              AND coalesce(array_position(
-                  ARRAY['public', 'internal', 'confidential', 'secret'], lower(s.metadata ->> 'sensitivity')
-              ), 4) > c.ceiling
-        ) OR EXISTS (
-            SELECT FROM sections AS s
-            WHERE s.tenant_id = :tenant_id AND s.owner_id = c.owner_id
-              AND strpos(lower(s.heading), '{sensitivity=') > 0
-              AND coalesce(array_position(
-                  ARRAY['public', 'internal', 'confidential', 'secret'],
-                  substring(lower(s.heading) FROM '[{]sensitivity=([^}]*)[}]')
-              ), 4) > c.ceiling
-        )
-    )
-) AS is_so;
+SELECT EXISTS (SELECT FROM hidden_pages) OR EXISTS (SELECT FROM hidden_sources)
+    OR EXISTS (SELECT FROM marked_sections) AS is_so;
 
 -- name: withheld
 -- Pages of which the caller may not read all: their history, and what says words of the whole page, are withheld.

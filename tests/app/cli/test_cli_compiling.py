@@ -188,7 +188,7 @@ def test_waiting_tells_what_a_worker_did_before_and_what_would_make_a_page(telli
     retained(telling, notes, "hold Chef João", "hold Chef João\nhold Ana")
     first = telling("compile", *MARA, "--wait").out.splitlines()
     assert first[1:] == [
-        "2 names without a page. A name gets a page with evidence of 3. Closest:",
+        "2 names without a page. A page needs evidence of 3; a mention counts 1. Closest:",
         "  Chef João (2 of 3): one more source that says something of it.",
         "  Ana (1 of 3): 2 more sources that say something of it.",
     ]

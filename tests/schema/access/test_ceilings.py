@@ -50,7 +50,7 @@ async def read(database: ListeningDatabase, scope: Scope, of: Wiki, document: st
     sent = [one.sql for one in await database.heard()]
     nodes = found if isinstance(found, list) else found["nodes"]
     titles = {node.get("page", node)["title"] for node in nodes}
-    return Reads(titles, len(sent), any("hidden_pages" in sql for sql in sent))
+    return Reads(titles, len(sent), any("withheld AS" in sql for sql in sent))
 
 
 async def with_levels(wiki: Wiki) -> None:
