@@ -95,20 +95,20 @@ async def test_austin_and_what_grew_out_of_it_as_clients_see_them(service: Servi
 
 def test_an_admin_does_the_same_from_a_terminal(acme: Cairn, tmp_path: Path) -> None:
     notes = tmp_path / "notes.jsonl"
-    lines = [
-        {"kind": one.kind, "ref": one.ref, "content": one.content, "metadata": one.metadata} for one in visits()[:12]
-    ]
+    lines = [{"kind": one.kind, "ref": one.ref, "content": one.content, "metadata": one.metadata} for one in visits()]
     notes.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert acme("retain", str(notes), *MARA).code == 0
     assert acme("compile", *MARA, "--wait").code == 0
-    ran = acme("suppress", "topic/austin", "activities", *MARA)
-    assert (ran.code, ran.out) == (0, "The section activities of topic/austin will not be promoted to a page.\n")
-    ran = acme("suppress", "topic/austin", "activities", *MARA, "--lift", "--json")
+    ran = acme("suppress", "topic/austin", "restaurants", *MARA)
+    assert (ran.code, ran.out) == (0, "The section restaurants of topic/austin will not be promoted to a page.\n")
+    ran = acme("suppress", "topic/austin", "restaurants", *MARA, "--lift", "--json")
     assert json.loads(ran.out)["changed"]
     assert acme("suppress", "topic/austin", "nothing", *MARA).code == 1
     dry = json.loads(acme("links", "drop", "deterministic:*", *MARA, "--dry-run", "--json").out)
     assert "Nothing was changed" in acme("links", "drop", "deterministic:*", *MARA, "--dry-run").out
-    assert f"from {dry['links']} links." in acme("links", "drop", "deterministic:*", *MARA).out
+    assert dry["links"] > 0
+    dropped = acme("links", "drop", "deterministic:*", *MARA).out
+    assert f"from {dry['links']} links; {dry['deleted']} had no other" in dropped
     assert acme("links", "drop", "planner", *MARA).code == 1
 
 
