@@ -14,9 +14,9 @@ from content.notes.mail import mail_of
 from content.search.words import SPACELESS
 
 from ..planner import SourceText
-from .names.capitals import HONORIFICS, IMPERATIVES, PARTICLES, PRESS, CapitalRun, runs
+from .names.capitals import PARTICLES
 from .names.common_nouns import GENERIC
-from .names.german_nouns import explained_noun, has_inner_capitals
+from .names.sentence_names import JOINED, SentenceNames
 from .names.sightings import (
     GAP,
     Sighting,
@@ -36,40 +36,17 @@ from .names.sightings import (
 from .names.spaceless import extract_names
 from .names.subjects import SHORT_MAX, subjects, title_subjects
 from .texts import metadata
-from .texts.language import SAMPLE, STOPWORDS, language_of, stops_of, word_set
-from .texts.language import SPACELESS as SPACELESS_LANGUAGES
+from .texts.language import SAMPLE, language_of
 from .texts.text import WORD, Sentence, TextLine, clean, fold_text, lines, normalised, padded, split
 
 NAMES_MAX = 300  # of one source
 WORDS_MAX = 6
 MAIL_MAX = 10_000  # characters in which the header of a mail is looked for
-OPENING_MIN = 4  # letters of a word that begins a sentence without doing anything in it
 LINKED_MIN = 3  # names that a source links by hand, from which on it does so with what matters
 LETTERS = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff\uac00-\ud7af]")
-LATIN_EDGE = re.compile(r"(?<=[^\W\d_a-zA-Z])(?=[A-Za-z])|(?<=[A-Za-z\d])(?=[^\W\d_a-zA-ZÀ-ɏ])")  # `用Hugo写`
 MARKED = re.compile(r"[`*_\[#@]|://|www\.|mailto:")
 ATTENDEE_END = re.compile(r"[,;，、；/]| (?:and|und|et|e|y|og|en) | ?[&+] ?")
 BRACKETS = re.compile(r"\([^()]{0,60}\)|（[^（）]{0,60}）")
-ROMANCE = frozenset({"fr", "es", "pt", "it"})
-# `Angra do Heroísmo`
-PARTS = re.compile(r"^\S{4,} (?:de|do|da|dos|das|del|della|di|du|des)(?: la| las| los| le)? [A-ZÀ-Þ]")
-NUMBERED = re.compile(
-    r"(?<![\w.-])(?P<of>[^\W\d_][a-zà-ÿ]{3,19} )?(?P<kind>[a-zà-ÿ]{4,20}) (?P<number>\d{1,3}[a-z]?)"
-    r"(?![\w%°]| ?[%°€$£]|[.,:/-]\d)(?= (?P<after>[^\W\d_]+)|)"
-)
-DONE_TO = re.compile("(?:ed|ing|en|er|é|ado|ido)$")  # what somebody did with it: `Repaired bench 3`
-# `Unix-like`; not `Hyun-woo`.
-COMPOUND = re.compile(
-    r"-(?:like|based|free|style|driven|ready|only|wide|old|related|specific|friendly|aware|level|side|end|term|time|led|made"
-    r"|size|sized|type|scale|proof|shaped|hosted|in|up|on|off|out|aliasing|sync|mail|day|week|night|hour|minute)$"
-)
-# Nobody in particular, in Romance languages.
-NOBODY = word_set(
-    """
-    nessuno qualcuno niente ognuno tutto tutti nadie alguien nada todo todos ninguém alguém tudo ninguno alguno
-    quelqu'un personne rien chacun tout aucun aucune certains algo isso isto eso esto ello questo quello qualcosa
-    """
-)
 SMALL = re.compile(r"\b[a-zß-ÿ]{4}|[\u3040-\u9fff]")  # what a title holds in which capitals mean something
 SERIES = re.compile(r"^[^\W\d_]{2,20} ?[#№]?\d{1,5} ?[:.–—-] +")  # `ADR 12: `
 DATED = re.compile(
@@ -85,8 +62,6 @@ PASSING = re.compile(
     r" (?:\w+ )?(?:to|from|nach|aus) (?:the )?$",
     re.IGNORECASE,
 )
-# Two names as one: the title of a work, where a source has that title.
-JOINED = re.compile(r"(?<!, )\b(?P<whole>(?P<left>[A-Z]\w+) (?:and|&|et|y|e) (?P<right>[A-Z]\w+))")
 # Before the names of those who were there, or were not, in minutes.
 ATTENDING = re.compile(
     r"\W{0,4}(?:(?:étaient|sont|estaban|estuvieron|estavam|estiveram|erano|es waren|waren|membres|personnes) )?"
@@ -201,7 +176,8 @@ class Reading:
             may_be = sighting.is_person or (may_be_person(sighting) and not is_joined(seen, sighting))
             if may_be and (first := first_name(sighting.name, sighting.key)):
                 see(seen, sighting.name, "part", key=first, context=sighting.context, is_person=sighting.is_person)
-        self.__dict__.pop("_written", None)  # no longer needed
+        for attribute in ("_written", "_names"):
+            self.__dict__.pop(attribute, None)  # no longer needed
         linked = sum("link" in sighting.marks for sighting in seen.values())
         if linked >= LINKED_MIN:
             put_aside(seen.values())
@@ -267,7 +243,9 @@ class Reading:
         for kind, name in marks(line.raw):
             if len(name.split()) <= WORDS_MAX and LETTERS.search(name):
                 context = _holding(sentences, name)
-                is_person = kind == "link" and any(run.is_person and run.name == name for run in self._runs(context))
+                is_person = kind == "link" and any(
+                    run.is_person and run.name == name for run in self._names.runs(context)
+                )
                 see(seen, clean(name).strip(" :;,.-–—"), kind, context=context, is_person=is_person)
         if MARKED.search(line.raw):
             sentences = tuple(split(clean(without(line.raw))))
@@ -289,25 +267,13 @@ class Reading:
                 continue
             if JOINED.fullmatch(title):
                 continue
-            for run in self._runs(DOING.sub("", title)):
-                if (kind := self._kind(run)) and key_of(run.name, kind) != whole:
+            for run in self._names.runs(DOING.sub("", title)):
+                if (kind := self._names.kind(run)) and key_of(run.name, kind) != whole:
                     see(seen, run.name, kind, context=title, is_person=run.is_person)
 
     def _read_sentence(self, sentence: str, seen: dict[str, Sighting]) -> None:
         context = sentence.replace(GAP, "…")
-        named = [
-            (run.name, kind, run.is_person and run.name.split()[0].lower() not in self._small)
-            for run in self._runs(sentence)
-            if (kind := self._kind(run))
-        ]
-        named = self._joined(sentence, named) if len(named) > 1 else named
-        if self.language == "de":
-            named += [
-                (name, "bare", False) for run in self._runs(sentence) if (name := explained_noun(run.name, run.is_sure))
-            ]
-        named += [(name, "name", False) for name in self._numbered(sentence)]
-        said = extract_names(sentence, self.language)
-        named += [(name, "name" if is_sure else "open", is_person) for name, is_person, is_sure in said]
+        named = self._names.found(sentence)
         for name, kind, is_person in named:
             if sighting := see(seen, name, kind, context=context, is_person=is_person):
                 sighting.said += 1
@@ -316,67 +282,10 @@ class Reading:
                 sighting.where += WHERE.search(before) is not None
                 sighting.listed += len(named) >= LISTED_MIN
 
-    def _numbered(self, sentence: str) -> Iterator[str]:
-        """Yield what has a number in place of a name, written small: `from plot 4`, `la parcelle 12 est`."""
-        small = stops_of(self.language) | GENERIC.get(self.language, frozenset())
-        for one in NUMBERED.finditer(sentence):
-            if one["kind"] not in small and (one["after"] is None or one["after"] in small):
-                before = (one["of"] or "").strip().lower()
-                is_part = before not in stops_of(self.language) and not DONE_TO.search(before)
-                yield f"{before if is_part else ''} {one['kind']} {one['number']}".strip()
-
-    def _runs(self, text: str) -> Iterator[CapitalRun]:
-        """Yield names by their capitals; in scripts without any a word in Latin letters is one wherever it stands."""
-        if self.language not in SPACELESS_LANGUAGES:
-            yield from runs(text, self.language)
-        else:
-            yield from (run._replace(opens=False) for run in runs(LATIN_EDGE.sub(" ", text), self.language))
-
-    @staticmethod
-    def _joined(sentence: str, named: list[tuple[str, str, bool]]) -> list[tuple[str, str, bool]]:
-        """Add two names that `and` joins as one, which counts where a source has that title, and the two for less."""
-        things = {name for name, _, is_person in named if not is_person}
-        names = {name for name, _, _ in named}
-        joined = [one for one in JOINED.finditer(sentence) if one["left"] in things and one["right"] in names]
-        inside = {name for one in joined for name in (one["left"], one["right"]) if sentence.count(name) == 1}
-        lesser = [
-            (name, "inside", False) if name in inside else (name, kind, is_person) for name, kind, is_person in named
-        ]
-        return lesser + [(one["whole"], "joined", False) for one in joined]
-
-    def _kind(self, run: CapitalRun) -> str | None:
-        """Return `name` where a capital says that it is one, `open` where it may only begin a sentence."""
-        name, opens, is_sure = run.name, run.opens, run.is_sure
-        is_one = " " not in name
-        if is_one and (
-            name.lower() in self._small or (name.lower() in STOPWORDS.get(self.language, ()) and not name.isupper())
-        ):
-            return None
-        if is_one and COMPOUND.search(name):
-            return None
-        if not is_sure:
-            return None
-        has_inner = has_inner_capitals(name)
-        if opens and not has_inner:
-            is_titled = name.split()[0].lower().rstrip(".") in HONORIFICS
-            is_titled = is_titled or (self.language in ROMANCE and PARTS.search(name) is not None)
-            return ("name" if is_titled else "first") if not is_one else self._opening(run)
-        return "bare" if run.is_bare else "name" if not opens or has_inner else "first"
-
-    def _opening(self, run: CapitalRun) -> str | None:
-        """Return `open` for one word that begins a sentence: evidence of a name that others write as one.
-
-        In Romance languages a noun that does something has an article, so what has none is a name: `Giulia ha pianto`.
-        """
-        if run.acts and self.language in ROMANCE and run.name.lower() not in NOBODY:
-            return "name"
-        is_likely = len(run.name) >= OPENING_MIN and run.name.lower() not in PRESS | IMPERATIVES
-        return "open" if run.acts or is_likely else None
-
     @cached_property
-    def _small(self) -> frozenset[str]:
-        """Return the words that the source writes without a capital too: those are no names."""
-        return frozenset(word for word in set(self._written) if word[0].islower())
+    def _names(self) -> SentenceNames:
+        """Return what finds names in its sentences. A word that it writes without a capital, too, is none."""
+        return SentenceNames(self.language, frozenset(word for word in set(self._written) if word[0].islower()))
 
     @cached_property
     def _written(self) -> list[str]:

@@ -1,0 +1,123 @@
+"""The names in a sentence: by capitals, by what scripts without capitals have around them, and by numbers."""
+
+import re
+from collections.abc import Iterator, Set
+from typing import NamedTuple
+
+from ..texts.language import SPACELESS, STOPWORDS, stops_of, word_set
+from .capitals import HONORIFICS, IMPERATIVES, PRESS, CapitalRun, runs
+from .common_nouns import GENERIC
+from .german_nouns import explained_noun, has_inner_capitals
+from .spaceless import extract_names
+
+OPENING_MIN = 4  # letters of a word that begins a sentence without doing anything in it
+LATIN_EDGE = re.compile(r"(?<=[^\W\d_a-zA-Z])(?=[A-Za-z])|(?<=[A-Za-z\d])(?=[^\W\d_a-zA-ZÀ-ɏ])")  # `用Hugo写`
+ROMANCE = frozenset({"fr", "es", "pt", "it"})
+# `Angra do Heroísmo`
+PARTS = re.compile(r"^\S{4,} (?:de|do|da|dos|das|del|della|di|du|des)(?: la| las| los| le)? [A-ZÀ-Þ]")
+NUMBERED = re.compile(
+    r"(?<![\w.-])(?P<of>[^\W\d_][a-zà-ÿ]{3,19} )?(?P<kind>[a-zà-ÿ]{4,20}) (?P<number>\d{1,3}[a-z]?)"
+    r"(?![\w%°]| ?[%°€$£]|[.,:/-]\d)(?= (?P<after>[^\W\d_]+)|)"
+)
+DONE_TO = re.compile("(?:ed|ing|en|er|é|ado|ido)$")  # what somebody did with it: `Repaired bench 3`
+# `Unix-like`; not `Hyun-woo`.
+COMPOUND = re.compile(
+    r"-(?:like|based|free|style|driven|ready|only|wide|old|related|specific|friendly|aware|level|side|end|term|time|led|made"
+    r"|size|sized|type|scale|proof|shaped|hosted|in|up|on|off|out|aliasing|sync|mail|day|week|night|hour|minute)$"
+)
+# Nobody in particular, in Romance languages.
+NOBODY = word_set(
+    """
+    nessuno qualcuno niente ognuno tutto tutti nadie alguien nada todo todos ninguém alguém tudo ninguno alguno
+    quelqu'un personne rien chacun tout aucun aucune certains algo isso isto eso esto ello questo quello qualcosa
+    """
+)
+# Two names as one: the title of a work, where a source has that title.
+JOINED = re.compile(r"(?<!, )\b(?P<whole>(?P<left>[A-Z]\w+) (?:and|&|et|y|e) (?P<right>[A-Z]\w+))")
+
+
+class FoundName(NamedTuple):
+    """A name as a sentence writes it, the mark that it earns by that, and whether it is somebody's."""
+
+    name: str
+    kind: str
+    is_person: bool
+
+
+class SentenceNames:
+    """Finds the names in the sentences of one source. `small` are the words that it writes without a capital, too."""
+
+    def __init__(self, language: str, small: Set[str]) -> None:
+        self.language = language
+        self.small = small
+
+    def found(self, sentence: str) -> list[FoundName]:
+        """Return the names of a sentence, each as often as it is found."""
+        read = list(self.runs(sentence))
+        named = [
+            FoundName(run.name, kind, run.is_person and run.name.split()[0].lower() not in self.small)
+            for run in read
+            if (kind := self.kind(run))
+        ]
+        named = _joined(sentence, named) if len(named) > 1 else named
+        if self.language == "de":
+            explained = (explained_noun(run.name, run.is_sure) for run in read)
+            named += [FoundName(name, "bare", False) for name in explained if name]
+        named += [FoundName(name, "name", False) for name in self._numbered(sentence)]
+        said = extract_names(sentence, self.language)
+        return named + [FoundName(name, "name" if is_sure else "open", is_person) for name, is_person, is_sure in said]
+
+    def runs(self, text: str) -> Iterator[CapitalRun]:
+        """Yield names by their capitals; in scripts without any a word in Latin letters is one wherever it stands."""
+        if self.language not in SPACELESS:
+            yield from runs(text, self.language)
+        else:
+            yield from (run._replace(opens=False) for run in runs(LATIN_EDGE.sub(" ", text), self.language))
+
+    def kind(self, run: CapitalRun) -> str | None:
+        """Return `name` where a capital says that it is one, `open` where it may only begin a sentence."""
+        name, opens, is_sure = run.name, run.opens, run.is_sure
+        is_one = " " not in name
+        if is_one and (
+            name.lower() in self.small or (name.lower() in STOPWORDS.get(self.language, ()) and not name.isupper())
+        ):
+            return None
+        if is_one and COMPOUND.search(name):
+            return None
+        if not is_sure:
+            return None
+        has_inner = has_inner_capitals(name)
+        if opens and not has_inner:
+            is_titled = name.split()[0].lower().rstrip(".") in HONORIFICS
+            is_titled = is_titled or (self.language in ROMANCE and PARTS.search(name) is not None)
+            return ("name" if is_titled else "first") if not is_one else self._opening(run)
+        return "bare" if run.is_bare else "name" if not opens or has_inner else "first"
+
+    def _opening(self, run: CapitalRun) -> str | None:
+        """Return `open` for one word that begins a sentence: evidence of a name that others write as one.
+
+        In Romance languages a noun that does something has an article, so what has none is a name: `Giulia ha pianto`.
+        """
+        if run.acts and self.language in ROMANCE and run.name.lower() not in NOBODY:
+            return "name"
+        is_likely = len(run.name) >= OPENING_MIN and run.name.lower() not in PRESS | IMPERATIVES
+        return "open" if run.acts or is_likely else None
+
+    def _numbered(self, sentence: str) -> Iterator[str]:
+        """Yield what has a number in place of a name, written small: `from plot 4`, `la parcelle 12 est`."""
+        small = stops_of(self.language) | GENERIC.get(self.language, frozenset())
+        for one in NUMBERED.finditer(sentence):
+            if one["kind"] not in small and (one["after"] is None or one["after"] in small):
+                before = (one["of"] or "").strip().lower()
+                is_part = before not in stops_of(self.language) and not DONE_TO.search(before)
+                yield f"{before if is_part else ''} {one['kind']} {one['number']}".strip()
+
+
+def _joined(sentence: str, named: list[FoundName]) -> list[FoundName]:
+    """Add two names that `and` joins as one, which counts where a source has that title, and the two for less."""
+    things = {name for name, _, is_person in named if not is_person}
+    names = {name for name, _, _ in named}
+    joined = [one for one in JOINED.finditer(sentence) if one["left"] in things and one["right"] in names]
+    inside = {name for one in joined for name in (one["left"], one["right"]) if sentence.count(name) == 1}
+    lesser = [one._replace(kind="inside", is_person=False) if one.name in inside else one for one in named]
+    return lesser + [FoundName(one["whole"], "joined", False) for one in joined]
