@@ -1,8 +1,11 @@
 """The language that a page is written in, and so how its words are stemmed: a name of a Postgres configuration."""
 
+import re
+from collections.abc import Iterator
 from functools import cache
 from heapq import nlargest
 from importlib.resources import files
+from operator import itemgetter
 from typing import Any
 from zlib import MAX_WBITS, decompress
 
@@ -44,7 +47,23 @@ def find_configuration(text: str) -> str | None:
 
 
 COMMON = 5_000  # words of a language that everybody knows
+RARE = 1  # time in a million words
+USES = re.compile(rb'("[^"]+"): ?(\d+)')
 CODE_OF = {language: code for code, language in reversed(CODES.items())}
+# The lists of these have all forms of their words. Those of Spanish and German lack many plurals and forms of verbs.
+LISTED = frozenset({"dutch", "english", "french", "italian", "portuguese"})
+
+
+def is_rare(word: str, language: str) -> bool:
+    """Return whether texts of a language hardly ever say a word, which is then most likely a name or a term.
+
+    A word with hyphens is rare if a part of it is. No word is rare in a language without a long list of words.
+    """
+    language = CODES.get(language, language)
+    if language not in LISTED:
+        return False
+    parts = word.casefold().replace("’", "'").removesuffix("'s").split("-")
+    return not all(part.isdigit() or part in usual_words(language) for part in parts if part)
 
 
 @cache
@@ -53,8 +72,22 @@ def common_words(language: str) -> frozenset[str]:
 
     The first call for a language reads its list, which takes long enough to want a thread.
     """
+    return frozenset(fold(word) for word, _ in nlargest(COMMON, _uses(language), key=itemgetter(1)))
+
+
+@cache
+def usual_words(language: str) -> frozenset[str]:
+    """Return the words that texts of a language say at least once in a million words, in small letters."""
+    least = RARE * sum(count for _, count in _uses(language)) / 1_000_000
+    return frozenset(word for word, count in _uses(language) if count >= least)
+
+
+def _uses(language: str) -> Iterator[tuple[str, int]]:
+    """Yield the words of a language and how often each was used in the texts that were counted; none without a list.
+
+    One word at a time: as a dictionary a list would hold 20 MB for the moment that it is read.
+    """
     path = files("spellchecker") / "resources" / f"{CODE_OF.get(language, language)}.json.gz"
-    if not path.is_file():
-        return frozenset()
-    uses: dict[str, int] = orjson.loads(decompress(path.read_bytes(), MAX_WBITS | 16))
-    return frozenset(map(fold, nlargest(COMMON, uses, key=uses.__getitem__)))
+    if path.is_file():
+        for found in USES.finditer(decompress(path.read_bytes(), MAX_WBITS | 16)):
+            yield orjson.loads(found[1]), int(found[2])

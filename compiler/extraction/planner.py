@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
+from content.languages import is_rare
 from content.names import normalise
 
 from ..planner import Knowledge, NewPage, PageCard, PageMerge, PageUpdate, Plan, SourceText
@@ -27,6 +28,7 @@ from .texts import metadata
 from .texts.text import Sentence
 
 NAMES_MAX = 100_000  # of pages, that texts are compared with
+LANGUAGES_READ: set[str] = set()  # whose lists of words are in memory
 ABOUT = ("place", "city", "person", "project", "journal", "tag", "title")
 
 
@@ -56,6 +58,9 @@ class ExtractivePlanner:
 async def read(source: SourceText) -> Reading:
     """Read all that a plan asks of one source alone. It takes long, so others on the event loop get a turn after it."""
     reading = reading_of(source)
+    if reading.language not in LANGUAGES_READ:
+        await asyncio.to_thread(is_rare, "a", reading.language)  # reads the list of its words, which takes long
+        LANGUAGES_READ.add(reading.language)
     _ = reading.sightings
     await asyncio.sleep(0)
     return reading

@@ -16,7 +16,7 @@ from content.search.words import SPACELESS
 from ..planner import SourceText
 from .names.capitals import PARTICLES
 from .names.common_nouns import GENERIC
-from .names.sentence_names import JOINED, SentenceNames
+from .names.sentence_names import JOINED, SentenceNames, is_rare_name
 from .names.sightings import (
     GAP,
     Sighting,
@@ -31,6 +31,7 @@ from .names.sightings import (
     put_aside,
     see,
     short_forms_of,
+    table_links,
     without,
 )
 from .names.spaceless import extract_names
@@ -42,6 +43,7 @@ from .texts.text import WORD, Sentence, TextLine, clean, fold_text, lines, norma
 NAMES_MAX = 300  # of one source
 WORDS_MAX = 6
 MAIL_MAX = 10_000  # characters in which the header of a mail is looked for
+RARE_MIN = 3  # letters of a rare word that may be a name
 LINKED_MIN = 3  # names that a source links by hand, from which on it does so with what matters
 LETTERS = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff\uac00-\ud7af]")
 MARKED = re.compile(r"[`*_\[#@]|://|www\.|mailto:")
@@ -171,6 +173,9 @@ class Reading:
             if len(seen) > NAMES_MAX:
                 break
             self._read(line, seen)
+        for name in table_links(self.source.content):
+            if len(seen) <= NAMES_MAX and _may_be_name(name):
+                see(seen, name, "link")
         know_people(seen)
         for sighting in list(seen.values()):
             may_be = sighting.is_person or (may_be_person(sighting) and not is_joined(seen, sighting))
@@ -182,6 +187,8 @@ class Reading:
         if linked >= LINKED_MIN:
             put_aside(seen.values())
         if not linked:
+            for key, sighting in seen.items():
+                sighting.is_rare = len(key) >= RARE_MIN and key.isalpha() and is_rare_name(sighting.name, self.language)
             for short, sighting in short_forms_of(seen):
                 if part := see(seen, sighting.name, "part", key=short, context=sighting.context):
                     part.marks.add("short")
@@ -241,7 +248,7 @@ class Reading:
         if speaker := line.sentences[0].speaker:
             see(seen, speaker, "person", context=sentences[0], is_person=True)
         for kind, name in marks(line.raw):
-            if len(name.split()) <= WORDS_MAX and LETTERS.search(name):
+            if _may_be_name(name):
                 context = _holding(sentences, name)
                 is_person = kind == "link" and any(
                     run.is_person and run.name == name for run in self._names.runs(context)
@@ -291,6 +298,10 @@ class Reading:
     def _written(self) -> list[str]:
         """Return its words, letter by letter as they are written."""
         return WORD.findall("\n".join(line.raw for line in self.lines))
+
+
+def _may_be_name(name: str) -> bool:
+    return len(name.split()) <= WORDS_MAX and LETTERS.search(name) is not None
 
 
 def _attendees(listed: str) -> Iterator[str]:

@@ -15,11 +15,13 @@ from content.search.words import SPACELESS
 from ..planner import MentionCard, SourceText
 from .names.sightings import ABOUT_IT, ARTICLE, Sighting
 from .texts import metadata
+from .texts.language import HAN
 
 EARNED = 3  # what the sources of a name weigh together
 SOURCES_MIN, LINKING_MIN = 2, 3  # sources, and where one links the name by hand
 DAYS_MAX = 3  # of one source, that count like sources
 ASIDE = 1 / 3  # of a source that links by hand what matters, and only writes the name with a capital
+KANA_MIN = 4  # sources that say two letters of katakana as they say somebody's name
 TOLD_MIN = 2  # sources in which a word that only begins sentences says or wants something, as people do
 PARTS_MIN = 2  # sources that use a short form beside the whole name, from which on others of the whole name count
 DOMINANT = 3  # times as often as any other
@@ -38,7 +40,7 @@ WORDS = frozenset({"tag", "link", "title", "work", "bold", "quote"})
 # Marks that are evidence of some names only, and what they are where a source has no other.
 ONLY = {"part": "only part", "open": "only open", "bare": "only bare"}
 # Marks that say more of a sighting, and are none themselves.
-NOT_SAID = frozenset({"about", "titled", "decided", "short", "where", "item", *ONLY.values()})
+NOT_SAID = frozenset({"about", "titled", "decided", "short", "where", "rare", "item", *ONLY.values()})
 
 
 @dataclass(slots=True)
@@ -82,6 +84,8 @@ class Tally:
             self.marks["decided"] += 1
         if sighting.where:
             self.marks["where"] += 1
+        if sighting.is_rare_opening:
+            self.marks["rare"] += 1
         if is_decided or not ABOUT.isdisjoint(sighting.marks):
             self.marks["about"] += times
         self.read += 1
@@ -226,7 +230,8 @@ def _is_name(key: str, tally: Tally) -> bool:
         marks["name"] + marks["said"] + marks["aside"] + marks["person"] + marks["project"]
         or marks["at"] >= 2
         or (marks["bare"] and marks["open"])
-        or (marks["open"] and tally.people >= TOLD_MIN and not SPACELESS.search(key))
+        or marks["rare"]
+        or (marks["open"] and tally.people >= (KANA_MIN if SPACELESS.search(key) else TOLD_MIN) and not HAN.search(key))
         or (" " in key and tally.people)
     )
 

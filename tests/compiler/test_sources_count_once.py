@@ -29,18 +29,18 @@ async def test_three_versions_of_a_source_count_once(wiki: Wiki) -> None:
     rules = Compiler(ExtractivePlanner(), ExtractiveWriter())
     for compiled_between in (False, True):
         for version in range(3):
-            about = f"Lunch on the Kestrel, part {version} of {compiled_between}."
+            about = f"Lunch on the Falcon, part {version} of {compiled_between}."
             draft = SourceDraft("daily_note", f"day-{compiled_between}", about)
             await retain_sources(wiki.database, wiki.scope, [draft])
             if compiled_between:
                 await compile_all(wiki, rules)
         await compile_all(wiki, rules)
-        assert "Kestrel" not in await pages(wiki)
-    mention = next(row for row in await wiki.rows("mentions") if row["alias"] == "kestrel")
+        assert "Falcon" not in await pages(wiki)
+    mention = next(row for row in await wiki.rows("mentions") if row["alias"] == "falcon")
     assert (mention["mention_count"], mention["status"]) == (2, "open")
-    await retain_sources(wiki.database, wiki.scope, [SourceDraft("daily_note", "third", "We sailed the Kestrel home.")])
+    await retain_sources(wiki.database, wiki.scope, [SourceDraft("daily_note", "third", "We sailed the Falcon home.")])
     await compile_all(wiki, rules)
-    assert "Kestrel" in await pages(wiki)
+    assert "Falcon" in await pages(wiki)
 
 
 async def test_versions_of_one_source_do_not_share_a_city(wiki: Wiki) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.languages import CODES, LANGUAGES, common_words, find_configuration, language_of
+from content.languages import CODES, LANGUAGES, common_words, find_configuration, is_rare, language_of
 from tests.content.strategies import JSON
 
 
@@ -83,3 +83,24 @@ def test_common_words_of_a_language_are_known_as_search_folds_them(language: str
 def test_rare_words_are_not_common_and_some_languages_have_no_list() -> None:
     assert not {"espresso", "pergola", "zucchini"} & common_words("english")
     assert common_words("simple") == common_words("tamil") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("word", "language"),
+    [("varroa", "en"), ("Kestrel’s", "english"), ("Marlow", "en"), ("Tanguy", "fr"), ("Giulia-Rossetti", "it")],
+)
+def test_a_word_is_rare_where_texts_of_its_language_hardly_ever_say_it(word: str, language: str) -> None:
+    assert is_rare(word, language)
+
+
+@pytest.mark.parametrize(
+    ("word", "language"),
+    [("Knife", "en"), ("mother's", "en"), ("half-open", "english"), ("Marché", "fr"), ("Cena", "it"), ("1984", "en")],
+)
+def test_usual_words_are_not_rare(word: str, language: str) -> None:
+    assert not is_rare(word, language)
+
+
+@pytest.mark.parametrize("language", ["de", "es", "tamil", "simple", "xx"])
+def test_no_word_is_rare_in_a_language_without_a_list_of_all_its_forms(language: str) -> None:
+    assert not is_rare("Xyzzyx", language)

@@ -111,7 +111,7 @@ def is_label(words: Sequence[str], first: int) -> bool:
 WORDS_MAX = 6
 RUNS_MAX = 60  # names of one sentence: more are a list, and lists are cut
 ARTICLES = frozenset({"the", "our", "my"})
-PARTICLES = word_set("de do da dos das del della di du des van von der den of la le al el y e tot")
+PARTICLES = word_set("de do da dos das del della di du des van von der den of la le al el tot")
 HONORIFICS = word_set(
     """
     dr mr mrs ms st sr sra dra prof mme mlle hr fr frau herr herrn chef dona dom tia tio tante onkel madame

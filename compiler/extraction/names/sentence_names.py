@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Set
 from typing import NamedTuple
 
+from content.languages import is_rare
+
 from ..texts.language import SPACELESS, STOPWORDS, stops_of, word_set
 from .capitals import HONORIFICS, IMPERATIVES, PRESS, CapitalRun, runs
 from .common_nouns import GENERIC
@@ -90,6 +92,7 @@ class SentenceNames:
         if opens and not has_inner:
             is_titled = name.split()[0].lower().rstrip(".") in HONORIFICS
             is_titled = is_titled or (self.language in ROMANCE and PARTS.search(name) is not None)
+            is_titled = is_titled or is_rare_name(name.split()[0], self.language)
             return ("name" if is_titled else "first") if not is_one else self._opening(run)
         return "bare" if run.is_bare else "name" if not opens or has_inner else "first"
 
@@ -101,7 +104,7 @@ class SentenceNames:
         if run.acts and self.language in ROMANCE and run.name.lower() not in NOBODY:
             return "name"
         is_likely = len(run.name) >= OPENING_MIN and run.name.lower() not in PRESS | IMPERATIVES
-        return "open" if run.acts or is_likely else None
+        return "open" if run.acts or is_likely or is_rare_name(run.name, self.language) else None
 
     def _numbered(self, sentence: str) -> Iterator[str]:
         """Yield what has a number in place of a name, written small: `from plot 4`, `la parcelle 12 est`."""
@@ -111,6 +114,12 @@ class SentenceNames:
                 before = (one["of"] or "").strip().lower()
                 is_part = before not in stops_of(self.language) and not DONE_TO.search(before)
                 yield f"{before if is_part else ''} {one['kind']} {one['number']}".strip()
+
+
+def is_rare_name(word: str, language: str) -> bool:
+    """Return whether texts of the language hardly ever say a word, which is then a name where it has a capital."""
+    word = word.lower()
+    return is_rare(word, language) and word not in GENERIC.get(language, ()) and word not in stops_of(language)
 
 
 def _joined(sentence: str, named: list[FoundName]) -> list[FoundName]:

@@ -27,7 +27,7 @@ NAMING = frozenset({"name", "first"})
 WEAK = frozenset({"noun", "bold", "quote", "joined"})
 SURE = frozenset({"name", "aside", "link", "title"})
 SHORT_FORM_MIN = 4  # letters
-# What a source weighs that is about a thing, and a short note with the name of somebody or of several words.
+# What a source weighs that is about a thing, and a short note that names somebody, or has a rare name or a long one.
 ABOUT_IT, CLEAR = 2.5, 1.5
 # One that only has somebody go there or come from there, lists it among many, and says its noun or stresses it.
 IN_PASSING, IN_LIST, WEAKLY = 0.75, 0.5, 0.5
@@ -61,6 +61,8 @@ class Sighting:
     """The number of days whose entries in this source say it: a journal or a chat may be one file."""
     is_brief: bool = False
     """Whether the source is a short note that links nothing by hand: such a note says little in passing."""
+    is_rare: bool = False
+    """Whether it is one word that texts of the language hardly ever say, in a source that links nothing by hand."""
 
     @property
     def weight(self) -> float:
@@ -68,7 +70,7 @@ class Sighting:
 
         A long source repeats many words, and is not about each.
         """
-        is_named = self.is_brief and not NAMING.isdisjoint(self.marks)
+        is_named = self.is_brief and (not NAMING.isdisjoint(self.marks) or self.is_rare_opening)
         is_about = self.is_brief or self.marks & CENTRAL != {"subject"}
         if is_about and (not CENTRAL.isdisjoint(self.marks) or (is_named and self.said >= WEIGHTY)):
             return ABOUT_IT
@@ -78,7 +80,13 @@ class Sighting:
             return IN_PASSING
         if 0 < self.said == self.listed and self.marks <= CAPITALS:
             return IN_LIST
-        return CLEAR if is_named and (self.is_person or self.is_whole_name) else 1.0
+        is_clear = self.is_person or self.is_whole_name or (self.is_rare and not self.where and not self.passed)
+        return CLEAR if is_named and is_clear else 1.0
+
+    @property
+    def is_rare_opening(self) -> bool:
+        """Return whether it is a rare word with which a sentence begins, and so a name rather than a word."""
+        return self.is_rare and "open" in self.marks
 
     @property
     def is_whole_name(self) -> bool:
@@ -254,6 +262,16 @@ def marks(line: str) -> Iterator[tuple[str, str]]:
     line = ADDRESS.sub(GAP, LINK.sub(GAP, line))
     yield from (("tag", match[1].replace("-", " ").replace("_", " ")) for match in TAG.finditer(line))
     yield from (("at", match[1].replace("_", " ")) for match in AT.finditer(line))
+
+
+def table_links(text: str) -> Iterator[str]:
+    """Yield the pages that the tables of a text link; these are no prose, but what they link matters to the writer."""
+    if "[[" not in text or "|" not in text:
+        return
+    for target in find_links(text):
+        line = text[text.rfind("\n", 0, target.start) + 1 : target.start]
+        if line.lstrip().startswith("|") and (name := _page_name(text, target.start, target.end)):
+            yield name
 
 
 def without(line: str) -> str:

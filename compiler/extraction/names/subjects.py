@@ -60,6 +60,7 @@ MEETING = re.compile(
 )
 HELD_MEETING = "\ue003"
 WITHOUT_GRAMMAR = str.maketrans(dict.fromkeys(ZH_STOPS, " "))
+CAPITALS = re.compile(r"\b[A-Z][\w-]* [A-Z][\w-]*")
 CLAUSE = re.compile(r"[,;:.!?()–—“”„\"]+(?=\s|$)")
 BEFORE = word_set(
     "the a an my your his her our their some any no of for in on at with from about into by and or another each every"
@@ -208,8 +209,13 @@ def _english(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
 def _pairs(clause: str, small: Set[str]) -> Iterator[tuple[str, bool]]:
     """Yield pairs of words that stand as nouns do: `the courier app`, and at the start `heat pump is`."""
     words = fold_text(clause).split()
+    named = {normalised(word) for word in WORD.findall(clause)[1:] if word[0].isupper()}
+    whole = {normalised(found[0]) for found in CAPITALS.finditer(clause)}
     for at, (first, second) in enumerate(pairwise(words)):
         if first in small or second in small or not (first.isalpha() and second.isalpha()):
+            continue
+        is_beside = second in named and f"{first} {second}" not in whole
+        if is_beside or is_action(second, "en"):
             continue
         following = words[at + 2] if at + 2 < len(words) else ""
         does = is_action(following, "en")

@@ -10,6 +10,7 @@ from ...planner import MentionCard, PageCard
 from ..readings import Reading
 from ..texts import metadata
 from ..texts.language import KINDS, word_set
+from .capitals import HONORIFICS
 from .sightings import Sighting
 
 PLURAL_MIN = 4  # letters of a word that has a plural
@@ -60,6 +61,8 @@ def other_forms(key: str) -> list[str]:
 
 SHORT = re.compile(r" \(([^\W\d_][\w.+-]{1,11})\)")
 BEFORE_SHORT = re.compile(r"[^\W\d_][\w.+-]*(?: [\w.+-]+){0,5}$")
+# `So Matilda is Aunt Tilda.`
+TITLED = re.compile(r"\b([A-Z]\w+) is (?=(\w+))([A-Z]\w+ [A-Z]\w+)(?=[.,;!?)]|$)")
 BEFORE_MAX = 100  # characters before a short form that may say its long one
 NICKNAME_MIN = 2  # letters of a short form of a first name
 
@@ -67,9 +70,15 @@ NICKNAME_MIN = 2  # letters of a short form of a first name
 def find_introductions(reading: Reading) -> Iterator[tuple[str, Sighting]]:
     """Yield (name, sighting of a shorter form of it) where the source says that both are one.
 
-    `JavaScript (JS)` introduces a short form, and who talks with Deborah calls her `Deb`.
+    `JavaScript (JS)` introduces a short form, `Matilda is Aunt Tilda` another name; who talks with Deborah calls her
+    `Deb`.
     """
     sightings = reading.sightings
+    for sentence in reading.sentences if " is " in reading.source.content else ():
+        for found in TITLED.finditer(sentence.text):
+            named = sightings.get(normalise(found[1]))
+            if named and found[2].lower() in HONORIFICS and normalise(found[3]) in sightings:
+                yield normalise(found[3]), named
     for sentence in reading.sentences if "(" in reading.source.content else ():
         for found in SHORT.finditer(sentence.text):
             short = sightings.get(normalise(found[1]))

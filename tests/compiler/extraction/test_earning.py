@@ -12,7 +12,18 @@ def test_a_name_of_several_words_or_of_somebody_has_its_page_with_the_second_not
     for said in ("We met at Hospital Santa Clara.", "Tea with Marguerite in the garden."):
         assert len(titles(compiled(story(said, f"Late again. {said}")), "entity")) == 1
         assert titles(compiled(story(said, "Late again."))) == []
-    assert titles(compiled(story("We sailed on the Kestrel.", "Late again. The Kestrel sank."))) == []
+    assert titles(compiled(story("We sailed on the Falcon.", "Late again. The Falcon sank."))) == []
+
+
+def test_a_word_that_texts_hardly_ever_say_has_its_page_with_the_second_note() -> None:
+    assert titles(compiled(story("We sailed on the Kestrel.", "Late again. The Kestrel sank."))) == ["Kestrel"]
+    assert titles(compiled(story("We sailed to Roscoff.", "Late again. The train from Roscoff."))) == [], "passing by"
+
+
+def test_what_tables_link_counts_as_what_sentences_link() -> None:
+    told, table = "See [[Jellyfin]] for it.", "| id | what |\n|---|---|\n| 3 | [[Jellyfin\\|media]] |\n"
+    assert titles(compiled(story(told, f"{told} Again.", table))) == ["Jellyfin"]
+    assert titles(compiled(story(told, f"{told} Again.", f"```\n{table}```\n"))) == []
 
 
 def test_a_code_beside_a_name_does_not_make_it_a_name_of_several_words() -> None:

@@ -45,9 +45,9 @@ def test_a_name_is_held_until_others_say_it() -> None:
 
 
 def test_three_sources_earn_a_page_however_far_apart() -> None:
-    text = "We saw the Kestrel in the harbour."
+    text = "We saw the Falcon in the harbour."
     assert titles(compiled([note(n, text, day=400 * n) for n in range(2)])) == []
-    assert titles(compiled([note(n, text, day=400 * n) for n in range(3)])) == ["Kestrel"]
+    assert titles(compiled([note(n, text, day=400 * n) for n in range(3)])) == ["Falcon"]
 
 
 def test_a_name_in_a_long_list_counts_half() -> None:
@@ -58,19 +58,19 @@ def test_a_name_in_a_long_list_counts_half() -> None:
 
 
 def test_a_held_name_says_how_far_it_is_from_its_page() -> None:
-    wiki = compiled(story("Tea with Marguerite.", "Marguerite came by.", "Kestrel sank."))
+    wiki = compiled(story("Tea with Daisy.", "Daisy came by.", "Falcon sank."))
     standing = {key: (card.cluster["evidence"], card.cluster["lacks"]) for key, card in wiki.held.items()}
-    assert standing["marguerite"] == (2.5, "sources")
-    assert standing["kestrel"] == (0, "naming")
+    assert standing["daisy"] == (2.5, "sources")
+    assert standing["falcon"] == (0, "naming")
 
 
 def test_what_former_versions_kept_with_a_name_counts_on() -> None:
-    wiki = compiled(story("We saw the Kestrel.", "We saw the Kestrel again."))
-    held = wiki.held["kestrel"]
-    kept = {"marks": {"name": 2}, "days": ["2019-04-01", "2021-04-02"], "forms": {"Kestrel": 2}, "people": 0}
-    wiki.held["kestrel"] = replace(held, cluster=kept)
-    asyncio.run(wiki.compile([note(7, "We saw the Kestrel at last.")]))
-    assert titles(wiki) == ["Kestrel"]
+    wiki = compiled(story("We saw the Falcon.", "We saw the Falcon again."))
+    held = wiki.held["falcon"]
+    kept = {"marks": {"name": 2}, "days": ["2019-04-01", "2021-04-02"], "forms": {"Falcon": 2}, "people": 0}
+    wiki.held["falcon"] = replace(held, cluster=kept)
+    asyncio.run(wiki.compile([note(7, "We saw the Falcon at last.")]))
+    assert titles(wiki) == ["Falcon"]
 
 
 def test_a_source_that_is_planned_again_counts_once() -> None:
@@ -333,10 +333,10 @@ def test_a_city_is_introduced_by_a_sentence_that_names_it() -> None:
 
 
 def test_a_second_source_is_enough_where_one_is_about_the_name() -> None:
-    about = note(0, "It reads object files.", title="Writing Linkfold, a small linker")
-    said = note(1, "One of mine became the manual of Linkfold, after all.")
-    assert titles(compiled([about, said])) == ["Linkfold"]
-    assert titles(compiled([note(0, "We read about Linkfold today."), said])) == []
+    about = note(0, "It reads object files.", title="Writing Compass, a small linker")
+    said = note(1, "One of mine became the manual of Compass, after all.")
+    assert titles(compiled([about, said])) == ["Compass"]
+    assert titles(compiled([note(0, "We read about Compass today."), said])) == []
 
 
 def test_what_a_source_decides_about_has_its_page_with_the_second() -> None:

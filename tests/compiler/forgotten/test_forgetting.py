@@ -238,23 +238,23 @@ async def test_only_who_may_delete_may_forget(wiki: Wiki) -> None:
 
 async def test_names_that_others_say_too_are_held_as_those_alone_would_have_them(wiki: Wiki) -> None:
     rules = Compiler(ExtractivePlanner(), ExtractiveWriter())
-    texts = ["We saw the Kestrel.", f"We saw the Kestrel with {WORD} Smith."]
+    texts = ["We saw the Falcon.", f"We saw the Falcon with {WORD} Smith."]
     drafts = [SourceDraft("daily_note", f"d{n}", text) for n, text in enumerate(texts)]
     found = (await retain_sources(wiki.database, wiki.scope, drafts)).items
     await compile_all(wiki, rules)
-    before = await wiki.row("mentions", alias="kestrel")
+    before = await wiki.row("mentions", alias="falcon")
     assert WORD.lower() in str(before["cluster"]).lower()
     assert found[1].saved.source_id in KEPT.kept
     await forget(wiki, found[1].saved.source_id, compiler=rules)
     assert found[1].saved.source_id not in KEPT.kept
-    after = await wiki.row("mentions", alias="kestrel")
+    after = await wiki.row("mentions", alias="falcon")
     assert after["mention_count"] == 1
     assert after["cluster"]["co_mentions"] == {}
     assert not await found_in(wiki, WORD)
     alone = await wiki.neighbour()
     await retain_sources(alone.database, alone.scope, drafts[:1])
     await compile_all(alone, rules)
-    assert after["cluster"]["marks"] == (await alone.row("mentions", alias="kestrel"))["cluster"]["marks"]
+    assert after["cluster"]["marks"] == (await alone.row("mentions", alias="falcon"))["cluster"]["marks"]
 
 
 async def test_a_title_that_only_it_said_gives_way_to_another_name_everywhere(wiki: Wiki) -> None:
