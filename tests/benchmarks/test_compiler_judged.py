@@ -7,23 +7,23 @@ from benchmarks.compiler.judging import GOALS, PageMade, drafts, judge, summed
 from content.names import normalise
 
 
-def test_there_are_a_thousand_candidates_of_nineteen_kinds_each_with_a_reason() -> None:
+def test_there_are_eighteen_hundred_candidates_of_thirty_one_kinds_each_with_a_reason() -> None:
     found = wikis()
     labels = [label for wiki in found for label in wiki.labels]
-    assert len({wiki.kind for wiki in found}) == 19
-    assert len(labels) >= 1_000
+    assert len({wiki.kind for wiki in found}) == 31
+    assert len(labels) >= 1_800
     assert all(label.reason and label.names[0] for label in labels)
     assert {label.type for label in labels} == {"entity", "topic", "decision"}
     assert 0.25 < sum(label.is_wanted for label in labels) / len(labels) < 0.5
 
 
-def test_one_wiki_of_each_kind_is_held_out_and_a_seed_decides_which() -> None:
+def test_one_of_two_wikis_of_a_kind_is_held_out_and_a_seed_decides_which() -> None:
     halves = [{wiki.name for wiki in wikis(half)} for half in HALVES]
     assert halves[0].isdisjoint(halves[1])
-    assert [Counter(name.rpartition("_")[0] for name in half) for half in halves] == [
-        Counter({wiki.kind: 1 for wiki in wikis()})
-    ] * 2
-    kinds = {wiki.kind for wiki in wikis()}
+    kinds = {wiki.kind for wiki in wikis() if wiki.name.endswith("_b")}
+    assert len(kinds) == 19
+    of_two = [Counter(kind for name in half if (kind := name.rpartition("_")[0]) in kinds) for half in halves]
+    assert of_two == [Counter(dict.fromkeys(kinds, 1))] * 2
     assert len({frozenset(held_out(kinds, seed)) for seed in range(9)}) > 1
 
 
@@ -31,7 +31,7 @@ def test_every_file_is_a_source_with_a_day_and_no_candidate_is_wanted_twice() ->
     for wiki in wikis():
         made = drafts(wiki)
         assert len(made) == len(wiki.files)
-        assert all(draft.captured_at for draft in made), wiki.name
+        assert all(draft.captured_at for draft in made) or wiki.name[-1] in "cd", wiki.name
         wanted = [normalise(name) for label in wiki.names if label.is_wanted for name in label.names]
         assert all(count < 3 for count in Counter(wanted).values())
         text = "".join((*wiki.files, *wiki.files.values())).casefold()
@@ -42,7 +42,7 @@ def test_every_file_is_a_source_with_a_day_and_no_candidate_is_wanted_twice() ->
 
 def test_the_unseen_wikis_are_of_other_kinds_and_say_the_names_that_are_wanted() -> None:
     unseen = wikis(folder=UNSEEN)
-    assert len(unseen) == 8
+    assert len(unseen) == 4
     assert {wiki.kind for wiki in unseen}.isdisjoint(wiki.kind for wiki in wikis())
     for wiki in unseen:
         assert len(drafts(wiki)) == len(wiki.files)
