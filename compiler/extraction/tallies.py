@@ -84,7 +84,7 @@ class Tally:
             self.marks["decided"] += 1
         if sighting.where:
             self.marks["where"] += 1
-        if sighting.is_rare_opening:
+        if sighting.is_rare:
             self.marks["rare"] += 1
         if is_decided or not ABOUT.isdisjoint(sighting.marks):
             self.marks["about"] += times
@@ -230,7 +230,7 @@ def _is_name(key: str, tally: Tally) -> bool:
         marks["name"] + marks["said"] + marks["aside"] + marks["person"] + marks["project"]
         or marks["at"] >= 2
         or (marks["bare"] and marks["open"])
-        or marks["rare"]
+        or (marks["open"] and marks["rare"])
         or (marks["open"] and tally.people >= (KANA_MIN if SPACELESS.search(key) else TOLD_MIN) and not HAN.search(key))
         or (" " in key and tally.people)
     )
@@ -253,9 +253,9 @@ def _type_of(tally: Tally, *, is_name: bool, is_part: bool) -> str | None:
 def full_name(key: str, tally: Tally) -> str | None:
     """Return the one name of several words that this first name is part of; None if there is none, or several.
 
-    The first word of what is no person stands for the whole where it comes alone no more often than with the rest, and
-    is no place: `Larkspur` for `Larkspur Robotics`, but not `Berlin` for `Berlin Marathon`. So does what
-    stands behind a product: `Sync` for `Acme Sync`.
+    The first word of what is no person stands for the whole where it comes alone no more often than with the rest, or
+    is one that texts hardly ever say, and is no place: `Larkspur` for `Larkspur Robotics`, but not `Berlin` for
+    `Berlin Marathon`. So does what stands behind a product: `Sync` for `Acme Sync`.
     """
     whole = whole_of(key, tally)
     if whole is None or tally.is_person or (tally.marks["short"] and not tally.marks["where"]):
@@ -265,6 +265,8 @@ def full_name(key: str, tally: Tally) -> str | None:
     is_last = normalise(whole).endswith(f" {key}")
     if is_last and tally.marks["part"] >= PARTS_MIN:
         joined = max(joined, tally.whole_read)
+    elif tally.marks["rare"] and not is_last:
+        joined = max(joined, alone)
     most = tally.read // PLACES_SHARE if is_last else 0
     return whole if 0 < alone <= joined and tally.marks["where"] <= most else None
 

@@ -20,7 +20,7 @@ from benchmarks.planner.scopes import JOURNALS, journal
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from compiler.extraction.reading_cache import KEPT
 from compiler.planner import Knowledge, Plan, SectionTask, SourceText
-from tests.compiler.extraction.stories import TRIP, compiled, leading_names, note
+from tests.compiler.extraction.stories import TRIP, compiled, leading_names, note, story
 
 ROOT = Path(__file__).parents[3]
 PIECES = st.sampled_from(
@@ -80,6 +80,20 @@ def are_same(some: MemoryWiki, others: MemoryWiki) -> bool:
     """Return whether each page shares a name with one page of the others, and there are as many."""
     found = [{id for alias in page.card.aliases for id in others.by_alias.get(alias, ())} for page in some.all]
     return all(len(ids) == 1 for ids in found) and len(set.union(*found)) == len(others.all)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 50])
+def test_a_rare_word_stands_for_the_only_name_that_begins_with_it(batch: int) -> None:
+    texts = [
+        "The pool of Corrigan Freight is full.",
+        "Corrigan is cross.",
+        "A mail by Corrigan.",
+        "Corrigan moves over.",
+    ]
+    for order in (texts, texts[::-1]):
+        wiki = compiled(story(*order, "The export of Corrigan Freight ran."), batch)
+        assert leading_names(wiki) == {"corrigan", "corrigan freight"}
+        assert len(wiki.all) == 1
 
 
 def test_no_page_is_ever_taken_back() -> None:
