@@ -20,7 +20,7 @@ from .decisions import Decision, decisions, follows, minor_decisions
 from .readings import Reading
 from .texts import metadata
 from .texts.sentence_scores import DEFINITION, ONLY_TAGS, UNDEFINED, is_state, score_sentence, telling
-from .texts.text import LONGEST_WORD, Sentence, fold_text, normalised
+from .texts.text import LONGEST_WORD, Sentence, fold_text, normalised, parted
 
 QUOTE_MIN = 12  # characters
 QUOTES_MAX = 2  # sentences of one source, each a line of its own
@@ -293,7 +293,7 @@ def says_capital(sentence: Sentence, name: str) -> bool:
     """Return whether a name of one word is written as a name; always so in scripts without capitals."""
     if SPACELESS.search(name):
         return True
-    return any(name in _folded_words(word) for word in sentence.text.split() if not word.islower())
+    return any(name in _folded_words(word) for word in parted(sentence.text).split() if not word.islower())
 
 
 @cache_short(20_000, LONGEST_WORD)

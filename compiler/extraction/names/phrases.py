@@ -1,7 +1,7 @@
 """Phrases that a text could hold as names: runs of words, and of characters where there are no spaces."""
 
 from collections.abc import Iterable, Iterator, Set
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from operator import add
 
 from content.search.words import SPACELESS
@@ -32,7 +32,7 @@ class NameIndex:
         self.by_letters: dict[str, list[str]] = {}
         for name in names:
             if SPACELESS.search(name):
-                self.by_letters.setdefault(name[:SHORTEST], []).append(name)
+                self.by_letters.setdefault(padded(name)[:SHORTEST], []).append(name)
             elif words := padded(name).split(maxsplit=1):
                 self.by_word.setdefault(words[0], []).append((name, padded(name)))
 
@@ -49,7 +49,7 @@ class NameIndex:
         }
         if self.by_letters and SPACELESS.search(text):
             starts = self.by_letters.keys() & set(map(add, text, text[1:]))
-            found.update(name for start in starts for name in self.by_letters[start] if name in text)
+            found.update(name for start in starts for name in self.by_letters[start] if padded(name) in text)
         return found
 
 
@@ -94,7 +94,8 @@ def _phrases(sentence: Sentence, language: str) -> Iterable[str]:
     words = sentence.words.split()
     if language in SPACELESS_LANGUAGES:
         longest = LONGEST_THAI if language == "th" else LONGEST
-        pieces = (_pieces(word[:1_000], longest) for word in words if SPACELESS.search(word))
+        beside = (f"{word}{following}" for word, following in pairwise(words) if word.isascii() != following.isascii())
+        pieces = (_pieces(word[:1_000], longest) for word in (*words, *beside) if SPACELESS.search(word))
         return chain(_joined(words, stops), *pieces)
     return _joined(words, stops) if "'" in sentence.words else _spaced(words, stops)
 

@@ -109,6 +109,8 @@ OWN_WORDS = re.compile(
 MARK = re.compile(r"[`*_\[\]<>~#\\{]|''|(?<=- )(?:TODO|DOING|DONE|NOW|LATER|WAITING|CANCEL)")
 END = re.compile(r"[.!?…؟۔]+[\"'”’»)\]]*(?=\s+[^\sa-zа-яα-ω])|[。！？।॥]+[」』”’）]*")
 WORD = re.compile(rf"{LETTER}+(?:['’\-]{LETTER}+)*")
+SPACELESS_LETTER = "[\u0e00-\u0eff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+BESIDE = re.compile(rf"(?<={SPACELESS_LETTER})(?=[A-Za-z])|([A-Za-z][A-Za-z0-9]*)(?={SPACELESS_LETTER})")
 PLAIN_WORD = re.compile(r"[a-z0-9]+(?:['\-][a-z0-9]+)*")  # of a text in ASCII and small letters, as it is normalised
 ELISION = re.compile(r"(?<= )((?:[ldjnstmc]|qu)')(?=\w\w)")
 ABBREVIATED = re.compile(r"(?:^|[\s(])(?:Hr|Fr|Sra?|Dra|Mme|Mlle|bzw|usw|evtl|e\.g|i\.e|z\.B|p|Nr)\.$")
@@ -143,12 +145,13 @@ def lines(text: str) -> tuple[TextLine, ...]:
 def fold_text(text: str) -> str:
     """Return normalised words between spaces: ` taberna dos mercadores `, so that a name is looked for with its spaces.
 
-    A possessive is a word of its own, and so is an elided article: `sofia 's`, `l' ile`.
+    A possessive is a word of its own, and so are an elided article and what is in Latin letters beside others without
+    spaces: `sofia 's`, `l' ile`, `用 hugo 写`.
     """
     if text.isascii():
         words = " ".join(PLAIN_WORD.findall(text.lower()))
     else:
-        words = " ".join(filter(None, map(normalised, WORD.findall(INVISIBLE.sub("", text)))))
+        words = " ".join(filter(None, map(normalised, WORD.findall(parted(INVISIBLE.sub("", text))))))
     if "'" not in words:
         return f" {words} "
     return ELISION.sub(r"\1 ", f" {words} ".replace("'s ", " 's "))
@@ -163,7 +166,12 @@ def folded_name(name: str) -> str:
 @cache_short(10_000, LONGEST_NAME)
 def padded(name: str) -> str:
     """Return a normalised name as it stands in a sentence's words; without spaces around it if its script has none."""
-    return name if SPACELESS.search(name) else fold_text(name)
+    return parted(name) if SPACELESS.search(name) else fold_text(name)
+
+
+def parted(text: str) -> str:
+    """Return a text with a space between Latin letters and those of scripts without spaces: `用Hugo写`, `B站`."""
+    return text if text.isascii() else BESIDE.sub(r"\1 ", text)
 
 
 @cache_short(20_000, LONGEST_WORD)

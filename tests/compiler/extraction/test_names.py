@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler.extraction.decisions import TAKEN, may_decide
+from compiler.extraction.names.phrases import phrases
 from compiler.extraction.readings import Reading
 from content.names import normalise
-from tests.compiler.extraction.stories import compiled, leading_names, note, story, titles
+from tests.compiler.extraction.stories import compiled, leading_names, note, page, refs, story, titles
 
 
 def names(text: str) -> set[str]:
@@ -330,3 +331,24 @@ def test_names_side_by_side_and_what_somebody_does_are_no_subjects() -> None:
     said = ("Luis → Rafe", "Handover. Luis → Rafe", "Rain. Luis → Rafe")
     assert "Luis Rafe" not in titles(compiled(story(*said)))
     assert titles(compiled(story(*[f"Nothing new. Hattie wants a bath. {n}" for n in range(3)])), "topic") == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "title"),
+    [
+        (["我用Hugo写博客，很快。", "今天用Hugo写了一篇文章。", "又用Hugo写日记了。"], "Hugo"),
+        (["Steam Deckで動作確認した。", "Steam Deckを買った。", "Steam Deckで遊ぶ。"], "Steam Deck"),
+        (["iPhone15の充電が遅い。", "iPhone15を買った。", "iPhone15は重い。"], "iPhone15"),
+    ],
+)
+def test_a_name_in_latin_letters_is_quoted_from_texts_without_spaces(texts: list[str], title: str) -> None:
+    wiki = compiled(story(*texts))
+    assert titles(wiki) == [title]
+    assert refs(wiki, page(wiki, title).sections["notes"].source_ids) == ["n0", "n1", "n2"]
+
+
+def test_a_name_of_both_scripts_is_found_as_it_is_written() -> None:
+    wiki = compiled(story("我在B站看视频。", "去B站听歌，很好。", "B站关了。", tags=["B站"]))
+    told = "".join(section.body for section in page(wiki, "B站").sections.values())
+    assert all(one in told for one in ("我在B站看视频。", "去B站听歌，很好。", "B站关了。"))
+    assert {"b站", "我在"} <= phrases(Reading(note(0, "我在B站看视频。")))
