@@ -16,7 +16,7 @@ from content.search.words import SPACELESS
 from ..planner import SourceText
 from .names.capitals import PARTICLES
 from .names.common_nouns import GENERIC
-from .names.sentence_names import JOINED, SentenceNames, is_rare_name
+from .names.sentence_names import JOINED, SentenceNames
 from .names.sightings import (
     GAP,
     Sighting,
@@ -181,14 +181,12 @@ class Reading:
             may_be = sighting.is_person or (may_be_person(sighting) and not is_joined(seen, sighting))
             if may_be and (first := first_name(sighting.name, sighting.key)):
                 see(seen, sighting.name, "part", key=first, context=sighting.context, is_person=sighting.is_person)
-        for attribute in ("_written", "_names"):
-            self.__dict__.pop(attribute, None)  # no longer needed
         linked = sum("link" in sighting.marks for sighting in seen.values())
         if linked >= LINKED_MIN:
             put_aside(seen.values())
         if not linked:
             for key, sighting in seen.items():
-                sighting.is_rare = len(key) >= RARE_MIN and key.isalpha() and is_rare_name(sighting.name, self.language)
+                sighting.is_rare = len(key) >= RARE_MIN and key.isalpha() and self._names.is_rare(sighting.name)
             for short, sighting in short_forms_of(seen):
                 if part := see(seen, sighting.name, "part", key=short, context=sighting.context):
                     part.marks.add("short")
@@ -207,6 +205,8 @@ class Reading:
             for title in self._titles or DATED.findall(self.source.ref):
                 for name in title_subjects(title, self.language) if not JOINED.fullmatch(title) else ():
                     self._see_titled(seen, name.lower() if name[1:].islower() else name)
+        for attribute in ("_written", "_names"):
+            self.__dict__.pop(attribute, None)  # no longer needed
         for name, product, whole in features_of(seen, [sentence.text for sentence in self.sentences]):
             see(seen, whole.name, "part", key=name, context=whole.context)
             product.name = " ".join(whole.name.split()[: len(product.key.split())])  # it is short for none of them
@@ -291,8 +291,8 @@ class Reading:
 
     @cached_property
     def _names(self) -> SentenceNames:
-        """Return what finds names in its sentences. A word that it writes without a capital, too, is none."""
-        return SentenceNames(self.language, frozenset(word for word in set(self._written) if word[0].islower()))
+        """Return what finds names in its sentences."""
+        return SentenceNames(self.language, self._written)
 
     @cached_property
     def _written(self) -> list[str]:

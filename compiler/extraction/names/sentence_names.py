@@ -1,12 +1,12 @@
 """The names in a sentence: by capitals, by what scripts without capitals have around them, and by numbers."""
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from content.languages import is_rare
 
-from ..texts.language import SPACELESS, STOPWORDS, stops_of, word_set
+from ..texts.language import SAMPLE, SPACELESS, STOPWORDS, is_clear, stops_of, word_set
 from .capitals import HONORIFICS, IMPERATIVES, PRESS, CapitalRun, runs
 from .common_nouns import GENERIC
 from .german_nouns import explained_noun, has_inner_capitals
@@ -47,11 +47,12 @@ class FoundName(NamedTuple):
 
 
 class SentenceNames:
-    """Finds the names in the sentences of one source. `small` are the words that it writes without a capital, too."""
+    """Finds the names in the sentences of one source, of which `words` are all words as they are written."""
 
-    def __init__(self, language: str, small: Set[str]) -> None:
+    def __init__(self, language: str, words: Sequence[str]) -> None:
         self.language = language
-        self.small = small
+        self.small = frozenset(word for word in set(words) if word[0].islower())
+        self.is_clear = is_clear(language, map(str.lower, words[:SAMPLE]))
 
     def found(self, sentence: str) -> list[FoundName]:
         """Return the names of a sentence, each as often as it is found."""
@@ -92,7 +93,7 @@ class SentenceNames:
         if opens and not has_inner:
             is_titled = name.split()[0].lower().rstrip(".") in HONORIFICS
             is_titled = is_titled or (self.language in ROMANCE and PARTS.search(name) is not None)
-            is_titled = is_titled or is_rare_name(name.split()[0], self.language)
+            is_titled = is_titled or self.is_rare(name.split()[0])
             return ("name" if is_titled else "first") if not is_one else self._opening(run)
         return "bare" if run.is_bare else "name" if not opens or has_inner else "first"
 
@@ -104,7 +105,16 @@ class SentenceNames:
         if run.acts and self.language in ROMANCE and run.name.lower() not in NOBODY:
             return "name"
         is_likely = len(run.name) >= OPENING_MIN and run.name.lower() not in PRESS | IMPERATIVES
-        return "open" if run.acts or is_likely or is_rare_name(run.name, self.language) else None
+        return "open" if run.acts or is_likely or self.is_rare(run.name) else None
+
+    def is_rare(self, word: str) -> bool:
+        """Return whether texts of the language hardly ever say a word, which is then a name where it has a capital.
+
+        Where a source does not make clear in which language it is, no word of it is rare.
+        """
+        word = word.lower()
+        is_small = word in GENERIC.get(self.language, ()) or word in stops_of(self.language)
+        return self.is_clear and not is_small and is_rare(word, self.language)
 
     def _numbered(self, sentence: str) -> Iterator[str]:
         """Yield what has a number in place of a name, written small: `from plot 4`, `la parcelle 12 est`."""
@@ -114,12 +124,6 @@ class SentenceNames:
                 before = (one["of"] or "").strip().lower()
                 is_part = before not in stops_of(self.language) and not DONE_TO.search(before)
                 yield f"{before if is_part else ''} {one['kind']} {one['number']}".strip()
-
-
-def is_rare_name(word: str, language: str) -> bool:
-    """Return whether texts of the language hardly ever say a word, which is then a name where it has a capital."""
-    word = word.lower()
-    return is_rare(word, language) and word not in GENERIC.get(language, ()) and word not in stops_of(language)
 
 
 def _joined(sentence: str, named: list[FoundName]) -> list[FoundName]:

@@ -176,7 +176,17 @@ def _by_script(text: str) -> str | None:
     return None
 
 
+def is_clear(language: str, words: Iterable[str]) -> bool:
+    """Return whether a text has more words of grammar of this language than of any other; a list of nouns has none."""
+    counts = _counts(words)
+    return counts[language] > max(counts[code] for code in STOPWORDS if code != language)
+
+
 def _by_words(words: Iterable[str]) -> str:
-    said = (word if word.isalpha() else ELIDED.sub("", word) for word in words)
-    counts = Counter(chain.from_iterable(LANGUAGES_OF[word] for word in said if word in LANGUAGES_OF))
+    counts = _counts(words)
     return max(STOPWORDS, key=lambda code: (counts[code], code == "en"))
+
+
+def _counts(words: Iterable[str]) -> Counter[str]:
+    said = (word if word.isalpha() else ELIDED.sub("", word) for word in words)
+    return Counter(chain.from_iterable(LANGUAGES_OF[word] for word in said if word in LANGUAGES_OF))

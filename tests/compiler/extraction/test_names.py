@@ -196,6 +196,10 @@ def test_a_word_that_texts_hardly_ever_say_needs_only_to_begin_sentences() -> No
     assert titles(compiled(story(*[text.format("Knife") for text in said]))) == []
 
 
+def test_no_word_is_rare_where_a_note_does_not_show_its_language() -> None:
+    assert titles(compiled(story("Zahnarzt: Dienstag, 9:30.", "Zahnarzt: Mittwoch.", "Zahnarzt: Montag, 8:00."))) == []
+
+
 @pytest.mark.parametrize("usual", ["Aussitôt", "Lavoro", "Reuniões", "Vergadering"])
 def test_usual_words_of_other_languages_are_no_names_where_they_begin_sentences(usual: str) -> None:
     languages = {"Aussitôt": "la porte était ouverte et nous sommes partis avec les autres.",
