@@ -32,7 +32,7 @@ from db.migrate import migrate
 from tests.citus import Cluster, Copies, Kept, in_database
 from tests.connections import IDLE, dial
 from tests.docker_server import docker_answers, remove_container, start_container
-from tests.sql_rules import violations
+from tests.sql_verdicts import Verdicts
 
 # A busy machine is no fault of the code, so nothing has a deadline. A run draws the same examples each time; new ones
 # are explored by `make test-nightly`.
@@ -209,8 +209,15 @@ def empty_dsn(request: pytest.FixtureRequest, cluster: Cluster | None) -> Iterat
         yield dsn
 
 
+@pytest.fixture(scope="session")
+def verdicts(request: pytest.FixtureRequest) -> Verdicts:
+    """What this run, and those before it, have found to keep the rules."""
+    cache = getattr(request.config, "cache", None)  # -p no:cacheprovider leaves it out
+    return Verdicts(cache and cache.mkdir("sql-rules"))
+
+
 @pytest.fixture(autouse=True)
-def every_statement_keeps_the_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def every_statement_keeps_the_rules(monkeypatch: pytest.MonkeyPatch, verdicts: Verdicts) -> Iterator[None]:
     """What the product executes in any test binds the tenant and would run on Citus."""
     executed: set[str] = set()
 
@@ -220,7 +227,7 @@ def every_statement_keeps_the_rules(monkeypatch: pytest.MonkeyPatch) -> Iterator
 
     monkeypatch.setattr("db.database.prepare_connection", listening)
     yield
-    broken = {sql: found for sql in executed if (found := violations(sql))}
+    broken = {sql: found for sql in executed if (found := verdicts.violations(sql))}
     assert not broken
 
 

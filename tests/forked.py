@@ -5,7 +5,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from multiprocessing import connection, get_context
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -68,6 +69,19 @@ class Command:
     def err(self) -> str:
         """Return what it has written to stderr until now."""
         return self.streams.err.read_text(encoding="utf-8")
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of its stdout, each once it is whole, for as long as it runs."""
+        with self.streams.out.open(encoding="utf-8") as out:
+            begun, runs = "", True
+            while (text := out.readline()) or runs:
+                begun += text
+                if begun.endswith("\n"):
+                    yield begun
+                    begun = ""
+                elif not text:
+                    runs = self.poll() is None
+                    time.sleep(0.01)
 
     @property
     def returncode(self) -> int | None:

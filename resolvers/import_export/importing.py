@@ -28,6 +28,7 @@ from ..sources.sources import SourceDraft, add_source
 from ..transactions.transaction import check_may_write
 from .attachments import draft as attachment_draft
 from .attachments import keep, keep_files
+from .citations import find_sources, wiki
 from .disk.paths import ABOUT
 from .disk.staging import NoteList, OriginalFile, Spool
 from .disk.temp_database import TempDatabase
@@ -39,7 +40,7 @@ from .names import Vault
 from .notes import ImportProblem, NoteFile, Piece, Waiting, WikiRecord, pieces, read_all, read_wiki_record
 from .originals import draft, keep_originals, records, with_exported_facts
 from .pages import NoteFound, NoteSaved, Placed, Places
-from .relations import Tied, Ties, Written, find_sources, wiki
+from .relations import Tied, Ties, Written
 from .results import ImportResult, Problems, Progress, ignore_progress, problem, unknown_type, without_text
 
 IMPORTS = statements("import_export/imports")

@@ -31,6 +31,7 @@ from db.sql import statements
 
 from ..model.drafts import PageDraft
 from ..transactions.transaction import writing
+from .citations import SourceIds, wiki
 from .disk.paths import ORIGINALS
 from .disk.paths import is_own as is_own_path
 from .disk.staging import OriginalFile, Spool
@@ -39,7 +40,7 @@ from .formats import Format, FormatReader, Survey
 from .names import Vault, join_folders, words
 from .notes import NOTE_MAX, ImportProblem, NoteFile, data_of, in_lines
 from .pages import Placed
-from .relations import REASON, SourceIds, Written, wiki
+from .relations import REASON, Written
 from .results import Problems
 
 EXPORTS = statements("import_export/exports")

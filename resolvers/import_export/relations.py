@@ -1,6 +1,6 @@
 """Relations that a note names beside its text: the page above it, related pages, sources that it rests on."""
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -9,8 +9,7 @@ from uuid import UUID
 from content.claims.claims import digest
 from content.limits import CLAIM
 from content.markdown.citations import CitationMark, ClaimMark, ContradictionMark
-from content.markdown.sections import parse
-from content.names import NoSlug, normalise, section_slug, slugify
+from content.names import NoSlug, normalise, slugify
 from content.notes.notes import Note
 from content.templates import TEMPLATES
 from db.connection import Row
@@ -21,7 +20,6 @@ from db.sql import statements
 
 from ..errors import BadInput, Conflict, NotFound
 from ..links.links import link_pages
-from ..links.references import CO_MENTION, evidence
 from ..links.targets import PARENT, RELATED, NamedRelation, write_redirect, write_relations
 from ..model.names import title_slug
 from ..pages.claims.claims import write_claims
@@ -31,88 +29,13 @@ from ..pages.hierarchy import set_parent
 from ..pages.lifecycle import add_former_slugs
 from ..sources.sources import cite_source
 from ..transactions.transaction import writing
+from .citations import Cited, SourceIds, as_kept, find_cited, find_sources, wiki
 from .names import Vault
 from .notes import ImportProblem
 from .pages import Placed
 from .results import problem, unresolved
 
 IMPORTS = statements("import_export/imports")
-LEAD = "overview"
-
-
-class SourceIds:
-    """The known ones, by ref, kind and version."""
-
-    def __init__(self, rows: Iterable[Mapping[str, Any]], ids: Iterable[UUID] = ()) -> None:
-        """`rows` come with the newest version last; `ids` are of sources that are known by those alone."""
-        self.ids = set(ids)
-        self.by_ref: dict[str, dict[str, dict[int, UUID]]] = {}
-        for row in rows:
-            self.by_ref.setdefault(row["ref"], {}).setdefault(row["kind"], {})[row["version"]] = row["id"]
-
-    def find(self, citation: CitationMark) -> UUID | None:
-        """Return the source of that kind, or the only one of that ref; its newest version, if none is given."""
-        kinds = self.by_ref.get(citation.ref, {})
-        kind = citation.kind or next(iter(kinds), None) if citation.kind or len(kinds) == 1 else None
-        versions = kinds.get(kind, {}) if kind else {}
-        return versions.get(citation.version) if citation.version else next(reversed(versions.values()), None)
-
-    def reason(self, given: str) -> str | None:
-        """Return the reason of a link as this wiki has it: evidence by its id. None where the wiki lacks the source."""
-        match evidence(given):
-            case None:
-                return given
-            case UUID() as id:
-                return given if id in self.ids else None
-            case citation:
-                found = self.find(citation)
-                return f"{CO_MENTION}{found}" if found else None
-
-    def find_citations(self, note: Note) -> dict[tuple[str, UUID], CitationMark]:
-        """Return what can be cited, by section and source: a section rests on a source once."""
-        found: dict[tuple[str, UUID], CitationMark] = {}
-        beginning = first_section(note) if any(not citation.section for citation in note.sources) else LEAD
-        for citation in note.sources:
-            if source_id := self.find(citation):
-                section = section_slug(citation.section) if citation.section else beginning
-                found.setdefault((section, source_id), citation)
-        return found
-
-    def uncited(self, note: Note) -> list[dict[str, Any]]:
-        """Return the other citations, as metadata."""
-        cited = set(self.find_citations(note).values())
-        return [citation.fields() for citation in note.sources if citation not in cited]
-
-
-async def find_sources(database: Database, scope: Scope, notes: Iterable[Note]) -> SourceIds:
-    """Return the sources that these notes cite, as far as the wiki has them."""
-    refs, ids = set[str](), set[UUID]()
-    for note in notes:
-        refs.update(citation.ref for citation in note.sources)
-        named = [evidence(reason) for reasons in note.reasons.values() for reason in reasons]
-        ids.update(one for one in named if isinstance(one, UUID))
-        refs.update(one.ref for one in named if isinstance(one, CitationMark))
-        refs.update(side.source[1] for one in note.contradictions for side in (one.older, one.newer) if side.source)
-        refs.update(
-            source[1] for claim in note.superseded for source in (claim.stated_by, claim.overridden_by) if source
-        )
-    if not refs and not ids:
-        return SourceIds(())
-    async with database.connection() as connection:
-        rows = await connection.all(IMPORTS["find_sources"], **wiki(scope), refs=sorted(refs))
-        known = await connection.all(IMPORTS["find_sources_by_id"], **wiki(scope), ids=sorted(ids)) if ids else []
-    return SourceIds(rows, (row["id"] for row in known))
-
-
-def wiki(scope: Scope) -> Mapping[str, Any]:
-    return {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-
-
-def first_section(note: Note) -> str:
-    """Return the section in which a citation for the whole page stands."""
-    return next((section.slug for section in parse(note.body)), LEAD)
-
-
 REASON = "import"
 EXACT = "/wiki/"
 
@@ -147,6 +70,7 @@ class Ties:
         self.database, self.scope, self.vault, self.sources = database, scope, vault, SourceIds(())
         self.named: dict[str, UUID] = {}
         self.before: dict[UUID, Row] = {}
+        self.cited: dict[tuple[UUID, str, UUID], Cited] = {}
 
     async def prepare(self, notes: Sequence[Written]) -> None:
         """Find every page that these name and every tie that they have, in a few statements."""
@@ -157,6 +81,7 @@ class Ties:
         async with self.database.connection() as connection:
             rows = await connection.all(IMPORTS["find_ties"], **wiki(self.scope), page_ids=page_ids)
         self.before = {row["id"]: row for row in rows}
+        self.cited = await find_cited(self.database, self.scope, [n.page_id for n in notes if n.note.sources])
         self.sources = await find_sources(self.database, self.scope, [note.note for note in notes])
 
     async def tie(self, note: Written) -> Tied:
@@ -332,6 +257,8 @@ class Ties:
             for reason in sorted(reasons.difference([REASON], standing.get(str(other), ()))):
                 yield partial(link_pages, *here, page_id, other, reason=reason, restored=True)
         for (section, source_id), citation in self.sources.find_citations(note.note).items():
+            if self.cited.get((page_id, section, source_id)) == as_kept(citation):
+                continue
             yield partial(
                 cite_source, *here, page_id=page_id, section_slug=section, source_id=source_id,
                 line_start=citation.line_start, line_end=citation.line_end, summary=citation.summary,

@@ -19,6 +19,7 @@ from db.scope import Scope
 from db.sql import statements
 
 from ..errors import Conflict, NotFound
+from ..import_export.citations import SourceIds, find_sources
 from ..import_export.disk.paths import Paths, is_own
 from ..import_export.disk.staging import OriginalFile
 from ..import_export.disk.targets import text_of
@@ -29,7 +30,7 @@ from ..import_export.names import Vault
 from ..import_export.notes import ImportProblem, NoteFile, WikiRecord
 from ..import_export.originals import Files, draft, start_of, write_originals
 from ..import_export.pages import DEFAULT_TYPE, PLACES, NoteFound, NoteSaved, Placed, Places
-from ..import_export.relations import SourceIds, Ties, Written, find_sources
+from ..import_export.relations import Ties, Written
 from ..model.drafts import PageDraft
 from ..model.pages import Saved
 from ..pages.lifecycle import archive_page, create_page, unarchive_page, update_page

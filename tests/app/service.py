@@ -1,6 +1,7 @@
 """The real service on a real port, and a client that has a credential for it."""
 
 import asyncio
+import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,6 +22,7 @@ from tests.loop_thread import nothing_of_ours_holds_the_loop
 from tests.waiting import within
 
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # nothing here is asked over TLS, and reading certificates takes 20 ms
+TURNS = 10  # of the event loop
 SECRET = "a secret of the tests, long enough for HS256"
 
 
@@ -51,6 +53,42 @@ class Service:
         return answer
 
 
+class PromptServer(uvicorn.Server):
+    """A server that ends as soon as it is told to and has no connection left. Uvicorn looks ten times a second whether
+    it shall end, and then waits as long for connections, whether there are any or not."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.told = asyncio.Event()
+
+    def stop(self) -> None:
+        self.should_exit = True
+        self.told.set()
+
+    async def main_loop(self) -> None:
+        looking = asyncio.create_task(super().main_loop())
+        hearing = asyncio.create_task(self.told.wait())
+        ended, others = await asyncio.wait((looking, hearing), return_when=asyncio.FIRST_COMPLETED)
+        for task in others:
+            task.cancel()
+        for task in ended:
+            task.result()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for _ in range(TURNS):  # clients have closed their connections, which it hears of in the loop's next turns
+            if not self.server_state.connections:
+                break
+            await asyncio.sleep(0)
+        if self.server_state.connections or self.server_state.tasks:
+            await super().shutdown(sockets)
+            return
+        for server in self.servers:
+            server.close()
+        for listening in sockets or []:
+            listening.close()
+        await self.lifespan.shutdown()
+
+
 @asynccontextmanager
 async def serving(dsn: str, data_dir: Path, **settings: Any) -> AsyncIterator[Service]:
     """The plan of a slow operation is asked for by those tests alone that set when one is slow."""
@@ -58,7 +96,7 @@ async def serving(dsn: str, data_dir: Path, **settings: Any) -> AsyncIterator[Se
     port = listening.getsockname()[1]
     usual = {"database_url": dsn, "data_dir": data_dir, "jwt_secret": SECRET, "pool_size": 4, "slow_operation": 0}
     made = Settings(**usual | {"port": port} | settings)
-    server = uvicorn.Server(config_of(create_app(made, dsn=dsn), made))
+    server = PromptServer(config_of(create_app(made, dsn=dsn), made))
     running = asyncio.create_task(server.serve(sockets=[listening]))
     async with within("the service had not started"):
         while not server.started:
@@ -70,6 +108,6 @@ async def serving(dsn: str, data_dir: Path, **settings: Any) -> AsyncIterator[Se
             with nothing_of_ours_holds_the_loop():
                 yield Service(url, http)
     finally:
-        server.should_exit = True
+        server.stop()
         await running
         listening.close()

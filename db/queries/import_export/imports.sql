@@ -73,6 +73,13 @@ SELECT p.id, p.parent_page_id, (
 FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]));
 
+-- name: find_cited
+-- What the sections of these pages rest on.
+SELECT s.page_id, s.section_slug, c.source_id, c.line_start, c.line_end, c.summary
+FROM section_sources AS c
+JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = c.section_id
+WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = ANY(CAST(:page_ids AS uuid[]));
+
 -- name: count_links
 -- How many pages these pages refer to, and how many names in their texts nobody answers to.
 SELECT (

@@ -21,7 +21,7 @@ from db.database import Database
 from db.tables import SOURCE_KINDS
 from schema.enums import WikiPageOrder
 from tests.app.command_line import MARA, Cairn
-from tests.forked import COMMAND, ROOT
+from tests.forked import COMMAND, ROOT, Command
 
 NOT_FOR_READING = {
     "alembic", "fastapi", "graphql", "httpx", "markdown_it", "mcp", "pydantic_settings", "rapidfuzz", "rich", "ruamel",
@@ -161,21 +161,14 @@ def test_the_words_of_options_are_those_of_the_contract() -> None:
 
 
 def test_a_wiki_is_followed_live(wiki: Cairn) -> None:
-    watching = subprocess.Popen(
-        [*COMMAND, "watch", *MARA, "--json"], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    try:
-        assert watching.stdout is not None
-        assert json.loads(watching.stdout.readline())["kind"] == "RESYNC"
+    with Command(["watch", *MARA, "--json"], os.environ) as watching:
+        lines = watching.lines()
+        assert json.loads(next(lines))["kind"] == "RESYNC"
         assert wiki("create", "entity", "Zilker", "A park.", *MARA).code == 0
-        event = json.loads(watching.stdout.readline())
+        event = json.loads(next(lines))
         assert (event["kind"], event["page"]["slug"], event["version"]) == ("CREATED", "zilker", 1)
         watching.send_signal(signal.SIGINT)
         assert watching.wait(30) == 0
-    finally:
-        watching.kill()
-        watching.communicate()
 
 
 def test_settings_are_listed_without_secrets(cairn: Cairn, monkeypatch: pytest.MonkeyPatch) -> None:

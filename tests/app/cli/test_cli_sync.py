@@ -4,18 +4,17 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer
-from typing import IO, Any
+from typing import Any
 
 import asyncpg
 import pytest
 
 from tests.app.command_line import MARA, Cairn
-from tests.forked import COMMAND, ROOT
+from tests.forked import Command
 
 
 def done(ran: Any) -> list[tuple[str, str]]:
@@ -88,23 +87,17 @@ def test_edits_that_wait_for_a_reviewer_are_said(acme: Cairn, tmp_path: Path) ->
 
 
 @contextmanager
-def watching(vault: Path) -> Iterator[IO[str]]:
+def watching(vault: Path) -> Iterator[Iterator[str]]:
     """The output of a sync that goes on, a line of JSON for each thing that it does."""
-    process = subprocess.Popen(
-        [*COMMAND, "sync", str(vault), *MARA, "--watch", "--json"], cwd=ROOT, text=True, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    limit = Timer(90, process.kill)
-    limit.start()
-    try:
-        assert process.stdout is not None
-        yield process.stdout
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0, process.communicate()[1]
-    finally:
-        limit.cancel()
-        process.kill()
-        process.communicate()
+    with Command(["sync", str(vault), *MARA, "--watch", "--json"], os.environ) as process:
+        limit = Timer(90, process.kill)
+        limit.start()
+        try:
+            yield process.lines()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 0, process.err
+        finally:
+            limit.cancel()
 
 
 def test_both_sides_are_followed(acme: Cairn, tmp_path: Path, dsn: str) -> None:
@@ -112,8 +105,8 @@ def test_both_sides_are_followed(acme: Cairn, tmp_path: Path, dsn: str) -> None:
     vault.mkdir()
     (vault / "Kiln.md").write_text("Hot.\n")
 
-    def told(lines: IO[str]) -> tuple[str, str]:
-        event = json.loads(lines.readline())
+    def told(lines: Iterator[str]) -> tuple[str, str]:
+        event = json.loads(next(lines))
         return event["action"], event["path"]
 
     with watching(vault) as lines:
@@ -155,13 +148,13 @@ def test_a_decision_is_followed(acme: Cairn, tmp_path: Path) -> None:
     assert acme("owners", "policy", "mara", "admin=review", "--tenant", "acme").code == 0
     (tmp_path / "Kiln.md").write_text("Hot.\n")
     with watching(tmp_path) as lines:
-        event = json.loads(lines.readline())
+        event = json.loads(next(lines))
         assert (event["action"], event["path"]) == ("propose", "Kiln.md")
         assert acme("owners", "policy", "mara", "admin=open", "--tenant", "acme").code == 0
         (told,) = json.loads(acme("wiki", "proposals", "--json", *MARA).out)["nodes"]
         assert acme("wiki", "decide", told["id"], "--as", "decline", "--reason", "Which one?", *MARA).code == 0
         (tmp_path / "Kiln.md").write_text("Hot, the gas one.\n")
-        event = json.loads(lines.readline())
+        event = json.loads(next(lines))
         assert (event["action"], event["path"]) == ("push", "Kiln.md")
     assert acme("page", "reference/kiln", *MARA).code == 0
 

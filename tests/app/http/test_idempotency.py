@@ -1,12 +1,9 @@
 """Idempotency-Key: whatever becomes of a request or its answer, it may be sent again, and is done once."""
 
 import asyncio
-import os
-import re
-import signal
-import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -17,9 +14,8 @@ import pytest
 from db.scope import Actor, ActorKind, Role
 from resolvers import idempotency
 from resolvers.idempotency import forget_answers
-from tests.app.command_line import environment
+from tests.app.command_line import Serving
 from tests.app.service import SECRET, Service, serving
-from tests.forked import COMMAND, ROOT
 from tests.waiting import within
 from tests.wiki import Wiki, check
 
@@ -147,19 +143,16 @@ async def test_an_answer_that_was_lost_is_given_again(service: Service, token: s
 async def test_a_process_that_is_killed_leaves_neither_the_write_nor_the_key(
     service: Service, token: str, wiki: Wiki, dsn: str, tmp_path: Path
 ) -> None:
-    env = environment(tmp_path) | {"CAIRN_DATABASE_URL": dsn, "CAIRN_JWT_SECRET": SECRET}
-    doomed = subprocess.Popen([*COMMAND, "serve", "--port", "0"], cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True)
-    assert doomed.stdout
-    found = re.search(r"http://\S+/graphql", await asyncio.to_thread(doomed.stdout.readline))
-    assert found
-    async with blocked(wiki), httpx.AsyncClient() as http:
-        headers = {"authorization": f"Bearer {token}", "idempotency-key": "k-1"}
-        asking = asyncio.create_task(http.post(found[0], json={"query": NUMBERED}, headers=headers))
-        await somebody_waits(wiki)
-        os.kill(doomed.pid, signal.SIGKILL)
-        doomed.communicate()
-        with pytest.raises(httpx.TransportError):
-            await asking
+    serve = partial(Serving, tmp_path, "serve", "--port", "0", database_url=dsn, jwt_secret=SECRET)
+    with await asyncio.to_thread(serve) as doomed:
+        async with blocked(wiki), httpx.AsyncClient() as http:
+            headers = {"authorization": f"Bearer {token}", "idempotency-key": "k-1"}
+            asking = asyncio.create_task(http.post(doomed.url, json={"query": NUMBERED}, headers=headers))
+            await somebody_waits(wiki)
+            doomed.process.kill()
+            assert await asyncio.to_thread(doomed.process.wait) < 0
+            with pytest.raises(httpx.TransportError):
+                await asking
     response = await persist(service, token, NUMBERED, "k-1")
     assert response.json()["data"]["createWikiPage"]["page"]["slug"] == "same"
     assert len(await wiki.rows("pages")) == 1

@@ -2,9 +2,11 @@
 
 import asyncio
 import shutil
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -19,8 +21,8 @@ from tests.forked import Command
 from tests.waiting import SOON
 
 
-@pytest.fixture
-def folder() -> Iterator[Path]:
+@contextmanager
+def outside() -> Iterator[Path]:
     """Not below pytest's own folder: that is closed to the account which Postgres runs as when we are root."""
     made = Path(tempfile.mkdtemp(prefix="cairn-test-"))
     made.chmod(0o755)
@@ -29,10 +31,24 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture
-def data_dir(folder: Path, made_server: Path) -> Path:
+def folder() -> Iterator[Path]:
+    with outside() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def used_once(made_server: Path) -> Iterator[Path]:
+    """A data folder that has a server, with one tenant, to be copied."""
+    with outside() as made:
+        copy_server(made_server, made / "data")
+        done(made / "data", "tenants", "create", "first")
+        yield made / "data"
+
+
+@pytest.fixture
+def data_dir(folder: Path, used_once: Path) -> Path:
     """A data folder that has a server, with one tenant."""
-    copy_server(made_server, folder / "data")
-    done(folder / "data", "tenants", "create", "first")
+    subprocess.run(["cp", "-a", used_once, folder / "data"], check=True)
     return folder / "data"
 
 

@@ -8,15 +8,18 @@ import pytest
 from content.markdown.citations import CitationMark
 from content.notes.notes import Note, from_markdown
 from db.ids import new_id
+from resolvers.import_export.citations import SourceIds
 from resolvers.import_export.files import export_folder
-from resolvers.import_export.relations import SourceIds
+from resolvers.import_export.importing import import_path
 from resolvers.import_export.results import ImportResult
 from resolvers.links.links import unlink_pages
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import create_page, delete_page, update_page
+from resolvers.sources.sources import cite_source
 from tests.growth import assert_grows_like_the_text
+from tests.listening import ListeningDatabase
 from tests.resolvers.import_export.vaults import imported, run
 from tests.wiki import Wiki, check
 
@@ -180,3 +183,39 @@ def test_what_is_not_cited_is_found_in_time_that_grows_with_the_citations(sectio
         return replace(from_markdown("a", "Text. " * size), sources=marks)
 
     assert_grows_like_the_text(note, ids.uncited, 4_000)
+
+
+async def test_what_a_page_rests_on_already_is_not_written_again(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
+    """A page may have thousands of citations: each that is written takes a transaction."""
+    page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A", body="Text."))).page_id
+    sources = [await wiki.add_source(ref=f"doc-{n}") for n in range(4)]
+
+    async def cite(n: int, line_start: int | None, line_end: int | None, summary: str | None) -> None:
+        await cite_source(
+            *(wiki.database, wiki.scope), page_id=page_id, section_slug="overview", source_id=sources[n],
+            line_start=line_start, line_end=line_end, summary=summary,
+        )  # fmt: skip
+
+    await cite(0, None, None, None)
+    await cite(1, 1, None, "It says one.")
+    await cite(2, 1, 2, None)
+    await cite(3, None, None, "It says two.")
+    await export_folder(wiki.database, wiki.scope, tmp_path)
+    before = await wiki.rows("section_sources")
+    listening = ListeningDatabase(dsn)
+    await listening.open()
+    try:
+
+        async def written() -> int:
+            (await listening.heard()).clear()
+            assert (await import_path(listening, wiki.scope, tmp_path)).errors == ()
+            return sum("INSERT INTO section_sources" in sent.sql for sent in await listening.heard())
+
+        assert await written() == 0
+        await cite(1, 2, 2, "It says one.")
+        await cite(2, 1, 1, None)
+        await cite(3, None, None, "It says three.")
+        assert await written() == 3
+        assert await wiki.rows("section_sources") == before
+    finally:
+        await listening.close()

@@ -122,15 +122,16 @@ async def test_many_long_aliases_are_not_normalised_on_the_loop(wiki: Wiki, monk
 
 
 async def test_a_body_is_read_before_its_wiki_is_locked(wiki: Wiki, monkeypatch) -> None:
+    body = LINKS[: 10 * LONG]  # enough to be read in a thread
     read, inner = threading.Event(), searchable
     monkeypatch.setattr("resolvers.pages.insert.searchable", lambda text: (inner(text), read.set())[0])
     page_id = (await create_page(wiki.database, wiki.scope, PageDraft("topic", "A"))).page_id
     here = (wiki.database, wiki.scope)
     for write in (
-        lambda: create_page(*here, PageDraft("topic", "B", body=LINKS)),
-        lambda: create_page(*here, PageDraft("topic", "C", sections=[SectionDraft(LINKS[:-80], "notes")])),
-        lambda: upsert_page(*here, PageDraft("topic", "A", body=LINKS)),
-        lambda: update_page(*here, page_id, body=LINKS[:-80]),
+        lambda: create_page(*here, PageDraft("topic", "B", body=body)),
+        lambda: create_page(*here, PageDraft("topic", "C", sections=[SectionDraft(body[:-80], "notes")])),
+        lambda: upsert_page(*here, PageDraft("topic", "A", body=body)),
+        lambda: update_page(*here, page_id, body=body[:-80]),
     ):
         async with AsyncExitStack() as held:
             await held.enter_async_context(writing(*here))

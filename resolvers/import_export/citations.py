@@ -1,0 +1,112 @@
+"""Sources that notes cite: which of them the wiki has, and what its pages rest on already."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from content.markdown.citations import CitationMark
+from content.markdown.sections import parse
+from content.names import section_slug
+from content.notes.notes import Note
+from db.database import Database
+from db.scope import Scope
+from db.sql import statements
+
+from ..links.references import CO_MENTION, evidence
+
+IMPORTS = statements("import_export/imports")
+LEAD = "overview"
+
+
+class SourceIds:
+    """The known ones, by ref, kind and version."""
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]], ids: Iterable[UUID] = ()) -> None:
+        """`rows` come with the newest version last; `ids` are of sources that are known by those alone."""
+        self.ids = set(ids)
+        self.by_ref: dict[str, dict[str, dict[int, UUID]]] = {}
+        for row in rows:
+            self.by_ref.setdefault(row["ref"], {}).setdefault(row["kind"], {})[row["version"]] = row["id"]
+
+    def find(self, citation: CitationMark) -> UUID | None:
+        """Return the source of that kind, or the only one of that ref; its newest version, if none is given."""
+        kinds = self.by_ref.get(citation.ref, {})
+        kind = citation.kind or next(iter(kinds), None) if citation.kind or len(kinds) == 1 else None
+        versions = kinds.get(kind, {}) if kind else {}
+        return versions.get(citation.version) if citation.version else next(reversed(versions.values()), None)
+
+    def reason(self, given: str) -> str | None:
+        """Return the reason of a link as this wiki has it: evidence by its id. None where the wiki lacks the source."""
+        match evidence(given):
+            case None:
+                return given
+            case UUID() as id:
+                return given if id in self.ids else None
+            case citation:
+                found = self.find(citation)
+                return f"{CO_MENTION}{found}" if found else None
+
+    def find_citations(self, note: Note) -> dict[tuple[str, UUID], CitationMark]:
+        """Return what can be cited, by section and source: a section rests on a source once."""
+        found: dict[tuple[str, UUID], CitationMark] = {}
+        beginning = first_section(note) if any(not citation.section for citation in note.sources) else LEAD
+        for citation in note.sources:
+            if source_id := self.find(citation):
+                section = section_slug(citation.section) if citation.section else beginning
+                found.setdefault((section, source_id), citation)
+        return found
+
+    def uncited(self, note: Note) -> list[dict[str, Any]]:
+        """Return the other citations, as metadata."""
+        cited = set(self.find_citations(note).values())
+        return [citation.fields() for citation in note.sources if citation not in cited]
+
+
+async def find_sources(database: Database, scope: Scope, notes: Iterable[Note]) -> SourceIds:
+    """Return the sources that these notes cite, as far as the wiki has them."""
+    refs, ids = set[str](), set[UUID]()
+    for note in notes:
+        refs.update(citation.ref for citation in note.sources)
+        named = [evidence(reason) for reasons in note.reasons.values() for reason in reasons]
+        ids.update(one for one in named if isinstance(one, UUID))
+        refs.update(one.ref for one in named if isinstance(one, CitationMark))
+        refs.update(side.source[1] for one in note.contradictions for side in (one.older, one.newer) if side.source)
+        refs.update(
+            source[1] for claim in note.superseded for source in (claim.stated_by, claim.overridden_by) if source
+        )
+    if not refs and not ids:
+        return SourceIds(())
+    async with database.connection() as connection:
+        rows = await connection.all(IMPORTS["find_sources"], **wiki(scope), refs=sorted(refs))
+        known = await connection.all(IMPORTS["find_sources_by_id"], **wiki(scope), ids=sorted(ids)) if ids else []
+    return SourceIds(rows, (row["id"] for row in known))
+
+
+def wiki(scope: Scope) -> Mapping[str, Any]:
+    return {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
+
+
+def first_section(note: Note) -> str:
+    """Return the section in which a citation for the whole page stands."""
+    return next((section.slug for section in parse(note.body)), LEAD)
+
+
+Cited = tuple[int | None, int | None, str | None]
+"""The lines of a source that a section rests on, and what they say."""
+
+
+def as_kept(citation: CitationMark) -> Cited:
+    start, end = citation.line_start, citation.line_end
+    return start, start if end is None else end, citation.summary
+
+
+async def find_cited(database: Database, scope: Scope, page_ids: Sequence[UUID]) -> dict[tuple[UUID, str, UUID], Cited]:
+    """Return what these pages rest on, by page, section and source."""
+    if not page_ids:
+        return {}
+    async with database.connection() as connection:
+        rows = await connection.all(IMPORTS["find_cited"], **wiki(scope), page_ids=page_ids)
+    return {
+        (row["page_id"], row["section_slug"], row["source_id"]): (row["line_start"], row["line_end"], row["summary"])
+        for row in rows
+    }
