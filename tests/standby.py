@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from db.embedded import EmbeddedServer, programs, server_account
+from db.embedded import EmbeddedServer, programs
 from db.migrate import migrate
+from db.system_account import server_account
 from tests.conftest import copy_server, execute, new_folder
 
 

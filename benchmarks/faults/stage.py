@@ -13,9 +13,10 @@ from pathlib import Path
 import asyncpg
 
 from db.database import Database
-from db.embedded import SOCKET_NAME, EmbeddedServer, programs, server_account
+from db.embedded import SOCKET_NAME, EmbeddedServer, programs
 from db.migrate import migrate
 from db.scope import Actor, ActorKind, Role, Scope
+from db.system_account import server_account
 from resolvers.auth.credentials import mint
 from resolvers.auth.owners import OwnerKind, create_owner
 from resolvers.tenants.tenants import create_tenant

@@ -19,8 +19,9 @@ from pathlib import Path
 
 import asyncpg
 
-from ..embedded import EmbeddedServer, EmbeddedServerFailed, programs, server_account
+from ..embedded import EmbeddedServer, EmbeddedServerFailed, programs
 from ..pool import IN_DOUBT
+from ..system_account import server_account
 from .catalogue import quoted
 from .folder import CHUNK, FILES, LEVEL, Archive, ArchiveRefused, Draft
 

@@ -17,7 +17,8 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from db.embedded import LOG_MOST, EmbeddedServer, EmbeddedServerFailed, SystemAccount
+from db.embedded import LOG_MOST, EmbeddedServer, EmbeddedServerFailed
+from db.system_account import SystemAccount
 
 Start = Callable[[], "subprocess.Popen[str]"]
 
