@@ -1,6 +1,8 @@
 """The product's database, and what it sends to Postgres."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 import asyncpg
@@ -44,3 +46,14 @@ class ListeningDatabase(Database):
     def note(self, record: asyncpg.connection.LoggedQuery) -> None:
         if not any(mark in record.query for mark in OF_THE_DRIVER):
             self.sent.append(Sent(record.query, tuple(record.args or ())))
+
+
+@asynccontextmanager
+async def listening(dsn: str) -> AsyncIterator[ListeningDatabase]:
+    """Open a database that notes what it sends, and close it."""
+    database = ListeningDatabase(dsn)
+    await database.open()
+    try:
+        yield database
+    finally:
+        await database.close()

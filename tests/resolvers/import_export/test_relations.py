@@ -19,7 +19,7 @@ from resolvers.pages.hierarchy import set_parent
 from resolvers.pages.lifecycle import create_page, delete_page, update_page
 from resolvers.sources.sources import cite_source
 from tests.growth import assert_grows_like_the_text
-from tests.listening import ListeningDatabase
+from tests.listening import listening
 from tests.resolvers.import_export.vaults import imported, run
 from tests.wiki import Wiki, check
 
@@ -202,14 +202,12 @@ async def test_what_a_page_rests_on_already_is_not_written_again(wiki: Wiki, dsn
     await cite(3, None, None, "It says two.")
     await export_folder(wiki.database, wiki.scope, tmp_path)
     before = await wiki.rows("section_sources")
-    listening = ListeningDatabase(dsn)
-    await listening.open()
-    try:
+    async with listening(dsn) as database:
 
         async def written() -> int:
-            (await listening.heard()).clear()
-            assert (await import_path(listening, wiki.scope, tmp_path)).errors == ()
-            return sum("INSERT INTO section_sources" in sent.sql for sent in await listening.heard())
+            (await database.heard()).clear()
+            assert (await import_path(database, wiki.scope, tmp_path)).errors == ()
+            return sum("INSERT INTO section_sources" in sent.sql for sent in await database.heard())
 
         assert await written() == 0
         await cite(1, 2, 2, "It says one.")
@@ -217,5 +215,3 @@ async def test_what_a_page_rests_on_already_is_not_written_again(wiki: Wiki, dsn
         await cite(3, None, None, "It says three.")
         assert await written() == 3
         assert await wiki.rows("section_sources") == before
-    finally:
-        await listening.close()

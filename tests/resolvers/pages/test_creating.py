@@ -7,7 +7,7 @@ import pytest
 
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.upsert import Prepared, count_new_words, prepare_draft, upsert_page, upsert_pages
-from tests.listening import ListeningDatabase
+from tests.listening import ListeningDatabase, listening
 from tests.wiki import Wiki
 
 DRAFTS = [
@@ -70,10 +70,8 @@ async def test_a_page_that_is_there_or_comes_twice_is_brought_up_to_date(wiki: W
 
 @pytest.fixture
 async def database(wiki: Wiki, dsn: str) -> AsyncIterator[ListeningDatabase]:
-    found = ListeningDatabase(dsn)
-    await found.open()
-    yield found
-    await found.close()
+    async with listening(dsn) as found:
+        yield found
 
 
 async def test_ten_new_pages_take_as_many_statements_as_two(database: ListeningDatabase, wiki: Wiki) -> None:

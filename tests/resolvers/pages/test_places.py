@@ -12,7 +12,7 @@ from resolvers.errors import NotFound
 from resolvers.links.links import link_pages, unlink_pages
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import archive_page, create_page, delete_page, unarchive_page
-from tests.listening import ListeningDatabase
+from tests.listening import ListeningDatabase, listening
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 FIND_OWNER = statements("pages/pages")["find_owner"].sql
@@ -20,10 +20,8 @@ FIND_OWNER = statements("pages/pages")["find_owner"].sql
 
 @pytest.fixture
 async def heard(wiki: Wiki, dsn: str) -> AsyncIterator[ListeningDatabase]:
-    database = ListeningDatabase(dsn)
-    await database.open()
-    yield database
-    await database.close()
+    async with listening(dsn) as database:
+        yield database
 
 
 async def create(wiki: Wiki, title: str):

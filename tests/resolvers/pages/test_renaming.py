@@ -13,7 +13,7 @@ from resolvers.pages import renaming
 from resolvers.pages.aliases import add_alias
 from resolvers.pages.lifecycle import create_page, delete_page, update_page
 from resolvers.pages.renaming import TEXTS_PER_BATCH, rename_page, rewrite_next, rewrite_rest
-from tests.listening import ListeningDatabase
+from tests.listening import listening
 from tests.wiki import Wiki
 
 
@@ -206,24 +206,22 @@ async def test_a_hub_of_two_thousand_is_renamed_in_bounded_transactions(wiki: Wi
     """What a text costs does not grow with the number of texts, and no transaction has more than a hundred."""
     old = await create(wiki, "Old Town")
     linking = await create(wiki, "Linking", "[[Old Town]]")
-    database = ListeningDatabase(dsn)
-    await database.open()
+    async with listening(dsn) as database:
 
-    async def sent(work: Awaitable[Any]) -> int:
-        before = len(await database.heard())
-        await work
-        return len(await database.heard()) - before
+        async def sent(work: Awaitable[Any]) -> int:
+            before = len(await database.heard())
+            await work
+            return len(await database.heard()) - before
 
-    none = await sent(rename_page(database, wiki.scope, linking, title="Links"))
-    one = await sent(rename_page(database, wiki.scope, old, title="New Town"))
-    await copy_page(wiki, linking, 1_999)
-    first = await sent(rename_page(database, wiki.scope, old, title="Newest Town", time_limit=0))
-    left = await wiki.row("renamings")
-    second = await sent(rewrite_next(database, wiki.scope, left["id"]))
-    assert left["remaining"] == 2_000 - TEXTS_PER_BATCH
-    assert (await wiki.row("renamings"))["remaining"] == 2_000 - 2 * TEXTS_PER_BATCH
-    assert max(first, second) <= TEXTS_PER_BATCH * (one - none + 1)
-    await database.close()
+        none = await sent(rename_page(database, wiki.scope, linking, title="Links"))
+        one = await sent(rename_page(database, wiki.scope, old, title="New Town"))
+        await copy_page(wiki, linking, 1_999)
+        first = await sent(rename_page(database, wiki.scope, old, title="Newest Town", time_limit=0))
+        left = await wiki.row("renamings")
+        second = await sent(rewrite_next(database, wiki.scope, left["id"]))
+        assert left["remaining"] == 2_000 - TEXTS_PER_BATCH
+        assert (await wiki.row("renamings"))["remaining"] == 2_000 - 2 * TEXTS_PER_BATCH
+        assert max(first, second) <= TEXTS_PER_BATCH * (one - none + 1)
     await wiki.look.execute("DELETE FROM link_targets WHERE tenant_id = $1", wiki.scope.tenant_id)
     await wiki.empty()
 

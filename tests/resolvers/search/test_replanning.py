@@ -14,7 +14,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
 from schema.root import make_engine
 from tests.connections import IDLE
-from tests.listening import OF_THE_DRIVER, ListeningDatabase
+from tests.listening import OF_THE_DRIVER, ListeningDatabase, listening
 from tests.wiki import Wiki
 
 TRIED = 5  # plans that Postgres makes for the values before it thinks of keeping one
@@ -45,10 +45,8 @@ async def plans(pool: Pool | None) -> list[asyncpg.Record]:
 
 @pytest.fixture
 async def database(wiki: Wiki, dsn: str) -> AsyncIterator[ListeningDatabase]:
-    found = ListeningDatabase(dsn)
-    await found.open()
-    yield found
-    await found.close()
+    async with listening(dsn) as found:
+        yield found
 
 
 async def ask(database: ListeningDatabase, wiki: Wiki, document: str, **variables: Any) -> Any:

@@ -14,7 +14,7 @@ from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.sources.sources import SourceDraft, add_source
 from schema.root import make_engine
-from tests.listening import ListeningDatabase
+from tests.listening import ListeningDatabase, listening
 from tests.wiki import Wiki
 
 PAGES = "query ($owner: ID!) { wikiPages(ownerId: $owner, first: 50) { nodes { title } } }"
@@ -25,10 +25,8 @@ ANY_COST = 10**9
 
 @pytest.fixture
 async def heard(dsn: str) -> AsyncIterator[ListeningDatabase]:
-    found = ListeningDatabase(dsn)
-    await found.open()
-    yield found
-    await found.close()
+    async with listening(dsn) as found:
+        yield found
 
 
 @dataclass

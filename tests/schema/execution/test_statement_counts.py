@@ -20,7 +20,7 @@ from resolvers.search.lexemes import fold
 from resolvers.transactions.transaction import writing
 from schema.root import GRAPHQL, make_engine
 from tests.conftest import copied
-from tests.listening import ListeningDatabase
+from tests.listening import ListeningDatabase, listening
 from tests.plans.cases import CASES, values
 
 PLACE = wiki(1, 1, 60, hub=10)
@@ -94,10 +94,8 @@ def own_dsn(server_dsn: str, filled_dsn: str) -> Iterator[str]:
 
 @pytest.fixture
 async def database(own_dsn: str) -> AsyncIterator[ListeningDatabase]:
-    database = ListeningDatabase(own_dsn)
-    await database.open()
-    yield database
-    await database.close()
+    async with listening(own_dsn) as database:
+        yield database
 
 
 @pytest.fixture(scope="module")
@@ -109,10 +107,8 @@ def read_dsn(server_dsn: str, filled_dsn: str) -> Iterator[str]:
 
 @pytest.fixture
 async def reader(read_dsn: str) -> AsyncIterator[ListeningDatabase]:
-    database = ListeningDatabase(read_dsn)
-    await database.open()
-    yield database
-    await database.close()
+    async with listening(read_dsn) as database:
+        yield database
 
 
 async def sent(

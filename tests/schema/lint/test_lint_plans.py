@@ -6,7 +6,7 @@ from db.explaining import generic_plan
 from resolvers.context import Context
 from resolvers.knowledge.lint import CHECKS, statement_of
 from schema.root import make_engine
-from tests.listening import ListeningDatabase
+from tests.listening import listening
 from tests.schema.asking import ask
 from tests.wiki import Wiki
 
@@ -44,11 +44,7 @@ async def test_the_search_for_names_in_plain_text_is_bounded(wiki: Wiki) -> None
 
 
 async def test_all_checks_are_one_statement(wiki: Wiki, dsn: str) -> None:
-    database = ListeningDatabase(dsn)
-    await database.open()
-    try:
+    async with listening(dsn) as database:
         await ask(make_engine(), Context(database, wiki.scope), "{ wikiLint { name } }")
         reading = [one.sql for one in await database.heard() if "judged" in one.sql]
-    finally:
-        await database.close()
     assert reading == [statement_of(ALL).sql]

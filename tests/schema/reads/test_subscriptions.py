@@ -11,7 +11,7 @@ from resolvers.context import Context
 from resolvers.subscriptions.changes import ChangeEvent, ChangeKind, Topic
 from schema.root import GRAPHQL
 from selection import Engine
-from tests.listening import ListeningDatabase
+from tests.listening import ListeningDatabase, listening
 from tests.schema.asking import ask, code, data
 from tests.schema.world import World, caller, owner_id, tenant_id
 
@@ -25,11 +25,9 @@ EVENT = "subscription ($page: ID!) { wikiPageChanged(pageId: $page) { kind pageI
 
 
 @pytest.fixture
-async def listening(world_dsn: str) -> AsyncIterator[ListeningDatabase]:
-    database = ListeningDatabase(world_dsn)
-    await database.open()
-    yield database
-    await database.close()
+async def heard(world_dsn: str) -> AsyncIterator[ListeningDatabase]:
+    async with listening(world_dsn) as database:
+        yield database
 
 
 def pages_of(world: World, owner: str) -> list[UUID]:
@@ -50,27 +48,27 @@ def showing(
 
 @pytest.mark.parametrize("name", SHOWN)
 async def test_an_event_is_one_statement_and_shows_the_page_as_a_query_does(
-    engine: Engine, listening: ListeningDatabase, world: World, name: str
+    engine: Engine, heard: ListeningDatabase, world: World, name: str
 ) -> None:
     scope, page = caller(1, "alice", Role.MEMBER), pages_of(world, "alice")[0]
     asked = await data(
         engine,
-        Context(listening, scope),
+        Context(heard, scope),
         f"query ($page: ID!) {{ node(id: $page) {{ ... on WikiPage {{ {SHOWN[name]} }} }} }}",
         page=str(page),
     )
-    listening.sent.clear()
-    told = await data(engine, showing(listening, scope, page), EVENT % SHOWN[name], page=str(page))
+    heard.sent.clear()
+    told = await data(engine, showing(heard, scope, page), EVENT % SHOWN[name], page=str(page))
     at = "2026-11-20T10:00:00.000000Z"
     own = {"kind": "UPDATED", "pageId": str(page), "version": 7, "at": at}
     assert told["wikiPageChanged"] == own | {"page": asked["node"]}
-    assert len(listening.sent) == 1
+    assert len(heard.sent) == 1
 
 
-async def test_an_event_of_a_wiki_as_a_whole_shows_no_page(engine: Engine, listening: ListeningDatabase) -> None:
+async def test_an_event_of_a_wiki_as_a_whole_shows_no_page(engine: Engine, heard: ListeningDatabase) -> None:
     scope = caller(1, "alice", Role.MEMBER)
     document = "subscription { wikiScopeChanged { kind pageId page { title excerpt } } }"
-    told = await data(engine, showing(listening, scope, None, kind="resync"), document)
+    told = await data(engine, showing(heard, scope, None, kind="resync"), document)
     assert told == {"wikiScopeChanged": {"kind": "RESYNC", "pageId": None, "page": None}}
 
 
@@ -86,32 +84,32 @@ async def test_an_event_of_a_wiki_as_a_whole_shows_no_page(engine: Engine, liste
     ],
 )
 async def test_an_event_is_shown_to_those_who_may_read_the_wiki(
-    engine: Engine, listening: ListeningDatabase, world: World, scope: Scope, owner: str, is_seen: bool
+    engine: Engine, heard: ListeningDatabase, world: World, scope: Scope, owner: str, is_seen: bool
 ) -> None:
     page = pages_of(world, owner)[0]
     for shown in ("title", "excerpt"):
-        told = await data(engine, showing(listening, scope, page, owner), EVENT % shown, page=str(page))
+        told = await data(engine, showing(heard, scope, page, owner), EVENT % shown, page=str(page))
         assert bool(told["wikiPageChanged"]) is is_seen
 
 
 async def test_an_admin_of_another_tenant_sees_nothing_even_if_told_of_it(
-    engine: Engine, listening: ListeningDatabase, world: World
+    engine: Engine, heard: ListeningDatabase, world: World
 ) -> None:
     page = pages_of(world, "alice")[0]
     other = caller(2, "alice", Role.ADMIN)
-    told = await data(engine, showing(listening, other, page), EVENT % "title", page=str(page))
+    told = await data(engine, showing(heard, other, page), EVENT % "title", page=str(page))
     assert told["wikiPageChanged"] is None
 
 
-async def test_nothing_is_shown_where_nothing_happened(engine: Engine, listening: ListeningDatabase) -> None:
+async def test_nothing_is_shown_where_nothing_happened(engine: Engine, heard: ListeningDatabase) -> None:
     assert GRAPHQL.subscription_type is not None
     for name, field in GRAPHQL.subscription_type.fields.items():
         given = '(pageId: "1")' if "pageId" in field.args else ""
-        context = Context(listening, caller(1, "alice", Role.ADMIN))
+        context = Context(heard, caller(1, "alice", Role.ADMIN))
         answer = await ask(engine, context, f"subscription {{ {name}{given} {{ at }} }}")
         assert code(answer) == "STREAM_REQUIRED"
         assert "data" not in answer
-    assert listening.sent == []
+    assert heard.sent == []
 
 
 @pytest.mark.parametrize(
@@ -123,10 +121,10 @@ async def test_nothing_is_shown_where_nothing_happened(engine: Engine, listening
     ],
 )
 async def test_proposals_are_announced_to_those_who_may_write(
-    engine: Engine, listening: ListeningDatabase, world: World, scope: Scope, is_seen: bool
+    engine: Engine, heard: ListeningDatabase, world: World, scope: Scope, is_seen: bool
 ) -> None:
     proposal = next(row for row in world.tables["proposals"] if row["owner_id"] == owner_id(1, "alice"))
-    context = showing(listening, scope, proposal["id"])
+    context = showing(heard, scope, proposal["id"])
     assert context.event is not None
     context.event = context.event._replace(topic=Topic.PROPOSALS)
     document = "subscription { wikiProposalChanged { kind proposalId proposal { id status } } }"
