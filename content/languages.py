@@ -1,6 +1,8 @@
 """The language that a page is written in, and so how its words are stemmed: a name of a Postgres configuration."""
 
 import re
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cache
 from heapq import nlargest
@@ -57,13 +59,35 @@ LISTED = frozenset({"dutch", "english", "french", "italian", "portuguese"})
 def is_rare(word: str, language: str) -> bool:
     """Return whether texts of a language hardly ever say a word, which is then most likely a name or a term.
 
-    A word with hyphens is rare if a part of it is. No word is rare in a language without a long list of words.
+    A word with hyphens is rare if a part of it is. No word is rare in a language without a list of all its forms.
     """
     language = CODES.get(language, language)
-    if language not in LISTED:
-        return False
-    parts = word.casefold().replace("’", "'").removesuffix("'s").split("-")
-    return not all(part.isdigit() or part in usual_words(language) for part in parts if part)
+    return language in LISTED and not all(part in usual_words(language) for part in _parts(word))
+
+
+def is_unlisted(word: str, language: str) -> bool:
+    """Return whether neither the texts nor the dictionaries of a language have a word: it is no rare verb either."""
+    language = CODES.get(language, language)
+    return language in LISTED and not all(_is_listed(part, language) for part in _parts(word))
+
+
+def _parts(word: str) -> Iterator[str]:
+    """Yield the parts of a word between hyphens that are no numbers, in small letters and without a possessive."""
+    for part in word.casefold().replace("’", "'").removesuffix("'s").split("-"):
+        if part and not part.isdigit():
+            yield part
+
+
+def _is_listed(word: str, language: str) -> bool:
+    hashes = _hashes(language)
+    at = bisect_left(hashes, hash(word))
+    return at < len(hashes) and hashes[at] == hash(word)
+
+
+@cache
+def _hashes(language: str) -> "array[int]":
+    """Return the hashes of all words of a list, sorted: a set of 150,000 words would hold ten times the memory."""
+    return array("q", sorted(hash(word) for word, _ in _uses(language)))
 
 
 @cache

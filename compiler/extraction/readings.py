@@ -186,7 +186,7 @@ class Reading:
             put_aside(seen.values())
         if not linked:
             for key, sighting in seen.items():
-                sighting.is_rare = len(key) >= RARE_MIN and key.isalpha() and self._names.is_rare(sighting.name)
+                sighting.is_rare = len(key) >= RARE_MIN and key.isalpha() and self._names.is_rare(sighting.word)
             for short, sighting in short_forms_of(seen):
                 if part := see(seen, sighting.name, "part", key=short, context=sighting.context):
                     part.marks.add("short")
@@ -205,8 +205,6 @@ class Reading:
             for title in self._titles or DATED.findall(self.source.ref):
                 for name in title_subjects(title, self.language) if not JOINED.fullmatch(title) else ():
                     self._see_titled(seen, name.lower() if name[1:].islower() else name)
-        for attribute in ("_written", "_names"):
-            self.__dict__.pop(attribute, None)  # no longer needed
         for name, product, whole in features_of(seen, [sentence.text for sentence in self.sentences]):
             see(seen, whole.name, "part", key=name, context=whole.context)
             product.name = " ".join(whole.name.split()[: len(product.key.split())])  # it is short for none of them
@@ -219,6 +217,9 @@ class Reading:
         if not linked and len(self.sentences) <= SHORT_MAX * len(days):
             for sighting in seen.values():
                 sighting.is_brief = True
+                sighting.is_unlisted = sighting.is_rare and self._names.is_unlisted(sighting.word)
+        for attribute in ("_written", "_names"):
+            self.__dict__.pop(attribute, None)  # no longer needed
         if len(days) > 1:
             for key, sighting in seen.items():
                 longer = () if "part" in sighting.marks else holding_names(seen, key)

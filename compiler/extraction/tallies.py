@@ -40,7 +40,7 @@ WORDS = frozenset({"tag", "link", "title", "work", "bold", "quote"})
 # Marks that are evidence of some names only, and what they are where a source has no other.
 ONLY = {"part": "only part", "open": "only open", "bare": "only bare"}
 # Marks that say more of a sighting, and are none themselves.
-NOT_SAID = frozenset({"about", "titled", "decided", "short", "where", "rare", "item", *ONLY.values()})
+NOT_SAID = frozenset({"about", "titled", "decided", "short", "where", "rare", "unlisted", "item", *ONLY.values()})
 
 
 @dataclass(slots=True)
@@ -86,6 +86,8 @@ class Tally:
             self.marks["where"] += 1
         if sighting.is_rare:
             self.marks["rare"] += 1
+        if sighting.is_sure_opening:
+            self.marks["unlisted"] += 1
         if is_decided or not ABOUT.isdisjoint(sighting.marks):
             self.marks["about"] += times
         self.read += 1
@@ -230,7 +232,7 @@ def _is_name(key: str, tally: Tally) -> bool:
         marks["name"] + marks["said"] + marks["aside"] + marks["person"] + marks["project"]
         or marks["at"] >= 2
         or (marks["bare"] and marks["open"])
-        or (marks["open"] and marks["rare"])
+        or marks["unlisted"]
         or (marks["open"] and tally.people >= (KANA_MIN if SPACELESS.search(key) else TOLD_MIN) and not HAN.search(key))
         or (" " in key and tally.people)
     )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.languages import CODES, LANGUAGES, common_words, find_configuration, is_rare, language_of
+from content.languages import CODES, LANGUAGES, common_words, find_configuration, is_rare, is_unlisted, language_of
 from tests.content.strategies import JSON
 
 
@@ -104,3 +104,12 @@ def test_usual_words_are_not_rare(word: str, language: str) -> None:
 @pytest.mark.parametrize("language", ["de", "es", "tamil", "simple", "xx"])
 def test_no_word_is_rare_in_a_language_without_a_list_of_all_its_forms(language: str) -> None:
     assert not is_rare("Xyzzyx", language)
+
+
+@pytest.mark.parametrize(
+    ("word", "is_none"), [("Kestrel", False), ("optionally", False), ("Zyliss", True), ("k3s", True)]
+)
+def test_a_rare_word_may_still_be_one_of_the_language(word: str, is_none: bool) -> None:
+    assert is_rare(word, "en")
+    assert is_unlisted(word, "en") == is_none
+    assert not is_unlisted(word, "de"), "a list without all forms tells nothing"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from content.languages import is_rare
+from content.languages import is_rare, is_unlisted
 
 from ..texts.language import SAMPLE, SPACELESS, STOPWORDS, is_clear, stops_of, word_set
 from .capitals import HONORIFICS, IMPERATIVES, PRESS, CapitalRun, runs
@@ -93,7 +93,7 @@ class SentenceNames:
         if opens and not has_inner:
             is_titled = name.split()[0].lower().rstrip(".") in HONORIFICS
             is_titled = is_titled or (self.language in ROMANCE and PARTS.search(name) is not None)
-            is_titled = is_titled or self.is_rare(name.split()[0])
+            is_titled = is_titled or self.is_unlisted(name.split()[0])
             return ("name" if is_titled else "first") if not is_one else self._opening(run)
         return "bare" if run.is_bare else "name" if not opens or has_inner else "first"
 
@@ -105,16 +105,26 @@ class SentenceNames:
         if run.acts and self.language in ROMANCE and run.name.lower() not in NOBODY:
             return "name"
         is_likely = len(run.name) >= OPENING_MIN and run.name.lower() not in PRESS | IMPERATIVES
-        return "open" if run.acts or is_likely or self.is_rare(run.name) else None
+        return "open" if run.acts or is_likely or self.is_unlisted(run.name) else None
 
     def is_rare(self, word: str) -> bool:
         """Return whether texts of the language hardly ever say a word, which is then a name where it has a capital.
 
         Where a source does not make clear in which language it is, no word of it is rare.
         """
+        return self.is_clear and not self._is_small(word) and is_rare(word, self.language)
+
+    def is_unlisted(self, word: str) -> bool:
+        """Return whether a word is none of the language, and so a name where it only begins a sentence.
+
+        Manuals begin sentences with verbs that texts hardly ever say: `Cliquez`.
+        """
+        is_told = self.language == "fr" and word.endswith("ez")
+        return self.is_clear and not is_told and not self._is_small(word) and is_unlisted(word, self.language)
+
+    def _is_small(self, word: str) -> bool:
         word = word.lower()
-        is_small = word in GENERIC.get(self.language, ()) or word in stops_of(self.language)
-        return self.is_clear and not is_small and is_rare(word, self.language)
+        return word in GENERIC.get(self.language, ()) or word in stops_of(self.language)
 
     def _numbered(self, sentence: str) -> Iterator[str]:
         """Yield what has a number in place of a name, written small: `from plot 4`, `la parcelle 12 est`."""

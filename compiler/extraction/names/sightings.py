@@ -63,6 +63,8 @@ class Sighting:
     """Whether the source is a short note that links nothing by hand: such a note says little in passing."""
     is_rare: bool = False
     """Whether it is one word that texts of the language hardly ever say, in a source that links nothing by hand."""
+    is_unlisted: bool = False
+    """Whether it is such a word, in a short note, and no dictionary has it."""
 
     @property
     def weight(self) -> float:
@@ -70,7 +72,7 @@ class Sighting:
 
         A long source repeats many words, and is not about each.
         """
-        is_named = self.is_brief and (not NAMING.isdisjoint(self.marks) or self.is_rare_opening)
+        is_named = self.is_brief and (not NAMING.isdisjoint(self.marks) or self.is_sure_opening)
         is_about = self.is_brief or self.marks & CENTRAL != {"subject"}
         if is_about and (not CENTRAL.isdisjoint(self.marks) or (is_named and self.said >= WEIGHTY)):
             return ABOUT_IT
@@ -84,9 +86,14 @@ class Sighting:
         return CLEAR if is_named and is_clear else 1.0
 
     @property
-    def is_rare_opening(self) -> bool:
-        """Return whether it is a rare word with which a sentence begins, and so a name rather than a word."""
-        return self.is_rare and "open" in self.marks
+    def word(self) -> str:
+        """Return the part of the name that it is held under, as it is written: `Nadia` of `Nadia Brandt`."""
+        return next((word for word in self.name.split() if normalised(word) == self.key), self.name)
+
+    @property
+    def is_sure_opening(self) -> bool:
+        """Return whether it begins a sentence and is no word of the language, and so is a name."""
+        return self.is_unlisted and "open" in self.marks
 
     @property
     def is_whole_name(self) -> bool:

@@ -190,10 +190,18 @@ def test_a_word_that_only_begins_sentences_is_somebody_where_two_sources_say_wha
     assert titles(compiled(story(TOLD[0], TOLD[1], "Daisy had it behind the shed."))) == []
 
 
-def test_a_word_that_texts_hardly_ever_say_needs_only_to_begin_sentences() -> None:
+def test_a_word_that_no_dictionary_has_needs_only_to_begin_sentences_of_short_notes() -> None:
     said = ("{} is sharp today.", "Rain. {} by the door.", "{} needs oil.")
     assert titles(compiled(story(*[text.format("Zyliss") for text in said[:2]]))) == ["Zyliss"]
-    assert titles(compiled(story(*[text.format("Knife") for text in said]))) == []
+    for word in ("Knife", "Kestrel", "Optionally"):
+        assert titles(compiled(story(*[text.format(word) for text in said]))) == []
+    long = "It rained, and nobody said much about it. " * 20
+    assert titles(compiled(story(*[f"{text.format('Zyliss')} {long}" for text in said]))) == []
+
+
+def test_what_a_french_manual_tells_to_do_is_no_name() -> None:
+    said = ("Cliquez sur le bouton de la page.", "Cliquez dans la liste et fermez-la.", "Cliquez pour voir le menu.")
+    assert titles(compiled(story(*said)), "entity") == []
 
 
 def test_no_word_is_rare_where_a_note_does_not_show_its_language() -> None:
