@@ -19,7 +19,7 @@ LEAD = "overview"
 
 
 class SourceIds:
-    """The known ones, by ref, kind and version."""
+    """Sources that the wiki has, by ref, kind and version."""
 
     def __init__(self, rows: Iterable[Mapping[str, Any]], ids: Iterable[UUID] = ()) -> None:
         """`rows` come with the newest version last; `ids` are of sources that are known by those alone."""

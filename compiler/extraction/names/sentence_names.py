@@ -7,13 +7,13 @@ from typing import NamedTuple
 from content.languages import is_rare, is_unlisted
 
 from ..texts.language import SAMPLE, SPACELESS, STOPWORDS, is_clear, stops_of, word_set
+from ..texts.text import parted
 from .capitals import HONORIFICS, IMPERATIVES, PRESS, CapitalRun, runs
 from .common_nouns import GENERIC
 from .german_nouns import explained_noun, has_inner_capitals
 from .spaceless import extract_names
 
 OPENING_MIN = 4  # letters of a word that begins a sentence without doing anything in it
-LATIN_EDGE = re.compile(r"(?<=[^\W\d_a-zA-Z])(?=[A-Za-z])|(?<=[A-Za-z\d])(?=[^\W\d_a-zA-ZÀ-ɏ])")  # `用Hugo写`
 ROMANCE = frozenset({"fr", "es", "pt", "it"})
 # `Angra do Heroísmo`
 PARTS = re.compile(r"^\S{4,} (?:de|do|da|dos|das|del|della|di|du|des)(?: la| las| los| le)? [A-ZÀ-Þ]")
@@ -47,7 +47,7 @@ class FoundName(NamedTuple):
 
 
 class SentenceNames:
-    """Finds the names in the sentences of one source, of which `words` are all words as they are written."""
+    """Finds the names in the sentences of one source. `words` are all its words as they are written."""
 
     def __init__(self, language: str, words: Sequence[str]) -> None:
         self.language = language
@@ -75,7 +75,7 @@ class SentenceNames:
         if self.language not in SPACELESS:
             yield from runs(text, self.language)
         else:
-            yield from (run._replace(opens=False) for run in runs(LATIN_EDGE.sub(" ", text), self.language))
+            yield from (run._replace(opens=False) for run in runs(parted(text), self.language))
 
     def kind(self, run: CapitalRun) -> str | None:
         """Return `name` where a capital says that it is one, `open` where it may only begin a sentence."""
@@ -117,10 +117,10 @@ class SentenceNames:
     def is_unlisted(self, word: str) -> bool:
         """Return whether a word is none of the language, and so a name where it only begins a sentence.
 
-        Manuals begin sentences with verbs that texts hardly ever say: `Cliquez`.
+        The lists lack many French imperatives, with which manuals begin sentences: `Cliquez`.
         """
-        is_told = self.language == "fr" and word.endswith("ez")
-        return self.is_clear and not is_told and not self._is_small(word) and is_unlisted(word, self.language)
+        is_imperative = self.language == "fr" and word.endswith("ez")
+        return self.is_clear and not is_imperative and not self._is_small(word) and is_unlisted(word, self.language)
 
     def _is_small(self, word: str) -> bool:
         word = word.lower()

@@ -109,8 +109,10 @@ OWN_WORDS = re.compile(
 MARK = re.compile(r"[`*_\[\]<>~#\\{]|''|(?<=- )(?:TODO|DOING|DONE|NOW|LATER|WAITING|CANCEL)")
 END = re.compile(r"[.!?…؟۔]+[\"'”’»)\]]*(?=\s+[^\sa-zа-яα-ω])|[。！？।॥]+[」』”’）]*")
 WORD = re.compile(rf"{LETTER}+(?:['’\-]{LETTER}+)*")
-SPACELESS_LETTER = "[\u0e00-\u0eff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-BESIDE = re.compile(rf"(?<={SPACELESS_LETTER})(?=[A-Za-z])|([A-Za-z][A-Za-z0-9]*)(?={SPACELESS_LETTER})")
+SPACELESS_LETTER = SPACELESS.pattern.removesuffix("+")
+LATIN = re.compile("[A-Za-z]")
+BEFORE_LATIN = re.compile(f"({SPACELESS_LETTER})([A-Za-z])")
+AFTER_LATIN = re.compile(f"([A-Za-z][0-9]*)({SPACELESS_LETTER})")
 PLAIN_WORD = re.compile(r"[a-z0-9]+(?:['\-][a-z0-9]+)*")  # of a text in ASCII and small letters, as it is normalised
 ELISION = re.compile(r"(?<= )((?:[ldjnstmc]|qu)')(?=\w\w)")
 ABBREVIATED = re.compile(r"(?:^|[\s(])(?:Hr|Fr|Sra?|Dra|Mme|Mlle|bzw|usw|evtl|e\.g|i\.e|z\.B|p|Nr)\.$")
@@ -171,7 +173,9 @@ def padded(name: str) -> str:
 
 def parted(text: str) -> str:
     """Return a text with a space between Latin letters and those of scripts without spaces: `用Hugo写`, `B站`."""
-    return text if text.isascii() else BESIDE.sub(r"\1 ", text)
+    if text.isascii() or not LATIN.search(text):
+        return text
+    return AFTER_LATIN.sub(r"\1 \2", BEFORE_LATIN.sub(r"\1 \2", text))
 
 
 @cache_short(20_000, LONGEST_WORD)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from compiler.extraction.decisions import TAKEN, may_decide
 from compiler.extraction.names.phrases import phrases
 from compiler.extraction.readings import Reading
+from compiler.extraction.texts.text import fold_text
 from content.names import normalise
 from tests.compiler.extraction.stories import compiled, leading_names, note, page, refs, story, titles
 
@@ -364,3 +365,8 @@ def test_a_name_of_both_scripts_is_found_as_it_is_written() -> None:
     told = "".join(section.body for section in page(wiki, "B站").sections.values())
     assert all(one in told for one in ("我在B站看视频。", "去B站听歌，很好。", "B站关了。"))
     assert {"b站", "我在"} <= phrases(Reading(note(0, "我在B站看视频。")))
+
+
+def test_only_scripts_without_spaces_are_parted_from_latin_letters() -> None:
+    assert fold_text("Việt Nam, résumé, Łódź") == " viet nam resume lodz "
+    assert fold_text("我用Hugo0写B站") == " 我用 hugo0 写 b 站 "
