@@ -3,7 +3,7 @@
 All were written for this benchmark. `notes/<kind>_<letter>.txt` holds the files of one wiki, each below a line
 `=== path`; `labels.tsv` says of every candidate whether it is wanted as a page, and why. Of the kinds with two wikis,
 `a` and `b`, one is held out: which one, a seed decides. Kinds with one wiki, `c` or `d`, were labelled before they
-were compiled and read since. Those in `unseen` are of kinds that no rule or weight was chosen with.
+were compiled and read since. Those in `unseen` are of kinds that no rule for names was chosen with.
 """
 
 import csv
