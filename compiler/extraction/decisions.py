@@ -5,7 +5,7 @@ headings like *Decision* stand for both. What others said, questions, conditions
 """
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,6 +30,8 @@ TAKEN = re.compile(
     r"|\b(?:we|i) (?:chose|picked)\b(?=.{3,60}\b(?:over|instead|rather|because|since)\b)|\bwe chose\b"
     r"|^(?:decided|agreed|chose|opted|resolved|settled) (?:(?:to|on|for|that|against|not)\b|in favou?r)"
     r"|\bdecision:|\bdecided:|\bentscheidung:|\bbeschluss:|\bdécision ?:|\bdecisão:|\bdecisión:|^决定[:：]"
+    r"|\b(?:agreed|decided|outcome|entschieden|beschlossen|vereinbart|einigung|décidé|convenu|decidido|acordado|deciso)\b"
+    r"[^.:;]{0,20}:(?= )"
     r"|\bwe(?:'ll| will) (?:not use|go with|never use|no longer)\b|\bwe(?:['’]re| are)? (?:go|going) with\b"
     r"|\b(?:decidimos|resolvemos|optámos|optamos|escolhemos|combinámos|hemos decidido|elegimos|"
     r"acordamos)\b(?: que| por| não)?"
@@ -44,14 +46,26 @@ TAKEN = re.compile(
     r"|(?:하|않|말)기로 (?:했|결정)[가-힣]*|(?:เรา|ผม|ฉัน)(?:ได้)?ตัดสินใจ",
     re.IGNORECASE,
 )
+INSTEAD = r"\b(?:instead of|rather than|statt|anstatt|au lieu d|plutôt qu|en vez de|em vez de|invece d)"
 # What a team did or does from now on: a decision where the sentence says what with, and why.
 DONE = re.compile(
     r"\b[Ww]e(?: have|['’]ve| then| finally| therefore| now)? (?=(?:adopt|dropp|mov|migrat|switch|replac|retir|remov"
-    r"|deprecat|standardi[sz])ed\b|(?:rewrote|keep)\b)"
+    r"|deprecat|standardi[sz]|order|cancell?|postpon|rais|lower|limit)ed\b"
+    r"|(?:rewrote|keep|cut|buy|sell|order|stay with)\b)"
     r"|\b[Ww]e(?: will|['’]ll) (?!(?:see|be|have|know|miss|need|ask|try|check|look|talk|discuss|decide|think|wait|find"
     r"|meet|visit|go|come|call|get|probably|never)\b)"
-    r"|\b[Ww]ir (?=(?:beauftragen|verwenden|nutzen|wechseln|ersetzen|kündigen|behalten|stellen|führen|nehmen|werden)\b)"
+    # `I'm moving the queue to Postgres`, `5 June: rewriting the admin`
+    r"|(?:\b[Ww]e(?:['’]re| are)|\bI(?:['’]m| am)|^|: )(?: now)? ?(?=(?:[Uu]s|[Ss]witch|[Mm]ov|[Mm]igrat|[Rr]eplac"
+    r"|[Dd]ropp|[Kk]eep|[Cc]utt|[Bb]uy|[Ss]ell|[Oo]rder|[Rr]ais|[Ll]ower|[Pp]ostpon|[Rr]ewrit|[Cc]los|do|rent|build)ing\b)"
+    r"|\b[Ww]ir (?=(?:beauftragen|verwenden|nutzen|wechseln|ersetzen|kündigen|behalten|stellen|führen|nehmen|werden"
+    r"|bestellen|kaufen|verkaufen|bauen|streichen|mieten|wählen|verzichten|setzen|verschieben|bleiben|gehen auf"
+    r"|vergeben)\b)"
+    r"|\b(?:[Oo]n|[Nn]ous) (?=(?:prend|prenons|achète|achetons|garde|gardons|passe|passons|arrête|arrêtons|change"
+    r"|changeons|remplace|remplaçons|choisit|choisissons|commande|commandons|vend|vendons|loue|louons|reporte|reportons)\b)"
+    rf"|\b(?:[Ww]e|I|[Ww]ir|[Ii]ch|[Oo]n|[Nn]ous) (?=[^.;]{{3,80}}{INSTEAD})"
 )
+# What was not chosen says as much as a name.
+CONTRAST = re.compile(rf"{INSTEAD}|, not \w|\bfrom .{{2,40}} to\b|\bvon .{{2,40}} auf\b")
 # A heading, or a word before a colon, under which decisions are written down.
 HEADED = re.compile(
     r"(?:\W|\d)*(?:decisions?|decided|resolution|beschl(?:uss|üsse)|entscheidung(?:en)?|décisions?|decisão|decisões|decisi"
@@ -70,6 +84,10 @@ STEMS = (
     "no longer", "entsch", "beschl", "einigt", "décid", "décis", "choisi", "opté", "convenu", "optá", "optam", "optat",
     "escolh", "combin", "elegim", "acorda", "scelt", "решил", "выбрал", "决定", "決定", "选择", "選擇", "改用", "选用",
     "選用", "ことにし", "に決め", "하기로", "않기로", "말기로", "ตัดสินใจ", "going with", "vereinbar", "we ", "wir ",
+    "outcome", "acordado", "deciso", "we're ", "we’re ", "i'm ", "i’m ", "using", "moving", "switching",
+    "replacing", "dropping", "rewriting", "instead of", "rather than", "statt ", "au lieu d", "plutôt qu", "nous ",
+    "on prend", "on ach", "on garde", "on passe",
+    "on arr", "on change", "on rempl", "on comm", "on vend", "on loue", "on reporte",
 )  # fmt: skip
 STEM = re.compile("|".join(map(re.escape, STEMS)))
 OPEN = re.compile(
@@ -110,11 +128,14 @@ POINTERS = word_set(
     "it that this them these those one ones so him her something anything nothing both either es das ça"
 )
 WHY = re.compile(
-    r"[,;，、]?\s*(?:['’]cause\b|\b(?:because|since|so that|porque|pois|já que|parce que|parce qu['’]|car (?=(?:il|"
-    r"elle|on|le|la|les|nous|je|un|une|tout|ça)\b|[cjl]['’])|puisque|weil|denn|damit|perché|porque|"
+    r"[,;，、]?\s*(?:['’]cause\b|\b(?:because|since(?! (?:\d|then|last|yesterday|early|late|mid)\b)|so that|porque|pois"
+    r"|já que|parce que|parce qu['’]|car (?=(?:il|"
+    r"elle|on|le|la|les|nous|je|un|une|tout|ça|sans|ce|cette|ces|son|sa|ses|notre|nos)\b|[cjl]['’])|puisque|weil|denn|damit|perché|porque|"
     r"потому что)\b|因为|因為|为了|以便|เพราะ)|,\s+as\b(?! (?:well|soon|long|far|if|much|many)\b)",
     re.IGNORECASE,
 )
+# `da` is a word of Romance languages, too.
+GERMAN_WHY = re.compile(r", da (?=\w)")
 WHY_BEFORE = re.compile(r"^(?P<why>.{3,150}?(?:ので|から|ため|때문에|因此|所以))に?[、,，]?")
 SO = re.compile(
     r"\b(?:consequently|as a result|therefore|that means|por isso|por lo tanto|assim|du coup|"
@@ -187,7 +208,7 @@ def _decisions(reading: Reading) -> Iterator[Decision]:
         for place, sentence in enumerate(line.sentences):
             index += 1
             stated = _stated(sentence.text, is_headed=is_headed and not place)
-            if stated is None or (found := _decision(sentence.text, stated, reading.sightings)) is None:
+            if stated is None or (found := _decision(sentence.text, stated, reading)) is None:
                 continue
             title, object, why = found
             later = sentences[index + 1 : index + 4]
@@ -264,9 +285,11 @@ def _is_quoted(text: str, at: int) -> bool:
     return opened > max(map(before.rfind, CLOSES)) or first in tuple(CLOSES)
 
 
-def _decision(text: str, stated: Stated, names: Container[str]) -> tuple[str, str, str] | None:
+def _decision(text: str, stated: Stated, reading: Reading) -> tuple[str, str, str] | None:
     """Return the title, which says more than a name, what was decided, and the reason."""
     why = WHY.search(text, stated.end)
+    if why is None and reading.language == "de":
+        why = GERMAN_WHY.search(text, stated.end)
     before = WHY_BEFORE.match(text) if not why and not text.isascii() else None
     reason = text[why.start() :].lstrip(" ,;，、") if why else before["why"] if before else ""
     taken = text[stated.start : stated.end]
@@ -283,7 +306,7 @@ def _decision(text: str, stated: Stated, names: Container[str]) -> tuple[str, st
         return None
     object = what
     is_word = " " not in what and not SPACELESS.search(what)
-    if is_word or normalise(what) in names or FOR_OR_AGAINST.fullmatch(what):
+    if is_word or normalise(what) in reading.sightings or FOR_OR_AGAINST.fullmatch(what):
         what = text[stated.start : why.start() if why else len(text)].strip(EDGES)
     title = first_sentence(what, TITLE_MAX)
     return title[:1].upper() + title[1:], object, reason
@@ -296,7 +319,9 @@ def _stands(reading: Reading, stated: Stated, object: str, why: str) -> bool:
     words, is_named = fold_text(object).split(), _names(reading, object)
     if not words or words[-1] in POINTERS:
         return False
-    return is_named and bool(why) if stated.is_weak else is_named or bool(why)
+    if stated.is_weak:
+        return bool(why) and (is_named or CONTRAST.search(object) is not None)
+    return is_named or bool(why)
 
 
 def _names(reading: Reading, object: str) -> bool:
