@@ -55,6 +55,24 @@ CODE_OF = {language: code for code, language in reversed(CODES.items())}
 # The lists of these have all forms of their words. Those of Spanish and German lack many plurals and forms of verbs.
 LISTED = frozenset({"dutch", "english", "french", "italian", "portuguese"})
 
+# The list of English has American spellings.
+BRITISH = tuple(
+    (re.compile(british), american)
+    for british, american in (
+        ("our", "or"),
+        (r"([iy])s(e[drs]?|ers|ing|ations?)$", r"\1z\2"),
+        (r"([btv])re(s?)$", r"\1er\2"),
+        ("tred$", "tered"),
+        (r"ogue(s?)$", r"og\1"),
+        (r"mme(s?)$", r"m\1"),
+        (r"ll(ed|ing|ers?)$", r"l\1"),
+        ("[ao]e", "e"),
+        ("ould", "old"),
+        ("ence$", "ense"),
+        ("ium$", "um"),
+    )
+)
+
 
 def is_rare(word: str, language: str) -> bool:
     """Return whether texts of a language hardly ever say a word, which is then most likely a name or a term.
@@ -62,13 +80,16 @@ def is_rare(word: str, language: str) -> bool:
     A word with hyphens is rare if a part of it is. No word is rare in a language without a list of all its forms.
     """
     language = CODES.get(language, language)
-    return language in LISTED and not all(part in usual_words(language) for part in _parts(word))
+    usual = usual_words(language) if language in LISTED else frozenset()
+    return language in LISTED and not all(not usual.isdisjoint(_spellings(part, language)) for part in _parts(word))
 
 
 def is_unlisted(word: str, language: str) -> bool:
     """Return whether neither the texts nor the dictionaries of a language have a word: it is no rare verb either."""
     language = CODES.get(language, language)
-    return language in LISTED and not all(_is_listed(part, language) for part in _parts(word))
+    return language in LISTED and not all(
+        any(_is_listed(form, language) for form in _spellings(part, language)) for part in _parts(word)
+    )
 
 
 def _parts(word: str) -> Iterator[str]:
@@ -78,10 +99,24 @@ def _parts(word: str) -> Iterator[str]:
             yield part
 
 
+def _spellings(word: str, language: str) -> Iterator[str]:
+    """Yield a word as it is written, and for English as Americans write it."""
+    yield word
+    if language == "english":
+        yield _american(word)
+
+
 def _is_listed(word: str, language: str) -> bool:
     hashes = _hashes(language)
     at = bisect_left(hashes, hash(word))
     return at < len(hashes) and hashes[at] == hash(word)
+
+
+def _american(word: str) -> str:
+    """Return how American English spells a word: `organised` as `organized`, `harbour` as `harbor`."""
+    for british, american in BRITISH:
+        word = british.sub(american, word)
+    return word
 
 
 @cache

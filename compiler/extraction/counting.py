@@ -12,6 +12,7 @@ from .names.variants import (
     KnownNames,
     city_names,
     find_introductions,
+    is_plural_acronym,
     other_number,
     other_spelling,
     short_forms,
@@ -129,7 +130,7 @@ class Counts:
         return tally is None or tally.is_person
 
     def both_numbers(self, key: str) -> Tally | None:
-        """Return singular and plural together, where one of them was marked as a word of the language is."""
+        """Return singular and plural together, of an acronym or where one was marked as a word of the language is."""
         other = other_number(key)
         if other is None or self.known.is_ignored(other):
             return None
@@ -138,7 +139,7 @@ class Counts:
         both = Tally()
         both.merge(self.tallies[key])
         both.merge(self.tallies[other] if other in self.tallies else tally_of(self.known.held[other]))
-        return both if set(both.marks) & NUMBERED else None
+        return both if set(both.marks) & NUMBERED or any(map(is_plural_acronym, both.forms)) else None
 
     def held_names(self, drafted: Collection[str]) -> Iterator[HeldName]:
         """Yield a mention for each source that saw a name without a page for the first time."""

@@ -177,65 +177,113 @@ class Reading:
             if len(seen) <= NAMES_MAX and _may_be_name(name):
                 see(seen, name, "link")
         know_people(seen)
-        for sighting in list(seen.values()):
-            may_be = sighting.is_person or (may_be_person(sighting) and not is_joined(seen, sighting))
-            if may_be and (first := first_name(sighting.name, sighting.key)):
-                see(seen, sighting.name, "part", key=first, context=sighting.context, is_person=sighting.is_person)
+        self._see_first_names(seen)
         linked = sum("link" in sighting.marks for sighting in seen.values())
         if linked >= LINKED_MIN:
             put_aside(seen.values())
         if not linked:
-            for key, sighting in seen.items():
-                sighting.is_rare = len(key) >= RARE_MIN and key.isalpha() and self._names.is_rare(sighting.word)
-            for short, sighting in short_forms_of(seen):
-                if part := see(seen, sighting.name, "part", key=short, context=sighting.context):
-                    part.marks.add("short")
-            marked = "\n".join(key for key, sighting in seen.items() if sighting.marks & {"work", "name", "quote"})
-            people = [key for key, one in seen.items() if one.is_person and len(key) > 1 and SPACELESS.search(key)]
-            prose = [line for line in self.lines if not ATTENDING.match(line.raw)]
-            titles_given = [name for kind, name in self.named_things if kind == "title"]
-            for name, context, is_about, is_item in subjects(prose, titles_given, self.language):
-                is_name = name in marked or any(name.startswith(one) for one in people)
-                holding = holding_names(seen, normalised(name))
-                is_inside = bool(holding) and not self._alone(normalised(name), holding)
-                if name in seen or not (is_inside or (SPACELESS.search(name) and is_name)):
-                    subject = see(seen, name, "subject" if is_about else "noun", context=context)
-                    if subject and is_item:
-                        subject.marks.add("item")
-            for title in self._titles or DATED.findall(self.source.ref):
-                for name in title_subjects(title, self.language) if not JOINED.fullmatch(title) else ():
-                    self._see_titled(seen, name.lower() if name[1:].islower() else name)
+            self._see_rare(seen)
+            self._see_subjects(seen)
+            if self._is_short:
+                self._see_terms(seen)
         for name, product, whole in features_of(seen, [sentence.text for sentence in self.sentences]):
             see(seen, whole.name, "part", key=name, context=whole.context)
             product.name = " ".join(whole.name.split()[: len(product.key.split())])  # it is short for none of them
-        titles = "\n".join(map(fold_text, self._titles))
-        for key, sighting in seen.items() if titles else ():
-            is_word = sighting.marks <= {"title", "noun"} or key in GENERIC.get(self.language, ())
-            if padded(key) in titles and not is_word:
-                sighting.marks.add("titled")
-        days = {sentence.day for sentence in self.sentences}
-        if not linked and len(self.sentences) <= SHORT_MAX * len(days):
+        self._mark_titled(seen)
+        if not linked and self._is_short:
             for sighting in seen.values():
                 sighting.is_brief = True
                 sighting.is_unlisted = sighting.is_rare and self._names.is_unlisted(sighting.word)
         for attribute in ("_written", "_names"):
             self.__dict__.pop(attribute, None)  # no longer needed
-        if len(days) > 1:
-            for key, sighting in seen.items():
-                longer = () if "part" in sighting.marks else holding_names(seen, key)
-                said = self._alone(key, longer) if longer else self._that_say([padded(key)])
-                spoken = (one.day for one in self.sentences if one.speaker == sighting.name)
-                sighting.days = max(1, len({*(one.day for one in said), *spoken} - {None}))
+        if len(self._days) > 1:
+            self._count_days(seen)
         return seen
 
+    @cached_property
+    def _days(self) -> frozenset[Any]:
+        """Return the days of its entries: a journal or a chat may be one file."""
+        return frozenset(sentence.day for sentence in self.sentences)
+
+    @property
+    def _is_short(self) -> bool:
+        return len(self.sentences) <= SHORT_MAX * len(self._days)
+
+    def _see_first_names(self, seen: dict[str, Sighting]) -> None:
+        """See the first word of each name that may be somebody's."""
+        for sighting in list(seen.values()):
+            may_be = sighting.is_person or (may_be_person(sighting) and not is_joined(seen, sighting))
+            if may_be and (first := first_name(sighting.name, sighting.key)):
+                see(seen, sighting.name, "part", key=first, context=sighting.context, is_person=sighting.is_person)
+
+    def _see_rare(self, seen: dict[str, Sighting]) -> None:
+        """Mark the rare words, and see the short forms of names."""
+        for key, sighting in seen.items():
+            sighting.is_rare = len(key) >= RARE_MIN and key.isalpha() and self._names.is_rare(sighting.word)
+        for short, sighting in short_forms_of(seen):
+            self._see_short(seen, sighting, short)
+
+    def _see_short(self, seen: dict[str, Sighting], whole: Sighting, short: str) -> None:
+        if part := see(seen, whole.name, "part", key=short, context=whole.context):
+            part.marks.add("short")
+
+    def _see_subjects(self, seen: dict[str, Sighting]) -> None:
+        """See what it is about, in its text and in its titles."""
+        marked = "\n".join(key for key, sighting in seen.items() if sighting.marks & {"work", "name", "quote"})
+        people = [key for key, one in seen.items() if one.is_person and len(key) > 1 and SPACELESS.search(key)]
+        prose = [line for line in self.lines if not ATTENDING.match(line.raw)]
+        titles_given = [name for kind, name in self.named_things if kind == "title"]
+        for name, context, is_about, is_item in subjects(prose, titles_given, self.language):
+            is_name = name in marked or any(name.startswith(one) for one in people)
+            holding = holding_names(seen, normalised(name))
+            is_inside = bool(holding) and not self._alone(normalised(name), holding)
+            if name in seen or not (is_inside or (SPACELESS.search(name) and is_name)):
+                subject = see(seen, name, "subject" if is_about else "noun", context=context)
+                if subject and is_item:
+                    subject.marks.add("item")
+        for title in self._titles or DATED.findall(self.source.ref):
+            for name in title_subjects(title, self.language) if not JOINED.fullmatch(title) else ():
+                self._see_titled(seen, name.lower() if name[1:].islower() else name)
+
+    def _see_terms(self, seen: dict[str, Sighting]) -> None:
+        """See the words that no dictionary has: in a short note they are what the writer works with."""
+        said = [one for line in self.lines if not ATTENDING.match(line.raw) for one in line.sentences]
+        for term in self._names.terms():
+            wanted = padded(normalised(term))
+            if sentence := next((one for one in said if wanted in one.words), None):
+                see(seen, term, "term", context=sentence.text)
+
+    def _mark_titled(self, seen: dict[str, Sighting]) -> None:
+        """Mark the names that its titles say."""
+        titles = "\n".join(map(fold_text, self._titles))
+        for key, sighting in seen.items() if titles else ():
+            is_word = sighting.marks <= {"title", "noun"} or key in GENERIC.get(self.language, ())
+            if padded(key) in titles and not is_word:
+                sighting.marks.add("titled")
+
+    def _count_days(self, seen: dict[str, Sighting]) -> None:
+        """Count the days whose entries say each name."""
+        for key, sighting in seen.items():
+            longer = () if "part" in sighting.marks else holding_names(seen, key)
+            said = self._alone(key, longer) if longer else self._that_say([padded(key)])
+            spoken = (one.day for one in self.sentences if one.speaker == sighting.name)
+            sighting.days = max(1, len({*(one.day for one in said), *spoken} - {None}))
+
     def _see_titled(self, seen: dict[str, Sighting], name: str) -> None:
-        """See what a title is about, unless it is a name or a part of one; as a noun, too, if the text says it."""
+        """See what a title is about, unless it is a name or a part of one; as a noun, too, if the text says it.
+
+        Capitals behind a rare word make a name: of `Tideway Clinic` others say `Tideway`.
+        """
         key = normalised(name)
         if (key in seen and seen[key].marks & {"name", "first", "part"}) or holding_names(seen, key):
             return
         said = self._that_say([padded(key)])
         if subject := see(seen, name, "subject", context=said[0].text if said else ""):
             subject.marks.update({"titled", "noun"} if said else {"titled"})
+            first, *rest = name.split()
+            if rest and all(word[0].isupper() for word in rest) and self._names.is_rare(first):
+                subject.marks.add("name")
+                self._see_short(seen, subject, normalised(first))
 
     @cached_property
     def _titles(self) -> tuple[str, ...]:
@@ -282,11 +330,12 @@ class Reading:
     def _read_sentence(self, sentence: str, seen: dict[str, Sighting]) -> None:
         context = sentence.replace(GAP, "…")
         named = self._names.found(sentence)
-        for name, kind, is_person in named:
+        for name, kind, is_person, acts in named:
             if sighting := see(seen, name, kind, context=context, is_person=is_person):
                 sighting.said += 1
                 before = sentence.partition(name)[0][-40:]
                 sighting.passed += PASSING.search(before) is not None
+                sighting.acted += acts
                 sighting.where += WHERE.search(before) is not None
                 sighting.listed += len(named) >= LISTED_MIN
 

@@ -22,6 +22,7 @@ SOURCES_MIN, LINKING_MIN = 2, 3  # sources, and where one links the name by hand
 DAYS_MAX = 3  # of one source, that count like sources
 ASIDE = 1 / 3  # of a source that links by hand what matters, and only writes the name with a capital
 KANA_MIN = 4  # sources that say two letters of katakana as they say somebody's name
+OPENINGS_MIN = 3  # sources in which a rare word only begins sentences
 TOLD_MIN = 2  # sources in which a word that only begins sentences says or wants something, as people do
 PARTS_MIN = 2  # sources that use a short form beside the whole name, from which on others of the whole name count
 DOMINANT = 3  # times as often as any other
@@ -40,7 +41,9 @@ WORDS = frozenset({"tag", "link", "title", "work", "bold", "quote"})
 # Marks that are evidence of some names only, and what they are where a source has no other.
 ONLY = {"part": "only part", "open": "only open", "bare": "only bare"}
 # Marks that say more of a sighting, and are none themselves.
-NOT_SAID = frozenset({"about", "titled", "decided", "short", "where", "rare", "unlisted", "item", *ONLY.values()})
+NOT_SAID = frozenset(
+    {"about", "titled", "decided", "short", "where", "acts", "rare", "unlisted", "item", *ONLY.values()}
+)
 
 
 @dataclass(slots=True)
@@ -77,13 +80,15 @@ class Tally:
         alone = sighting.marks - {"short"}
         if len(alone) == 1 and not alone.isdisjoint(ONLY):
             self.marks[ONLY[next(iter(alone))]] += times
-        is_common = sighting.marks == {"noun"} and " " not in sighting.key and sighting.name.islower()
+        is_common = sighting.marks <= {"noun", "term"} and " " not in sighting.key and sighting.name.islower()
         if is_common or sighting.marks <= {"part", "short", "inside"}:
             is_decided = False  # a word or a part of the name of what was decided
         if is_decided:
             self.marks["decided"] += 1
         if sighting.where:
             self.marks["where"] += 1
+        if sighting.acted and sighting.is_brief:
+            self.marks["acts"] += 1
         if sighting.is_rare:
             self.marks["rare"] += 1
         if sighting.is_sure_opening:
@@ -208,7 +213,7 @@ def standing_of(key: str, tally: Tally) -> Standing:
     if type is None:
         return Standing(None, 0.0, "naming")
     weight, sources = tally.weight, tally.sources
-    are_counted = is_name or marks["link"] + marks["item"] + marks["titled"] > 0
+    are_counted = is_name or marks["term"] + marks["link"] + marks["item"] + marks["titled"] > 0
     for mark, only in ONLY.items():
         if not (is_part if mark == "part" else are_counted):
             weight, sources = weight - marks[only], sources - marks[only]
@@ -235,6 +240,7 @@ def _is_name(key: str, tally: Tally) -> bool:
         or marks["unlisted"]
         or (marks["open"] and tally.people >= (KANA_MIN if SPACELESS.search(key) else TOLD_MIN) and not HAN.search(key))
         or (" " in key and tally.people)
+        or (min(marks["open"], marks["rare"]) >= OPENINGS_MIN and marks["acts"] + marks["part"])
     )
 
 
@@ -245,7 +251,7 @@ def _type_of(tally: Tally, *, is_name: bool, is_part: bool) -> str | None:
         return "topic"
     said = sum(count for mark, count in marks.items() if mark not in NOT_SAID)
     is_kind = 0 < said == marks["subject"] <= marks["titled"]  # what titles alone say is the kind of the notes
-    is_subject = marks["about"] or marks["work"] or (marks["title"] and said > marks["title"])
+    is_subject = marks["about"] or marks["term"] or marks["work"] or (marks["title"] and said > marks["title"])
     is_name_too = tally.is_person or is_part or marks["name"] >= (2 if any(marks[mark] for mark in WORDS) else 1)
     if is_name and (is_name_too or not is_subject):
         return "entity"

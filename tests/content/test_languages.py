@@ -101,6 +101,15 @@ def test_usual_words_are_not_rare(word: str, language: str) -> None:
     assert not is_rare(word, language)
 
 
+@pytest.mark.parametrize(
+    "word",
+    ["harbour", "Favourite", "organised", "analysing", "centre", "centres", "catalogue", "programmes", "travelled",
+     "anaesthetic", "mouldy", "defence", "aluminium"],
+)  # fmt: skip
+def test_british_spellings_are_words_of_english(word: str) -> None:
+    assert not is_unlisted(word, "en")
+
+
 @pytest.mark.parametrize("language", ["de", "es", "tamil", "simple", "xx"])
 def test_no_word_is_rare_in_a_language_without_a_list_of_all_its_forms(language: str) -> None:
     assert not is_rare("Xyzzyx", language)

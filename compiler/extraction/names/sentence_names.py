@@ -14,6 +14,7 @@ from .german_nouns import explained_noun, has_inner_capitals
 from .spaceless import extract_names
 
 OPENING_MIN = 4  # letters of a word that begins a sentence without doing anything in it
+TERM = re.compile(r"[a-zß-ÿ][a-zß-ÿ0-9-]{3,}[a-zß-ÿ0-9]")  # five letters or more, and no contraction
 ROMANCE = frozenset({"fr", "es", "pt", "it"})
 # `Angra do Heroísmo`
 PARTS = re.compile(r"^\S{4,} (?:de|do|da|dos|das|del|della|di|du|des)(?: la| las| los| le)? [A-ZÀ-Þ]")
@@ -44,6 +45,8 @@ class FoundName(NamedTuple):
     name: str
     kind: str
     is_person: bool
+    acts: bool = False
+    """Whether a verb follows that says what somebody or something does or is."""
 
 
 class SentenceNames:
@@ -58,7 +61,7 @@ class SentenceNames:
         """Return the names of a sentence, each as often as it is found."""
         read = list(self.runs(sentence))
         named = [
-            FoundName(run.name, kind, run.is_person and run.name.split()[0].lower() not in self.small)
+            FoundName(run.name, kind, run.is_person and run.name.split()[0].lower() not in self.small, run.acts)
             for run in read
             if (kind := self.kind(run))
         ]
@@ -69,6 +72,12 @@ class SentenceNames:
         named += [FoundName(name, "name", False) for name in self._numbered(sentence)]
         said = extract_names(sentence, self.language)
         return named + [FoundName(name, "name" if is_sure else "open", is_person) for name, is_person, is_sure in said]
+
+    def terms(self) -> Iterator[str]:
+        """Yield the words that no dictionary has, of the language or of English, in small letters: `pgbouncer`."""
+        for word in sorted(filter(TERM.fullmatch, self.small)):
+            if self.is_unlisted(word) and is_unlisted(word, "en"):
+                yield word
 
     def runs(self, text: str) -> Iterator[CapitalRun]:
         """Yield names by their capitals; in scripts without any a word in Latin letters is one wherever it stands."""
@@ -104,27 +113,26 @@ class SentenceNames:
         """
         if run.acts and self.language in ROMANCE and run.name.lower() not in NOBODY:
             return "name"
-        is_likely = len(run.name) >= OPENING_MIN and run.name.lower() not in PRESS | IMPERATIVES
+        is_likely = len(run.name) >= OPENING_MIN or self.is_rare(run.name)
+        is_likely = is_likely and run.name.lower() not in PRESS | IMPERATIVES
         return "open" if run.acts or is_likely or self.is_unlisted(run.name) else None
 
     def is_rare(self, word: str) -> bool:
         """Return whether texts of the language hardly ever say a word, which is then a name where it has a capital.
 
-        Where a source does not make clear in which language it is, no word of it is rare.
+        Where a source does not make clear in which language it is, no word of it is rare. The lists lack many French
+        imperatives, with which manuals begin sentences: `Cliquez`.
         """
         return self.is_clear and not self._is_small(word) and is_rare(word, self.language)
 
     def is_unlisted(self, word: str) -> bool:
-        """Return whether a word is none of the language, and so a name where it only begins a sentence.
-
-        The lists lack many French imperatives, with which manuals begin sentences: `Cliquez`.
-        """
-        is_imperative = self.language == "fr" and word.endswith("ez")
-        return self.is_clear and not is_imperative and not self._is_small(word) and is_unlisted(word, self.language)
+        """Return whether a word is none of the language, and so a name where it only begins a sentence."""
+        return self.is_clear and not self._is_small(word) and is_unlisted(word, self.language)
 
     def _is_small(self, word: str) -> bool:
         word = word.lower()
-        return word in GENERIC.get(self.language, ()) or word in stops_of(self.language)
+        is_imperative = self.language == "fr" and word.endswith("ez")
+        return is_imperative or word in GENERIC.get(self.language, ()) or word in stops_of(self.language)
 
     def _numbered(self, sentence: str) -> Iterator[str]:
         """Yield what has a number in place of a name, written small: `from plot 4`, `la parcelle 12 est`."""
@@ -138,8 +146,8 @@ class SentenceNames:
 
 def _joined(sentence: str, named: list[FoundName]) -> list[FoundName]:
     """Add two names that `and` joins as one, which counts where a source has that title, and the two for less."""
-    things = {name for name, _, is_person in named if not is_person}
-    names = {name for name, _, _ in named}
+    things = {one.name for one in named if not one.is_person}
+    names = {one.name for one in named}
     joined = [one for one in JOINED.finditer(sentence) if one["left"] in things and one["right"] in names]
     inside = {name for one in joined for name in (one["left"], one["right"]) if sentence.count(name) == 1}
     lesser = [one._replace(kind="inside", is_person=False) if one.name in inside else one for one in named]

@@ -55,6 +55,8 @@ class Sighting:
     """How many of them only list it among many."""
     passed: int = 0
     """How many of them only say that somebody or something came from there, or goes there."""
+    acted: int = 0
+    """How many of them say what it does or is."""
     where: int = 0
     """How many of them say that something is in it, or goes there."""
     days: int = 1

@@ -15,7 +15,7 @@ from .sightings import Sighting
 
 PLURAL_MIN = 4  # letters of a word that has a plural
 NUMBERED = frozenset(
-    {"link", "title", "tag", "bold", "work"}
+    {"link", "title", "tag", "bold", "work", "term"}
 )  # names marked so are words of the language; people's are not
 # Of the United States: people write a city's first letter before them.
 STATES = word_set(
@@ -24,6 +24,11 @@ STATES = word_set(
     or pa ri sc sd tn tx ut vt va wa wv wi wy
     """
 )
+
+
+def is_plural_acronym(form: str) -> bool:
+    """Return whether it is more than one of what capitals abbreviate: `GAMMs`."""
+    return len(form) >= PLURAL_MIN and form[:-1].isupper() and form.endswith("s")
 
 
 def other_number(key: str) -> str | None:

@@ -200,6 +200,33 @@ def test_a_word_that_no_dictionary_has_needs_only_to_begin_sentences_of_short_no
     assert titles(compiled(story(*[f"{text.format('Zyliss')} {long}" for text in said]))) == []
 
 
+def test_a_rare_word_is_a_name_where_three_short_notes_begin_with_it_and_one_says_what_it_does() -> None:
+    said = (
+        "Kestrel is late with the money today.",
+        "It rained all day. Kestrel in the evening.",
+        "Kestrel at the door of the house.",
+    )
+    assert titles(compiled(story(*said))) == ["Kestrel"]
+    assert titles(compiled(story(*said[:2]))) == []
+    assert titles(compiled(story(*[one.replace(" is late", ", late as ever,") for one in said]))) == []
+    assert titles(compiled(story(*[one.replace("Kestrel", "Knife") for one in said]))) == []
+
+
+def test_a_rare_name_of_three_letters_may_begin_sentences() -> None:
+    said = (
+        "We had to wait for Lea at the door.",
+        "Lea scans her letters in the house.",
+        "And in the end it was not for Lea.",
+    )
+    assert titles(compiled(story(*said))) == ["Lea"]
+
+
+def test_what_is_named_in_a_title_and_its_first_word_are_one() -> None:
+    said = ("# Tideway Clinic – the first visit\n\nThey want to sign in.", "We have news from Tideway about the money.")
+    assert titles(compiled(story(*said))) == ["Tideway Clinic"]
+    assert titles(compiled(story(*[one.replace("Tideway", "Market") for one in said]))) == []
+
+
 def test_what_a_french_manual_tells_to_do_is_no_name() -> None:
     said = ("Cliquez sur le bouton de la page.", "Cliquez dans la liste et fermez-la.", "Cliquez pour voir le menu.")
     assert titles(compiled(story(*said)), "entity") == []

@@ -316,3 +316,31 @@ def test_a_product_and_a_firm_are_named_by_fields_without_a_version() -> None:
     for value, name in (("Acme Desk 3.2", "Acme Desk"), ("Quill & Sons", "Quill & Sons")):
         text = f"# Trouble\n\nCustomer: {value}\nStatus: open\n\nNothing works in"
         assert titles(compiled(story(f"{text} May.", f"{text} the hall."))) == [name]
+
+
+TERMS = (
+    "The pool is full, and pgbouncer is to stand before it.",
+    "In the end it was pgbouncer again, which we had not seen.",
+    "Put the new pgbouncer on the second host, and then wait.",
+)
+
+
+def test_a_word_that_no_dictionary_has_is_a_topic_in_three_short_notes() -> None:
+    assert titles(compiled(story(*TERMS)), "topic") == ["Pgbouncer"]
+    assert titles(compiled(story(*TERMS[1:])), "topic") == []
+    assert titles(compiled(story(*[text.replace("pgbouncer", "harbour") for text in TERMS])), "topic") == []
+
+
+def test_a_word_that_no_dictionary_has_is_none_in_long_notes_and_in_notes_that_link() -> None:
+    long = " It rained, and nobody said much about it." * 20
+    assert titles(compiled(story(*[text + long for text in TERMS])), "topic") == []
+    assert "Pgbouncer" not in titles(compiled(story(*[f"{text} See [[Host]]." for text in TERMS])), "topic")
+
+
+def test_singular_and_plural_of_an_acronym_are_one() -> None:
+    said = (
+        "We fit a GAMM to the data of the year.",
+        "All the GAMMs are done now.",
+        "And the GAMM was what we had in mind.",
+    )
+    assert titles(compiled(story(*said))) == ["GAMM"]
