@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import orjson
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from compiler.compiler import CAPS, Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
 from content.names import normalise
+from resolvers.import_export.files import export_path
+from resolvers.import_export.importing import import_path
 from resolvers.pages.lifecycle import unarchive_page, update_page
 from resolvers.proposals.decisions import accept_proposal, decline_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
@@ -167,6 +170,29 @@ async def test_who_took_a_merge_apart_is_not_overruled(wiki: Wiki) -> None:
     await compile_all(wiki, rules())
     assert await active(wiki) == {"JS", "JavaScript"}
     assert await wiki.rows("proposals") == []
+
+
+async def test_words_of_an_edit_summary_are_no_merge(wiki: Wiki) -> None:
+    await two_pages(wiki)
+    page = (await pages(wiki))["JS"]
+    await update_page(wiki.database, wiki.scope, page["id"], summary="Ours.", edit_summary="Merged into one text")
+    await keep(wiki, BOTH, start=9)
+    await compile_all(wiki, rules())
+    (waiting,) = await wiki.rows("proposals")
+    assert (waiting["operation"], waiting["status"]) == ("merge_pages", "open")
+
+
+async def test_a_page_that_was_brought_back_stays_so_in_another_wiki(wiki: Wiki, tmp_path: Path) -> None:
+    await two_pages(wiki)
+    await keep(wiki, BOTH, start=9)
+    await compile_all(wiki, rules())
+    await unarchive_page(wiki.database, wiki.scope, (await pages(wiki))["JS"]["id"])
+    copy = await wiki.neighbour()
+    await export_path(wiki.database, wiki.scope, tmp_path / "wiki.jsonl", history=True)
+    assert (await import_path(copy.database, copy.scope, tmp_path / "wiki.jsonl")).errors == ()
+    await keep(copy, BOTH.replace("history", "future"), start=10)
+    await compile_all(copy, rules())
+    assert await active(copy) == {"JS", "JavaScript"}
 
 
 async def test_a_wiki_that_reviews_the_compiler_gets_a_proposal(wiki: Wiki) -> None:
