@@ -1,7 +1,7 @@
 """A database of pools on Postgres: one read whose answer is JSON bytes, single statements, and transactions."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from .replicas.replica import Replica
 from .replicas.replicas import Replicas, ReplicaSettings, SingleReads
 from .replicas.routing import close_route
 
+Check = Callable[[asyncpg.Connection], Awaitable[None]]
 NO_REPLICAS = ReplicaSettings()
 ONE_PLAN = {"plan_cache_mode": "force_generic_plan"}
 PLANNED_ANEW = "SET LOCAL plan_cache_mode = force_custom_plan"
@@ -69,10 +70,16 @@ class Database:
         self.breaker: Breaker | None = None
         self.replicas: Replicas | None = None
 
-    async def open(self) -> None:
-        """Open a connection of each pool. Raises PoolerUnfit where a pooler is between that needs another setting."""
+    async def open(self, *, check: Check | None = None, opens_reads: bool = True) -> None:
+        """Open a connection of each pool, or with `opens_reads=False` that for reads when the first one comes.
+
+        `check` is given a connection before anything else is asked. Raises PoolerUnfit where a pooler is between that
+        needs another setting.
+        """
         self.pool = await self.pool_of(self.session)
         async with acquire(self.pool) as connection:
+            if check is not None:
+                await check(connection)
             self.is_pooled = await is_pooled(connection)
             if self.is_pooled and self.options["statement_cache_size"]:
                 await self.check_pooler()
@@ -80,7 +87,8 @@ class Database:
             if self.on_citus:
                 await warm(connection)
         # Citus plans a join only with the values in it (docs/how-to/citus.md).
-        self.read_pool = await self.pool_of(self.session if self.on_citus else self.session | ONE_PLAN)
+        session = self.session if self.on_citus else self.session | ONE_PLAN
+        self.read_pool = await self.pool_of(session, is_open=opens_reads)
         self.breaker = Breaker((self.pool, self.read_pool), Probe(self.dial))
         if self.replica_settings.dsns and not self.on_citus:  # whose log is not the only one
             self.replicas = self.replicas_of(self.replica_settings, self.pool, self.read_pool, self.breaker.probe)
@@ -108,9 +116,10 @@ class Database:
         if self.on_citus:
             await asyncio.gather(require_open(self.pool).fill(), require_open(self.read_pool).fill())
 
-    async def pool_of(self, session: Mapping[str, str]) -> Pool:
+    async def pool_of(self, session: Mapping[str, str], *, is_open: bool = True) -> Pool:
         made = Pool(lambda: self.connect(session), size=self.size, queue=self.queue)
-        await made.open()
+        if is_open:
+            await made.open()
         return made
 
     async def dial(self, session: Mapping[str, str] | None = None, dsn: str | None = None) -> asyncpg.Connection:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import asyncpg
 
-from db.database import Database
+from db.database import Check, Database
 from db.embedded import EmbeddedServer
-from db.migrate import migrate, pending
+from db.migrate import migrate, pending_on
 from db.pooler import PoolerUnfit
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.auth.owners import Owner, OwnerKind, ensure_owner, find_owner
@@ -59,20 +59,24 @@ class NothingStored(CairnError):
 def session(work: Callable[[Database], Awaitable[T]], *, creates: bool = False) -> T:
     """Do something with the database. Only a command that `creates` may make one where there is none."""
     settings = read_settings()
-    with ready(settings, creates=creates) as dsn:
-        return asyncio.run(run_with_database(settings, dsn, work))
+    with started(settings, creates=creates) as dsn:
+        return asyncio.run(run_when_ready(settings, dsn, work))
 
 
 @contextmanager
 def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
-    """The DSN of a migrated database: the embedded one is made ready for it, yours is left as it is."""
+    """The DSN of a database that is ready: the embedded one is made so, yours is left as it is."""
+    with started(settings, creates=creates) as dsn:
+        asyncio.run(run_when_ready(settings, dsn, Database.ping))
+        yield dsn
+
+
+@contextmanager
+def started(settings: Settings, *, creates: bool) -> Iterator[str]:
+    """The DSN of yours, or of the embedded database once it is migrated."""
     if settings.database_url is not None:
-        if missing := asyncio.run(ask_server(settings.database_url, pending(settings.database_url, print_status))):
-            raise Unavailable(f"The database lacks the migrations {', '.join(missing)}. Run: cairn migrate")
         yield settings.database_url
         return
-    from .commands.indexes import catch_up
-
     server = EmbeddedServer(settings.data_dir, print_status)
     if not creates and not server.exists():
         raise NothingStored(
@@ -80,11 +84,32 @@ def ready(settings: Settings, *, creates: bool) -> Iterator[str]:
         )
     with server as dsn, server.keep_running():
         asyncio.run(migrate(dsn, print_status))
-        asyncio.run(run_with_database(settings, dsn, catch_up))
         yield dsn
 
 
-async def run_with_database(settings: Settings, dsn: str, work: Callable[[Database], Awaitable[T]]) -> T:
+async def run_when_ready(settings: Settings, dsn: str, work: Callable[[Database], Awaitable[T]]) -> T:
+    """Do something once the database has all migrations, and the embedded one is indexed."""
+    if settings.database_url is not None:
+        return await run_with_database(settings, dsn, work, check=check_migrated)
+    from .commands.indexes import catch_up
+
+    async def work_when_indexed(database: Database) -> T:
+        await catch_up(database)
+        return await work(database)
+
+    return await run_with_database(settings, dsn, work_when_indexed)
+
+
+async def check_migrated(connection: asyncpg.Connection) -> None:
+    """Raise Unavailable if the database lacks migrations."""
+    if missing := await pending_on(connection, print_status):
+        raise Unavailable(f"The database lacks the migrations {', '.join(missing)}. Run: cairn migrate")
+
+
+async def run_with_database(
+    settings: Settings, dsn: str, work: Callable[[Database], Awaitable[T]], *, check: Check | None = None
+) -> T:
+    """Do something with a database, over as few connections as it takes."""
     database = Database(
         dsn, size=2, statement_timeout=settings.statement_timeout, statement_cache=settings.statement_cache
     )
@@ -92,7 +117,7 @@ async def run_with_database(settings: Settings, dsn: str, work: Callable[[Databa
     use_blob_folder(settings, database)
     use_fetching(settings, database)
     try:
-        await ask_server(dsn, database.open())
+        await ask_server(dsn, database.open(check=check, opens_reads=False))
         return await work(database)
     finally:
         await database.close()

@@ -64,7 +64,9 @@ BESIDES = Limits(variable_values=1_000, variable_depth=32)
 READ_TIMEOUT = 30  # seconds that a client is given to send its request
 PARTS = (("variables", dict, "an object"), ("extensions", dict, "an object"), ("operationName", str, "a string"))
 LISTS = (b"accept", b"accept-encoding", b"if-none-match")  # which may come in several headers
-UNWANTED = re.compile(r";\s*q=0(\.0*)?\s*(;|$)", re.IGNORECASE)
+WEIGHT = re.compile(r"q=(0(?:\.[0-9]*)?|1(?:\.0*)?)")
+ANY = "*/*"
+ANSWER_TYPES = (EVENTS, JSON, GRAPHQL_JSON)
 NAMED = "cairn.headers"  # where a request keeps its headers by name
 WHO_ASKS = {b"authorization": "Authorization", b"x-cairn-owner": "X-Cairn-Owner"}
 FAULTY_POSITION = "cairn.faulty_position"  # in a request whose Cairn-Position is none
@@ -128,12 +130,16 @@ def faulty_position(place: str) -> Refused:
 
 
 def wants_events(scope: Scope) -> bool:
-    """Return whether a client accepts events, and no JSON before them."""
+    """Return whether a client accepts events by their name, and prefers them to JSON, or names them first."""
     accepted = header(scope, b"accept")
-    if accepted is None or "event-stream" not in accepted.lower():
-        return False
-    kinds = kinds_of(accepted)
-    return next((kind for kind in kinds if kind in (EVENTS, JSON, GRAPHQL_JSON)), None) == EVENTS
+    return accepted is not None and "event-stream" in accepted.lower() and prefers_events(accepted)
+
+
+@lru_cache(256)
+def prefers_events(accepted: str) -> bool:
+    weights = weights_of(accepted)
+    events, json = weights.get(EVENTS, 0), max(weight(JSON, weights), weight(GRAPHQL_JSON, weights))
+    return events > json or (events == json > 0 and next(kind for kind in weights if kind in ANSWER_TYPES) == EVENTS)
 
 
 def answer_type(scope: Scope) -> str:
@@ -144,18 +150,29 @@ def answer_type(scope: Scope) -> str:
 
 @lru_cache(256)
 def negotiate(accepted: str) -> str:
-    kinds = kinds_of(accepted)
-    if GRAPHQL_JSON in kinds:
+    weights = weights_of(accepted)
+    plain, graphql = weight(JSON, weights), weight(GRAPHQL_JSON, weights)
+    if graphql > plain or (graphql and graphql == plain and GRAPHQL_JSON in weights):
         return GRAPHQL_JSON
-    if any(kind in (JSON, "application/*", "*/*", "*", "") for kind in kinds):
+    if plain:
         return JSON
     raise Refused(406, f"This endpoint answers with {GRAPHQL_JSON} or {JSON}.", "NOT_ACCEPTABLE")
 
 
-def kinds_of(accepted: str) -> list[str]:
-    """Return the media types that an Accept header names, without those of quality 0."""
-    wanted = [part for part in accepted.split(",") if not UNWANTED.search(part)]
-    return [part.partition(";")[0].strip().lower() for part in wanted]
+def weights_of(accepted: str) -> dict[str, float]:
+    """Return the weight of each media range of an Accept header, in their order (RFC 9110, section 12.5.1)."""
+    weights: dict[str, float] = {}
+    for part in accepted.lower().split(","):
+        kind, *parameters = (piece.strip() for piece in part.split(";"))
+        given = next(filter(None, map(WEIGHT.fullmatch, parameters)), None)
+        weights[ANY if kind in ("", "*") else kind] = float(given[1]) if given else 1.0
+    return weights
+
+
+def weight(kind: str, weights: Mapping[str, float]) -> float:
+    """Return the weight of a media type, which is that of the most specific range that it lies in."""
+    ranges = (kind, f"{kind.partition('/')[0]}/*", ANY)
+    return next((weights[name] for name in ranges if name in weights), 0.0)
 
 
 async def read_operation(scope: Scope, receive: Receive, bodies: "Bodies") -> GraphQLRequest:

@@ -10,6 +10,7 @@ from .decide import WIKI_DECIDE
 from .history import WIKI_DIFF, WIKI_HISTORY, WIKI_PROPOSALS, WIKI_RESTORE
 from .knowledge import KNOWLEDGE_DELETE, KNOWLEDGE_LIST, KNOWLEDGE_SEARCH, KNOWLEDGE_WRITE
 from .links import WIKI_BACKLINKS, WIKI_GRAPH
+from .merge import WIKI_MERGE
 from .read import READ_WIKI_PAGE, WIKI_READ
 from .remember import WIKI_INGEST, WIKI_REMEMBER, WIKI_STUB
 from .resources import WIKI_HOT_INDEX
@@ -25,7 +26,7 @@ HISTORY = (WIKI_HISTORY, WIKI_DIFF, WIKI_RESTORE, WIKI_PROPOSALS)
 LINKS = (WIKI_BACKLINKS, WIKI_GRAPH)
 KNOWLEDGE = (WIKI_HOT_INDEX, KNOWLEDGE_SEARCH, KNOWLEDGE_WRITE, KNOWLEDGE_LIST, KNOWLEDGE_DELETE)
 TOOLS = (*PAGES, *HISTORY, *LINKS, *KNOWLEDGE)
-CURATION: tuple[Tool, ...] = (WIKI_STUB, WIKI_INGEST, WIKI_DECIDE)
+CURATION: tuple[Tool, ...] = (WIKI_STUB, WIKI_INGEST, WIKI_DECIDE, WIKI_MERGE)
 """What curators of a wiki do, not every agent: each tool costs a prompt some hundred tokens."""
 CHAT = (SEARCH, FETCH)
 """The two tools that chat products require of a server whose documents they search."""

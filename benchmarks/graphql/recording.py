@@ -12,7 +12,7 @@ import asyncpg
 from rich.progress import track
 
 from db.connection import Row
-from db.database import Database
+from db.database import Check, Database
 from db.ids import new_id
 from db.pool import acquire
 from db.scope import Actor, ActorKind, Role, Scope
@@ -67,8 +67,8 @@ class ListeningDatabase(Database):
         self.sent: list[Sent] = []
         self.answer = ""
 
-    async def open(self) -> None:
-        await super().open()
+    async def open(self, *, check: Check | None = None, opens_reads: bool = True) -> None:
+        await super().open(check=check, opens_reads=opens_reads)
         for pool in (self.pool, self.read_pool):
             async with acquire(pool) as connection:
                 connection.add_query_logger(self.listener(of_read=pool is self.read_pool))

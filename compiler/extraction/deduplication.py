@@ -10,7 +10,7 @@ from uuid import UUID
 
 from content.names import normalise
 
-from ..planner import Knowledge, PageCard, PageMerge
+from ..planner import Citations, Knowledge, PageCard, PageMerge
 from .counting import Counts
 from .names.variants import KnownNames
 from .reading_cache import reading_of
@@ -63,23 +63,36 @@ class Deduplication:
         self, known: KnownNames, counts: Counts, readings: Mapping[UUID, Reading], knowledge: Knowledge
     ) -> None:
         self.known, self.counts, self.readings, self.knowledge = known, counts, readings, knowledge
+        self.cited: dict[UUID, Citations] = {}
+        """What the pages cite that are looked at."""
         self.older: dict[UUID, Reading] = {}
         """The sources that the pages cite and that are not in the batch."""
         self.found = Duplicates([], [], [])
 
     async def find(self) -> Duplicates:
         """Return what is found; the names of a page that is merged lead to the other one from then on."""
-        for one in candidates(self.readings.values(), self.counts, self.known):
-            short, whole = self._page(one.short), self._page(one.whole)
-            if short and whole:
-                if short.id != whole.id:
+        found = candidates(self.readings.values(), self.counts, self.known)
+        pages = [some for one in found if (some := self._pages(one)) and (len(some) == 2 or not one.introduced_by)]
+        if pages:
+            self.cited = {**await self.knowledge.citations({page.id for some in pages for page in some})}
+        for one in found:
+            match self._pages(one):
+                case [page]:
+                    if await self._are_one(one, [page]):
+                        self.found.named.append((page, one.whole if self._page(one.short) else one.short))
+                case [short, whole]:
                     await self._compare(one, short, whole)
-            elif page := short or whole:
-                name = one.whole if short else one.short
-                is_needed = one.introduced_by or self.counts.is_earned(name)
-                if name not in self.known.pages and is_needed and await self._are_one(one, [page]):
-                    self.found.named.append((page, name))
         return self.found
+
+    def _pages(self, one: Candidate) -> list[PageCard]:
+        """Return the pages to be looked at: both that there are, or one that may get the other name."""
+        short, whole = self._page(one.short), self._page(one.whole)
+        if short and whole:
+            return [short, whole] if short.id != whole.id else []
+        name = one.whole if short else one.short
+        if name in self.known.pages or not (one.introduced_by or self.counts.is_earned(name)):
+            return []
+        return [page for page in (short, whole) if page]
 
     def _page(self, key: str) -> PageCard | None:
         """Return the active page of exactly this name, unless it is one of a decision."""
@@ -87,7 +100,7 @@ class Deduplication:
         return None if page is None or page.is_archived or page.type == "decision" else page
 
     async def _compare(self, one: Candidate, short: PageCard, whole: PageCard) -> None:
-        cited = await self.knowledge.citations([short.id, whole.id])
+        cited = {page.id: self.cited[page.id] for page in (short, whole) if page.id in self.cited}
         if len(cited) < 2 or any(page.was_merged for page in cited.values()):
             return
         if not await self._are_one(one, [short, whole]):
@@ -101,8 +114,7 @@ class Deduplication:
         """Weigh what all known sources say of the two names, as if they had come at once."""
         if one.introduced_by:
             return True
-        cited = await self.knowledge.citations([page.id for page in pages])
-        ids = {id for page in cited.values() for id in page.source_ids}
+        ids = {id for page in pages if page.id in self.cited for id in self.cited[page.id].source_ids}
         for name in (one.short, one.whole):
             if name not in self.known.pages and name in self.known.held:
                 ids |= set(self.known.held[name].source_ids)

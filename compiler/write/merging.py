@@ -24,7 +24,7 @@ from resolvers.transactions.transaction import read_connection
 from resolvers.transactions.writer import Writer
 
 from ..metrics import Metrics
-from ..planner import PageMerge
+from ..planner import Citations, PageMerge
 from ..read.stored import find_page_citations, find_sources
 
 MERGING = statements("pages/merging")
@@ -44,20 +44,36 @@ async def merge_compiled(
 
     `written` are the sections of this batch, which say what both pages rest on.
     """
-    for one in merges:
+    merged = set[UUID]()
+    for one, cited in await find_undecided(writer, merges):
+        if not all(page.is_compiled for page in cited) or merged & {one.from_id, one.into_id}:
+            continue
         pages = await find_pages(writer, [one.from_id, one.into_id])
-        if len(pages) == 2 and await may_merge(writer, one):
+        if len(pages) == 2:
             gone, into = pages[one.from_id], pages[one.into_id]
             slugs = {slug for page_id, slug in written if page_id == into.id}
             await join_pages(writer, gone, into, joined(into.sections, gone.sections, slugs))
+            merged.add(gone.id)
             metrics.add("pages_merged")
 
 
-async def may_merge(writer: Writer, one: PageMerge) -> bool:
-    """Return whether both pages are active and as the compiler made them, and nobody was asked about them."""
-    cited = await find_page_citations(writer, [one.from_id, one.into_id])
-    is_whole = len(cited) == 2 and all(page.is_compiled and not page.was_merged for page in cited.values())
-    return is_whole and not await writer.value(MERGING["find_merge_proposal"], **pair_of(one))
+async def find_undecided(
+    reader: Writer, merges: Sequence[PageMerge]
+) -> list[tuple[PageMerge, tuple[Citations, Citations]]]:
+    """Return the merges that nobody was asked about, of active pages that nobody took apart, with what they cite."""
+    if not merges:
+        return []
+    cited = await find_page_citations(reader, {id for one in merges for id in (one.from_id, one.into_id)})
+    pairs = {"from_texts": [str(one.from_id) for one in merges], "into_texts": [str(one.into_id) for one in merges]}
+    rows = await reader.all(MERGING["find_merge_proposals"], **pairs)
+    asked = {(row["from_text"], row["into_text"]) for row in rows}
+    found = []
+    for one in merges:
+        if {one.from_id, one.into_id} <= cited.keys() and (str(one.from_id), str(one.into_id)) not in asked:
+            both = cited[one.from_id], cited[one.into_id]
+            if not any(page.was_merged for page in both):
+                found.append((one, both))
+    return found
 
 
 def joined(sections: Outline, others: Outline, written: Collection[str]) -> Joined:
@@ -81,18 +97,21 @@ async def propose_merges(database: Database, scope: Scope, merges: Sequence[Page
 
     What waits already, or was declined, is not proposed again.
     """
+    if not merges:
+        return 0
+    async with read_connection(database) as connection:
+        reader = Writer(connection, scope)
+        wanted: dict[frozenset[UUID], PageMerge] = {}
+        for one, cited in await find_undecided(reader, merges):
+            if all_of_them or not all(page.is_compiled for page in cited):
+                wanted.setdefault(frozenset((one.from_id, one.into_id)), one)
+        if not wanted:
+            return 0
+        pages = await find_pages(reader, [id for pair in wanted for id in pair])
+        sources = await find_sources(reader, {id for one in wanted.values() for id in one.source_ids})
     proposed = 0
-    for one in merges:
-        async with read_connection(database) as connection:
-            reader = Writer(connection, scope)
-            ids = [one.from_id, one.into_id]
-            cited, pages = await find_page_citations(reader, ids), await find_pages(reader, ids)
-            is_left = len(cited) < 2 or any(page.was_merged for page in cited.values())
-            is_done = not all_of_them and all(page.is_compiled for page in cited.values())
-            if is_left or is_done or await reader.value(MERGING["find_merge_proposal"], **pair_of(one)):
-                continue
-            sources = await find_sources(reader, one.source_ids)
-        evidence = refs(list(sources.values()))
+    for one in wanted.values():
+        evidence = refs([sources[id] for id in sorted(one.source_ids) if id in sources])
         names = f"{pages[one.from_id].title} is {pages[one.into_id].title}"
         who = " and ".join(evidence[:2]) or "the sources"
         terms = Terms(f"{names}, as {who} {'says' if len(evidence) == 1 else 'say'}", evidence)
@@ -104,10 +123,6 @@ async def propose_merges(database: Database, scope: Scope, merges: Sequence[Page
             await propose_change(database, scope, terms, write)
             proposed += 1
     return proposed
-
-
-def pair_of(one: PageMerge) -> dict[str, str]:
-    return {"from_text": str(one.from_id), "into_text": str(one.into_id)}
 
 
 def refs(sources: Sequence[Row]) -> tuple[str, ...]:

@@ -94,6 +94,8 @@ def exact(note: Note, found: Note) -> dict[str, Any]:
         told["reasons"] = {link: list(reasons) for link, reasons in note.reasons.items()}
     if note.merged_into:
         told["merged_into"] = note.merged_into
+    if note.was_merged:
+        told["was_merged"] = True
     metadata = {key: note.metadata[key] for key in sorted(note.metadata) if key == EXACT or key not in found.metadata}
     return told | ({"metadata": metadata} if metadata else {})
 

@@ -60,6 +60,8 @@ class Note:
     """Why it is related to the page of that link, where that is not said by the note itself."""
     merged_into: str | None = None
     """The page that it became a part of."""
+    was_merged: bool = False
+    """Whether it became a part of another page, and was brought back."""
 
 
 def from_markdown(stem: str, text: str) -> Note:
@@ -162,6 +164,7 @@ def _corrected(note: Note, exact: Fields) -> Note:
         section_slugs=_exact_texts("sections", given.get("sections", [])),
         reasons=_reasons(given.get("reasons", {})),
         merged_into=_exact_text("merged_into", given.get("merged_into")),
+        was_merged=given.get("was_merged") is True,
         metadata=note.metadata | metadata,
     )
 

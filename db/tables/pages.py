@@ -39,6 +39,7 @@ pages = scoped_table(
     timestamp("last_compiled_at", nullable=True),
     timestamp("created_at"),
     timestamp("updated_at"),
+    Column("was_merged", Boolean, nullable=False, server_default=text("false")),
     in_scope_key("pages"),
     UniqueConstraint("tenant_id", "owner_id", "type", "slug", name="pages_slug_uq"),
     refers("pages", "parent_page_id", "pages", ondelete=None),

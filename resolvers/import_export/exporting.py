@@ -256,6 +256,7 @@ def note(row: Row, known: frozenset[str], path: str) -> Note:
         former_slugs=tuple(row["former_slugs"]),
         section_slugs=() if natural else tuple(row["section_slugs"]),
         merged_into=row["merged_into"],
+        was_merged=row["was_merged"],
     )
 
 

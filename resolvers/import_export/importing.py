@@ -24,6 +24,7 @@ from ..auth.owners import WikiSettings, set_language, set_owner_settings
 from ..errors import BadInput, Conflict, LimitExceeded
 from ..pages.upsert import Prepared, count_new_words, prepare_draft, upsert_pages
 from ..sources.blobs import OriginalDraft
+from ..sources.retain import find_stored
 from ..sources.sources import SourceDraft, add_source
 from ..transactions.transaction import check_may_write
 from .attachments import draft as attachment_draft
@@ -47,7 +48,8 @@ IMPORTS = statements("import_export/imports")
 ARCHIVE = ".zip"
 LONGEST_CHAIN = 10  # of stubs that lead to stubs
 NOTES_PER_BATCH = 500
-FILES_PER_BATCH = 10
+PIECES_PER_BATCH = 100
+BYTES_PER_BATCH = 200_000
 TYPES_TOLD = 1_000
 NAMES_PER_BATCH = ROWS_PER_BATCH = 2_000
 PAGES_PER_BATCH = 50
@@ -156,17 +158,20 @@ class Import:
     async def read(self) -> None:
         """Read the notes; the sources among them are stored right away, so that pages can cite them."""
         done, total = 0, self.list.total()
-        for some in self.list.some(FILES_PER_BATCH):
+        for some in self.list.some(PIECES_PER_BATCH, BYTES_PER_BATCH):
             contents = await asyncio.to_thread(read_all, some, self.reader)
             mentions: list[Told] = []
-            for piece, one in zip(some, contents, strict=True):
+            drafts = {n: source_draft(one) for n, one in enumerate(contents) if isinstance(one, SourceRecord)}
+            stored = await find_stored(self.database, self.scope, drafts)
+            for n, (piece, one) in enumerate(zip(some, contents, strict=True)):
                 done += 1
                 self.report("Reading", done, total, piece.label)
                 if isinstance(one, NoteFile | Note):
                     note = one.note if isinstance(one, NoteFile) else one
                     await read_in_thread(length(note), self.add_read, done, piece, one)
                 elif isinstance(one, SourceRecord):
-                    await self.add_source(piece, one)
+                    if n not in stored:
+                        await self.add_source(piece, drafts[n])
                 elif isinstance(one, AttachmentRecord):
                     await self.add_attachment(one)
                 elif isinstance(one, MentionRecord):
@@ -217,13 +222,7 @@ class Import:
         elif note.body.strip():
             self.warnings.append(without_text(piece.label))
 
-    async def add_source(self, piece: Piece, record: SourceRecord) -> None:
-        draft = SourceDraft(
-            *(record.kind, record.ref, record.content, record.title, record.captured_at, record.metadata),
-            version=record.version,
-            original=record.original and OriginalDraft(*record.original),
-            restored=True,
-        )
+    async def add_source(self, piece: Piece, draft: SourceDraft) -> None:
         try:
             self.sources_added += (await add_source(self.database, self.scope, draft)).created
         except (BadInput, LimitExceeded) as error:
@@ -354,6 +353,16 @@ class Import:
             left_out=dict(sorted((+self.survey.left).items())),
             attachments=self.attachments,
         )
+
+
+def source_draft(record: SourceRecord) -> SourceDraft:
+    """Return the source that a record asks for."""
+    return SourceDraft(
+        *(record.kind, record.ref, record.content, record.title, record.captured_at, record.metadata),
+        version=record.version,
+        original=record.original and OriginalDraft(*record.original),
+        restored=True,
+    )
 
 
 def length(note: Note) -> int:

@@ -159,16 +159,18 @@ class Ties:
                     await write_contradictions(writer, contradictions)
 
     async def merge(self, notes: Sequence[Written]) -> None:
-        """Record of archived pages which ones they became a part of."""
+        """Record of archived pages which ones they became a part of, and of others that they were brought back."""
         found = {
             note.page_id: into
             for note in notes
             if note.note.status == "archived" and note.note.merged_into
             if (into := self.find(note.note.merged_into, note)) and into != note.page_id
         }
-        if found:
+        back = [note.page_id for note in notes if note.note.was_merged]
+        if found or back:
             async with writing(self.database, self.scope) as writer:
-                await writer.run(IMPORTS["write_merged"], page_ids=list(found), into_ids=list(found.values()))
+                await writer.later(IMPORTS["write_merged"], page_ids=list(found), into_ids=list(found.values()))
+                await writer.later(IMPORTS["mark_merged"], page_ids=back)
 
     def contradiction(self, note: Written, one: ContradictionMark) -> dict[str, Any]:
         """Return a contradiction of a page as its row."""

@@ -223,6 +223,7 @@ async def connect(writer: Writer, changes: Sequence[PageChange]) -> None:
 async def restate(writer: Writer, changes: Sequence[PageChange]) -> None:
     """Update what depends on who is to be seen. A page that was merged into another is one of its own again."""
     if back := [one.after.id for one in changes if one.after.status == "active"]:
+        await writer.run(PAGES["mark_merged"], page_ids=back)
         await writer.later(PAGES["drop_merged"], page_ids=back)
     if changes:
         refresh_hubness(writer, await dependants(writer, *(one.after.id for one in changes)))

@@ -55,7 +55,7 @@ class CheckedOriginal(NamedTuple):
     hash: bytes
     media_type: str
     address: str
-    flags: Sequence[Flag]
+    flags: Sequence[Flag] = ()
 
 
 async def hash_of(data: bytes, field: str = "content", *, restored: bool = False) -> bytes:

@@ -1,6 +1,7 @@
 """Evidence by the batch: kept once, and a compile asked for in the same transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -10,12 +11,23 @@ from db.scope import Scope
 from db.sql import statements
 
 from .. import validation
-from ..errors import CairnError
+from ..errors import BadInput, CairnError
 from ..jobs.queue import enqueue
+from ..permissions import Action, authorise
 from ..tenants.tenants import is_compiling
-from ..transactions.transaction import writing
+from ..transactions.transaction import read_connection, writing
 from ..transactions.writer import Writer, record
-from .sources import CheckedSource, SavedSource, SourceDraft, SourceForgotten, checked_source, keep_rows, source_values
+from .blobs import CheckedOriginal
+from .sources import (
+    CheckedSource,
+    SavedSource,
+    SourceDraft,
+    SourceForgotten,
+    checked_file,
+    checked_source,
+    keep_rows,
+    source_values,
+)
 
 SOURCES = statements("sources/sources")
 BATCH_MAX = 100
@@ -109,3 +121,36 @@ async def store_versions(writer: Writer, drafts: dict[int, CheckedSource]) -> di
         await keep_rows(writer, new)
         await record(writer, "source.retained", sourceIds=[str(row["id"]) for row in new])
     return saved
+
+
+async def find_stored(database: Database, scope: Scope, drafts: Mapping[int, SourceDraft]) -> set[int]:
+    """Return the positions of those drafts that `add_source` would find stored already, in one statement for all.
+
+    A draft that follows a new one of its kind and ref is not among them: by then the newest version is another.
+    """
+    checked: dict[int, tuple[CheckedSource, CheckedOriginal | None]] = {}
+    for position, draft in drafts.items():
+        with suppress(BadInput):
+            checked[position] = checked_source(draft), await checked_file(draft)
+    if not checked:
+        return set()
+    async with read_connection(database) as connection:
+        await authorise(connection, scope, scope.owner_id, Action.WRITE)
+        rows = await connection.all(
+            SOURCES["find_stored"],
+            tenant_id=scope.tenant_id,
+            owner_id=scope.owner_id,
+            positions=list(checked),
+            kinds=[source.kind for source, _ in checked.values()],
+            refs=[source.ref for source, _ in checked.values()],
+            versions=[source.version for source, _ in checked.values()],
+            checksums=[source.checksum for source, _ in checked.values()],
+            hashes=[file and file.hash for _, file in checked.values()],
+        )
+    same, stored, new = {row["position"] for row in rows}, set[int](), set[tuple[str, str]]()
+    for position, (source, _) in checked.items():
+        if position in same and (source.kind, source.ref) not in new:
+            stored.add(position)
+        else:
+            new.add((source.kind, source.ref))
+    return stored

@@ -151,6 +151,12 @@ async def add_source(
 
 async def checked_original(draft: SourceDraft) -> CheckedOriginal | None:
     """Return the file of a draft as it is kept, with the sentences of its text that are addressed to agents."""
+    file = await checked_file(draft)
+    return file and file._replace(flags=await read_in_thread(len(draft.content), flags, draft.content))
+
+
+async def checked_file(draft: SourceDraft) -> CheckedOriginal | None:
+    """Return the file of a draft as it is kept, before its text is read. Raises BadInput."""
     given = draft.original
     if given is None:
         return None
@@ -159,7 +165,6 @@ async def checked_original(draft: SourceDraft) -> CheckedOriginal | None:
         await hash_of(given.data, restored=draft.restored),
         validation.one_of(given.media_type, MEDIA_TYPES, "mediaType"),
         validation.line(given.address, "address", ADDRESS.limit(restored=draft.restored)),
-        await read_in_thread(len(draft.content), flags, draft.content),
     )
 
 

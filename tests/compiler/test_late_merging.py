@@ -1,16 +1,24 @@
 """Two pages become one when later sources say that they are one thing; where a person wrote, it is proposed."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
 
 import orjson
 import pytest
 
 from compiler.compiler import CAPS, Compiler
 from compiler.extraction import ExtractivePlanner, ExtractiveWriter
+from compiler.planner import Citations, PageMerge
+from compiler.read.evidence import StoredKnowledge
+from compiler.write.merging import propose_merges
 from content.names import normalise
-from resolvers.pages.lifecycle import unarchive_page, update_page
+from resolvers.import_export.files import export_path
+from resolvers.import_export.importing import import_path
+from resolvers.model.drafts import PageDraft
+from resolvers.pages.lifecycle import create_page, unarchive_page, update_page
 from resolvers.proposals.decisions import accept_proposal, decline_proposal
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
 from resolvers.sources.compile_requests import reset_cursor
@@ -18,6 +26,7 @@ from resolvers.sources.retain import retain_sources
 from resolvers.sources.sources import SourceDraft
 from tests.compiler.killed.test_crashes import die_at_every_statement
 from tests.compiler.story import cited, compile_all, pages
+from tests.listening import listening
 from tests.wiki import Wiki, close_wiki, open_wiki
 
 START = datetime(2026, 1, 10, 9, tzinfo=UTC)
@@ -167,6 +176,65 @@ async def test_who_took_a_merge_apart_is_not_overruled(wiki: Wiki) -> None:
     await compile_all(wiki, rules())
     assert await active(wiki) == {"JS", "JavaScript"}
     assert await wiki.rows("proposals") == []
+
+
+async def test_what_pages_cite_is_asked_once_for_all_pairs_of_a_batch(
+    wiki: Wiki, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    citations = StoredKnowledge.citations
+
+    async def counted(knowledge: StoredKnowledge, page_ids: Collection[UUID]) -> Mapping[UUID, Citations]:
+        asked.append(len(page_ids))
+        return await citations(knowledge, page_ids)
+
+    await keep(wiki, *LONG, *SHORT, *PUBLISH, *BARE)
+    await compile_all(wiki, rules())
+    assert await active(wiki) == {"JS", "JavaScript", "Acme Publish", "Publish"}
+    monkeypatch.setattr(StoredKnowledge, "citations", counted)
+    await keep(wiki, BOTH, *BESIDE, start=20)
+    await compile_all(wiki, rules())
+    assert await active(wiki) >= {"JavaScript", "Acme Publish"}
+    assert not {"JS", "Publish"} & await active(wiki)
+    assert asked == [4]
+
+
+async def test_proposals_to_merge_are_looked_up_together(wiki: Wiki, dsn: str) -> None:
+    here = wiki.database, wiki.scope
+    ids = [(await create_page(*here, PageDraft("topic", f"Topic {n}"))).page_id for n in range(6)]
+    merges = [PageMerge(start, end, ()) for start, end in zip(ids[::2], ids[1::2], strict=True)]
+    again = [*merges, PageMerge(ids[1], ids[0], ())]
+    assert await propose_merges(*here, again, all_of_them=False) == 3
+    counts = []
+    async with listening(dsn) as database:
+        for some in (merges[:1], again):
+            (await database.heard()).clear()
+            assert await propose_merges(database, wiki.scope, some, all_of_them=False) == 0
+            counts.append(len(await database.heard()))
+    assert counts == [2, 2]
+
+
+async def test_words_of_an_edit_summary_are_no_merge(wiki: Wiki) -> None:
+    await two_pages(wiki)
+    page = (await pages(wiki))["JS"]
+    await update_page(wiki.database, wiki.scope, page["id"], summary="Ours.", edit_summary="Merged into one text")
+    await keep(wiki, BOTH, start=9)
+    await compile_all(wiki, rules())
+    (waiting,) = await wiki.rows("proposals")
+    assert (waiting["operation"], waiting["status"]) == ("merge_pages", "open")
+
+
+async def test_a_page_that_was_brought_back_stays_so_in_another_wiki(wiki: Wiki, tmp_path: Path) -> None:
+    await two_pages(wiki)
+    await keep(wiki, BOTH, start=9)
+    await compile_all(wiki, rules())
+    await unarchive_page(wiki.database, wiki.scope, (await pages(wiki))["JS"]["id"])
+    copy = await wiki.neighbour()
+    await export_path(wiki.database, wiki.scope, tmp_path / "wiki.jsonl", history=True)
+    assert (await import_path(copy.database, copy.scope, tmp_path / "wiki.jsonl")).errors == ()
+    await keep(copy, BOTH.replace("history", "future"), start=10)
+    await compile_all(copy, rules())
+    assert await active(copy) == {"JS", "JavaScript"}
 
 
 async def test_a_wiki_that_reviews_the_compiler_gets_a_proposal(wiki: Wiki) -> None:

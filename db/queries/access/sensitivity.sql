@@ -83,7 +83,7 @@ WHERE given.id IN (SELECT page_id FROM withheld);
 -- A page with hidden sections has the text of the others, and no summary.
 SELECT
     p.tenant_id, p.owner_id, p.id, p.type, p.slug, p.title, p.status, p.tags, p.parent_page_id, p.hubness_score,
-    p.version, p.metadata, p.last_compiled_at, p.created_at, p.updated_at,
+    p.version, p.metadata, p.last_compiled_at, p.created_at, p.updated_at, p.was_merged,
     CASE WHEN p.id NOT IN (SELECT page_id FROM hidden_sections) THEN p.summary END AS summary,
     CASE WHEN p.id NOT IN (SELECT page_id FROM hidden_sections) THEN p.body_md ELSE (
         SELECT coalesce(string_agg(

@@ -106,7 +106,8 @@ SELECT
         JOIN pages AS whole
             ON whole.tenant_id = :tenant_id AND whole.owner_id = :owner_id AND whole.id = merged.into_page_id
         WHERE merged.tenant_id = :tenant_id AND merged.owner_id = :owner_id AND merged.page_id = p.id
-    ) AS merged_into
+    ) AS merged_into,
+    p.was_merged
 FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id;
 

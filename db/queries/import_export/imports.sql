@@ -32,6 +32,11 @@ SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.i
 FROM unnest(CAST(:page_ids AS uuid[]), CAST(:into_ids AS uuid[])) AS given (page_id, into_id)
 ON CONFLICT (tenant_id, page_id) DO NOTHING;
 
+-- name: mark_merged
+-- Pages that became a part of others and were brought back, as an export has them.
+UPDATE pages SET was_merged = true
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:page_ids AS uuid[])) AND NOT was_merged;
+
 -- name: find_named
 -- The page that each of these names means: active before archived, then a slug before a former one before an alias,
 -- then the oldest page.

@@ -146,8 +146,8 @@ WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.path = ANY(CAST(
 ON CONFLICT (tenant_id, owner_id, path) DO NOTHING;
 
 -- name: carry_page
--- A page is as old as it was in the other wiki.
-UPDATE pages AS p SET created_at = former.created_at
+-- A page is as old as it was in the other wiki, and was brought back if it was there.
+UPDATE pages AS p SET created_at = former.created_at, was_merged = former.was_merged
 FROM pages AS former
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :to_owner_id AND p.id = :into_id
   AND former.tenant_id = :tenant_id AND former.owner_id = :owner_id AND former.id = :page_id;

@@ -144,15 +144,15 @@ INSERT INTO merged_pages (tenant_id, owner_id, page_id, into_page_id, created_at
 VALUES (:tenant_id, :owner_id, :page_id, :into_id, :now)
 ON CONFLICT (tenant_id, page_id) DO UPDATE SET into_page_id = excluded.into_page_id;
 
--- name: find_merge_proposal
--- A proposal to merge these two pages, either way, that waits or that somebody has decided.
-SELECT p.id FROM proposals AS p
-WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.operation = 'merge_pages' AND p.status <> 'expired'
-  AND (
-      (p.arguments ->> 'from_id' = CAST(:from_text AS text) AND p.arguments ->> 'into_id' = CAST(:into_text AS text))
-      OR (p.arguments ->> 'from_id' = CAST(:into_text AS text) AND p.arguments ->> 'into_id' = CAST(:from_text AS text))
-  )
-LIMIT 1;
+-- name: find_merge_proposals
+-- Those of these pairs of pages of which a merge, either way, is proposed, or of which somebody has decided one.
+SELECT DISTINCT given.from_text, given.into_text
+FROM unnest(CAST(:from_texts AS text[]), CAST(:into_texts AS text[])) AS given (from_text, into_text)
+JOIN proposals AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id
+WHERE p.operation = 'merge_pages' AND p.status <> 'expired' AND (
+    (p.arguments ->> 'from_id' = given.from_text AND p.arguments ->> 'into_id' = given.into_text)
+    OR (p.arguments ->> 'from_id' = given.into_text AND p.arguments ->> 'into_id' = given.from_text)
+);
 
 -- name: find_renaming
 -- The newest source of two pages which says that the one is now called as the other is.

@@ -135,6 +135,14 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug 
 UPDATE pages SET status = 'archived', updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'active';
 
+-- name: mark_merged
+-- Pages that were merged into others and are brought back remember it.
+UPDATE pages SET was_merged = true
+WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id IN (
+    SELECT m.page_id FROM merged_pages AS m
+    WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.page_id = ANY(CAST(:page_ids AS uuid[]))
+);
+
 -- name: drop_merged
 -- Pages that were merged into others are of their own again.
 DELETE FROM merged_pages

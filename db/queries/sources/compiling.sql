@@ -141,11 +141,7 @@ SELECT p.id,
         SELECT FROM revisions AS r
         WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.id AND r.author_kind <> 'compiler'
     ) AS is_compiled,
-    EXISTS (
-        SELECT FROM revisions AS r
-        WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.id
-          AND starts_with(r.edit_summary, 'Merged into ')
-    ) AS was_merged,
+    p.was_merged,
     ARRAY(
         SELECT c.source_id FROM section_sources AS c
         JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id

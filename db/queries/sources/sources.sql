@@ -22,6 +22,38 @@ SELECT id, version, checksum, (
 FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = :kind AND ref = :ref AND version = :version;
 
+-- name: find_stored
+-- Which of these sources are there with the same file: as the newest version, or as the version that is asked for. None
+-- that is forgotten.
+SELECT DISTINCT given.position
+FROM unnest(
+    CAST(:positions AS integer[]), CAST(:kinds AS text[]), CAST(:refs AS text[]), CAST(:versions AS integer[]),
+    CAST(:checksums AS bytea[]), CAST(:hashes AS bytea[])
+) AS given (position, kind, ref, version, checksum, hash)
+CROSS JOIN LATERAL (
+    (SELECT id, version, checksum, true AS is_newest FROM sources
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = given.kind AND ref = given.ref
+    ORDER BY version DESC
+    LIMIT 1)
+    UNION ALL
+    (SELECT id, version, checksum, false FROM sources
+    WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = given.kind AND ref = given.ref
+      AND version <= given.version
+    ORDER BY version DESC
+    LIMIT 1)
+) AS s
+WHERE (s.is_newest OR s.version = given.version) AND s.checksum = given.checksum
+  AND (given.hash IS NULL OR EXISTS (
+      SELECT FROM source_originals AS file
+      WHERE file.tenant_id = :tenant_id AND file.owner_id = :owner_id AND file.source_id = s.id
+        AND file.hash = given.hash
+  ))
+  AND NOT EXISTS (
+      SELECT FROM sources AS gone
+      WHERE gone.tenant_id = :tenant_id AND gone.owner_id = :owner_id AND gone.kind = given.kind
+        AND gone.ref = given.ref AND gone.checksum = given.checksum AND gone.forgotten_at IS NOT NULL
+  );
+
 -- name: find_source
 -- What a citation and a sighting need to know of a source, but for what is forgotten.
 SELECT id, kind, ref, version, content, captured_at FROM sources

@@ -89,12 +89,19 @@ class NoteList:
     def total(self) -> int:
         return self.temp.count(PIECES["count_pieces"])
 
-    def some(self, size: int) -> Iterator[list[Piece]]:
-        for rows in self.temp.some(size, PIECES["list_pieces"]):
-            yield [
-                Piece(label, os.fsdecode(file), start, size, is_line=bool(is_line))
-                for label, file, start, size, is_line in rows
-            ]
+    def some(self, most: int, bytes_most: int) -> Iterator[list[Piece]]:
+        """Yield the pieces in batches of so many, or fewer where they are large: one at least."""
+        batch: list[Piece] = []
+        total = 0
+        for rows in self.temp.some(most, PIECES["list_pieces"]):
+            for label, file, start, size, is_line in rows:
+                if batch and (len(batch) == most or total + size > bytes_most):
+                    yield batch
+                    batch, total = [], 0
+                batch.append(Piece(label, os.fsdecode(file), start, size, is_line=bool(is_line)))
+                total += size
+        if batch:
+            yield batch
 
 
 def row(piece: Piece) -> dict[str, Any]:

@@ -22,6 +22,7 @@ OLDER = {"search_wiki", "read_wiki_page"}
 WRITING = {
     "wiki_create", "wiki_edit", "wiki_append", "wiki_supersede", "wiki_update", "wiki_restore", "wiki_remember",
     "knowledge_write", "knowledge_delete", "wiki_stub", "wiki_ingest", "wiki_decide",
+    "wiki_merge",
 }  # fmt: skip
 TOKENS = 3_000
 """Of all that a client puts into a prompt before the first question: a tokenizer makes one of some four characters."""

@@ -50,7 +50,7 @@ def taken(root: Path) -> int:
         tracemalloc.start()
         try:
             notes.fill(pieces(root, waiting), problems)
-            assert sum(map(len, notes.some(10))) == MANY
+            assert sum(map(len, notes.some(10, 1_000))) == MANY
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -87,7 +87,7 @@ def test_lines_of_histories_are_read_by_the_names_of_their_files(tmp_path: Path)
     with TempDatabase() as temp:
         notes = NoteList(temp)
         notes.fill(pieces(tmp_path, Waiting(temp)), Problems())
-        read = [Path(piece.file).relative_to(tmp_path).as_posix() for some in notes.some(2) for piece in some]
+        read = [Path(piece.file).relative_to(tmp_path).as_posix() for some in notes.some(2, 1_000) for piece in some]
     assert read == [*(name for name in wanted for _ in range(2)), "a/c.md", "b.md"]
 
 

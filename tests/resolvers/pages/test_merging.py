@@ -1,5 +1,7 @@
 """Two pages made one: what belonged to the one belongs to the other, and its names lead there."""
 
+from importlib import import_module
+
 import pytest
 
 from resolvers.errors import BadInput, Conflict, NotFound
@@ -186,6 +188,19 @@ async def test_what_was_merged_can_come_back_as_a_page_of_its_own(wiki: Wiki) ->
     await merge(wiki, gone, into)
     await unarchive_page(wiki.database, wiki.scope, gone)
     assert (await wiki.page(gone))["slug"] == "atx-merged"
+
+
+async def test_pages_that_came_back_before_they_said_so_are_recognised(wiki: Wiki) -> None:
+    into, gone, back, edited = [await create(wiki, title) for title in ("Austin", "ATX", "Texas", "Travis")]
+    for page_id in (gone, back):
+        await merge(wiki, page_id, into)
+    await unarchive_page(wiki.database, wiki.scope, back)
+    await update_page(wiki.database, wiki.scope, edited, body="New.", edit_summary="Merged into one text")
+    expected = {row["id"]: row["was_merged"] for row in await wiki.rows("pages")}
+    assert expected == {into: False, gone: False, back: True, edited: False}
+    await wiki.look.execute("UPDATE pages SET was_merged = false")
+    await wiki.look.execute(import_module("migrations.versions.2026_11_28_0172_unmerged_pages").BROUGHT_BACK)
+    assert {row["id"]: row["was_merged"] for row in await wiki.rows("pages")} == expected
 
 
 async def test_a_page_that_went_says_where_and_never_by_way_of_another(wiki: Wiki) -> None:

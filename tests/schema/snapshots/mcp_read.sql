@@ -711,6 +711,7 @@ FROM (
                           pages_12.last_compiled_at AS last_compiled_at,
                           pages_12.created_at AS created_at,
                           pages_12.updated_at AS updated_at,
+                          pages_12.was_merged AS was_merged,
                           (
                             SELECT array_agg(links_3.kind ORDER BY links_3.kind) AS array_agg_1
                             FROM links AS links_3
@@ -754,6 +755,7 @@ FROM (
                         pages_12.last_compiled_at AS last_compiled_at,
                         pages_12.created_at AS created_at,
                         pages_12.updated_at AS updated_at,
+                        pages_12.was_merged AS was_merged,
                         (
                           SELECT array_agg(links_3.kind ORDER BY links_3.kind) AS array_agg_1
                           FROM links AS links_3

@@ -119,6 +119,7 @@ FROM (
           pages_2.last_compiled_at AS last_compiled_at,
           pages_2.created_at AS created_at,
           pages_2.updated_at AS updated_at,
+          pages_2.was_merged AS was_merged,
           CASE
             WHEN (pages_2.type = $4::VARCHAR AND pages_2.slug = $5::VARCHAR) THEN NULL ELSE CAST($5::VARCHAR AS TEXT)
           END AS redirected_from

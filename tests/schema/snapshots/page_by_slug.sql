@@ -120,6 +120,7 @@ FROM (
                   pages_3.last_compiled_at AS last_compiled_at,
                   pages_3.created_at AS created_at,
                   pages_3.updated_at AS updated_at,
+                  pages_3.was_merged AS was_merged,
                   (
                     SELECT array_agg(links_1.kind ORDER BY links_1.kind) AS array_agg_1
                     FROM links AS links_1
@@ -163,6 +164,7 @@ FROM (
                 pages_3.last_compiled_at AS last_compiled_at,
                 pages_3.created_at AS created_at,
                 pages_3.updated_at AS updated_at,
+                pages_3.was_merged AS was_merged,
                 (
                   SELECT array_agg(links_1.kind ORDER BY links_1.kind) AS array_agg_1
                   FROM links AS links_1
@@ -206,6 +208,7 @@ FROM (
           pages_4.last_compiled_at AS last_compiled_at,
           pages_4.created_at AS created_at,
           pages_4.updated_at AS updated_at,
+          pages_4.was_merged AS was_merged,
           CASE
             WHEN (pages_4.type = $6::VARCHAR AND pages_4.slug = $7::VARCHAR) THEN NULL ELSE CAST($7::VARCHAR AS TEXT)
           END AS redirected_from

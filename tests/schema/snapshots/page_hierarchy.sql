@@ -93,6 +93,7 @@ FROM (
               last_compiled_at,
               created_at,
               updated_at,
+              was_merged,
               depth
             ) AS (
               SELECT
@@ -113,6 +114,7 @@ FROM (
                 pages_4.last_compiled_at AS last_compiled_at,
                 pages_4.created_at AS created_at,
                 pages_4.updated_at AS updated_at,
+                pages_4.was_merged AS was_merged,
                 1 AS depth
               FROM pages AS pages_4
               WHERE pages_4.parent_page_id = anon_2.id
@@ -138,6 +140,7 @@ FROM (
                 pages_5.last_compiled_at AS last_compiled_at,
                 pages_5.created_at AS created_at,
                 pages_5.updated_at AS updated_at,
+                pages_5.was_merged AS was_merged,
                 tree.depth + 1 AS anon_6
               FROM pages AS pages_5
               JOIN tree ON pages_5.parent_page_id = tree.id
@@ -169,6 +172,7 @@ FROM (
           pages_6.last_compiled_at AS last_compiled_at,
           pages_6.created_at AS created_at,
           pages_6.updated_at AS updated_at,
+          pages_6.was_merged AS was_merged,
           CASE
             WHEN (pages_6.type = $5::VARCHAR AND pages_6.slug = $6::VARCHAR) THEN NULL ELSE CAST($6::VARCHAR AS TEXT)
           END AS redirected_from

@@ -146,6 +146,7 @@ FROM (
           pages_1.last_compiled_at AS last_compiled_at,
           pages_1.created_at AS created_at,
           pages_1.updated_at AS updated_at,
+          pages_1.was_merged AS was_merged,
           CASE
             WHEN (pages_1.type = $4::VARCHAR AND pages_1.slug = $5::VARCHAR) THEN NULL ELSE CAST($5::VARCHAR AS TEXT)
           END AS redirected_from

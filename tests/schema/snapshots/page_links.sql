@@ -163,6 +163,7 @@ FROM (
                 pages_3.last_compiled_at AS last_compiled_at,
                 pages_3.created_at AS created_at,
                 pages_3.updated_at AS updated_at,
+                pages_3.was_merged AS was_merged,
                 (
                   SELECT array_agg(links_2.kind ORDER BY links_2.kind) AS array_agg_1
                   FROM links AS links_2
@@ -224,6 +225,7 @@ FROM (
           pages_5.last_compiled_at AS last_compiled_at,
           pages_5.created_at AS created_at,
           pages_5.updated_at AS updated_at,
+          pages_5.was_merged AS was_merged,
           CASE
             WHEN (pages_5.type = $6::VARCHAR AND pages_5.slug = $7::VARCHAR) THEN NULL ELSE CAST($7::VARCHAR AS TEXT)
           END AS redirected_from

@@ -471,6 +471,7 @@ FROM (
           pages_8.last_compiled_at AS last_compiled_at,
           pages_8.created_at AS created_at,
           pages_8.updated_at AS updated_at,
+          pages_8.was_merged AS was_merged,
           CASE
             WHEN (pages_8.type = $11::VARCHAR AND pages_8.slug = $12::VARCHAR) THEN NULL ELSE CAST($12::VARCHAR AS TEXT)
           END AS redirected_from

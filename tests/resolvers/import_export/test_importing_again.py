@@ -1,0 +1,107 @@
+"""An import of sources that the wiki has already: they are recognised many at a time, and only what is new is kept."""
+
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from db.scope import Role
+from resolvers.errors import Forbidden
+from resolvers.import_export.importing import PIECES_PER_BATCH, import_path
+from resolvers.import_export.results import ImportResult
+from resolvers.sources.retain import find_stored
+from resolvers.sources.sources import SourceDraft, forget_source
+from tests.listening import listening
+from tests.resolvers.import_export.vaults import run
+from tests.wiki import Wiki
+
+
+def note(content: str, ref: str = "a.md", **more: Any) -> dict[str, Any]:
+    return {"kind": "document", "ref": ref, "content": content, **more}
+
+
+def file(data: bytes, media_type: str = "text/html") -> dict[str, str]:
+    return {"media_type": media_type, "address": "https://example.org/a", "data": b64encode(data).decode()}
+
+
+def lines(path: Path, *records: dict[str, Any]) -> Path:
+    path.write_bytes(b"".join(orjson.dumps({"source": record}) + b"\n" for record in records))
+    return path
+
+
+async def contents(wiki: Wiki) -> list[str]:
+    return [row["content"] for row in await wiki.rows("sources", "kind, ref, version")]
+
+
+def told(result: ImportResult) -> list[tuple[str, str]]:
+    return [(error.path, error.code) for error in result.errors]
+
+
+async def test_sources_that_are_there_cost_a_statement_for_each_batch(wiki: Wiki, tmp_path: Path, dsn: str) -> None:
+    counts = []
+    async with listening(dsn) as database:
+        for total in (1, PIECES_PER_BATCH, 3 * PIECES_PER_BATCH):
+            path = lines(tmp_path / f"{total}.jsonl", *(note(f"Note {n}.", f"{n}.md") for n in range(total)))
+            await run(wiki, path)
+            (await database.heard()).clear()
+            result = await import_path(database, wiki.scope, path)
+            assert (result.sources, result.errors) == (0, ())
+            counts.append(len(await database.heard()))
+    one, batch, three = counts
+    assert (batch, three) == (one, one + 2)
+
+
+async def test_only_what_is_new_is_kept(wiki: Wiki, tmp_path: Path) -> None:
+    await run(wiki, lines(tmp_path / "first.jsonl", note("One."), note("Two.", "b.md")))
+    more = lines(tmp_path / "more.jsonl", note("One."), note("Two, again.", "b.md"), note("Three.", "c.md"))
+    assert (await run(wiki, more)).sources == 2
+    assert await contents(wiki) == ["One.", "Two.", "Two, again.", "Three."]
+    assert (await run(wiki, more)).sources == 0
+
+
+async def test_a_version_is_there_that_others_followed(wiki: Wiki, tmp_path: Path) -> None:
+    versions = [note(f"Version {n}.", version=n) for n in (1, 2)]
+    path = lines(tmp_path / "wiki.jsonl", *versions)
+    assert (await run(wiki, path)).sources == 2
+    await wiki.add_source(ref="a.md", content="Version 3.")
+    assert (await run(wiki, path)).sources == 0
+    assert (await run(wiki, lines(path, note("Version 1.")))).sources == 1, "without a number it is the newest"
+
+
+async def test_a_source_that_follows_a_new_one_of_its_name_is_a_version_after_it(wiki: Wiki, tmp_path: Path) -> None:
+    path = lines(tmp_path / "wiki.jsonl", note("Open."), note("Closed.", " a.md"), note("Open."))
+    assert (await run(wiki, path)).sources == 3
+    assert (await run(wiki, path)).sources == 2, "the first is the newest version"
+    assert await contents(wiki) == ["Open.", "Closed.", "Open.", "Closed.", "Open."]
+
+
+async def test_what_was_forgotten_is_refused_again(wiki: Wiki, tmp_path: Path) -> None:
+    path = lines(tmp_path / "wiki.jsonl", note("Secret."), note("Known.", "b.md"))
+    await run(wiki, path)
+    await forget_source(wiki.database, wiki.scope, (await wiki.row("sources", ref="a.md"))["id"])
+    result = await run(wiki, path)
+    assert (result.sources, told(result)) == (0, [("wiki.jsonl:1", "SOURCE_FORGOTTEN")])
+
+
+async def test_other_bytes_of_the_same_words_are_another_version(wiki: Wiki, tmp_path: Path) -> None:
+    path = tmp_path / "wiki.jsonl"
+    assert (await run(wiki, lines(path, note("One.", original=file(b"<p>One."))))).sources == 1
+    assert (await run(wiki, path)).sources == 0
+    assert (await run(wiki, lines(path, note("One.")))).sources == 0, "words alone are those of any file"
+    assert (await run(wiki, lines(path, note("One.", original=file(b"<b>One."))))).sources == 1
+    assert (await run(wiki, path)).sources == 0
+
+
+async def test_what_cannot_be_kept_is_told_though_its_words_are_there(wiki: Wiki, tmp_path: Path) -> None:
+    path = tmp_path / "wiki.jsonl"
+    await run(wiki, lines(path, note("One.", original=file(b"<p>One."))))
+    bad = lines(path, note("One.", title="a" * 100_000), note("One.", original=file(b"<p>One.", "text/none")))
+    assert told(await run(wiki, bad)) == [("wiki.jsonl:1", "BAD_USER_INPUT"), ("wiki.jsonl:2", "BAD_USER_INPUT")]
+
+
+async def test_who_may_not_write_does_not_learn_what_is_there(wiki: Wiki) -> None:
+    await wiki.add_source(ref="a.md", content="One.")
+    with pytest.raises(Forbidden):
+        await find_stored(wiki.database, wiki.acting(Role.READER).scope, {0: SourceDraft("document", "a.md", "One.")})
