@@ -171,9 +171,7 @@ async def untouched(look: asyncpg.Connection) -> list[Any]:
 
 async def state_of_tables(look: asyncpg.Connection) -> list[Any]:
     """Of every table how many rows it has and which transaction wrote the newest: whatever is written changes one."""
-    sums = (
-        f"(SELECT (count(*), max(xmin::text::bigint))::text FROM {table.name})" for table in metadata.sorted_tables
-    )
+    sums = (f"(SELECT (count(*), max(xmin::text::bigint))::text FROM {table.name})" for table in metadata.sorted_tables)
     return list(await look.fetchrow(f"SELECT {', '.join(sums)}"))
 
 
