@@ -7,6 +7,7 @@ import stat
 import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,7 @@ def let_through(path: Path, report: Callable[[str], None]) -> None:
         open_to_all(path.parent)
 
 
+@cache  # there are thousands of files
 def open_to_all(install: Path) -> None:
     """Make an installation readable to everybody: under a strict umask it is so to root alone."""
     for path in install.rglob("*"):

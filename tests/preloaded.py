@@ -6,7 +6,8 @@ from importlib import import_module
 MODULES = (
     "app.asgi", "app.cli.program", "app.cli.session", "app.cli.commands.indexes", "app.cli.commands.demo_wikis",
     "app.worker", "resolvers.archives.backups", "resolvers.archives.moves", "resolvers.sources.moving_files",
-    "resolvers.import_export.files", "tests.forked", "tests.resolvers.ingest.ingesting",
+    "resolvers.import_export.files", "tests.compiler.killed.crashing_worker", "tests.forked",
+    "tests.resolvers.ingest.ingesting", "tests.resolvers.sync.killed", "tests.resolvers.webhooks.killed",
 )  # fmt: skip
 
 gc.disable()

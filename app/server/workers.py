@@ -25,11 +25,11 @@ FORKS = sys.platform == "linux"  # elsewhere libraries of the system may not sur
 def preload() -> None:
     """Begin to import, in a process that does nothing else, what workers need: they are forked from it.
 
-    The imports take four seconds of a core, once instead of for each worker. That process is told to stop by the end
+    The imports take two seconds of a core, once instead of for each worker. That process is told to stop by the end
     of this one alone: signals to all processes of a group are for the workers.
     """
     if FORKS:
-        forkserver.set_forkserver_preload(["app.asgi"])
+        forkserver.set_forkserver_preload(["app.server.preloaded"])
         before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
         try:
             forkserver.ensure_running()

@@ -196,8 +196,11 @@ STATED_BARE = r"是|为|為|です|になりました|に変更"
 
 
 def whole_words(parts: tuple[str, ...], bare: str) -> re.Pattern[str]:
-    """Return a pattern of any of the parts as whole words, and of `bare`, which has no spaces around its words."""
-    return re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)|{bare}", re.IGNORECASE)
+    """Return a pattern of any of the parts as whole words, and of `bare`, which has no spaces around its words.
+
+    Each part begins with a letter, a space or a comma: where none stands, none of them is tried.
+    """
+    return re.compile(rf"(?<!\w)(?=[\w ,])(?:{'|'.join(parts)})(?!\w)|{bare}", re.IGNORECASE)
 
 
 # What is asked or depends on something else is not said.

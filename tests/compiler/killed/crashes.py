@@ -8,7 +8,6 @@ import random
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from multiprocessing import get_context
 from typing import Any
 
 from compiler.compiler import Caps
@@ -21,11 +20,10 @@ from resolvers.sources.sources import SourceDraft, forget_source
 from tests.compiler.killed.crashing_worker import run_worker
 from tests.compiler.story import Scribe, compile_all, story
 from tests.compiler.test_leaf_pass import word
+from tests.forked import PROCESSES
 from tests.waiting import within
 from tests.wiki import Wiki, close_wiki, open_wiki
 
-FORKS = get_context("forkserver")
-FORKS.set_forkserver_preload(["tests.compiler.killed.crashing_worker"])
 START = datetime(2026, 4, 1, 9, tzinfo=UTC)
 CAPS = Caps(batch=3, new_pages=9)
 RECLAIM = """
@@ -170,7 +168,7 @@ async def killed(
     chance, struck = random.Random(seed), 0
     await RUNS[trigger](wiki, seed)
     for _ in range(kills):
-        process = FORKS.Process(target=run_worker, args=(wiki.database.dsn, 0.002))
+        process = PROCESSES.Process(target=run_worker, args=(wiki.database.dsn, 0.002))
         process.start()
         async with within("no job was claimed"):
             while await wiki.look.fetchval(OPEN) and not await wiki.look.fetchval(RUNNING):

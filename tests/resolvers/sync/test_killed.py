@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from itertools import count
-from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,6 +18,7 @@ from resolvers.proposals.gate import Policy
 from resolvers.sync.folder import KEPT
 from resolvers.sync.syncing import sync_folder
 from tests.connections import IDLE
+from tests.forked import PROCESSES
 from tests.resolvers.sync.killed import sync_until
 from tests.resolvers.sync.sides import QUIET, ReviewedSides, TwoSides
 from tests.resolvers.sync.test_reviewed import set_policy
@@ -38,15 +38,13 @@ def reuses_connections() -> Iterator[None]:
 async def test_a_sync_is_killed_at_any_step(wiki: Wiki, dsn: str, tmp_path: Path) -> None:
     random = Random(7)
     sides = TwoSides(wiki, tmp_path / "vault", random)
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["tests.resolvers.sync.killed"])
     await sides.any(2 * OPERATIONS)
     killed = 0
     for _ in range(KILLS):
         await sides.any(OPERATIONS)
         seen = await sides.everywhere()
         given = dsn, wiki.scope, str(sides.root), random.randrange(1, 150), QUIET
-        process = context.Process(target=sync_until, args=given)
+        process = PROCESSES.Process(target=sync_until, args=given)
         process.start()
         await asyncio.to_thread(process.join, 60)
         assert process.exitcode in (0, -9)
@@ -65,15 +63,13 @@ async def test_a_sync_whose_edits_are_reviewed_is_killed_at_any_step(wiki: Wiki,
     await set_policy(wiki, Policy.REVIEW)
     folder = wiki.acting(Role.MEMBER)
     sides = ReviewedSides(wiki, tmp_path / "vault", random, folder.scope)
-    context = get_context("forkserver")
-    context.set_forkserver_preload(["tests.resolvers.sync.killed"])
     killed = 0
     for _ in range(KILLS // 2):
         await sides.any(OPERATIONS)
         seen = await sides.everywhere()
         known = {row["id"] for row in await wiki.rows("proposals")}
         given = dsn, folder.scope, str(sides.root), random.randrange(1, 120), QUIET
-        process = context.Process(target=sync_until, args=given)
+        process = PROCESSES.Process(target=sync_until, args=given)
         process.start()
         await asyncio.to_thread(process.join, 60)
         assert process.exitcode in (0, -9)

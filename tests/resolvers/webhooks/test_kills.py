@@ -3,7 +3,6 @@
 import asyncio
 import random
 from collections.abc import Callable
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,10 @@ from db.ids import new_id
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
+from tests.forked import PROCESSES
 from tests.resolvers.webhooks.killed import run_receiver, run_sender
 from tests.wiki import Wiki
 
-FORKS = get_context("forkserver")
-FORKS.set_forkserver_preload(["tests.resolvers.webhooks.killed"])
 KILLS = 10
 LEASE = 1.0  # seconds that a killed sender delays a queue
 HURRY = "UPDATE webhook_queues SET due_at = now() WHERE due_at IS NOT NULL AND claimed_by IS NULL"
@@ -31,7 +29,7 @@ class Killed:
         self.process = self.started()
 
     def started(self) -> Any:
-        process = FORKS.Process(target=self.run, args=self.arguments, daemon=True)
+        process = PROCESSES.Process(target=self.run, args=self.arguments, daemon=True)
         process.start()
         return process
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import cache
 from inspect import isawaitable
 from typing import Any
 from uuid import UUID
@@ -65,6 +66,7 @@ TYPES: Mapping[str, type[Any]] = {
 }
 
 
+@cache
 def contract(sdl: str) -> GraphQLSchema:
     """A schema for references: one serves them all."""
     schema = build_schema(sdl)
