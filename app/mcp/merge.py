@@ -1,10 +1,10 @@
-"""wiki_merge puts pages into another one."""
+"""wiki_merge puts a page into another one."""
 
 from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from resolvers.pages.merging import MOST, merge_many
+from resolvers.pages.merging import merge_many
 
 from .caller import Caller
 from .pages import PageName, find_page
@@ -13,7 +13,7 @@ from .write import ExpectedVersion, find_written
 
 
 class MergeInput(KeyedInput):
-    pages: list[PageName] = Field(min_length=1, max_length=MOST, description="Pages to merge, in this order.")
+    page: PageName = Field(description="Page to merge, with its type.")
     into: PageName = Field(description="Page that remains, with its type.")
     expected_version: ExpectedVersion = None
 
@@ -21,28 +21,26 @@ class MergeInput(KeyedInput):
 class Merged(BaseModel):
     page: str = Field(description="type/slug of the page that remains.")
     version: int
-    changed: bool = Field(description="False if all were merged before.")
+    changed: bool = Field(description="False if it was merged before.")
 
 
 async def merge(caller: Caller, given: MergeInput) -> ToolOutput:
-    gone = [await find_page(caller, name) for name in given.pages]
-    into = await find_page(caller, given.into)
-    from_ids, into_id = [UUID(page.id) for page in gone], UUID(into.id)
+    gone, into = await find_page(caller, given.page), await find_page(caller, given.into)
+    ids, into_id = [UUID(gone.id)], UUID(into.id)
     saved = await caller.write(
-        lambda database, scope: merge_many(database, scope, from_ids, into_id, expected_version=given.expected_version)
+        lambda database, scope: merge_many(database, scope, ids, into_id, expected_version=given.expected_version)
     )
     data = Merged(**(await find_written(caller, saved)).model_dump())
-    names = ", ".join(page.name for page in gone)
-    said = f"Merged {names} into {data.page}: it is at version {data.version} now."
-    return ToolOutput(data, said if data.changed else f"{data.page} contains {names} already: nothing was written.")
+    said = f"Merged {gone.name} into {data.page}: it is at version {data.version} now."
+    return ToolOutput(data, said if data.changed else f"{data.page} contains {gone.name} already: nothing was written.")
 
 
 WIKI_MERGE = Tool(
     "wiki_merge",
-    "Merge pages",
+    "Merge two pages",
     (
-        "Merge pages about one thing into one of them, with their text, sources and links. They are "
-        "archived, and their names lead to it."
+        "Merge a page into another one about the same thing, with its text, sources and links. It is archived, and "
+        "its names lead to the other."
     ),
     MergeInput,
     Merged,
