@@ -6,11 +6,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from multiprocessing import connection, get_context
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import chdir
+from functools import cache
+from multiprocessing import connection, forkserver, get_context
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from app.cli.program import main
 
@@ -19,10 +22,26 @@ Settings = Mapping[str, str]
 ROOT = Path(__file__).parents[1]
 COMMAND = [sys.executable, "-c", "import sys; from app.cli import main; sys.exit(main())"]
 PROCESSES = get_context("forkserver")
-PROCESSES.set_forkserver_preload(["tests.preloaded"])
 WRITING = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 ASKING = Lock()
 """Held while a process is started or asked whether it has ended: multiprocessing asks all whenever it starts one."""
+
+
+@cache
+def start_server() -> None:
+    """Start the process that all others are forked from, in the root of the project.
+
+    It imports from the working directory, which tests change, and passes over what it does not find.
+    """
+    with chdir(ROOT):
+        PROCESSES.set_forkserver_preload(["tests.preloaded"])
+        forkserver.ensure_running()
+
+
+def forked(target: Callable[..., object], args: tuple[Any, ...] = (), **named: Any) -> ForkServerProcess:
+    """Return a process to be forked from one that has imported what tests need."""
+    start_server()
+    return PROCESSES.Process(target=target, args=args, **named)
 
 
 class Streams:
@@ -41,7 +60,7 @@ class Command:
     def __init__(self, arguments: Sequence[str], settings: Settings, cwd: Path = ROOT, given: str = "") -> None:
         self.streams = Streams(given)
         with ASKING:
-            self.process = PROCESSES.Process(
+            self.process = forked(
                 target=run, args=([*arguments], dict(settings), self.streams.files), kwargs={"cwd": cwd}
             )
             self.process.start()
@@ -134,7 +153,7 @@ def begin(arguments: list[str], settings: Settings, log: Path) -> ForkServerProc
     """Start a command that is to be killed, with these variables alone, whose output goes to a file."""
     files = [Path(os.devnull), log, log]
     with ASKING:
-        process = PROCESSES.Process(target=run, args=(arguments, dict(settings), files))
+        process = forked(run, args=(arguments, dict(settings), files))
         process.start()
     return process
 

@@ -20,7 +20,7 @@ from resolvers.sources.sources import SourceDraft, forget_source
 from tests.compiler.killed.crashing_worker import run_worker
 from tests.compiler.story import Scribe, compile_all, story
 from tests.compiler.test_leaf_pass import word
-from tests.forked import PROCESSES
+from tests.forked import forked
 from tests.waiting import within
 from tests.wiki import Wiki, close_wiki, open_wiki
 
@@ -168,7 +168,7 @@ async def killed(
     chance, struck = random.Random(seed), 0
     await RUNS[trigger](wiki, seed)
     for _ in range(kills):
-        process = PROCESSES.Process(target=run_worker, args=(wiki.database.dsn, 0.002))
+        process = forked(run_worker, args=(wiki.database.dsn, 0.002))
         process.start()
         async with within("no job was claimed"):
             while await wiki.look.fetchval(OPEN) and not await wiki.look.fetchval(RUNNING):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 from resolvers.proposals.gate import Policy, PolicyRule, WriterRole, checked_rules
-from tests.forked import PROCESSES, end
+from tests.forked import end, forked
 from tests.resolvers.ingest.ingesting import file, main, run
 from tests.wiki import Wiki, check
 
@@ -29,7 +29,7 @@ async def test_every_acknowledged_ingest_is_there_and_none_by_half(
     log.touch()
     where = (dsn, str(wiki.scope.tenant_id), str(wiki.scope.owner_id), str(log))
     while killed < KILLS and (done := len(acknowledged(log))) < FILES:
-        process = PROCESSES.Process(target=run, args=(*where, done, FILES))
+        process = forked(run, args=(*where, done, FILES))
         process.start()
         until = done + chance.randrange(1, 10)
         while process.is_alive() and len(acknowledged(log)) < until:

@@ -18,7 +18,7 @@ from resolvers.proposals.gate import Policy
 from resolvers.sync.folder import KEPT
 from resolvers.sync.syncing import sync_folder
 from tests.connections import IDLE
-from tests.forked import PROCESSES
+from tests.forked import forked
 from tests.resolvers.sync.killed import sync_until
 from tests.resolvers.sync.sides import QUIET, ReviewedSides, TwoSides
 from tests.resolvers.sync.test_reviewed import set_policy
@@ -44,7 +44,7 @@ async def test_a_sync_is_killed_at_any_step(wiki: Wiki, dsn: str, tmp_path: Path
         await sides.any(OPERATIONS)
         seen = await sides.everywhere()
         given = dsn, wiki.scope, str(sides.root), random.randrange(1, 150), QUIET
-        process = PROCESSES.Process(target=sync_until, args=given)
+        process = forked(sync_until, args=given)
         process.start()
         await asyncio.to_thread(process.join, 60)
         assert process.exitcode in (0, -9)
@@ -69,7 +69,7 @@ async def test_a_sync_whose_edits_are_reviewed_is_killed_at_any_step(wiki: Wiki,
         seen = await sides.everywhere()
         known = {row["id"] for row in await wiki.rows("proposals")}
         given = dsn, folder.scope, str(sides.root), random.randrange(1, 120), QUIET
-        process = PROCESSES.Process(target=sync_until, args=given)
+        process = forked(sync_until, args=given)
         process.start()
         await asyncio.to_thread(process.join, 60)
         assert process.exitcode in (0, -9)

@@ -12,7 +12,7 @@ from db.ids import new_id
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page, update_page
 from resolvers.webhooks.webhooks import WebhookDraft, create_webhook
-from tests.forked import PROCESSES
+from tests.forked import forked
 from tests.resolvers.webhooks.killed import run_receiver, run_sender
 from tests.wiki import Wiki
 
@@ -29,7 +29,7 @@ class Killed:
         self.process = self.started()
 
     def started(self) -> Any:
-        process = PROCESSES.Process(target=self.run, args=self.arguments, daemon=True)
+        process = forked(self.run, args=self.arguments, daemon=True)
         process.start()
         return process
 
