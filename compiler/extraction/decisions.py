@@ -29,8 +29,10 @@ TAKEN = re.compile(
     r"|\b(?:and i|and me|[A-Z]\w+ and i) (?:decided|chose|agreed)\b(?: to| on| that)?"
     r"|\b(?:we|i) (?:chose|picked)\b(?=.{3,60}\b(?:over|instead|rather|because|since)\b)|\bwe chose\b"
     r"|^(?:decided|agreed|chose|opted|resolved|settled) (?:(?:to|on|for|that|against|not)\b|in favou?r)"
-    r"|\bdecision:|\bdecided:|\bentscheidung:|\bbeschluss:|\bdécision ?:|\bdecisão:|\bdecisión:|^决定[:：]"
-    r"|\b(?:agreed|decided|outcome|entschieden|beschlossen|vereinbart|einigung|décidé|convenu|decidido|acordado|deciso)\b"
+    r"|\bdecision:|\bdecided:|\bentscheidung:|\bbeschluss:|\bdécision ?:|\bdecisão:|\bdecisión:"
+    r"|(?:^决定|结论|結論|定了)[:：]"
+    r"|\b(?:agreed|decided|outcome|entschieden|beschlossen|vereinbart|einigung|décidé|convenu|decidido|decido|acordado"
+    r"|se votó|deciso)\b"
     r"[^.:;]{0,20}:(?= )"
     r"|\bwe(?:'ll| will) (?:not use|go with|never use|no longer)\b|\bwe(?:['’]re| are)? (?:go|going) with\b"
     r"|\b(?:decidimos|resolvemos|optámos|optamos|escolhemos|combinámos|hemos decidido|elegimos|"
@@ -42,7 +44,7 @@ TAKEN = re.compile(
     r"|\b(?:wir|ich) (?:entscheiden|entschieden|beschlossen|einigten|beschließen|vereinbarten)\b(?: uns| mich)?"
     r"|\babbiamo (?:deciso|scelto|optato)|\b(?:мы|я) (?:решили?|выбрали?)\b"
     r"|(?:我们|我們|大家|我)(?:最后|最後|终于|終於|今天|一起|已经|已經)?(?:决定|決定|选择了|選擇了|选择用|選擇用|改用|选用|選用)|"
-    r"(?:することにした|することにしました|ことにした|ことに決めた|に決めた|に決めました|ことにしました)"
+    r"(?:することにした|することにしました|ことにした|ことに決めた|に決めた|に決めました|ことにしました|に決定)"
     r"|(?:하|않|말)기로 (?:했|결정)[가-힣]*|(?:เรา|ผม|ฉัน)(?:ได้)?ตัดสินใจ",
     re.IGNORECASE,
 )
@@ -60,8 +62,9 @@ DONE = re.compile(
     r"|\b[Ww]ir (?=(?:beauftragen|verwenden|nutzen|wechseln|ersetzen|kündigen|behalten|stellen|führen|nehmen|werden"
     r"|bestellen|kaufen|verkaufen|bauen|streichen|mieten|wählen|verzichten|setzen|verschieben|bleiben|gehen auf"
     r"|vergeben)\b)"
-    r"|\b(?:[Oo]n|[Nn]ous) (?=(?:prend|prenons|achète|achetons|garde|gardons|passe|passons|arrête|arrêtons|change"
-    r"|changeons|remplace|remplaçons|choisit|choisissons|commande|commandons|vend|vendons|loue|louons|reporte|reportons)\b)"
+    r"|\b(?:[Oo]n|[Nn]ous) (?=(?:prend|prenons|achète|achetons|garde|gardons|quitte|quittons|passe|passons|arrête"
+    r"|arrêtons|change|changeons|remplace|remplaçons|choisit|choisissons|commande|commandons|vend|vendons|loue|louons"
+    r"|reporte|reportons)\b)"
     rf"|\b(?:[Ww]e|I|[Ww]ir|[Ii]ch|[Oo]n|[Nn]ous) (?=[^.;]{{3,80}}{INSTEAD})"
 )
 # What was not chosen says as much as a name.
@@ -84,10 +87,10 @@ STEMS = (
     "no longer", "entsch", "beschl", "einigt", "décid", "décis", "choisi", "opté", "convenu", "optá", "optam", "optat",
     "escolh", "combin", "elegim", "acorda", "scelt", "решил", "выбрал", "决定", "決定", "选择", "選擇", "改用", "选用",
     "選用", "ことにし", "に決め", "하기로", "않기로", "말기로", "ตัดสินใจ", "going with", "vereinbar", "we ", "wir ",
-    "outcome", "acordado", "deciso", "we're ", "we’re ", "i'm ", "i’m ", "using", "moving", "switching",
-    "replacing", "dropping", "rewriting", "instead of", "rather than", "statt ", "au lieu d", "plutôt qu", "nous ",
-    "on prend", "on ach", "on garde", "on passe",
-    "on arr", "on change", "on rempl", "on comm", "on vend", "on loue", "on reporte",
+    "outcome", "acordado", "se votó", "结论", "結論", "定了", "に決定", "deciso", "we're ", "we’re ", "i'm ", "i’m ",
+    "using", "moving", "switching", "replacing", "dropping", "rewriting", "instead of", "rather than", "statt ",
+    "au lieu d", "plutôt qu", "nous ", "on prend", "on ach", "on garde", "on quitte", "on passe", "on arr", "on change",
+    "on rempl", "on comm", "on vend", "on loue", "on reporte",
 )  # fmt: skip
 STEM = re.compile("|".join(map(re.escape, STEMS)))
 OPEN = re.compile(
@@ -130,12 +133,14 @@ POINTERS = word_set(
 WHY = re.compile(
     r"[,;，、]?\s*(?:['’]cause\b|\b(?:because|since(?! (?:\d|then|last|yesterday|early|late|mid)\b)|so that|porque|pois"
     r"|já que|parce que|parce qu['’]|car (?=(?:il|"
-    r"elle|on|le|la|les|nous|je|un|une|tout|ça|sans|ce|cette|ces|son|sa|ses|notre|nos)\b|[cjl]['’])|puisque|weil|denn|damit|perché|porque|"
+    r"elle|on|le|la|les|nous|je|un|une|tout|ça|sans|ce|cette|ces|son|sa|ses|notre|nos|\w+[ei]r)\b|[cjl]['’]"
+    r"|(?-i:[A-ZÀ-Þ]))|puisque|weil|denn|damit|perché|porque|"
     r"потому что)\b|因为|因為|为了|以便|เพราะ)|,\s+as\b(?! (?:well|soon|long|far|if|much|many)\b)",
     re.IGNORECASE,
 )
 # `da` is a word of Romance languages, too.
 GERMAN_WHY = re.compile(r", da (?=\w)")
+REASON = re.compile(r"(?:reasons?|begründung|gr[uü]nde?|raisons?|motiv[oi]s?|理由|原因)\s?[:：]", re.IGNORECASE)
 WHY_BEFORE = re.compile(r"^(?P<why>.{3,150}?(?:ので|から|ため|때문에|因此|所以))に?[、,，]?")
 SO = re.compile(
     r"\b(?:consequently|as a result|therefore|that means|por isso|por lo tanto|assim|du coup|"
@@ -148,7 +153,9 @@ REFUSED = re.compile(r"\b(?:against|não)$", re.IGNORECASE)
 FOR_OR_AGAINST = re.compile(r"da(?:für|gegen)", re.IGNORECASE)
 LEADING = re.compile(r"^(?:(?:to|that|on|por|que|de|zu|di|pour|para|dass|de[nm])\s+|d['’]|了|要)(?=\S)", re.IGNORECASE)
 GERMAN_END = re.compile(r",?\s*(?:entschieden|beschlossen|geeinigt|vereinbart)\b.*$", re.IGNORECASE)
-JAPANESE_END = re.compile(r"(?:する|)(?:ことにした|ことにしました|ことに決めた|に決めた|に決めました)。?$")
+JAPANESE_END = re.compile(
+    r"(?:する|)(?:ことにした|ことにしました|ことに決めた|に決めた|に決めました|ことに決定|に決定)。?$"
+)
 OPENS, CLOSES = "„“«「『", "”»」』"
 LATIN = re.compile("[A-Za-z]{2}")  # in a text of another script a name
 EDGES = " ,.;:。!！、…"
@@ -247,8 +254,7 @@ def _is_headed(reading: Reading) -> bool:
 
 
 def _gives_reason(sentence: Sentence) -> bool:
-    found = WHY.match(sentence.text)
-    return found is not None
+    return (WHY.match(sentence.text) or REASON.match(sentence.text)) is not None
 
 
 def _stated(text: str, *, is_headed: bool) -> Stated | None:
