@@ -32,8 +32,10 @@ TAKEN = re.compile(
     r"|\bdecision:|\bdecided:|\bentscheidung:|\bbeschluss:|\bdécision ?:|\bdecisão:|\bdecisión:"
     r"|(?:^决定|结论|結論|定了)[:：]"
     r"|\b(?:agreed|decided|outcome|entschieden|beschlossen|vereinbart|einigung|décidé|convenu|decidido|decido|acordado"
-    r"|se votó|deciso)\b"
-    r"[^.:;]{0,20}:(?= )"
+    r"|se votó|deciso|voted?|vote|abstimmung|adoptée?s?|approuvée?s?|house rule)\b"
+    r"[^.:;]{0,40}:(?= )"
+    r"|\ball agreed(?: in the end)? (?:that|to)\b|\baccord pour\b|\bconvenu [^.:;]{0,40}\bque\b"
+    r"|\bantrag [^.:;]{0,30}\bangenommen\b,?"
     r"|\bwe(?:'ll| will) (?:not use|go with|never use|no longer)\b|\bwe(?:['’]re| are)? (?:go|going) with\b"
     r"|\b(?:decidimos|resolvemos|optámos|optamos|escolhemos|combinámos|hemos decidido|elegimos|"
     r"acordamos)\b(?: que| por| não)?"
@@ -67,6 +69,14 @@ DONE = re.compile(
     r"|reporte|reportons)\b)"
     rf"|\b(?:[Ww]e|I|[Ww]ir|[Ii]ch|[Oo]n|[Nn]ous) (?=[^.;]{{3,80}}{INSTEAD})"
 )
+# What is replaced or given up: nobody says who decided it.
+CHANGED = re.compile(
+    r"\b(?:is|are|has been|have been|wird|werden|wurden?|est|sont|a été|ont été|sera|seront) "
+    r"(?:(?!(?:not|nicht|pas|never|nie|to|zu|often|usually|always|oft|immer)\b)\w+ ){0,2}?"
+    r"(?:replaced|retired|dropped|cancelled|called off|ersetzt|abgeschafft|abgesagt|verschrottet|remplacée?s?"
+    r"|annulée?s?)\b",
+    re.IGNORECASE,
+)
 # What was not chosen says as much as a name.
 CONTRAST = re.compile(rf"{INSTEAD}|, not \w|\bfrom .{{2,40}} to\b|\bvon .{{2,40}} auf\b")
 # A heading, or a word before a colon, under which decisions are written down.
@@ -90,7 +100,9 @@ STEMS = (
     "outcome", "acordado", "se votó", "结论", "結論", "定了", "に決定", "deciso", "we're ", "we’re ", "i'm ", "i’m ",
     "using", "moving", "switching", "replacing", "dropping", "rewriting", "instead of", "rather than", "statt ",
     "au lieu d", "plutôt qu", "nous ", "on prend", "on ach", "on garde", "on quitte", "on passe", "on arr", "on change",
-    "on rempl", "on comm", "on vend", "on loue", "on reporte",
+    "einigung", "all agreed", "accord pour", "angenommen", "vote", "abstimmung", "adopté", "approuvé", "house rule",
+    "replaced", "retired", "called off", "cancelled", "ersetzt", "abgeschafft", "abgesagt", "verschrottet",
+    "remplacé", "annulé", "on rempl", "on comm", "on vend", "on loue", "on reporte",
 )  # fmt: skip
 STEM = re.compile("|".join(map(re.escape, STEMS)))
 OPEN = re.compile(
@@ -262,17 +274,23 @@ def _stated(text: str, *, is_headed: bool) -> Stated | None:
     if len(text) > SENTENCE_MAX or not (is_headed or may_decide(text)) or OPEN.search(text) or POINTED.search(text):
         return None
     if taken := TAKEN.search(text):
+        at = taken.start()
         found = Stated(*taken.span(), is_sure=is_headed or LABELLED.search(taken[0]) is not None)
         if AGREED.search(taken[0].rstrip()) and _is_opinion(text[taken.end() :]):
             return None
     elif done := DONE.search(text):
+        at = done.start()
         found = Stated(*done.span(), is_sure=is_headed, is_weak=not is_headed)
+    elif changed := CHANGED.search(text):
+        at = changed.start()
+        found = Stated(0, 0, is_sure=is_headed)  # the whole sentence says it
     elif is_headed and STATED.search(text):
+        at = 0
         found = Stated(0, 0, is_sure=True)
     else:
         return None
-    before = text[: found.start]
-    return None if SAID.search(before) or SUPPOSED.search(before) or _is_quoted(text, found.start) else found
+    before = text[:at]
+    return None if SAID.search(before) or SUPPOSED.search(before) or _is_quoted(text, at) else found
 
 
 def _is_opinion(what: str) -> bool:

@@ -42,7 +42,7 @@ def test_every_file_is_a_source_with_a_day_and_no_candidate_is_wanted_twice() ->
 
 def test_the_unseen_wikis_are_of_other_kinds_and_say_the_names_that_are_wanted() -> None:
     unseen = wikis(folder=UNSEEN)
-    assert len(unseen) == 4
+    assert len(unseen) == 7
     assert {wiki.kind for wiki in unseen}.isdisjoint(wiki.kind for wiki in wikis())
     for wiki in unseen:
         assert len(drafts(wiki)) == len(wiki.files)
