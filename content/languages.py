@@ -92,6 +92,14 @@ def is_unlisted(word: str, language: str) -> bool:
     )
 
 
+def load_words(language: str) -> None:
+    """Read the lists that tell what is rare or unlisted in a language, which takes long enough to want a thread."""
+    if (language := CODES.get(language, language)) in LISTED:
+        usual_words(language)
+        for one in (language, "english"):  # a term of a text in another language is in neither
+            _hashes(one)
+
+
 def _parts(word: str) -> Iterator[str]:
     """Yield the parts of a word between hyphens that are no numbers, in small letters and without a possessive."""
     for part in word.casefold().replace("’", "'").removesuffix("'s").split("-"):

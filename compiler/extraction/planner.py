@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from content.languages import is_rare
 from content.names import normalise
 
 from ..planner import Knowledge, NewPage, PageCard, PageMerge, PageUpdate, Plan, SourceText
@@ -21,14 +20,13 @@ from .names.phrases import NameIndex, phrases, sentences_by_name
 from .names.sightings import first_name
 from .names.variants import KnownNames, city_names, find_introductions, other_forms, other_number, short_forms
 from .proposals import new_page, page_update
-from .reading_cache import keepable, reading_of
+from .reading_cache import keepable, load_words_of, reading_of
 from .readings import Reading
 from .tallies import tally_of, title
 from .texts import metadata
 from .texts.text import Sentence
 
 NAMES_MAX = 100_000  # of pages, that texts are compared with
-LANGUAGES_READ: set[str] = set()  # whose lists of words are in memory
 ABOUT = ("place", "city", "person", "project", "journal", "tag", "title")
 
 
@@ -58,9 +56,7 @@ class ExtractivePlanner:
 async def read(source: SourceText) -> Reading:
     """Read all that a plan asks of one source alone. It takes long, so others on the event loop get a turn after it."""
     reading = reading_of(source)
-    if reading.language not in LANGUAGES_READ:
-        await asyncio.to_thread(is_rare, "a", reading.language)  # reads the list of its words, which takes long
-        LANGUAGES_READ.add(reading.language)
+    await load_words_of(reading)
     _ = reading.sightings
     await asyncio.sleep(0)
     return reading

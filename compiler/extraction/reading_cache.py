@@ -1,8 +1,11 @@
 """The last readings of sources are kept: plans, pages and searches ask for the same ones again."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from uuid import UUID
+
+from content.languages import load_words
 
 from ..planner import SourceText
 from .readings import Reading
@@ -71,3 +74,12 @@ def keepable(sources: Iterable[SourceText]) -> Iterator[SourceText]:
 
 KEPT = Readings()
 reading_of = KEPT.of
+LOADED: set[str] = set()
+"""The languages whose lists of words this process has read."""
+
+
+async def load_words_of(reading: Reading) -> None:
+    """Read the lists of words of its language in a thread, before somebody on the event loop needs them."""
+    if reading.language not in LOADED:
+        await asyncio.to_thread(load_words, reading.language)
+        LOADED.add(reading.language)

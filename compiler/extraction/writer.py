@@ -13,7 +13,7 @@ from rapidfuzz import fuzz
 from ..planner import LEADING, SectionTask, SourceText
 from ..quoting import MARK, find_refs, fit_lines, mark, mark_label
 from .evidence import EvidenceLine, Subject, entries, former_lines, subject_of
-from .reading_cache import reading_of
+from .reading_cache import load_words_of, reading_of
 from .texts.sentence_scores import DEFINITION
 from .texts.text import folded_name
 
@@ -45,6 +45,8 @@ class ExtractiveWriter:
         if not task.sources:
             return task.body
         sources = _newest_first(task.sources)
+        for source in (*sources, *(one for _, earlier in task.earlier for one in earlier)):
+            await load_words_of(reading_of(source))
         subject = subject_of(task.page_type, task.page_title, task.page_aliases)
         written = _related(task, sources) if task.slug in RELATED else _lines(task, sources, subject)
         theirs = _theirs(task, sources, subject)

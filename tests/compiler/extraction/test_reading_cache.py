@@ -1,7 +1,12 @@
 """Which readings of sources are kept, and how many."""
 
+import threading
+from collections.abc import Iterator
 from dataclasses import replace
 
+import pytest
+
+from compiler.extraction import ExtractiveWriter, reading_cache
 from compiler.extraction.reading_cache import (
     CHARACTER_BYTES,
     ENTRY_BYTES,
@@ -12,7 +17,8 @@ from compiler.extraction.reading_cache import (
     reading_of,
     weight_of,
 )
-from tests.compiler.extraction.stories import note
+from content import languages
+from tests.compiler.extraction.stories import compiled, note, story
 
 
 def test_a_source_is_read_once_as_long_as_it_is_the_same() -> None:
@@ -57,3 +63,36 @@ def test_a_reading_that_grew_is_weighed_anew() -> None:
         readings.of(source).saying(frozenset({f"name {number}"}))
     readings.of(source)
     assert readings.size == readings.weights[source.id] == before + 100 * ENTRY_BYTES
+
+
+@pytest.mark.parametrize("by_writer", [False, True])
+def test_the_lists_of_words_are_read_in_a_thread(monkeypatch: pytest.MonkeyPatch, by_writer: bool) -> None:
+    """They take a third of a second, in which nobody else on the event loop would get a turn."""
+    texts = ["We decided that Rory keeps pgbouncer in the house, as it is quick."] * 3
+    sources = story(*texts)
+    read_by: set[threading.Thread] = set()
+    uses = languages._uses
+
+    def noted(language: str) -> Iterator[tuple[str, int]]:
+        read_by.add(threading.current_thread())
+        return uses(language)
+
+    def forget() -> None:
+        reading_cache.LOADED.clear()
+        reading_cache.KEPT.__init__()
+        for cached in (languages.usual_words, languages._hashes):
+            cached.cache_clear()
+
+    monkeypatch.setattr(languages, "_uses", noted)
+    if by_writer:  # the planner has read them in another process
+        write = ExtractiveWriter.write
+
+        async def written(self: ExtractiveWriter, task: object) -> str:
+            forget()
+            return await write(self, task)
+
+        monkeypatch.setattr(ExtractiveWriter, "write", written)
+    forget()
+    assert compiled(sources).all
+    assert read_by
+    assert threading.main_thread() not in read_by
