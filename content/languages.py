@@ -80,8 +80,10 @@ def is_rare(word: str, language: str) -> bool:
     A word with hyphens is rare if a part of it is. No word is rare in a language without a list of all its forms.
     """
     language = CODES.get(language, language)
-    usual = usual_words(language) if language in LISTED else frozenset()
-    return language in LISTED and not all(not usual.isdisjoint(_spellings(part, language)) for part in _parts(word))
+    if language not in LISTED:
+        return False
+    usual = usual_words(language)
+    return any(usual.isdisjoint(_spellings(part, language)) for part in _parts(word))
 
 
 def is_unlisted(word: str, language: str) -> bool:
