@@ -7,7 +7,7 @@ from uuid import UUID
 
 from content.limits import SUMMARY
 from content.names import normalise
-from content.rollups import first_sentence
+from content.sentences import first_sentence
 from content.templates import TEMPLATES
 from db.connection import Row
 from db.database import Database

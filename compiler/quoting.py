@@ -7,7 +7,7 @@ from functools import lru_cache
 from urllib.parse import quote, unquote
 from uuid import UUID
 
-from content.rollups import first_sentence
+from content.sentences import first_sentence
 
 from .planner import SourceText
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from content.names import normalise
-from content.rollups import first_sentence
+from content.sentences import first_sentence
 
 from ..planner import PageCard
 from .naming import MetadataValue

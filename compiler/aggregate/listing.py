@@ -13,7 +13,7 @@ from uuid import UUID
 
 from content.markdown.links import page_link
 from content.names import normalise
-from content.rollups import rollup_line
+from content.markdown.links import rollup_line
 
 from .density import Aggregation
 

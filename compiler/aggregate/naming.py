@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from content.names import normalise
-from content.rollups import first_sentence
+from content.sentences import first_sentence
 
 from ..extraction.texts.metadata import short_name
 from ..planner import PageCard

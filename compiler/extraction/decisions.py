@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from content.names import normalise
-from content.rollups import first_sentence
 from content.search.words import SPACELESS
+from content.sentences import first_sentence
 
 from .names.capitals import runs
 from .readings import ATTENDING, Reading

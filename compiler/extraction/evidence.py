@@ -20,7 +20,7 @@ from .decisions import Decision, decisions, follows, minor_decisions
 from .readings import Reading
 from .texts import metadata
 from .texts.sentence_scores import DEFINITION, ONLY_TAGS, UNDEFINED, is_state, score_sentence, telling
-from .texts.text import LONGEST_WORD, Sentence, fold_text, normalised, parted
+from .texts.text import LONGEST_WORD, Sentence, fold_text, former_pieces, normalised, parted
 
 QUOTE_MIN = 12  # characters
 QUOTES_MAX = 2  # sentences of one source, each a line of its own
@@ -188,12 +188,21 @@ def _best(reading: Reading, said: Iterable[Sentence], subject: Subject, about: s
 def _line(
     reading: Reading, sentence: Sentence, subject: Subject, score: float, about: str = "", *, is_now: bool = False
 ) -> EvidenceLine:
-    """Return a line of one sentence; of a conversation with who says it, unless the page is theirs."""
-    speaker = sentence.speaker
-    if speaker and normalised(speaker) in subject.names:
-        speaker = ""
-    about = about or speaker
-    return EvidenceLine(reading.source, (sentence.text,), score, sentence.words, about, is_now=is_now, day=sentence.day)
+    """Return a line of one sentence; of a conversation with who says it, unless the page is theirs.
+
+    One that only says the name is quoted with the sentence behind it: `“Heat pump.” “The quote came in at 14k.”`
+    """
+    quoted = [sentence]
+    if sentence.words.strip() in subject.names and (following := reading.following(sentence)):
+        quoted.append(following)
+    texts, words = tuple(one.text for one in quoted), "".join(one.words for one in quoted)
+    about = about or _speaker(sentence, subject)
+    return EvidenceLine(reading.source, texts, score, words, about, is_now=is_now, day=sentence.day)
+
+
+def _speaker(sentence: Sentence, subject: Subject) -> str:
+    """Return who says a sentence, unless the page is theirs."""
+    return "" if sentence.speaker and normalised(sentence.speaker) in subject.names else sentence.speaker
 
 
 def _context(reading: Reading, subject: Subject) -> tuple[EvidenceLine, ...]:
@@ -243,8 +252,10 @@ def former_lines(slug: str, reading: Reading, subject: Subject) -> Iterator[str]
         if chosen:
             yield bullet(reading.source, tuple(one.text for one in chosen), about)
     for one in said:
+        for text in former_pieces(one.text):
+            yield bullet(reading.source, (text,), _speaker(one, subject), one.day)
         if one.day:
-            yield _line(reading, one._replace(day=None), subject, 0.0).line
+            yield bullet(reading.source, (one.text,), _speaker(one, subject))
     if not said and slug in ("highlights", "recent"):
         for one in reading.sentences[:1]:
             yield _line(reading, one, subject, 0.0).line

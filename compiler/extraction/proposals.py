@@ -7,8 +7,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from content.names import normalise
-from content.rollups import first_sentence
 from content.search.words import SPACELESS
+from content.sentences import first_sentence
 from content.templates import TEMPLATES
 
 from ..planner import LEADING, NewPage, PageUpdate, SectionProposal

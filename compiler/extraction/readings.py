@@ -5,7 +5,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 from content.normalization import INVISIBLE
@@ -100,6 +100,14 @@ class Reading:
         if names not in self._saying:
             self._saying[names] = self._that_say(map(padded, names))
         return self._saying[names]
+
+    def following(self, sentence: Sentence) -> Sentence | None:
+        """Return the next sentence of the same line."""
+        for line in self.lines:
+            for one, following in pairwise(line.sentences):
+                if one is sentence:
+                    return following
+        return None
 
     def _that_say(self, wanted: Iterable[str]) -> tuple[Sentence, ...]:
         found = {index for name in wanted for index in self._places_of(name)}

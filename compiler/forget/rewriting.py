@@ -6,7 +6,7 @@ from uuid import UUID
 
 from content.markdown.links import find_links, page_link, title_link
 from content.markdown.sections import Section
-from content.rollups import rollup_line
+from content.markdown.links import rollup_line
 from content.search.words import words
 from db.connection import Row
 from db.sql import statements

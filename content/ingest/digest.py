@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..claims.claims import escaped
 from ..markdown.plain import plain
-from ..rollups import first_sentence
+from ..sentences import first_sentence
 from .flags import is_addressed
 
 SUMMARY_MAX = 1_200  # characters

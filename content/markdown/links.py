@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from ..limits import LINK, LINK_TEXT
 from ..names import NoSlug, is_slug, normalise, slugify
+from ..sentences import first_sentence
 from ..templates import TEMPLATES
 from .prose import HIDDEN, Span, hide, mask_code
 
@@ -171,6 +172,13 @@ def page_link(text: str, type: str, slug: str) -> str:
 def title_link(title: str, type: str, slug: str) -> str:
     """Return `[**Title**](/wiki/type/slug)`."""
     return page_link(f"**{title}**", type, slug)
+
+
+def rollup_line(title: str, type: str, slug: str, summary: str | None) -> str:
+    """Return `- [**Title**](/wiki/type/slug) — First sentence of the summary.`; no dash without a summary."""
+    link = title_link(" ".join(title.split()), type, slug)
+    sentence = first_sentence(summary or "")
+    return f"- {link} — {sentence}" if sentence else f"- {link}"
 
 
 def linkify(text: str, page_of: Callable[[str], tuple[str, str, str] | None]) -> str:

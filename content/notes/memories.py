@@ -7,7 +7,7 @@ from typing import Any
 
 from ..limits import SUMMARY, TITLE
 from ..names import NoSlug, slugify
-from ..rollups import first_sentence
+from ..sentences import first_sentence
 from ..templates import TEMPLATES
 from .dates import date_of
 from .frontmatter import BadFrontmatter, split_any

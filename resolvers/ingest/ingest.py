@@ -20,7 +20,7 @@ from content.ingest.flags import Flag, flags
 from content.limits import ADDRESS, CONTENT, EDIT_SUMMARY, ORIGINAL, SOURCE_TITLE, TITLE
 from content.notes.dates import date_of
 from content.notes.frontmatter import BadFrontmatter, split_any
-from content.rollups import first_sentence
+from content.sentences import first_sentence
 from content.sensitivity import FIELD
 from content.templates import TEMPLATES
 from db.database import Database

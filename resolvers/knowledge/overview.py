@@ -11,7 +11,7 @@ from uuid import UUID
 import orjson
 
 from content.markdown.links import title_link
-from content.rollups import rollup_line
+from content.markdown.links import rollup_line
 from db.connection import Row
 from db.database import Database
 from db.scope import Scope

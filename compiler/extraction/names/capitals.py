@@ -30,13 +30,16 @@ TOLD = word_set(
 )
 BEING = word_set(
     """
-    ate drank drove fell felt flew forgot grew heard held hid kept led left let lit meant put ran read rode rose
-    sat saw set shook shut slept sold spoke spent stood swam taught threw understood woke wore won broke bought
-    built caught chose cut dug drew wants needs likes thinks loves hates sleeps kam ging fand sah rief schlief
-    blieb trug lief trank bekam wurde muss kann soll möchte isst liest fährt garde veut peut doit prend vient
-    sait is was has had are were will can does did isn't wasn't knew took gave lost moved serves opened closed
-    hosts runs opens closes stays offers sells é foi tem vai fica abriu fechou estava est a était reste ouvre
-    ferme hat war wird ist öffnet schließt liegt bleibt gab es fue tiene está è era erano ha hanno
+    began blew bled bred burst clung crept dealt drew fled fed fought froze gave hung knelt laid leapt learnt
+    leant meant quit rang sought shone shrank sang sank slid sped spun spat sprang stole stuck stung stank
+    struck swore swept swam swung tore threw trod wept withdrew wove ate drank drove fell felt flew forgot grew
+    heard held hid kept led left let lit put ran read rode rose sat saw set shook shut slept sold spoke spent
+    stood taught understood woke wore won broke bought built caught chose cut dug wants needs likes thinks loves
+    hates sleeps kam ging fand sah rief schlief blieb trug lief trank bekam wurde muss kann soll möchte isst
+    liest fährt garde veut peut doit prend vient sait is was has had are were will can does did isn't wasn't
+    knew took lost moved serves opened closed hosts runs opens closes stays offers sells é foi tem vai fica
+    abriu fechou estava est a était reste ouvre ferme hat war wird ist öffnet schließt liegt bleibt gab es fue
+    tiene está è era erano ha hanno
     """
 )
 COMPANY = frozenset(
@@ -119,6 +122,7 @@ HONORIFICS = word_set(
     aunt uncle grandma grandpa maître mestre padre sœur schwester bruder doktor coach trainer trainerin captain pastor
     rabbi nurse judge oma opa m don doña tío tía abuela abuelo avó avô vovó vovô maestro maestra signor signora sig zio
     zia nonna nonno mamie papi rektor rektorin direktor direktorin bürgermeister bürgermeisterin pfarrer pfarrerin
+    hrn frl pfr srta mgr rev capt sgt dott ing mag mx
     professorin doktorin director directora directeur directrice diretor diretora direttore direttrice profesor
     profesora doctora dottor dottore dottoressa professore professoressa
     """

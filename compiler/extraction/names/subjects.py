@@ -51,6 +51,7 @@ FIELDS = KNOWN | word_set(
     solution symptoms diagnosis treatment ingredients directions method servings rating verdict pros contra
     wetter stimmung kategorie quelle thema themen ziel ziele dankbar anwesend abwesend
     teilnehmer entschuldigt offen offene frage fragen wichtig hinweis achtung hintergrund ursache lösung zutaten
+    betreff anlage anlagen absender empfänger objet oggetto allegato allegati adjunto anexo
     zubereitung bewertung fazit beschluss beschlüsse entscheidung aufgaben protokoll gäste
     """
 )

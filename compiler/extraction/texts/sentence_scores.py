@@ -48,6 +48,15 @@ SAID_BEHIND = re.compile(
     rf"^, (?:who|which|where|{OWNER} (?!(?:same|next|first|last|other) )[\w-]+(?: [\w-]+){{0,5}}[.,;)]|(?:der|die|das) "
     r"\w+[^.]{0,80}(?:t|en)[.,])"
 )
+# What a sentence that begins with a name says in brackets behind it: `Shanice Obi (electrician) came`. Inside of a
+# sentence that may be anything, unless it begins so: `Ledgerly (our new bookkeeping tool)`.
+ROLE_BEHIND = re.compile(r"^ \((?=[^()]{0,40}[^\W\d_]{2})[^()\d!?]{2,40}\)")
+OWN_ROLE_BEHIND = re.compile(
+    r"^ \((?:my|our|his|her|their|an?|mein\w{0,2}|unser\w{0,3}|sein\w{0,2}|ihr\w{0,2}|eine?|mon|ma|notre|son|sa|une?"
+    r"|meu|minha|nosso|nossa|seu|sua|um|uma|mi|su) [^()\d!?]{2,40}\)"
+)
+# A sentence that begins with the role of whoever stands in brackets behind it: `Neighbour at no 16 (Mrs Oduya)`.
+ROLE_BEFORE = re.compile(r"^[^\W\d_][\w'’-]*(?<!ed)(?<!ing)(?<!\w\w\ws)(?: [\w'’-]+){0,4} \($")
 RELATED_BEFORE = re.compile(r"\b(?:my|our|his|her|their|mein\w{0,2}|unser\w{0,3}|sein\w{0,2}|ihr\w{0,2}) [\w-]{3,} $")
 SET_OFF = re.compile(r"^[.,;:)–—]|^ [–—-] |^$")
 COPULA_SPACELESS = re.compile(
@@ -130,8 +139,21 @@ def _is_set_beside(text: str, name: str) -> bool:
     before = SAID_BEFORE.search(said)
     if RELATED_BEFORE.search(said) and SET_OFF.match(behind):
         return True
+    if _has_role(text, told[:at], behind):
+        return True
     return SAID_BEHIND.match(behind) is not None or (
         before is not None and (before["set_off"] is None or SET_OFF.match(behind) is not None)
+    )
+
+
+def _has_role(text: str, before: str, behind: str) -> bool:
+    """Return whether brackets beside the name say what it is. Among those present they say who came late, too."""
+    if ATTENDING.match(text):
+        return False
+    return (
+        (len(before) < NAME_FIRST and ROLE_BEHIND.match(behind) is not None)
+        or OWN_ROLE_BEHIND.match(behind) is not None
+        or (behind.startswith(")") and ROLE_BEFORE.search(before) is not None)
     )
 
 

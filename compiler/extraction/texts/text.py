@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Set
 from datetime import date
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, combinations, islice
 from typing import NamedTuple
 
 from content.markdown.plain import plain
@@ -17,10 +17,10 @@ from content.normalization import INVISIBLE
 from content.notes.dates import STAMP, heading_day, is_month_first, turn_day
 from content.notes.fields import NO_RECORD, record_of
 from content.notes.mail import mail_of
-from content.rollups import is_no_end
 from content.search.passages import turn_of
 from content.search.snippets import CONTROL
 from content.search.words import LETTER, SPACELESS
+from content.sentences import END, sentence_ends
 from content.text_cache import TextCache, cache_short
 
 from .language import word_set
@@ -31,6 +31,7 @@ TOKENS_MAX = 20_000  # words of a source that are looked up
 READ_MAX = 200_000  # characters of a source that are read: what lies beyond is kept with it, but makes no pages
 SHORT_MAX, LONG_MAX = 2_000, 50_000  # characters: the sentences of short texts and some long ones are kept for a while
 LONG_KEPT = 1_500_000  # characters of all these long ones
+FORMER_ENDS_MAX = 4  # full stops inside of a sentence
 LONGEST_NAME, LONGEST_WORD = 200, 50  # characters of what is kept
 
 # Left open, a direction would turn around what stands after a quote.
@@ -107,7 +108,6 @@ OWN_WORDS = re.compile(
     "|我|私|僕|俺"
 )
 MARK = re.compile(r"[`*_\[\]<>~#\\{]|''|(?<=- )(?:TODO|DOING|DONE|NOW|LATER|WAITING|CANCEL)")
-END = re.compile(r"[.!?…؟۔]+[\"'”’»)\]]*(?=\s+[^\sa-zа-яα-ω])|[。！？।॥]+[」』”’）]*")
 WORD = re.compile(rf"{LETTER}+(?:['’\-]{LETTER}+)*")
 SPACELESS_LETTER = SPACELESS.pattern.removesuffix("+")
 LATIN = re.compile("[A-Za-z]")
@@ -115,7 +115,6 @@ BEFORE_LATIN = re.compile(f"({SPACELESS_LETTER})([A-Za-z])")
 AFTER_LATIN = re.compile(f"([A-Za-z][0-9]*)({SPACELESS_LETTER})")
 PLAIN_WORD = re.compile(r"[a-z0-9]+(?:['\-][a-z0-9]+)*")  # of a text in ASCII and small letters, as it is normalised
 ELISION = re.compile(r"(?<= )((?:[ldjnstmc]|qu)')(?=\w\w)")
-ABBREVIATED = re.compile(r"(?:^|[\s(])(?:Hr|Fr|Sra?|Dra|Mme|Mlle|bzw|usw|evtl|e\.g|i\.e|z\.B|p|Nr)\.$")
 
 
 class Sentence(NamedTuple):
@@ -340,16 +339,21 @@ def _sentences(text: str) -> tuple[Sentence, ...]:
 
 
 def split(text: str) -> list[str]:
-    """Split a text into sentences; not after `Dr.` or an initial."""
+    """Split a text into sentences."""
     start, found = 0, []
-    for end in END.finditer(text):
-        before = text[max(start, end.start() - 20) : end.start() + 1]
-        if not (end[0].startswith(".") and (is_no_end(text, *end.span()) or ABBREVIATED.search(before))):
-            found.append(text[start : end.end()].strip())
-            start = end.end()
+    for end in sentence_ends(text):
+        found.append(text[start:end].strip())
+        start = end
     found.append(text[start:].strip())
     pieces = found if len(text) <= LINE_MAX else chain.from_iterable(map(_pieces, found))
     return [one for one in pieces if one]
+
+
+def former_pieces(sentence: str) -> Iterator[str]:
+    """Yield what former versions may have taken for sentences: they also split behind abbreviations and in brackets."""
+    ends = [0, *islice((end.end() for end in END.finditer(sentence)), FORMER_ENDS_MAX), len(sentence)]
+    for start, end in combinations(ends, 2):
+        yield sentence[start:end].strip()
 
 
 def _pieces(text: str) -> Iterator[str]:

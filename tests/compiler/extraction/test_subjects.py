@@ -276,6 +276,15 @@ def test_how_something_was_is_no_subject() -> None:
     assert titles(compiled(story("Ordered primers for it.", "Ordered primers at noon.", "Ordered primers."))) == []
 
 
+def test_the_header_of_a_mail_in_a_note_is_no_subject() -> None:
+    mails = [f"Betreff: Antrag für den Bus, Teil {part}\n\nSehr geehrte Damen und Herren." for part in "ABC"]
+    assert "Betreff" not in titles(compiled(story(*mails)))
+
+
+def test_what_somebody_did_is_no_part_of_a_subject() -> None:
+    assert titles(compiled(story("Maggie rang at eight.", "Maggie rang, as ever.", "Maggie rang again."))) == ["Maggie"]
+
+
 def test_a_common_word_of_two_decisions_is_no_subject() -> None:
     texts = [
         "We decided to host Pelias for geocoding, because the bill is high.",

@@ -175,6 +175,21 @@ def test_a_line_of_a_former_version_is_our_own() -> None:
     assert written(sources, body=f"Mine.\n\n{former}") == f"Mine.\n\n{written(sources)}"
 
 
+def test_a_quote_that_former_versions_cut_behind_an_abbreviation_is_our_own() -> None:
+    sources = [note(0, "Dinner at Uchi, gem. mit Hr. Stadler (Eric came too. Late.) and Mira.")]
+    whole = written(sources)
+    assert "“Dinner at Uchi, gem. mit Hr. Stadler (Eric came too. Late.) and Mira.”" in whole
+    former = "- 2026-04-01: “Dinner at Uchi, gem. mit Hr. Stadler (Eric came too.” [^n0]"
+    assert written(sources, body=f"Mine.\n\n{former}") == f"Mine.\n\n{whole}"
+
+
+def test_a_sentence_that_only_says_the_name_is_quoted_with_the_next_one() -> None:
+    assert written([note(0, "Rain all day.\nUchi. Twelve kinds of soup.\nLater home.")]) == (
+        "- 2026-04-01: “Uchi.” “Twelve kinds of soup.” [^n0]"
+    )
+    assert written([note(0, "Rain all day. Uchi.\nLater home.")]) == "- 2026-04-01: “Uchi.” [^n0]"
+
+
 SAID = st.sampled_from(
     ["Uchi is a bar.", "Uchi is a tiny bar in Porto.", "Uchi was full.", "We like Uchi, and Uchi likes us.",
      "Hey Uchi!", "Uchi now opens at nine.", "Uchi costs 12 euros.", "Uchi costs 14 euros.", "Was Uchi open?",
@@ -238,6 +253,10 @@ def test_a_speaker_is_first_what_he_says_of_himself() -> None:
         ("Pilar", "The owner, Pilar, remembers what we ordered.", ["Pilar sold the whole of the old café to him."]),
         ("Teo", "Pilar sold it to her cousin Teo.", ["Teo supplied eleven coffee sacks for the paths of the garden."]),
         ("Lantern", "They run a bookshop called Lantern.", ["Lantern sold out of forty crime novels in two hours."]),
+        ("Shanice", "Shanice (electrician) came again.", ["Shanice found eleven faults in the wiring of the hall."]),
+        ("Annelise", "I asked Annelise (their IT lead).", ["Annelise was cross but friendly about the twelve days."]),
+        ("Ineke", "The accountant (Ineke) agrees.", ["Ineke wants the sums of the last two quarters by Friday noon."]),
+        ("Ficelle", "Ficelle (lévrier, M. Abadie) : repos.", ["Ficelle mange de nouveau deux fois par jour, dit-on."]),
         ("Merle", "Unsere Nachbarin ist Merle.", ["Merle kam am Freitag mit drei Körben voller Birnen vorbei."]),
     ],
 )  # fmt: skip
@@ -246,6 +265,13 @@ def test_a_page_begins_with_what_a_sentence_says_its_subject_to_be(name: str, be
     made = page(wiki, name)
     assert made.card.summary == best
     assert f"“{best}”" in made.sections["overview"].body.splitlines()[0]
+
+
+@pytest.mark.parametrize("said", ["Present: Pilar (late), Henk, Mira.", "Saved six for Pilar (the two without rot)."])
+def test_not_all_that_stands_in_brackets_says_what_something_is(said: str) -> None:
+    told = "Pilar remembers each of the twelve people who came to the old café."
+    wiki = compiled(story(told, said, "We saw Pilar again.", "I wrote to Pilar today."))
+    assert page(wiki, "Pilar").card.summary == told
 
 
 def test_a_greeting_does_not_lead_the_page_of_whom_it_greets() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from content.markdown.links import Target, find_links, linkify, rewrite_links
+from content.markdown.links import Target, find_links, linkify, rewrite_links, rollup_line
 
 FRAGMENTS = [
     "[[Old]]", "![[Old]]", "[[Old#h]]", "[[Old|x]]", "[[old-page|x]]", "[t](wiki:old)", "[t](/wiki/topic/old#h)", "`",
@@ -186,3 +186,15 @@ def test_other_texts_stay(text: str) -> None:
 @given(TEXTS)
 def test_linking_twice_changes_nothing(text: str) -> None:
     assert linkify(linkify(text, PAGE_OF), PAGE_OF) == linkify(text, PAGE_OF)
+
+
+def test_a_line_is_a_link_and_a_sentence() -> None:
+    assert (
+        rollup_line("Franklin Barbecue", "entity", "franklin-barbecue", "BBQ joint in Austin, TX. Long queues.")
+        == "- [**Franklin Barbecue**](/wiki/entity/franklin-barbecue) — BBQ joint in Austin, TX."
+    )
+
+
+@pytest.mark.parametrize("summary", [None, "", " \n"])
+def test_there_is_no_dash_without_a_summary(summary: str | None) -> None:
+    assert rollup_line("A", "topic", "a", summary) == "- [**A**](/wiki/topic/a)"
