@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from content.markdown.links import page_link
+from content.markdown.links import page_link, rollup_line
 from content.names import normalise
-from content.markdown.links import rollup_line
 
 from .density import Aggregation
 

@@ -4,9 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from content.markdown.links import find_links, page_link, title_link
+from content.markdown.links import find_links, page_link, rollup_line, title_link
 from content.markdown.sections import Section
-from content.markdown.links import rollup_line
 from content.search.words import words
 from db.connection import Row
 from db.sql import statements

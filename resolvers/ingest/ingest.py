@@ -20,8 +20,8 @@ from content.ingest.flags import Flag, flags
 from content.limits import ADDRESS, CONTENT, EDIT_SUMMARY, ORIGINAL, SOURCE_TITLE, TITLE
 from content.notes.dates import date_of
 from content.notes.frontmatter import BadFrontmatter, split_any
-from content.sentences import first_sentence
 from content.sensitivity import FIELD
+from content.sentences import first_sentence
 from content.templates import TEMPLATES
 from db.database import Database
 from db.one_transaction import OneTransaction

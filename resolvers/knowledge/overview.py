@@ -10,8 +10,7 @@ from uuid import UUID
 
 import orjson
 
-from content.markdown.links import title_link
-from content.markdown.links import rollup_line
+from content.markdown.links import rollup_line, title_link
 from db.connection import Row
 from db.database import Database
 from db.scope import Scope

@@ -62,6 +62,11 @@ SET_OFF = re.compile(r"^[.,;:)–—]|^ [–—-] |^$")
 COPULA_SPACELESS = re.compile(
     "^ ?(?:就?是(?!不|否|很|因|在|我们去)|为一|とは|は[^。]{2,60}(?:です|である|だ)|เป็น|คือ|은 |는 )"
 )
+# In scripts without spaces: `新来的实习生叫丁一诺`, `丁一诺（产品经理）`, `丸山という後輩`.
+CALLED_SPACELESS = re.compile("[\u3040-\u9fff]{2}(?:名?叫做?|名字[叫是]|名前は) ?$")
+ROLE_BEHIND_SPACELESS = re.compile(
+    "^ ?(?:[（(][^（）()\\d？?！!]{2,20}[）)]|(?:という|っていう|と呼ばれる)[\u3040-\u9fffー]{2})"
+)
 SPECIFIC = re.compile(
     r"\d|\b(?:best|worst|favou?rite|first|only|never|always|meilleur|beste|melhor|mejor)\b|最|一番|初めて|第一次",
     re.IGNORECASE,
@@ -111,7 +116,8 @@ def definition(sentence: Sentence, names: Iterable[str]) -> float:
             continue
         rest = sentence.words[at + len(wanted) - (0 if spaceless else 1) :]
         is_question = sentence.text.endswith(("?", "？"))
-        if not spaceless and not is_question and _is_set_beside(sentence.text, name):
+        is_beside = _is_called if spaceless else _is_set_beside
+        if not is_question and is_beside(sentence.text, name):
             return DEFINITION + (at < NAME_FIRST) + good
         if at == 0 and sentence.speaker and normalised(sentence.speaker) == name:
             defines = OF_ONESELF.match(rest)
@@ -143,6 +149,16 @@ def _is_set_beside(text: str, name: str) -> bool:
         return True
     return SAID_BEHIND.match(behind) is not None or (
         before is not None and (before["set_off"] is None or SET_OFF.match(behind) is not None)
+    )
+
+
+def _is_called(text: str, name: str) -> bool:
+    """Return whether a sentence in a script without spaces says beside the name what it is."""
+    told = fold(text)
+    before, found, behind = told.partition(name)
+    return bool(found) and bool(
+        CALLED_SPACELESS.search(before[-BESIDE_MAX:])
+        or (len(before) < NAME_FIRST and ROLE_BEHIND_SPACELESS.match(behind))
     )
 
 

@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler.extraction import ExtractiveWriter
-from compiler.extraction.evidence import former_lines, subject_of
+from compiler.extraction.evidence import entries, former_lines, subject_of
 from compiler.extraction.reading_cache import reading_of
 from compiler.planner import SectionTask, SourceText
 from compiler.quoting import find_refs, mark
 from content.markdown.links import find_links, linkify
 from content.markdown.sections import Section, parse, problem
+from content.names import normalise
 from tests.compiler.extraction.stories import body, compiled, note, page, story, titles
 
 
@@ -265,6 +266,20 @@ def test_a_page_begins_with_what_a_sentence_says_its_subject_to_be(name: str, be
     made = page(wiki, name)
     assert made.card.summary == best
     assert f"“{best}”" in made.sections["overview"].body.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "best", "other"),
+    [
+        ("丁一诺", "新来的实习生叫丁一诺。", "丁一诺写的脚本很好用，我们请他喝了奶茶。"),
+        ("沈岚", "沈岚（产品经理）来了。", "沈岚说这个版本要在五月之前上线才行。"),
+        ("三枝さん", "三枝さんという先輩に会った。", "三枝さんと一緒に駅前の喫茶店で長く話した。"),
+    ],
+)
+def test_a_page_in_a_script_without_spaces_begins_with_what_its_subject_is(name: str, best: str, other: str) -> None:
+    subject = subject_of("entity", name, frozenset({normalise(name), normalise(name.removesuffix("さん"))}))
+    lines = [line for note in story(other, best) for line in entries("overview", reading_of(note), subject)]
+    assert max(lines, key=lambda line: line.score).texts == (best,)
 
 
 @pytest.mark.parametrize("said", ["Present: Pilar (late), Henk, Mira.", "Saved six for Pilar (the two without rot)."])
