@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from .formats import MARKDOWN, Survey
 from .notes import LINES, NOTE_MAX, ImportProblem, Piece, Waiting, data_of, in_folder, in_lines
 
 DEFAULT_KIND = "document"
+NO_TIME = datetime(1980, 1, 2, tzinfo=UTC)
+"""The end of the first day that ZIP files can name: archives write it, or 1970, for files without a time."""
 TEXTS = (*MARKDOWN, ".mdx", ".txt", ".wiki", ".mediawiki")
 """The endings of files that are sources: notes, posts, exported chats and pages of wikis."""
 
@@ -54,7 +57,18 @@ def read(piece: Piece) -> SourceDraft | ImportProblem:
     if draft.captured_at is not None:
         return draft
     path = draft.ref if piece.is_line else piece.label
-    return replace(draft, captured_at=date_of(draft.metadata or {}, path, draft.content))
+    dated = date_of(draft.metadata or {}, path, draft.content)
+    return replace(draft, captured_at=dated if dated or piece.is_line else modified_at(piece))
+
+
+def modified_at(piece: Piece) -> datetime | None:
+    """Return when a file was last modified; None if its time is in the future, or one that archives give to files
+    whose time they do not know."""
+    try:
+        modified = datetime.fromtimestamp(Path(piece.file).stat().st_mtime, UTC)
+    except (OSError, ValueError, OverflowError):
+        return None
+    return modified if NO_TIME < modified <= datetime.now(UTC) else None
 
 
 def text_of(piece: Piece) -> str:

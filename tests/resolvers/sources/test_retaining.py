@@ -1,6 +1,7 @@
 """Evidence by the batch: kept once, and a compile asked for with it."""
 
 import json
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -120,6 +121,35 @@ def test_files_of_generators_and_exports_are_sources_of_the_day_that_they_say(tm
     assert (first.title, first.content) == ("Left", "Text.\n")
     assert first.metadata == {"date": "2021-02-11", "tags": ["queues"]}
     assert [one.path for one in found if isinstance(one, ImportProblem)] == ["e.md"]
+
+
+@pytest.mark.parametrize(
+    ("modified", "captured"),
+    [
+        (datetime(2024, 5, 17, 8, 30, tzinfo=UTC), datetime(2024, 5, 17, 8, 30, tzinfo=UTC)),
+        (datetime(1980, 1, 1, tzinfo=UTC), None),
+        (datetime(1970, 1, 1, tzinfo=UTC), None),
+        (datetime(2200, 1, 1, tzinfo=UTC), None),
+    ],
+)
+def test_a_file_that_says_no_day_is_of_the_time_when_it_was_modified(
+    tmp_path: Path, modified: datetime, captured: datetime | None
+) -> None:
+    for name in ("roof.md", "2026-02-15.md"):
+        (tmp_path / name).write_text("Just a text.\n")
+        os.utime(tmp_path / name, (modified.timestamp(), modified.timestamp()))
+    found = {one.ref: one.captured_at for one in source_files(tmp_path) if isinstance(one, SourceDraft)}
+    assert found == {"roof.md": captured, "2026-02-15.md": datetime(2026, 2, 15, tzinfo=UTC)}
+
+
+async def test_a_file_that_was_only_touched_is_the_same_evidence(wiki: Wiki, tmp_path: Path) -> None:
+    path = tmp_path / "roof.md"
+    path.write_text("Just a text.\n")
+    for second in (1_700_000_000, 1_750_000_000):
+        os.utime(path, (second, second))
+        drafts = [one for one in source_files(tmp_path) if isinstance(one, SourceDraft)]
+        await retain_sources(wiki.database, wiki.scope, drafts)
+    assert [row["captured_at"].timestamp() for row in await wiki.rows("sources")] == [1_700_000_000]
 
 
 def test_a_line_is_of_the_day_that_its_ref_names(tmp_path: Path) -> None:
