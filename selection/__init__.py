@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .compile.parameters import own_values, scope_value
+    from .compile.parameters import scope_value, step_select
     from .compile.tenancy import in_tenant
     from .declare.mapping import (
         Access,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .limits import Limits
 
 HOMES = {
-    **dict.fromkeys(("own_values", "scope_value"), "compile.parameters"),
+    **dict.fromkeys(("step_select", "scope_value"), "compile.parameters"),
     **dict.fromkeys(("Answer", "Engine"), "execute.engine"),
     "Limits": "limits",
     **dict.fromkeys(
@@ -61,8 +61,8 @@ __all__ = [
     "Step",
     "Within",
     "in_tenant",
-    "own_values",
     "scope_value",
+    "step_select",
 ]
 
 

@@ -65,37 +65,37 @@ class Measure:
         self.fragments = {
             node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
         }
-        self.known: dict[str, Size] = {}
+        self.fragment_sizes: dict[str, Size] = {}
 
-    def of(self, selections: SelectionSetNode | None) -> Size:
+    def measure_selections(self, selections: SelectionSetNode | None) -> Size:
         size = Size()
         for node in selections.selections if selections else ():
             size.directives += len(node.directives or ())
             match node:
                 case FieldNode():
                     size.add(Size(1, 1, 1, int(node.alias is not None)))
-                    size.add_below(self.of(node.selection_set))
+                    size.add_below(self.measure_selections(node.selection_set))
                 case FragmentSpreadNode():
                     size.add(self.fragment(node.name.value))
                 case _:
-                    size.add(self.of(getattr(node, "selection_set", None)))
+                    size.add(self.measure_selections(getattr(node, "selection_set", None)))
         return size
 
     def fragment(self, name: str) -> Size:
         """Return the size of a fragment. One that spreads itself, or is not there, is left to validation."""
-        if name not in self.known:
-            self.known[name] = Size()
+        if name not in self.fragment_sizes:
+            self.fragment_sizes[name] = Size()
             if name in self.fragments:
-                self.known[name] = self.of(self.fragments[name].selection_set)
-        return self.known[name]
+                self.fragment_sizes[name] = self.measure_selections(self.fragments[name].selection_set)
+        return self.fragment_sizes[name]
 
 
-def refusals(document: DocumentNode, limits: Limits) -> list[GraphQLError]:
+def exceeded_limits(document: DocumentNode, limits: Limits) -> list[GraphQLError]:
     """Return why this document is not even validated: that, too, takes time that grows with its size."""
     measure, size = Measure(document), Size()
     for node in document.definitions:
         if isinstance(node, OperationDefinitionNode):
-            size.add(measure.of(node.selection_set))
+            size.add(measure.measure_selections(node.selection_set))
     counted = {
         "depth": (size.depth, limits.depth),
         "fields": (size.fields, limits.fields),
@@ -110,9 +110,9 @@ def refusals(document: DocumentNode, limits: Limits) -> list[GraphQLError]:
     ]
 
 
-AT_ONCE_VALUES, AT_ONCE_TEXT = 1000, 20_000
+SMALL_VALUES, SMALL_TEXT = 1000, 20_000
 """So many values, and characters, are coerced in a few milliseconds."""
-FEW = 20
+FLAT_FIELDS = 20
 
 
 class Extent(NamedTuple):
@@ -123,12 +123,12 @@ class Extent(NamedTuple):
 
     @property
     def is_large(self) -> bool:
-        return self.values > AT_ONCE_VALUES or self.text > AT_ONCE_TEXT
+        return self.values > SMALL_VALUES or self.text > SMALL_TEXT
 
 
 def measure_variables(variables: dict[str, Any], limits: Limits) -> Extent:
     """Return how much there is, or raise a GraphQLError: it looks no further than the limits go, whatever is beyond."""
-    near = near_extent(variables) if len(variables) <= limits.variable_values else None
+    near = measure_flat(variables) if len(variables) <= limits.variable_values else None
     if near is not None and near.values <= limits.variable_values and limits.variable_depth > 1:
         return near
     found = text = 0
@@ -137,7 +137,7 @@ def measure_variables(variables: dict[str, Any], limits: Limits) -> Extent:
         found += sum(map(len, level))
         if found > limits.variable_values:
             raise GraphQLError(f"The variables hold more than {limits.variable_values} values.")
-        inside = [value for inner in level for value in contents(inner)]
+        inside = [value for inner in level for value in values_of(inner)]
         text += sum(len(value) for value in inside if type(value) is str)
         text += sum(len(name) for inner in level if type(inner) is dict for name in inner)
         level = [value for value in inside if type(value) is dict or type(value) is list]
@@ -146,13 +146,13 @@ def measure_variables(variables: dict[str, Any], limits: Limits) -> Extent:
     raise GraphQLError(f"The variables are nested more than {limits.variable_depth} levels deep.")
 
 
-def near_extent(variables: dict[str, Any]) -> Extent | None:
+def measure_flat(variables: dict[str, Any]) -> Extent | None:
     """Return the extent where no variable holds more than a few scalars, as in most requests; None where one does."""
     values = text = 0
     for name, value in variables.items():
         kind = type(value)
         if kind is dict:
-            if len(value) > FEW:
+            if len(value) > FLAT_FIELDS:
                 return None
             for inner, one in value.items():
                 if type(one) is dict or type(one) is list:
@@ -168,12 +168,12 @@ def near_extent(variables: dict[str, Any]) -> Extent | None:
     return Extent(values, text)
 
 
-def contents(inner: Any) -> Any:
+def values_of(inner: Any) -> Any:
     return inner.values() if type(inner) is dict else inner
 
 
 OPERATION = 1
-WRITE = 10
+MUTATION_FIELD = 10
 """A field of Mutation: a transaction of a dozen statements."""
 
 
@@ -190,34 +190,34 @@ class Cost:
         self.size = Fixed(1) if size is None else size
         self.per_row = per_row
         self.fixed = 0
-        self.below: list[Cost] = []
+        self.children: list[Cost] = []
 
     def add(self, size: Getter, per_row: int = 1) -> "Cost":
         child = Cost(size, per_row)
-        self.below.append(child)
+        self.children.append(child)
         return child
 
-    def of(self, request: Request) -> int:
+    def total(self, request: Request) -> int:
         size: int = self.size(request)
-        return self.rows(size) + size * self.inside(request)
+        return self.rows_of(size) + size * self.item_cost(request)
 
-    def rows(self, size: int) -> int:
+    def rows_of(self, size: int) -> int:
         """Return how many rows so many of its items weigh, without what is in them; a part of a row counts as one."""
         return -(-size // self.per_row)
 
-    def inside(self, request: Request) -> int:
+    def item_cost(self, request: Request) -> int:
         """Return the weight of what one of its items holds."""
         held = self.fixed
-        for child in self.below:
-            held += child.of(request)
+        for child in self.children:
+            held += child.total(request)
         return held
 
     def fold(self) -> None:
         """Count once what is the same in every request."""
-        below, self.below = self.below, []
+        below, self.children = self.children, []
         for child in below:
             child.fold()
-            if isinstance(child.size, Fixed) and not child.below:
-                self.fixed += child.rows(child.size.value) + child.size.value * child.fixed
+            if isinstance(child.size, Fixed) and not child.children:
+                self.fixed += child.rows_of(child.size.value) + child.size.value * child.fixed
             else:
-                self.below.append(child)
+                self.children.append(child)

@@ -121,7 +121,7 @@ def filtered(query: Select[Any], page: FromClause, filter: Any) -> Select[Any]:
         spelled = (filter.tags, filter.tags.derive(compose_tags), filter.tags.derive(apart_tags))
         query = query.where(or_(*(page.c.tags.contains(tags) for tags in spelled)))
     if filter.updated_since is not None:
-        query = query.where(page.c.updated_at >= filter.updated_since.decide())
+        query = query.where(page.c.updated_at >= filter.updated_since.plan_for_value())
     if filter.title_prefix is not None:
         query = query.where(page.c.id.in_(in_tenant(titled(page, filter.title_prefix))))
     if filter.is_stub is not None:

@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeEngine
 
-from selection import in_tenant, own_values
+from selection import in_tenant, step_select
 from selection.declare.mapping import OuterRow
 
 from ..access import readable
@@ -51,9 +51,9 @@ RESULTS: Columns = {
 page = foreign_row(pages, "page_id")
 
 RANKING = texts("search/ranking")
-hits_within = own_values(RANKING["rank_hits"]).columns(**HIT, ordinality=Integer())
+hits_within = step_select(RANKING["rank_hits"]).columns(**HIT, ordinality=Integer())
 """Hits of a question of few words, found by the statement that shows them."""
-still_so = own_values(RANKING["is_so_counted"]).columns(holds=Boolean()).scalar_subquery()
+still_so = step_select(RANKING["is_so_counted"]).columns(holds=Boolean()).scalar_subquery()
 
 
 # -- where reads start

@@ -31,7 +31,7 @@ class Collector:
     ) -> None:
         self.schema, self.fragments, self.variables = schema, fragments, variables
 
-    def below(self, type_: GraphQLObjectType, nodes: list[FieldNode]) -> Fields:
+    def subfields(self, type_: GraphQLObjectType, nodes: list[FieldNode]) -> Fields:
         return self.collect(type_, [node.selection_set for node in nodes if node.selection_set])
 
     def collect(self, type_: GraphQLObjectType, sets: Iterable[SelectionSetNode]) -> Fields:

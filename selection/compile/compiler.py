@@ -21,7 +21,7 @@ from graphql import (
 from sqlalchemy import ARRAY, ColumnElement, FromClause, Integer, Select, case, column, func, literal, select
 
 from ..declare import json_format
-from ..declare.arguments import PAGING, Argument, PageArgs, bind, length, read_arguments
+from ..declare.arguments import PAGING, Argument, PageArgs, bind, length_getter, read_arguments
 from ..declare.contract import is_connection, mapping_of, object_type, python_name
 from ..declare.mapping import (
     Column,
@@ -90,7 +90,7 @@ class QueryCompiler:
 
     # -- objects and their fields
 
-    def root(self, type_: GraphQLObjectType, key: str, nodes: Nodes) -> Pairs:
+    def compile_root(self, type_: GraphQLObjectType, key: str, nodes: Nodes) -> Pairs:
         name = nodes[0].name.value
         if name == "__typename":
             return {key: literal(type_.name)}
@@ -100,39 +100,43 @@ class QueryCompiler:
             return {key: self.known_object(field, nodes, source)}
         if field is None or not isinstance(source, Source):
             raise NotCompilable(name)
-        return {key: self.source(field, nodes, source)}
+        return {key: self.compile_source(field, nodes, source)}
 
-    def object(
+    def compile_object(
         self, type_: GraphQLObjectType, nodes: Nodes, row: FromClause, extra: Pairs | None = None
     ) -> ColumnElement[Any]:
         pairs: Pairs = dict(extra or {})
-        for key, same in self.collector.below(type_, nodes).items():
-            pairs |= self.field(type_, key, same, row)
+        for key, field_nodes in self.collector.subfields(type_, nodes).items():
+            pairs |= self.compile_field(type_, key, field_nodes, row)
         return json_format.json_object(pairs)
 
-    def field(self, type_: GraphQLObjectType, key: str, nodes: Nodes, row: FromClause) -> Pairs:
+    def compile_field(self, type_: GraphQLObjectType, key: str, nodes: Nodes, row: FromClause) -> Pairs:
         name = nodes[0].name.value
         if name == "__typename":
             return {key: literal(type_.name)}
         field = type_.fields[name]
         match mapping_of(field):
             case Column(own):
-                return {key: self.leaf(field.type, row.c[own or python_name(field)])}
+                return {key: self.compile_leaf(field.type, row.c[own or python_name(field)])}
             case Expression(sql):
-                return {key: self.leaf(field.type, sql(OuterRow(row), **self.bound(self.read(field, nodes))))}
+                return {
+                    key: self.compile_leaf(
+                        field.type, sql(OuterRow(row), **self.bind_arguments(self.read_arguments(field, nodes)))
+                    )
+                }
             case Relation() as relation:
-                return {key: self.relation(field, nodes, relation, row)}
+                return {key: self.compile_relation(field, nodes, relation, row)}
             case Part() if python_name(field) in row.c:
-                return {key: self.leaf(field.type, row.c[python_name(field)])}
+                return {key: self.compile_leaf(field.type, row.c[python_name(field)])}
             case Computed() as computed if self.mode is Mode.VALUES:
-                return {computed.key(need): value for need, value in self.needs(computed, row).items()}
+                return {computed.key(need): value for need, value in self.compile_needs(computed, row).items()}
             case Computed() as computed if is_leaf_type(get_named_type(field.type)):
-                self.calls.append(Call(computed.function, self.read(field, nodes)))
+                self.calls.append(Call(computed.function, self.read_arguments(field, nodes)))
                 number = {CALL: literal(len(self.calls) - 1)}
-                return {key: json_format.json_object(number | self.needs(computed, row))}
+                return {key: json_format.json_object(number | self.compile_needs(computed, row))}
         raise NotCompilable(f"{type_.name}.{name}")
 
-    def needs(self, computed: Computed, row: FromClause) -> Pairs:
+    def compile_needs(self, computed: Computed, row: FromClause) -> Pairs:
         """Return the expressions that a field of Python needs of the row."""
         if computed.cost:
             self.cost.add(Fixed(computed.cost))
@@ -141,62 +145,66 @@ class QueryCompiler:
             for name, needed in computed.needs.items()
         }
 
-    def leaf(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
+    def compile_leaf(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
         shown = json_format.format_value(type_, value)
-        return shown if json_format.is_sure(value) else self.guard(type_, shown)
+        return shown if json_format.is_never_null(value) else self.guard(type_, shown)
 
     def guard(self, type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
         """Return the value, required in bytes where the schema excludes null."""
-        return json_format.require(value) if self.mode is Mode.BYTES and is_non_null_type(type_) else value
+        return json_format.require_not_null(value) if self.mode is Mode.BYTES and is_non_null_type(type_) else value
 
     def guard_cursor(self, condition: ColumnElement[bool], value: ColumnElement[Any]) -> ColumnElement[Any]:
         """Return a value whose cursors are good on a condition: without it bytes fail, and values hold EXPIRED."""
         if self.mode is Mode.BYTES:
-            return json_format.require(case((condition, value)))
+            return json_format.require_not_null(case((condition, value)))
         return case((condition, value), else_=json_format.json_object({EXPIRED: literal("cursor")}))
 
     def known_object(self, field: GraphQLField, nodes: Nodes, known: Known) -> ColumnElement[Any]:
         """Return an object of values that are bound: no table is read for them."""
         type_, columns = object_type(get_named_type(field.type)), list(known.step.columns)
-        step, pairs = self.adds(StepUse(known.step, frozenset(), {})), Pairs()
-        for key, same in self.collector.below(type_, nodes).items():
-            if (name := same[0].name.value) == "__typename":
+        step, pairs = self.add_step(StepUse(known.step, frozenset(), {})), Pairs()
+        for key, field_nodes in self.collector.subfields(type_, nodes).items():
+            if (name := field_nodes[0].name.value) == "__typename":
                 pairs[key] = literal(type_.name)
                 continue
             place = columns.index(python_name(type_.fields[name]))
-            value = self.binds.add(step_value(step, place), known.step.columns[columns[place]])
-            pairs[key] = self.leaf(type_.fields[name].type, value)
+            value = self.binds.add(step_value_getter(step, place), known.step.columns[columns[place]])
+            pairs[key] = self.compile_leaf(type_.fields[name].type, value)
         return json_format.json_object(pairs)
 
     # -- rows: what a relation or a source selects
 
-    def relation(self, field: GraphQLField, nodes: Nodes, relation: Relation, row: FromClause) -> ColumnElement[Any]:
-        page, own = self.split(field, nodes, relation.paging)
-        query = in_tenant(relation.query(OuterRow(row), **self.bound(own)))
-        return self.rows(field, nodes, query, page)
+    def compile_relation(
+        self, field: GraphQLField, nodes: Nodes, relation: Relation, row: FromClause
+    ) -> ColumnElement[Any]:
+        page, own = self.split_paging(field, nodes, relation.paging)
+        query = in_tenant(relation.query(OuterRow(row), **self.bind_arguments(own)))
+        return self.compile_rows(field, nodes, query, page)
 
-    def source(self, field: GraphQLField, nodes: Nodes, source: Source) -> ColumnElement[Any]:
-        page, own = self.split(field, nodes, source.paging)
+    def compile_source(self, field: GraphQLField, nodes: Nodes, source: Source) -> ColumnElement[Any]:
+        page, own = self.split_paging(field, nodes, source.paging)
         where = {name: own.pop(name) for name in source.access.arguments if name in own}
         self.checks.append((source.access.check, where))
-        place = self.bound(where)
+        place = self.bind_arguments(where)
         if source.step is None:
             owner = {"owner": source.owner(**place)} if source.owner else {}
-            query = source.query(**owner, **self.bound(own))
+            query = source.query(**owner, **self.bind_arguments(own))
         else:
             wanted = self.collector.field_names(nodes)
-            finding = StepUse(source.step, wanted, self.read(field, nodes))
-            query = source.query(self.rows_within(finding) if self.within else self.step_rows(finding))
+            step_use = StepUse(source.step, wanted, self.read_arguments(field, nodes))
+            query = source.query(self.rows_within(step_use) if self.within else self.step_rows(step_use))
         query = in_tenant(query)
         if source.variants is not None:
-            return self.rows(
-                field, nodes, query, page, partial(self.variant, source, get_named_type(field.type), nodes)
+            return self.compile_rows(
+                field, nodes, query, page, partial(self.compile_variant, source, get_named_type(field.type), nodes)
             )
         row = query.columns_clause_froms[0]
         query = query.where(*source.access.criteria(row, **place))
-        return self.rows(field, nodes, query, page)
+        return self.compile_rows(field, nodes, query, page)
 
-    def variant(self, source: Source, type_: GraphQLNamedType, nodes: Nodes, row: FromClause) -> ColumnElement[Any]:
+    def compile_variant(
+        self, source: Source, type_: GraphQLNamedType, nodes: Nodes, row: FromClause
+    ) -> ColumnElement[Any]:
         """Return an abstract type: the first of its concrete types that has such a row."""
         found = []
         for name, find in (source.variants or {}).items():
@@ -205,98 +213,100 @@ class QueryCompiler:
             own = query.columns_clause_froms[0]
             query = query.where(*source.access.criteria(own))
             kind: Pairs = {TYPE: literal(name)} if self.mode is Mode.VALUES else {}
-            shown = self.object(concrete, nodes, own, kind)
+            shown = self.compile_object(concrete, nodes, own, kind)
             found.append(query.with_only_columns(shown, maintain_column_froms=True).scalar_subquery())
         return func.coalesce(*found)
 
-    def rows(
+    def compile_rows(
         self, field: GraphQLField, nodes: Nodes, query: Select[Any], page: PageArgs | None, item: Item | None = None
     ) -> ColumnElement[Any]:
         type_ = get_named_type(field.type)
         if page is not None and is_connection(type_):
             return ConnectionSelection(self, query, page).build(object_type(type_), nodes)
         if is_list_type(get_nullable_type(field.type)):
-            return self.many(type_, nodes, query, page, item)
+            return self.json_array(type_, nodes, query, page, item)
         # An object that takes `first` holds a list of that size.
-        with self.list_of(page.size) if page and "first" in field.args else nullcontext():
-            return self.guard(field.type, self.one(type_, nodes, query, item).scalar_subquery())
+        with self.cost_of_list(page.size) if page and "first" in field.args else nullcontext():
+            return self.guard(field.type, self.json_item(type_, nodes, query, item).scalar_subquery())
 
-    def many(
+    def json_array(
         self, type_: GraphQLNamedType, nodes: Nodes, query: Select[Any], page: PageArgs | None, item: Item | None
     ) -> ColumnElement[Any]:
-        with self.list_of(page.size, page.per_row) if page else nullcontext():
-            shown = self.one(type_, nodes, query, item)
+        with self.cost_of_list(page.size, page.per_row) if page else nullcontext():
+            shown = self.json_item(type_, nodes, query, item)
             items = (shown.limit(self.binds.add(page.size, Integer())) if page else shown).subquery()
         return select(func.coalesce(func.json_agg(items.c.item), json_format.EMPTY)).scalar_subquery()
 
-    def one(self, type_: GraphQLNamedType, nodes: Nodes, query: Select[Any], item: Item | None) -> Select[Any]:
+    def json_item(self, type_: GraphQLNamedType, nodes: Nodes, query: Select[Any], item: Item | None) -> Select[Any]:
         """Return the query with one column: the row as JSON, or its only column where the type is a scalar."""
         if item is not None:
             shown = item(query.columns_clause_froms[0])
         elif is_leaf_type(type_):
             shown = json_format.format_value(type_, query.selected_columns[0])
         else:
-            shown = self.object(object_type(type_), nodes, query.columns_clause_froms[0])
+            shown = self.compile_object(object_type(type_), nodes, query.columns_clause_froms[0])
         return query.with_only_columns(shown.label("item"), maintain_column_froms=True)
 
     # -- arguments, steps and cost
 
-    def split(self, field: GraphQLField, nodes: Nodes, paging: Paging | None) -> tuple[PageArgs | None, Arguments]:
+    def split_paging(
+        self, field: GraphQLField, nodes: Nodes, paging: Paging | None
+    ) -> tuple[PageArgs | None, Arguments]:
         """Return the page that is asked for, and the declaration's own arguments."""
-        read = self.read(field, nodes)
+        read = self.read_arguments(field, nodes)
         if paging is None:
             return None, read
         page = PageArgs({name: read.pop(name) for name in PAGING & read.keys()}, paging)
         if paging.each_of is not None:
-            page.size = length(read[paging.each_of])
+            page.size = length_getter(read[paging.each_of])
         return page, read
 
-    def read(self, field: GraphQLField, nodes: Nodes) -> Arguments:
+    def read_arguments(self, field: GraphQLField, nodes: Nodes) -> Arguments:
         return read_arguments(field, nodes[0], self.collector.variables)
 
-    def bound(self, arguments: Arguments) -> dict[str, Any]:
+    def bind_arguments(self, arguments: Arguments) -> dict[str, Any]:
         return {name: bind(argument, self.binds) for name, argument in arguments.items()}
 
-    def step_rows(self, finding: StepUse) -> FromClause:
+    def step_rows(self, step_use: StepUse) -> FromClause:
         """Return what a step finds, as rows in the order it found them: unnest(arrays) WITH ORDINALITY."""
-        index, types = self.adds(finding), finding.step.columns
-        arrays = [self.binds.add(step_column(index, i), ARRAY(type_)) for i, type_ in enumerate(types.values())]
+        index, types = self.add_step(step_use), step_use.step.columns
+        arrays = [self.binds.add(step_column_getter(index, i), ARRAY(type_)) for i, type_ in enumerate(types.values())]
         columns: list[Any] = [column(name, type_) for name, type_ in types.items()]
         rows = func.unnest(*arrays).table_valued(*columns, with_ordinality="ordinality")
         return rows.render_derived()
 
-    def rows_within(self, finding: StepUse) -> FromClause:
+    def rows_within(self, step_use: StepUse) -> FromClause:
         """Return the rows that a step finds, by the step's own select."""
-        self.adds(finding)
-        return within_of(finding).rows.subquery()
+        self.add_step(step_use)
+        return within_of(step_use).rows.subquery()
 
-    def adds(self, finding: StepUse) -> int:
+    def add_step(self, step_use: StepUse) -> int:
         """Add a step, and return its place among those of the plan."""
-        self.steps.append(finding)
-        if cost := finding.step.cost:
+        self.steps.append(step_use)
+        if cost := step_use.step.cost:
             self.cost.add(lambda request: cost)
         return len(self.steps) - 1
 
     @contextmanager
-    def list_of(self, size: Getter, per_row: int = 1) -> Iterator[None]:
+    def cost_of_list(self, size: Getter, per_row: int = 1) -> Iterator[None]:
         outer, self.cost = self.cost, self.cost.add(size, per_row)
         yield
         self.cost = outer
 
 
-def within_of(finding: StepUse) -> Within:
-    assert finding.step.within is not None
-    return finding.step.within
+def within_of(step_use: StepUse) -> Within:
+    assert step_use.step.within is not None
+    return step_use.step.within
 
 
-def is_within(findings: Sequence[StepUse]) -> bool:
+def is_within(steps: Sequence[StepUse]) -> bool:
     """Return whether there is one step, and the statement can find all that is wanted of it."""
-    return len(findings) == 1 and all(one.step.within and not one.step.within.lacks & one.wanted for one in findings)
+    return len(steps) == 1 and all(use.step.within and not use.step.within.lacks & use.wanted for use in steps)
 
 
-def step_value(step: int, column: int) -> Getter:
+def step_value_getter(step: int, column: int) -> Getter:
     return lambda request: request.found[step][0][column]
 
 
-def step_column(step: int, column: int) -> Getter:
+def step_column_getter(step: int, column: int) -> Getter:
     return lambda request: [row[column] for row in request.found[step]]

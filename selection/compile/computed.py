@@ -39,7 +39,7 @@ class Calls:
         """Return an answer with each field computed from what it holds."""
         value = orjson.loads(answer)
         given = [{name: one.get(request) for name, one in call.arguments.items()} for call in self.calls]
-        for row, key in waiting(value, self.places):
+        for row, key in pending_calls(value, self.places):
             needs = row[key]
             number = needs.pop(CALL)
             found = self.calls[number].function(**needs, **given[number])
@@ -50,15 +50,15 @@ class Calls:
         return orjson.dumps(value)
 
 
-def waiting(value: Any, places: Places) -> Iterator[tuple[dict[str, Any], str]]:
+def pending_calls(value: Any, places: Places) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield the rows of a value that hold a call, each with its key. Nothing else of the value is looked at."""
     if isinstance(value, list):
         for item in value:
-            yield from waiting(item, places)
+            yield from pending_calls(item, places)
     elif isinstance(value, dict):
         for key, below in places.items():
             if below:
-                yield from waiting(value.get(key), below)
+                yield from pending_calls(value.get(key), below)
             elif isinstance(value.get(key), dict):
                 yield value, key
 
@@ -86,5 +86,5 @@ def places_below(collector: Collector, field: GraphQLField, nodes: Nodes, found:
     found = {} if found is None else found
     for concrete in collector.schema.get_possible_types(type_) if is_abstract_type(type_) else [type_]:
         if is_object_type(concrete):
-            places_in(collector, concrete, collector.below(concrete, nodes), found)
+            places_in(collector, concrete, collector.subfields(concrete, nodes), found)
     return found

@@ -38,29 +38,29 @@ class OrderTerm(NamedTuple):
         return self.value.desc() if self.descending != backward else self.value.asc()
 
 
-def keys_of(query: Select[Any]) -> list[OrderTerm]:
+def order_terms(query: Select[Any]) -> list[OrderTerm]:
     """Return the ORDER BY of a connection's query: not null, and the last key unique."""
     clauses = query._order_by_clauses
     assert clauses, "a connection needs an order"
-    return [OrderTerm(getattr(clause, "element", clause), descending(clause)) for clause in clauses]
+    return [OrderTerm(getattr(clause, "element", clause), is_descending(clause)) for clause in clauses]
 
 
-def descending(clause: ColumnElement[Any]) -> bool:
+def is_descending(clause: ColumnElement[Any]) -> bool:
     return getattr(clause, "modifier", None) is desc_op
 
 
-def signature(keys: Sequence[OrderTerm]) -> str:
+def order_signature(keys: Sequence[OrderTerm]) -> str:
     """Return the order that a cursor belongs to: "-hubness_score,id"."""
-    return ",".join(f"{'-' if key.descending else ''}{name_of(key)}" for key in keys)
+    return ",".join(f"{'-' if key.descending else ''}{column_name(key)}" for key in keys)
 
 
-def name_of(key: OrderTerm) -> str:
+def column_name(key: OrderTerm) -> str:
     name: str = getattr(key.value, "name")  # noqa: B009  mypy knows the columns only
     return name
 
 
-def cursor(keys: Sequence[OrderTerm], *more: ColumnElement[Any]) -> ColumnElement[Any]:
-    values = cast(func.json_build_array(signature(keys), *(key.value for key in keys), *more), Text)
+def encode_cursor(keys: Sequence[OrderTerm], *more: ColumnElement[Any]) -> ColumnElement[Any]:
+    values = cast(func.json_build_array(order_signature(keys), *(key.value for key in keys), *more), Text)
     return func.translate(func.encode(func.convert_to(values, "utf8"), "base64"), "\n", "")
 
 
@@ -82,37 +82,37 @@ def after_cursor(keys: Sequence[OrderTerm], get: Getter, backward: bool, binds: 
 
 
 def cursor_value(get: Getter, keys: Sequence[OrderTerm], index: int) -> Getter:
-    return lambda request: decode(get(request), keys)[index]
+    return lambda request: decode_cursor(get(request), keys)[index]
 
 
 def cursor_history(get: Getter, keys: Sequence[OrderTerm]) -> Getter:
     """Return a getter of the history that a cursor carries: None of one that was made before cursors carried any."""
-    return lambda request: next(iter(decode(get(request), keys)[len(keys) :]), None)
+    return lambda request: next(iter(decode_cursor(get(request), keys)[len(keys) :]), None)
 
 
 def check_cursor(keys: Sequence[OrderTerm], scope: Any, text: str) -> None:
     """Refuse a bad one even where nothing of its page is selected."""
-    decode(text, keys)
+    decode_cursor(text, keys)
 
 
 READERS: dict[type, Callable[[Any], Any]] = {UUID: UUID, datetime: datetime.fromisoformat}
 INT_MAX = 2**31 - 1
 
 
-def decode(text: str, keys: Sequence[OrderTerm]) -> list[Any]:
+def decode_cursor(text: str, keys: Sequence[OrderTerm]) -> list[Any]:
     """Return the values of a cursor: one for each key, and behind them the history where the cursor carries that."""
     try:
         name, *values = json.loads(base64.b64decode(text, validate=True))
-        if name != signature(keys):
+        if name != order_signature(keys):
             raise BadInput("This cursor is of another list, or of another order.")
         types = [key.value.type.python_type for key in keys] + [str] * (len(values) == len(keys) + 1)
-        return [read(type_, value) for type_, value in zip(types, values, strict=True)]
+        return [read_key(type_, value) for type_, value in zip(types, values, strict=True)]
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise BadInput("This is not a cursor.") from error
 
 
-def read(type_: type, value: Any) -> Any:
-    value = READERS.get(type_, lambda same: same)(value)
+def read_key(type_: type, value: Any) -> Any:
+    value = READERS.get(type_, lambda text: text)(value)
     if not isinstance(value, type_) or isinstance(value, bool) != (type_ is bool):
         raise ValueError(value)
     if isinstance(value, int) and abs(value) > INT_MAX:
@@ -126,7 +126,7 @@ if TYPE_CHECKING:
     from .compiler import QueryCompiler
 
 Nodes = list[FieldNode]
-Outer = Callable[[Subquery], ColumnElement[Any]]
+PageExpression = Callable[[Subquery], ColumnElement[Any]]
 
 
 class ConnectionSelection:
@@ -135,20 +135,20 @@ class ConnectionSelection:
     def __init__(self, compiler: "QueryCompiler", query: Select[Any], page: PageArgs) -> None:
         self.compiler, self.query, self.page = compiler, query, page
         self.row = query.columns_clause_froms[0]
-        self.keys = keys_of(query)
+        self.keys = order_terms(query)
         self.size = compiler.binds.add(page.size, Integer())
         self.history = page.history() if page.history else None
         self.columns: dict[str, ColumnElement[Any]] = {}
         self.extra = 0
 
     def build(self, type_: GraphQLObjectType, nodes: Nodes) -> ColumnElement[Any]:
-        with self.compiler.list_of(self.page.size):
+        with self.compiler.cost_of_list(self.page.size):
             outer = self.fields(type_, nodes, self.field)
         rows = self.rows().subquery()
         shown = select(json_format.json_object({key: make(rows) for key, make in outer.items()})).scalar_subquery()
-        return shown if self.history is None else self.of_one_history(shown, self.history)
+        return shown if self.history is None else self.guard_history(shown, self.history)
 
-    def of_one_history(self, shown: ColumnElement[Any], history: ColumnElement[str]) -> ColumnElement[Any]:
+    def guard_history(self, shown: ColumnElement[Any], history: ColumnElement[str]) -> ColumnElement[Any]:
         """Return the page if its cursors are of this history. Otherwise bytes fail, and values say it: EXPIRED."""
         asked = [get for get in (self.page.after, self.page.before) if get is not None]
         if not asked:
@@ -184,62 +184,64 @@ class ConnectionSelection:
         return self.page.backward or self.extra > 0
 
     def cursor(self) -> ColumnElement[Any]:
-        return cursor(self.keys) if self.history is None else cursor(self.keys, self.history)
+        return encode_cursor(self.keys) if self.history is None else encode_cursor(self.keys, self.history)
 
     # -- the fields of XConnection, XEdge and PageInfo
 
-    def fields(self, type_: GraphQLObjectType, nodes: Nodes, make: Callable[..., Outer]) -> dict[str, Outer]:
-        made = {}
-        for key, same in self.compiler.collector.below(type_, nodes).items():
-            name = same[0].name.value
-            made[key] = constant(type_.name) if name == "__typename" else make(type_, key, name, same)
-        return made
+    def fields(
+        self, type_: GraphQLObjectType, nodes: Nodes, make: Callable[..., PageExpression]
+    ) -> dict[str, PageExpression]:
+        expressions = {}
+        for key, field_nodes in self.compiler.collector.subfields(type_, nodes).items():
+            name = field_nodes[0].name.value
+            expressions[key] = constant(type_.name) if name == "__typename" else make(type_, key, name, field_nodes)
+        return expressions
 
-    def field(self, type_: GraphQLObjectType, key: str, name: str, nodes: Nodes) -> Outer:
+    def field(self, type_: GraphQLObjectType, key: str, name: str, nodes: Nodes) -> PageExpression:
         inner = get_named_type(type_.fields[name].type)
         match name:
             case "nodes":
                 edge = object_type(get_named_type(type_.fields["edges"].type))
-                return self.list_items(key, self.node(edge, nodes))
+                return self.aggregate_items(key, self.node(edge, nodes))
             case "edges":
-                return self.list_items(key, self.edge(object_type(inner), nodes))
+                return self.aggregate_items(key, self.edge(object_type(inner), nodes))
             case "pageInfo":
                 info = self.fields(object_type(inner), nodes, self.page_info)
                 return lambda rows: json_format.json_object({key: make(rows) for key, make in info.items()})
             case "totalCount":
-                return self.total
+                return self.total_count
         raise NotCompilable(f"{type_.name}.{name}")
 
     def edge(self, type_: GraphQLObjectType, nodes: Nodes) -> ColumnElement[Any]:
         pairs: dict[str, ColumnElement[Any]] = {}
-        for key, same in self.compiler.collector.below(type_, nodes).items():
-            match same[0].name.value:
+        for key, field_nodes in self.compiler.collector.subfields(type_, nodes).items():
+            match field_nodes[0].name.value:
                 case "cursor":
                     pairs[key] = self.cursor()
                 case "node":
-                    pairs[key] = self.node(type_, same)
+                    pairs[key] = self.node(type_, field_nodes)
                 case _:
-                    pairs |= self.compiler.field(type_, key, same, self.row)
+                    pairs |= self.compiler.compile_field(type_, key, field_nodes, self.row)
         return json_format.json_object(pairs)
 
     def node(self, edge: GraphQLObjectType, nodes: Nodes) -> ColumnElement[Any]:
         field = edge.fields["node"]
         match mapping_of(field):
             case Relation() as relation:
-                return self.compiler.relation(field, nodes, relation, self.row)
+                return self.compiler.compile_relation(field, nodes, relation, self.row)
             case _:
-                return self.compiler.object(object_type(get_named_type(field.type)), nodes, self.row)
+                return self.compiler.compile_object(object_type(get_named_type(field.type)), nodes, self.row)
 
-    def page_info(self, type_: GraphQLObjectType, key: str, name: str, nodes: Nodes) -> Outer:
+    def page_info(self, type_: GraphQLObjectType, key: str, name: str, nodes: Nodes) -> PageExpression:
         match name:
             case "startCursor" | "endCursor":
                 self.columns["cursor"] = self.cursor()
                 at = 0 if name == "startCursor" else -1
                 return lambda rows: self.aggregate(rows, rows.c.cursor).op("->>")(at)
             case "hasNextPage" if not self.page.backward:
-                return self.more
+                return self.has_more
             case "hasPreviousPage" if self.page.backward:
-                return self.more
+                return self.has_more
             case "hasNextPage":
                 return constant(self.page.before is not None)
             case "hasPreviousPage":
@@ -248,7 +250,7 @@ class ConnectionSelection:
 
     # -- aggregates over the page
 
-    def list_items(self, key: str, item: ColumnElement[Any]) -> Outer:
+    def aggregate_items(self, key: str, item: ColumnElement[Any]) -> PageExpression:
         self.columns[f"item_{key}"] = item
         return lambda rows: func.coalesce(self.aggregate(rows, rows.c[f"item_{key}"]), json_format.EMPTY)
 
@@ -262,15 +264,15 @@ class ConnectionSelection:
         return found
 
     @property
-    def more(self) -> Outer:
+    def has_more(self) -> PageExpression:
         self.extra = 1
         return lambda rows: func.count(rows.c.number) > self.size
 
     @property
-    def total(self) -> Outer:
+    def total_count(self) -> PageExpression:
         counted = self.query.order_by(None).with_only_columns(func.count(), maintain_column_froms=True)
         return lambda rows: counted.scalar_subquery()
 
 
-def constant(value: str | bool) -> Outer:
+def constant(value: str | bool) -> PageExpression:
     return lambda rows: literal(value)

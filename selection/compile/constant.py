@@ -21,11 +21,11 @@ from ..errors import NotCompilable
 from ..execute.plan import Context
 from .introspection import introspection_rows
 
-OF_THE_SCHEMA = {"__schema", "__type", "__typename"}
+SCHEMA_FIELDS = {"__schema", "__type", "__typename"}
 Fragments = dict[str, FragmentDefinitionNode]
 
 
-class Constant:
+class ConstantPlan:
     """A plan without a statement."""
 
     def __init__(self, schema: GraphQLSchema, definition: OperationDefinitionNode, fragments: Fragments) -> None:
@@ -44,17 +44,17 @@ class Constant:
 def is_constant(definition: OperationDefinitionNode, fragments: Fragments) -> bool:
     """Return whether it asks for nothing but the schema, and leaves nothing open."""
     is_query = definition.operation is OperationType.QUERY
-    return is_query and not definition.variable_definitions and of_the_schema(definition.selection_set, fragments)
+    return is_query and not definition.variable_definitions and selects_only_schema(definition.selection_set, fragments)
 
 
-def of_the_schema(selections: SelectionSetNode, fragments: Fragments) -> bool:
+def selects_only_schema(selections: SelectionSetNode, fragments: Fragments) -> bool:
     for node in selections.selections:
         match node:
-            case FieldNode() if node.name.value in OF_THE_SCHEMA:
+            case FieldNode() if node.name.value in SCHEMA_FIELDS:
                 continue
-            case InlineFragmentNode() if of_the_schema(node.selection_set, fragments):
+            case InlineFragmentNode() if selects_only_schema(node.selection_set, fragments):
                 continue
-            case FragmentSpreadNode() if of_the_schema(fragments[node.name.value].selection_set, fragments):
+            case FragmentSpreadNode() if selects_only_schema(fragments[node.name.value].selection_set, fragments):
                 continue
             case _:
                 return False

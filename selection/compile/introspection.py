@@ -10,19 +10,19 @@ from graphql import FieldNode, FragmentDefinitionNode, FragmentSpreadNode, Graph
 Fragments = Mapping[str, FragmentDefinitionNode]
 ROOTS = frozenset({"__schema", "__type", "_service"})
 """`_service` shows the contract to gateways. `__typename` is none of them: it says nothing that the answer does not."""
-ABOUT = ROOTS | {"__typename"}
+ROOTS_AND_TYPENAME = ROOTS | {"__typename"}
 
 
 def introspection_rows(schema: GraphQLSchema, selections: SelectionSetNode, fragments: Fragments) -> int:
     """Return the rows that its introspection amounts to; 0 when it has none. The document must be valid."""
     sizes = list_sizes(schema)
     asked = [node for node in fields(selections, fragments) if node.name.value in ROOTS]
-    return len(asked) + sum(rows(node, fragments, sizes) for node in asked)
+    return len(asked) + sum(count_rows(node, fragments, sizes) for node in asked)
 
 
-def rows(node: FieldNode, fragments: Fragments, sizes: Mapping[str, int]) -> int:
+def count_rows(node: FieldNode, fragments: Fragments, sizes: Mapping[str, int]) -> int:
     objects = (field for field in fields(node.selection_set, fragments) if field.selection_set)
-    inside = sum(rows(field, fragments, sizes) for field in objects)
+    inside = sum(count_rows(field, fragments, sizes) for field in objects)
     size = sizes.get(node.name.value)
     return inside if size is None else size * (1 + inside)
 

@@ -39,7 +39,7 @@ class BoundParameter(BindParameter[Any]):
     inherit_cache = False
     derive: "Callable[[Callable[[Any], Any]], BoundParameter]"
     """Another parameter: what a function makes of this one's value in each request."""
-    decide: "Callable[[], BoundParameter]"
+    plan_for_value: "Callable[[], BoundParameter]"
     """The same one, and the best plan depends on its value: the statement is planned anew in each request."""
     fixed: Any = None
     """Its value, where every request has the same one: the document says it, or it is a default."""
@@ -74,7 +74,7 @@ class Fixed:
         return self.value
 
 
-class OfStep(NamedTuple):
+class StepParameter(NamedTuple):
     """A parameter of a step's own select: the step says what it is, and not the request."""
 
     name: str
@@ -82,8 +82,8 @@ class OfStep(NamedTuple):
 
 SCOPE = "scope_"
 NOBODY = UUID(int=0)
-LONGEST_LIST = 1000
-LONGEST_ID = 45  # characters: a UUID as a URN
+MAX_LIST_LENGTH = 1000
+MAX_ID_LENGTH = 45  # characters: a UUID as a URN
 
 
 def scope_value(name: str, type_: TypeEngine[Any]) -> BoundParameter:
@@ -91,7 +91,7 @@ def scope_value(name: str, type_: TypeEngine[Any]) -> BoundParameter:
     return BoundParameter(SCOPE + name, type_=type_)
 
 
-def own_values(sql: str) -> TextClause:
+def step_select(sql: str) -> TextClause:
     """Return the values of a step's own select: what the step says they are, but the tenant is the caller's."""
     statement = text(sql.replace(":tenant_id", f":{SCOPE}tenant_id"))
     compiled: Any = statement.compile()
@@ -103,26 +103,26 @@ class Binds:
 
     def __init__(self) -> None:
         self.getters: dict[str, Getter] = {}
-        self.decides = False
+        self.needs_custom_plan = False
 
     def add(self, getter: Getter, type_: TypeEngine[Any]) -> BoundParameter:
         name = f"v{len(self.getters)}"
         self.getters[name] = getter
         bound = BoundParameter(name, type_=type_)
-        bound.derive = lambda make: self.add(read_by(make, getter), type_)
-        bound.decide = lambda: self.decided_by(bound)
+        bound.derive = lambda make: self.add(map_getter(make, getter), type_)
+        bound.plan_for_value = lambda: self.require_custom_plan(bound)
         bound.fixed = getter.value if isinstance(getter, Fixed) else None
         return bound
 
-    def decided_by(self, bound: BoundParameter) -> BoundParameter:
-        self.decides = True
+    def require_custom_plan(self, bound: BoundParameter) -> BoundParameter:
+        self.needs_custom_plan = True
         return bound
 
-    def getter(self, name: str) -> Getter | OfStep:
+    def getter(self, name: str) -> Getter | StepParameter:
         if name in self.getters:
             return self.getters[name]
         if not name.startswith(SCOPE):
-            return OfStep(name)
+            return StepParameter(name)
         return attrgetter(f"scope.{name.removeprefix(SCOPE)}")
 
 
@@ -146,7 +146,7 @@ def has_variables(node: ValueNode) -> bool:
 Reader = Callable[[Any], Any]
 
 
-def read_by(read: Reader | None, get: Getter) -> Getter:
+def map_getter(read: Reader | None, get: Getter) -> Getter:
     if read is None:
         return get
     if isinstance(get, Fixed):
@@ -155,11 +155,11 @@ def read_by(read: Reader | None, get: Getter) -> Getter:
     return lambda request: read(get(request))
 
 
-def reader(type_: GraphQLInputType) -> Reader | None:
+def parameter_reader(type_: GraphQLInputType) -> Reader | None:
     """Return the function that makes a coerced value a parameter that Postgres takes, if it needs one."""
     nullable = get_nullable_type(type_)
     if isinstance(nullable, GraphQLList):
-        item = reader(nullable.of_type)
+        item = parameter_reader(nullable.of_type)
         return lambda values: [
             value if value is None or item is None else item(value) for value in check_length(values)
         ]
@@ -167,14 +167,14 @@ def reader(type_: GraphQLInputType) -> Reader | None:
 
 
 def check_length(values: list[Any]) -> list[Any]:
-    if len(values) > LONGEST_LIST:
-        raise BadInput(f"A list in an argument holds {LONGEST_LIST} values at most.")
+    if len(values) > MAX_LIST_LENGTH:
+        raise BadInput(f"A list in an argument holds {MAX_LIST_LENGTH} values at most.")
     return values
 
 
 def identifier(text: str) -> UUID:
     """Read an id. A text that has not the form of one is the id of nothing: it answers as an unknown one."""
-    return NOBODY if len(text) > LONGEST_ID else read_identifier(text)
+    return NOBODY if len(text) > MAX_ID_LENGTH else read_identifier(text)
 
 
 @lru_cache(4096)

@@ -17,7 +17,7 @@ from graphql.execution.values import VariableValues, get_argument_values
 from sqlalchemy import ARRAY, BigInteger, DateTime, Double, Integer, Text, Uuid
 from sqlalchemy.types import TypeEngine
 
-from ..compile.parameters import Binds, Fixed, Getter, getter_of, is_choice, is_plain, read_by, reader
+from ..compile.parameters import Binds, Fixed, Getter, getter_of, is_choice, is_plain, map_getter, parameter_reader
 from ..errors import BadInput
 from .contract import python_name
 from .mapping import Paging
@@ -58,14 +58,14 @@ def bind(argument: Argument, binds: Binds) -> Any:
     if value is None:
         return None
     if is_plain(type_):
-        return binds.add(read_by(reader(type_), get), sql_type(type_))
+        return binds.add(map_getter(parameter_reader(type_), get), sql_type(type_))
     nullable = get_nullable_type(type_)
     if isinstance(nullable, GraphQLList):
-        return [bind(Argument(nullable.of_type, item, part(get, i)), binds) for i, item in enumerate(value)]
+        return [bind(Argument(nullable.of_type, item, item_getter(get, i)), binds) for i, item in enumerate(value)]
     if isinstance(nullable, GraphQLInputObjectType):
         return SimpleNamespace(
             **{
-                python_name(field): bind(Argument(field.type, value.get(name), part(get, name)), binds)
+                python_name(field): bind(Argument(field.type, value.get(name), item_getter(get, name)), binds)
                 for name, field in nullable.fields.items()
             }
         )
@@ -73,7 +73,7 @@ def bind(argument: Argument, binds: Binds) -> Any:
     return value
 
 
-def part(get: Getter, key: str | int) -> Getter:
+def item_getter(get: Getter, key: str | int) -> Getter:
     return lambda request: get(request)[key]
 
 
@@ -97,17 +97,17 @@ class PageArgs:
         self.backward = "last" in given
         self.per_row, self.history = paging.per_row, paging.history
         asked = given.get("last") or given.get("first") or given.get("limit")
-        self.size = page_size(asked, paging) if asked else Fixed(paging.default)
+        self.size = page_size_getter(asked, paging) if asked else Fixed(paging.default)
 
 
-def page_size(asked: Getter, paging: Paging) -> Getter:
+def page_size_getter(asked: Getter, paging: Paging) -> Getter:
     if isinstance(asked, Fixed):
         with suppress(BadInput):  # each request is told so, before any SQL
-            return Fixed(size_of(asked.value, paging))
-    return lambda request: size_of(asked(request), paging)
+            return Fixed(clamp_page_size(asked.value, paging))
+    return lambda request: clamp_page_size(asked(request), paging)
 
 
-def size_of(value: int, paging: Paging) -> int:
+def clamp_page_size(value: int, paging: Paging) -> int:
     if paging.least is not None:
         value = max(value, paging.least)
     if value < 0:
@@ -115,6 +115,6 @@ def size_of(value: int, paging: Paging) -> int:
     return min(value, paging.most)
 
 
-def length(items: Argument) -> Getter:
+def length_getter(items: Argument) -> Getter:
     """Return a getter of the number of items in a list that is an argument."""
     return lambda request: len(items.get(request))

@@ -17,22 +17,22 @@ from .mapping import Mapping, Part, Source
 METADATA = "selection"
 
 
-def definition(element: GraphQLField | GraphQLArgument | GraphQLInputField) -> Any:
+def strawberry_definition(element: GraphQLField | GraphQLArgument | GraphQLInputField) -> Any:
     return element.extensions.get("strawberry-definition")
 
 
 def mapping_of(field: GraphQLField) -> Mapping | None:
-    found = definition(field)
+    found = strawberry_definition(field)
     mapping: Mapping | None = found.metadata.get(METADATA) if found else None
     return mapping
 
 
 def python_name(element: GraphQLField | GraphQLArgument | GraphQLInputField) -> str:
-    name: str = definition(element).python_name
+    name: str = strawberry_definition(element).python_name
     return name
 
 
-def lists_what_a_step_finds(field: GraphQLField | None) -> bool:
+def is_list_from_step(field: GraphQLField | None) -> bool:
     """Return whether the field's answer is [] when its step finds nothing."""
     source = mapping_of(field) if field else None
     is_list = field is not None and is_list_type(get_nullable_type(field.type))

@@ -33,7 +33,7 @@ def render(element: json_object, compiler: Any, **options: Any) -> str:
     return f"JSON_OBJECT({', '.join(pairs)})"
 
 
-def is_sure(value: ColumnElement[Any]) -> bool:
+def is_never_null(value: ColumnElement[Any]) -> bool:
     """Return whether it is known without looking that this is not null."""
     if isinstance(value, BindParameter):
         return not isinstance(value, BoundParameter) and value.value is not None
@@ -44,7 +44,7 @@ def format_value(type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnE
     """Return a scalar or enum as clients see it."""
     named = get_named_type(type_)
     if isinstance(named, GraphQLEnumType):
-        return upper(value)
+        return enum_name(value)
     if named.name == "DateTime":
         return func.to_char(func.timezone("UTC", value), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
     if named.name == "Float":
@@ -54,14 +54,14 @@ def format_value(type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnE
     return value
 
 
-def upper(value: ColumnElement[Any]) -> ColumnElement[Any]:
+def enum_name(value: ColumnElement[Any]) -> ColumnElement[Any]:
     """Return the name of a member: what is stored, in capitals; a list of them is folded as one text."""
     if isinstance(value.type, ARRAY):
         return cast(func.upper(cast(value, Text)), ARRAY(Text))
     return func.upper(value)
 
 
-def require(value: ColumnElement[Any]) -> ColumnElement[Any]:
+def require_not_null(value: ColumnElement[Any]) -> ColumnElement[Any]:
     """Return a value whose null makes the statement fail: graphql-core then reports and propagates it properly."""
     return func.coalesce(func.to_json(value), cast(func.concat("null in a non-null field"), JSON))
 

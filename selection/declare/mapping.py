@@ -173,7 +173,7 @@ class Source:
     With a step the query's first argument is what the step found. A field of an abstract type has variants: for each
     concrete type's name a query(row) that finds it from the source's row; the first that finds one wins, and `access`
     holds for what is found.  A field of the subscription type has `events(context, **arguments)`, which gives a
-    Happening of subscription.py, and a step that finds the one event that the context holds.
+    EventStream of subscription.py, and a step that finds the one event that the context holds.
     """
 
     query: Query

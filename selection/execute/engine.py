@@ -18,16 +18,16 @@ from observability.trace import record_error, record_operation, record_values
 from ..compile.collect import Collector
 from ..compile.compiler import Mode, QueryCompiler, is_within, within_of
 from ..compile.computed import places_in
-from ..compile.constant import Constant, is_constant
+from ..compile.constant import ConstantPlan, is_constant
 from ..compile.parameters import Request
-from ..declare.contract import lists_what_a_step_finds
+from ..declare.contract import is_list_from_step
 from ..declare.json_format import json_object
 from ..errors import Final, MoreErrors, NotCompilable, RequestRejected
 from ..limits import Limits
 from .operation import Document, Invalid, Operation, coerce_variables, is_large, too_long
 from .plan import Context, QueryPlan
 from .plan_cache import DocumentCache
-from .resolve import PassingOn
+from .resolve import FragmentExecutor
 from .subscription import check_has_event
 
 log = logging.getLogger(__name__)
@@ -71,8 +71,8 @@ class Engine:
             record_operation(document.operation.definition)
             if document.operation.is_subscription:
                 check_has_event(context)
-            if document.introspected and not context.may_introspect:
-                raise not_introspected()
+            if document.introspection_cost and not context.may_introspect:
+                raise introspection_forbidden()
             if document.operation.is_mutation:
                 return await self.as_values(document, variables or {}, name, context)
             try:
@@ -114,13 +114,15 @@ class Engine:
         data = await plan.run(context, Request(variables, context.scope, []))
         return COMPILED % (data or b"null", context.spent, context.budget)
 
-    async def plan(self, operation: Operation, given: dict[str, Any]) -> tuple[VariableValues, QueryPlan | Constant]:
+    async def plan(
+        self, operation: Operation, given: dict[str, Any]
+    ) -> tuple[VariableValues, QueryPlan | ConstantPlan]:
         """Return the variables as the operation declares them, and the plan for their shape. Raises NotCompilable."""
         variables = await self.coerce(operation, given)
         shape = operation.shape(variables)
-        plan: QueryPlan | Constant | NotCompilable = operation.plans.find(shape) or await operation.plans.get_in_thread(
-            shape, lambda: self.whole_plan(operation, variables)
-        )
+        plan: QueryPlan | ConstantPlan | NotCompilable = operation.plans.find(
+            shape
+        ) or await operation.plans.get_in_thread(shape, lambda: self.compile_plan(operation, variables))
         if isinstance(plan, NotCompilable):
             raise NotCompilable(*plan.args)
         return variables, plan
@@ -136,25 +138,25 @@ class Engine:
         if not document.operation.is_mutation:
             record_values()
         build = partial(
-            PassingOn.build, self.schema, document.ast, PassingOn, context, given, name,
+            FragmentExecutor.build, self.schema, document.ast, FragmentExecutor, context, given, name,
             max_coercion_errors=self.limits.errors, hide_suggestions=not self.limits.suggestions,
         )  # fmt: skip
         executor = await compile_in_thread(build) if is_large(given, self.limits) else build()
         if not isinstance(executor, Executor):
             raise Invalid(executor, "BAD_USER_INPUT")
         try:
-            await context.begin(document.weight)
+            await context.begin(document.base_cost)
         except Final as error:
             return self.answer(ExecutionResult(None, [error]), context)
         run = partial(execute_root_selection_set, executor)
         result = await compile_in_thread(run) if document.only_introspects else run()
         return self.answer(await result if isawaitable(result) else result, context)
 
-    def whole_plan(self, operation: Operation, variables: VariableValues) -> QueryPlan | Constant | NotCompilable:
+    def compile_plan(self, operation: Operation, variables: VariableValues) -> QueryPlan | ConstantPlan | NotCompilable:
         """Return the plan of the whole operation, or why there is none."""
         try:
             if is_constant(operation.definition, operation.fragments):
-                return Constant(self.schema, operation.definition, operation.fragments)
+                return ConstantPlan(self.schema, operation.definition, operation.fragments)
             return compile_operation(self.schema, operation, variables)
         except NotCompilable as reason:
             return reason.with_traceback(None)
@@ -165,8 +167,8 @@ class Engine:
         unavailable = False
         if result.errors:
             shown["errors"] = self.errors(result.errors)
-            nothing = not any(value is not None for value in (result.data or {}).values())
-            unavailable = nothing and all(is_unavailable(error) for error in shown["errors"])
+            no_data = not any(value is not None for value in (result.data or {}).values())
+            unavailable = no_data and all(is_unavailable(error) for error in shown["errors"])
         if context is not None:
             shown["extensions"] = {"cost": {"requested": context.spent, "limit": context.budget}}
         return Answer(orjson.dumps(shown), context is not None, unavailable)
@@ -194,7 +196,7 @@ def is_unavailable(error: dict[str, Any]) -> bool:
     return bool(error.get("extensions", {}).get("code") == "UNAVAILABLE")
 
 
-def not_introspected() -> Invalid:
+def introspection_forbidden() -> Invalid:
     message = "Introspection is not open to this credential. `__typename` always is."
     return Invalid([GraphQLError(message)], "FORBIDDEN")
 
@@ -209,14 +211,14 @@ def compile_operation(schema: GraphQLSchema, operation: Operation, variables: Va
     def pairs(compiler: QueryCompiler) -> ColumnElement[Any]:
         found: dict[str, ColumnElement[Any]] = {}
         for key, nodes in fields.items():
-            found |= compiler.root(root, key, nodes)
+            found |= compiler.compile_root(root, key, nodes)
         return json_object(found)
 
     found = [root.fields.get(nodes[0].name.value) for nodes in fields.values()]
-    nothing = orjson.dumps({key: [] for key in fields}) if all(map(lists_what_a_step_finds, found)) else None
+    empty_answer = orjson.dumps({key: [] for key in fields}) if all(map(is_list_from_step, found)) else None
     places = places_in(collector, root, fields)
     compiler = QueryCompiler(collector, Mode.BYTES)
-    plan = QueryPlan(compiler, pairs(compiler), places, nothing)
+    plan = QueryPlan(compiler, pairs(compiler), places, empty_answer)
     if is_within(compiler.steps):
         compiler = QueryCompiler(collector, Mode.BYTES, within=True)
         shown = pairs(compiler)

@@ -10,8 +10,8 @@ from graphql import GraphQLError, OperationDefinitionNode, OperationType
 
 from ..compile.collect import Collector
 from ..compile.compiler import Mode
-from ..compile.constant import Constant
-from ..compile.parameters import Fixed, OfStep, Request
+from ..compile.constant import ConstantPlan
+from ..compile.parameters import Fixed, Request, StepParameter
 from ..declare.contract import mapping_of
 from ..declare.mapping import Source
 from ..errors import NotCompilable
@@ -110,7 +110,7 @@ async def explain(engine: Engine, text: str, variables: dict[str, Any], name: st
         values, plan = await engine.plan(operation, variables)
     except NotCompilable:
         return await field_by_field(engine, document, variables, scope)
-    if isinstance(plan, Constant):
+    if isinstance(plan, ConstantPlan):
         return Explanation(label, OPERATION + plan.cost, ())
     request = Request(values, scope, [])
     cost = OPERATION + plan.checked_cost(request)
@@ -127,7 +127,7 @@ async def field_by_field(engine: Engine, document: Document, variables: dict[str
     collector = Collector(engine.schema, operation.fragments, request.variables)
     root = engine.schema.query_type
     assert root is not None
-    cost, statements = OPERATION + document.weight, []
+    cost, statements = OPERATION + document.base_cost, []
     for key, nodes in collector.collect(root, [operation.definition.selection_set]).items():
         field = root.fields.get(nodes[0].name.value)
         source = mapping_of(field) if field else None
@@ -157,7 +157,7 @@ def as_json(value: Any) -> str:
 def parameter(plan: QueryPlan, get: Any, request: Request) -> Parameter:
     if isinstance(get, Fixed):
         return Parameter(as_json(get.value), get.value, True)
-    if isinstance(get, OfStep):
+    if isinstance(get, StepParameter):
         return Parameter(FROM_STEP + get.name, None)
     noted: list[str] = []
     variables = request.variables._replace(coerced=NotingDict(request.variables.coerced, "$", noted))

@@ -34,10 +34,10 @@ from graphql.pyutils import Undefined
 from content.limits import quoted
 from lib.lru import CacheStats
 
-from ..compile.introspection import ABOUT, fields, introspection_rows
+from ..compile.introspection import ROOTS_AND_TYPENAME, fields, introspection_rows
 from ..compile.parameters import ABSENT, is_plain, shape
 from ..declare.contract import mapping_of
-from ..limits import WRITE, Limits, measure_variables, refusals
+from ..limits import MUTATION_FIELD, Limits, exceeded_limits, measure_variables
 from .plan_cache import PlanCache
 
 
@@ -55,7 +55,7 @@ class Invalid(Exception):
 Fragments = dict[str, FragmentDefinitionNode]
 
 
-class Plain(NamedTuple):
+class PlainVariable(NamedTuple):
     """A variable of a scalar, an enum or a list of them, and the function that reads its values."""
 
     signature: GraphQLVariableSignature
@@ -77,18 +77,18 @@ class Operation:
         self.is_mutation = definition.operation is OperationType.MUTATION
         self.is_subscription = definition.operation is OperationType.SUBSCRIPTION
         self.plans = PlanCache(plans)
-        self.shaping: list[tuple[str, GraphQLInputType]] = []
-        self.plain: dict[str, Plain] = {}
+        self.shape_variables: list[tuple[str, GraphQLInputType]] = []
+        self.plain: dict[str, PlainVariable] = {}
         for node in definition.variable_definitions or ():
             signature: Any = get_variable_signature(schema, node)
             if not (is_non_null_type(signature.type) and is_plain(signature.type)):
-                self.shaping.append((signature.name, signature.type))
-            if (read := reader(signature.type)) is not None:
-                self.plain[signature.name] = Plain(signature, is_non_null_type(signature.type), read)
+                self.shape_variables.append((signature.name, signature.type))
+            if (read := variable_reader(signature.type)) is not None:
+                self.plain[signature.name] = PlainVariable(signature, is_non_null_type(signature.type), read)
         self.is_plain = len(self.plain) == len(definition.variable_definitions or ())
         if self.is_mutation:
             shaping = ShapingVariables(schema, definition, fragments).names
-            self.shaping = [(name, type_) for name, type_ in self.shaping if name in shaping]
+            self.shape_variables = [(name, type_) for name, type_ in self.shape_variables if name in shaping]
 
     @property
     def text(self) -> str:
@@ -96,10 +96,10 @@ class Operation:
         return self.definition.loc.source.body if self.definition.loc else ""
 
     def shape(self, variables: VariableValues) -> tuple[Any, ...]:
-        if not self.shaping:
+        if not self.shape_variables:
             return ()
         given = variables.coerced
-        return tuple(shape(type_, given[name]) if name in given else ABSENT for name, type_ in self.shaping)
+        return tuple(shape(type_, given[name]) if name in given else ABSENT for name, type_ in self.shape_variables)
 
 
 class ShapingVariables(Visitor):
@@ -113,7 +113,7 @@ class ShapingVariables(Visitor):
         super().__init__()
         self.names = set[str]()
         known: Any = schema.mutation_type and schema.mutation_type.fields
-        self.handed = {
+        self.passed_arguments = {
             id(argument)
             for node in fields(definition.selection_set, fragments)
             if (field := known.get(node.name.value)) and mapping_of(field) is None
@@ -126,13 +126,13 @@ class ShapingVariables(Visitor):
         return SKIP
 
     def enter_argument(self, node: ArgumentNode, *_: Any) -> Any:
-        return SKIP if id(node) in self.handed else None
+        return SKIP if id(node) in self.passed_arguments else None
 
     def enter_variable(self, node: VariableNode, *_: Any) -> None:
         self.names.add(node.name.value)
 
 
-def reader(type_: GraphQLInputType) -> Callable[[Any], Any] | None:
+def variable_reader(type_: GraphQLInputType) -> Callable[[Any], Any] | None:
     """Return the function that reads a value that is not null; None where graphql-core must do it.
 
     Its errors are not shown: graphql-core then reads the values again, and reports what is wrong.
@@ -141,7 +141,7 @@ def reader(type_: GraphQLInputType) -> Callable[[Any], Any] | None:
     if is_leaf_type(nullable):
         return leaf_reader(nullable)
     if is_list_type(nullable) and is_leaf_type(leaf := get_nullable_type(nullable.of_type)):
-        return partial(each_read, leaf_reader(leaf), is_non_null_type(nullable.of_type))
+        return partial(read_list, leaf_reader(leaf), is_non_null_type(nullable.of_type))
     return None
 
 
@@ -153,7 +153,7 @@ def leaf_reader(leaf: Any) -> Callable[[Any], Any]:
     return read
 
 
-def each_read(read: Callable[[Any], Any], is_required: bool, given: Any) -> list[Any]:
+def read_list(read: Callable[[Any], Any], is_required: bool, given: Any) -> list[Any]:
     """Read a list that the client sent as one.
 
     A single value may stand for a list of one; graphql-core reads that, and whatever is wrong.
@@ -175,15 +175,17 @@ class Document:
         self.ast = parse_document(schema, text, limits)
         definition = get_operation_ast(self.ast, name)
         if definition is None:
-            raise Invalid([GraphQLError(which(self.ast, name))], "OPERATION_RESOLUTION_FAILURE")
+            raise Invalid([GraphQLError(resolution_message(self.ast, name))], "OPERATION_RESOLUTION_FAILURE")
         fragments = {node.name.value: node for node in self.ast.definitions if isinstance(node, FragmentDefinitionNode)}
         self.operation = Operation(schema, definition, fragments, plans)
-        self.introspected = introspection_rows(schema, definition.selection_set, fragments)
-        self.only_introspects = all(node.name.value in ABOUT for node in fields(definition.selection_set, fragments))
-        self.weight = self.introspected + writes(definition, fragments) * WRITE
+        self.introspection_cost = introspection_rows(schema, definition.selection_set, fragments)
+        self.only_introspects = all(
+            node.name.value in ROOTS_AND_TYPENAME for node in fields(definition.selection_set, fragments)
+        )
+        self.base_cost = self.introspection_cost + count_mutation_fields(definition, fragments) * MUTATION_FIELD
 
 
-def writes(definition: OperationDefinitionNode, fragments: Fragments) -> int:
+def count_mutation_fields(definition: OperationDefinitionNode, fragments: Fragments) -> int:
     """Return how many fields of Mutation the operation has."""
     if definition.operation is not OperationType.MUTATION:
         return 0
@@ -194,7 +196,7 @@ def too_long(limits: Limits) -> Invalid:
     return Invalid([GraphQLError(f"This document is longer than {limits.characters} characters.")], "LIMIT_EXCEEDED")
 
 
-def which(document: DocumentNode, name: str | None) -> str:
+def resolution_message(document: DocumentNode, name: str | None) -> str:
     if name is not None:
         return f"There is no operation named {quoted(name)} in this document."
     if any(isinstance(node, OperationDefinitionNode) for node in document.definitions):
@@ -210,7 +212,7 @@ def parse_document(schema: GraphQLSchema, text: str, limits: Limits) -> Document
         raise Invalid([error], code) from error
     except RecursionError as error:
         raise Invalid([GraphQLError("This document is nested too deeply.")], "LIMIT_EXCEEDED") from error
-    if errors := refusals(document, limits):
+    if errors := exceeded_limits(document, limits):
         raise Invalid(errors, "LIMIT_EXCEEDED")
     if errors := validate(schema, document, max_errors=limits.errors, hide_suggestions=not limits.suggestions):
         raise Invalid(errors, "GRAPHQL_VALIDATION_FAILED")

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import asyncpg
 
 from ..compile.compiler import QueryCompiler, StepUse, within_of
 from ..compile.computed import Calls, Places
-from ..compile.parameters import Fixed, OfStep, Request
+from ..compile.parameters import Fixed, Request, StepParameter
 from ..compile.tenancy import unbound_tables
 from ..declare.arguments import Argument
 
@@ -50,7 +50,7 @@ class QueryPlan:
     """One statement for one operation and one shape of its variables."""
 
     def __init__(
-        self, compiler: QueryCompiler, result: ColumnElement[Any], places: Places, nothing: bytes | None = None
+        self, compiler: QueryCompiler, result: ColumnElement[Any], places: Places, empty_answer: bytes | None = None
     ) -> None:
         """Make a plan. `places` are those of fields that Python computes.
 
@@ -64,16 +64,16 @@ class QueryPlan:
         getters = [compiler.binds.getter(name) for name in compiled.positiontup or ()]
         self.getters = tuple(getters)
         self.fixed = [get.value if isinstance(get, Fixed) else None for get in getters]
-        self.varying = [(place, get) for place, get in enumerate(getters) if not isinstance(get, Fixed | OfStep)]
-        self.names_of_step = tuple(get.name for get in getters if isinstance(get, OfStep))
-        self.in_places = in_places(getters) if self.names_of_step else tuple
+        self.varying = [(place, get) for place, get in enumerate(getters) if not isinstance(get, Fixed | StepParameter)]
+        self.step_parameter_names = tuple(get.name for get in getters if isinstance(get, StepParameter))
+        self.order_parameters = parameter_order(getters) if self.step_parameter_names else tuple
         self.steps = compiler.steps
         self.calls = Calls(compiler.calls, places) if compiler.calls else None
         self.checks = [(check, without_nulls(arguments)) for check, arguments in compiler.checks]
-        self.anew = compiler.binds.decides
+        self.anew = compiler.binds.needs_custom_plan
         self.cost = compiler.cost
         self.cost.fold()
-        self.nothing = nothing
+        self.empty_answer = empty_answer
         self.whole: QueryPlan | None = None
         """The same, where the statement finds what the step would."""
 
@@ -84,9 +84,9 @@ class QueryPlan:
             return await self.fetch(context, self.parameters(request), request)
         if self.whole is not None and (value := await self.whole.run_in_one_statement(context, request)) is not None:
             return value
-        request = request._replace(found=await self.find(context, request, parent))
-        if self.nothing is not None and not any(request.found):
-            return self.nothing
+        request = request._replace(found=await self.run_steps(context, request, parent))
+        if self.empty_answer is not None and not any(request.found):
+            return self.empty_answer
         return await self.fetch(context, self.parameters(request), request)
 
     async def fetch(self, context: Context, parameters: Sequence[Any], request: Request) -> bytes | None:
@@ -96,21 +96,23 @@ class QueryPlan:
     def checked_cost(self, request: Request) -> int:
         """Return the cost, once the caller may ask for this at all."""
         for check, arguments in self.checks:
-            check(request.scope, **values(arguments, request))
-        return self.cost.inside(request)
+            check(request.scope, **argument_values(arguments, request))
+        return self.cost.item_cost(request)
 
     async def run_in_one_statement(self, context: Context, request: Request) -> bytes | None:
         """Run without the step, with the parameters that it has cached and again if they are out of date.
 
         None means that the step has to run.
         """
-        finding = self.steps[0]
-        _, wanted, arguments = finding
+        step_use = self.steps[0]
+        _, wanted, arguments = step_use
         for again in (False, True):
-            known = await within_of(finding).know(context, wanted, again, **values(arguments, request))
+            known = await within_of(step_use).know(context, wanted, again, **argument_values(arguments, request))
             if known is None:
                 return None
-            parameters = self.in_places((*self.parameters(request), *map(known.__getitem__, self.names_of_step)))
+            parameters = self.order_parameters(
+                (*self.parameters(request), *map(known.__getitem__, self.step_parameter_names))
+            )
             value = await self.fetch(context, parameters, request)
             if value is not None:
                 return value
@@ -122,24 +124,24 @@ class QueryPlan:
             found[place] = get(request)
         return found
 
-    async def find(self, context: Context, request: Request, parent: Any) -> list[list[tuple[Any, ...]]]:
+    async def run_steps(self, context: Context, request: Request, parent: Any) -> list[list[tuple[Any, ...]]]:
         """Return what each step finds: several run concurrently, and one without a task of its own."""
-        running = [run_step(finding, context, request, parent) for finding in self.steps]
+        running = [run_step(step_use, context, request, parent) for step_use in self.steps]
         return [await running[0]] if len(running) == 1 else await asyncio.gather(*running)
 
 
-def in_places(getters: Sequence[Any]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+def parameter_order(getters: Sequence[Any]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     """Return a function that puts the parameters of the step, which come last, in their places among the others.
 
     The tenant is always one of them.
     """
     behind = count(len(getters))
-    return itemgetter(*(next(behind) if isinstance(get, OfStep) else place for place, get in enumerate(getters)))
+    return itemgetter(*(next(behind) if isinstance(get, StepParameter) else place for place, get in enumerate(getters)))
 
 
-async def run_step(finding: StepUse, context: Context, request: Request, parent: Any) -> list[tuple[Any, ...]]:
-    step, wanted, arguments = finding
-    return await step.run(context, parent, wanted, **values(arguments, request))
+async def run_step(step_use: StepUse, context: Context, request: Request, parent: Any) -> list[tuple[Any, ...]]:
+    step, wanted, arguments = step_use
+    return await step.run(context, parent, wanted, **argument_values(arguments, request))
 
 
 def without_nulls(arguments: dict[str, Argument]) -> dict[str, Argument]:
@@ -147,5 +149,5 @@ def without_nulls(arguments: dict[str, Argument]) -> dict[str, Argument]:
     return {name: one for name, one in arguments.items() if not (isinstance(one.get, Fixed) and one.get.value is None)}
 
 
-def values(arguments: dict[str, Argument], request: Request) -> dict[str, Any]:
+def argument_values(arguments: dict[str, Argument], request: Request) -> dict[str, Any]:
     return {name: argument.get(request) for name, argument in arguments.items()}

@@ -27,7 +27,7 @@ from ..compile.collect import Collector
 from ..compile.compiler import EXPIRED, TYPE, Mode, Nodes, QueryCompiler
 from ..compile.computed import places_below
 from ..compile.parameters import Request
-from ..declare.contract import lists_what_a_step_finds, mapping_of, python_name
+from ..declare.contract import is_list_from_step, mapping_of, python_name
 from ..declare.mapping import Computed, Known, Source
 from ..errors import NotCompilable, Refused
 from .operation import Operation
@@ -48,7 +48,7 @@ class Resolvers:
             if isinstance(type_, GraphQLObjectType) and not is_introspection_type(type_):
                 self.install_type(type_)
             elif isinstance(type_, GraphQLInterfaceType | GraphQLUnionType):
-                type_.resolve_type = type_of(type_.resolve_type)
+                type_.resolve_type = type_resolver(type_.resolve_type)
 
     def install_type(self, type_: GraphQLObjectType) -> None:
         type_.is_type_of = None if type_.interfaces else type_.is_type_of
@@ -59,9 +59,9 @@ class Resolvers:
                 case Source() as source:
                     field.resolve = self.source(field, source)
                 case Known() as known:
-                    field.resolve = know(known)
+                    field.resolve = known_resolver(known)
                 case Computed() as computed:
-                    field.resolve = compute(field, computed)
+                    field.resolve = computed_resolver(field, computed)
                 case _ if is_enum_type(get_named_type(field.type)):
                     field.resolve = enum_by_response_key
                 case _:
@@ -73,7 +73,7 @@ class Resolvers:
             return await plan.run(info.context, Request(variables_of(info), info.context.scope, []), parent)
 
         async def resolve(parent: Any, info: Info, **arguments: Any) -> Any:
-            if info.root_value is PassingOn and info.operation.operation is OperationType.MUTATION:
+            if info.root_value is FragmentExecutor and info.operation.operation is OperationType.MUTATION:
                 with suppress(NotCompilable):
                     return as_fragment(await run(Mode.BYTES, parent, info))
                 record_values()
@@ -110,9 +110,9 @@ class Resolvers:
 def source_plan(collector: Collector, field: GraphQLField, nodes: Nodes, source: Source, mode: Mode) -> QueryPlan:
     """Return the statement of one source and everything below it. Raises NotCompilable."""
     compiler = QueryCompiler(collector, mode)
-    nothing = b"[]" if lists_what_a_step_finds(field) else None
+    empty_answer = b"[]" if is_list_from_step(field) else None
     places = places_below(collector, field, nodes)
-    return QueryPlan(compiler, compiler.source(field, nodes, source), places, nothing)
+    return QueryPlan(compiler, compiler.compile_source(field, nodes, source), places, empty_answer)
 
 
 def as_fragment(data: bytes | None) -> orjson.Fragment | None:
@@ -120,7 +120,7 @@ def as_fragment(data: bytes | None) -> orjson.Fragment | None:
     return None if data is None else orjson.Fragment(data)
 
 
-class PassingOn(Executor[None]):
+class FragmentExecutor(Executor[None]):
     """graphql-core's executor, but for values that are complete already: they go into the answer as they are.
 
     The fields of mutations answer with such, where it is the root value that says so.
@@ -132,7 +132,7 @@ class PassingOn(Executor[None]):
         return super().complete_value(return_type, details, info, path, result, position)
 
 
-def know(known: Known) -> Callable[..., Any]:
+def known_resolver(known: Known) -> Callable[..., Any]:
     async def resolve(parent: Any, info: Info) -> SimpleNamespace:
         (row,) = await known.step.run(info.context, parent, frozenset())
         return SimpleNamespace(**dict(zip(known.step.columns, row, strict=True)))
@@ -140,7 +140,7 @@ def know(known: Known) -> Callable[..., Any]:
     return resolve
 
 
-def type_of(otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
+def type_resolver(otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
     """Return a resolver of types: compiled values say theirs; Python objects, such as payloads, have it by class."""
 
     def resolve(value: Any, info: Info, abstract: Any) -> Any:
@@ -171,7 +171,7 @@ def enum_by_response_key(row: dict[str, Any], info: Info, **arguments: Any) -> A
     return found and members.values[found].value
 
 
-def compute(field: GraphQLField, computed: Computed) -> Callable[..., Any]:
+def computed_resolver(field: GraphQLField, computed: Computed) -> Callable[..., Any]:
     names = {key: python_name(argument) for key, argument in field.args.items()}
 
     def resolve(row: dict[str, Any], info: Info, **arguments: Any) -> Any:

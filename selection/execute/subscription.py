@@ -12,15 +12,15 @@ from ..declare.contract import mapping_of
 from ..declare.mapping import Source
 from ..limits import Limits
 from .operation import Invalid, Operation, coerce_variables
-from .plan import values
+from .plan import argument_values
 
-ELSEWHERE = (
+STREAM_REQUIRED = (
     "This is a subscription: it needs a stream. Open a WebSocket to this address with the subprotocol "
     "graphql-transport-ws, or send the request with `Accept: text/event-stream`."
 )
 
 
-class Happening(Protocol):
+class EventStream(Protocol):
     """A stream of events as they come; closed when nobody wants them any more."""
 
     def __aiter__(self) -> AsyncIterator[Any]: ...
@@ -32,13 +32,13 @@ class Events(NamedTuple):
     """The events of one subscription, and the key under which each of them is answered."""
 
     key: str
-    happening: Happening
+    happening: EventStream
 
 
 def check_has_event(context: Any) -> None:
     """Refuse a subscription where nothing streams."""
     if context.event is None:
-        raise Invalid([GraphQLError(ELSEWHERE)], "STREAM_REQUIRED")
+        raise Invalid([GraphQLError(STREAM_REQUIRED)], "STREAM_REQUIRED")
 
 
 async def subscribe(
@@ -56,6 +56,6 @@ async def subscribe(
     arguments = read_arguments(field, nodes[0], variables)
     request = Request(variables, context.scope, [])
     where = {name: argument for name, argument in arguments.items() if name in source.access.arguments}
-    source.access.check(context.scope, **values(where, request))
+    source.access.check(context.scope, **argument_values(where, request))
     assert source.events is not None
-    return Events(key, await source.events(context, **values(arguments, request)))
+    return Events(key, await source.events(context, **argument_values(arguments, request)))

@@ -25,7 +25,7 @@ FAULTS = [
     Fault("selection/compile/parameters.py", "return PRESENT\n", "return None\n"),
     Fault("selection/declare/json_format.py", "return func.upper(value)", "return value"),
     Fault("selection/declare/json_format.py", "return cast(value, JSON)", "return value"),
-    Fault("selection/compile/compiler.py", "json_format.require(value) if self.mode", "value if self.mode"),
+    Fault("selection/compile/compiler.py", "json_format.require_not_null(value) if self.mode", "value if self.mode"),
     Fault("selection/execute/plan.py", "await context.spend(self.checked_cost(request))", "pass"),
     Fault("selection/limits.py", "+ child.size.value * child.fixed", ""),
     Fault("selection/execute/plan.py", "if tables := unbound_tables(statement):", "if tables := None:"),
