@@ -1,4 +1,4 @@
-"""Selection sets merged as the specification merges them: response key -> the nodes that ask for it."""
+"""Collects the fields of selection sets, merged by response key as the GraphQL specification says (CollectFields)."""
 
 from collections.abc import Iterable
 
@@ -21,10 +21,11 @@ from graphql.execution.values import VariableValues
 from ..errors import NotCompilable
 
 Fields = dict[str, list[FieldNode]]
+"""The field nodes of a selection set by response key. Several nodes have one key where selections are merged."""
 
 
 class Collector:
-    """A reader of selection sets under one request's variables."""
+    """Collects fields under the variables of one request, which decide `@skip` and `@include`."""
 
     def __init__(
         self, schema: GraphQLSchema, fragments: dict[str, FragmentDefinitionNode], variables: VariableValues
@@ -32,6 +33,7 @@ class Collector:
         self.schema, self.fragments, self.variables = schema, fragments, variables
 
     def subfields(self, type_: GraphQLObjectType, nodes: list[FieldNode]) -> Fields:
+        """Return the merged selection sets of the nodes of one field, whose value has this type."""
         return self.collect(type_, [node.selection_set for node in nodes if node.selection_set])
 
     def collect(self, type_: GraphQLObjectType, sets: Iterable[SelectionSetNode]) -> Fields:
@@ -42,7 +44,7 @@ class Collector:
         return fields
 
     def field_names(self, nodes: Iterable[FieldNode]) -> frozenset[str]:
-        """Return the names of all fields that are selected anywhere below, whatever they are of."""
+        """Return the names of all fields selected at any depth below the nodes, of any type."""
         found: set[str] = set()
         spread: set[str] = set()
         for node in nodes:
@@ -85,6 +87,7 @@ class Collector:
             self.visit(type_, fragment.selection_set, fields, visited)
 
     def applies(self, name: str, type_: GraphQLObjectType) -> bool:
+        """Return whether a fragment with the named type condition applies to objects of the type."""
         condition = self.schema.type_map[name]
         return condition is type_ or (is_abstract_type(condition) and self.schema.is_sub_type(condition, type_))
 

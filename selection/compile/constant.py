@@ -1,4 +1,4 @@
-"""Operations that ask for the schema alone: without variables their answer is always the same, and is made once."""
+"""Plans of operations that select introspection only: without variables, the response is computed once and cached."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ Fragments = dict[str, FragmentDefinitionNode]
 
 
 class ConstantPlan:
-    """A plan without a statement."""
+    """A plan whose data is constant: it runs no statement."""
 
     def __init__(self, schema: GraphQLSchema, definition: OperationDefinitionNode, fragments: Fragments) -> None:
         document = DocumentNode(definitions=(definition, *fragments.values()))
@@ -37,17 +37,19 @@ class ConstantPlan:
         self.cost = introspection_rows(schema, definition.selection_set, fragments)
 
     async def run(self, context: Context, request: object) -> bytes:
+        """Return the data, and spend its cost."""
         await context.spend(self.cost)
         return self.data
 
 
 def is_constant(definition: OperationDefinitionNode, fragments: Fragments) -> bool:
-    """Return whether it asks for nothing but the schema, and leaves nothing open."""
+    """Return whether an operation is a query of introspection only, without variables."""
     is_query = definition.operation is OperationType.QUERY
     return is_query and not definition.variable_definitions and selects_only_schema(definition.selection_set, fragments)
 
 
 def selects_only_schema(selections: SelectionSetNode, fragments: Fragments) -> bool:
+    """Return whether each root field is one of SCHEMA_FIELDS, also those inside of fragments."""
     for node in selections.selections:
         match node:
             case FieldNode() if node.name.value in SCHEMA_FIELDS:

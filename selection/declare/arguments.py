@@ -1,4 +1,9 @@
-"""GraphQL arguments as a declaration sees them: None, a choice, or a bound SQL parameter."""
+"""GraphQL arguments as the functions of a mapping receive them: None, a Choice, a bool, or a bound SQL parameter.
+
+A plan is compiled once for all requests whose variables have the same shape. Compiling may therefore depend on the
+shape of a value only (null or not, which Choice, which fields of an input object); the value itself is read from each
+request by a Getter.
+"""
 
 from contextlib import suppress
 from types import SimpleNamespace
@@ -33,17 +38,17 @@ SQL_TYPES: dict[str, TypeEngine[Any]] = {
 
 
 class Argument(NamedTuple):
-    """One argument of one field."""
+    """An argument of a field: its type and its value."""
 
     type: GraphQLInputType
     value: Any
-    """In the request the plan is built for: only its shape may be looked at."""
+    """The value in the request for which the plan is compiled. Compiling may depend on its shape only."""
     get: Getter
-    """In any request of that shape."""
+    """Returns the value in any request of the same shape."""
 
 
 def read_arguments(field: GraphQLField, node: FieldNode, variables: VariableValues) -> dict[str, Argument]:
-    """Return the arguments of a field by Python name, defaults filled in. Raises what graphql-core would raise."""
+    """Return the arguments of a field by Python name, with defaults. Raises the GraphQLErrors of graphql-core."""
     values = get_argument_values(field, node, variables)
     written = {argument.name.value: argument.value for argument in node.arguments or ()}
     read = {}
@@ -54,6 +59,11 @@ def read_arguments(field: GraphQLField, node: FieldNode, variables: VariableValu
 
 
 def bind(argument: Argument, binds: Binds) -> Any:
+    """Return the argument as a mapping's function receives it.
+
+    Null is None. A scalar, an enum or a list of them is one bound parameter. A Choice or a bool is its plain value.
+    Other lists and input objects become lists and namespaces of the same.
+    """
     type_, value, get = argument
     if value is None:
         return None
@@ -74,40 +84,47 @@ def bind(argument: Argument, binds: Binds) -> Any:
 
 
 def item_getter(get: Getter, key: str | int) -> Getter:
+    """Return a getter of one item of a list, or one field of an input object."""
     return lambda request: get(request)[key]
 
 
 def sql_type(type_: GraphQLInputType) -> TypeEngine[Any]:
+    """Return the SQL type of a parameter for this GraphQL type: text where SQL_TYPES names no other."""
     item = SQL_TYPES.get(get_named_type(type_).name, Text())
     return ARRAY(item) if isinstance(get_nullable_type(type_), GraphQLList) else item
 
 
 PAGING = {"limit", "first", "after", "last", "before"}
+"""The arguments of lists and connections that the compiler reads; a mapping's query does not receive them."""
 
 
 class PageArgs:
-    """The asked part of one list."""
+    """The paging arguments of one list or connection."""
 
     def __init__(self, arguments: dict[str, Argument], paging: Paging) -> None:
-        given = {name: argument.get for name, argument in arguments.items() if argument.value is not None}
-        if "first" in given and "last" in given:
+        getters = {name: argument.get for name, argument in arguments.items() if argument.value is not None}
+        if "first" in getters and "last" in getters:
             raise BadInput("first and last together have no meaning; ask for one.")
-        self.after: Getter | None = given.get("after")
-        self.before: Getter | None = given.get("before")
-        self.backward = "last" in given
-        self.per_row, self.history = paging.per_row, paging.history
-        asked = given.get("last") or given.get("first") or given.get("limit")
-        self.size = page_size_getter(asked, paging) if asked else Fixed(paging.default)
+        self.after: Getter | None = getters.get("after")
+        self.before: Getter | None = getters.get("before")
+        self.backward = "last" in getters
+        self.per_row = paging.per_row
+        self.history = paging.history
+        size = getters.get("last") or getters.get("first") or getters.get("limit")
+        self.size = page_size_getter(size, paging) if size else Fixed(paging.default)
 
 
-def page_size_getter(asked: Getter, paging: Paging) -> Getter:
-    if isinstance(asked, Fixed):
-        with suppress(BadInput):  # each request is told so, before any SQL
-            return Fixed(clamp_page_size(asked.value, paging))
-    return lambda request: clamp_page_size(asked(request), paging)
+def page_size_getter(size: Getter, paging: Paging) -> Getter:
+    """Return a getter of the page size, within the bounds of the paging."""
+    if isinstance(size, Fixed):
+        # An invalid constant does not fail the compilation: the getter raises BadInput in each request, before any SQL.
+        with suppress(BadInput):
+            return Fixed(clamp_page_size(size.value, paging))
+    return lambda request: clamp_page_size(size(request), paging)
 
 
 def clamp_page_size(value: int, paging: Paging) -> int:
+    """Return the size within the bounds of the paging. Raises BadInput if it is negative and there is no `least`."""
     if paging.least is not None:
         value = max(value, paging.least)
     if value < 0:
@@ -116,5 +133,5 @@ def clamp_page_size(value: int, paging: Paging) -> int:
 
 
 def length_getter(items: Argument) -> Getter:
-    """Return a getter of the number of items in a list that is an argument."""
+    """Return a getter of the number of items of a list argument."""
     return lambda request: len(items.get(request))

@@ -1,4 +1,4 @@
-"""Subscriptions: what happens is found once, and each event is then an operation like any other."""
+"""Subscriptions: a stream of events is opened once, and each event then executes the operation like a query."""
 
 from collections.abc import AsyncIterator
 from typing import Any, NamedTuple, Protocol
@@ -21,7 +21,7 @@ STREAM_REQUIRED = (
 
 
 class EventStream(Protocol):
-    """A stream of events as they come; closed when nobody wants them any more."""
+    """An asynchronous stream of events. The subscriber closes it."""
 
     def __aiter__(self) -> AsyncIterator[Any]: ...
 
@@ -29,14 +29,14 @@ class EventStream(Protocol):
 
 
 class Events(NamedTuple):
-    """The events of one subscription, and the key under which each of them is answered."""
+    """The event stream of a subscription, and the response key of its root field."""
 
     key: str
     happening: EventStream
 
 
 def check_has_event(context: Any) -> None:
-    """Refuse a subscription where nothing streams."""
+    """Raise Invalid if a subscription is executed without an event, in a request that cannot stream."""
     if context.event is None:
         raise Invalid([GraphQLError(STREAM_REQUIRED)], "STREAM_REQUIRED")
 
@@ -44,12 +44,12 @@ def check_has_event(context: Any) -> None:
 async def subscribe(
     schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits, context: Any
 ) -> Events:
-    """Subscribe. Raises Invalid, or what the field's own `events` raises, before the first event."""
+    """Open the event stream of a subscription. Raises Invalid, or an error of the access rule or of `events`."""
     assert schema.subscription_type is not None
     variables = coerce_variables(schema, operation, given, limits)
     collector = Collector(schema, operation.fragments, variables)
     selected = collector.collect(schema.subscription_type, [operation.definition.selection_set])
-    ((key, nodes),) = selected.items()  # validation sees to it that there is one, and no condition on it
+    ((key, nodes),) = selected.items()  # validation allows exactly one root field, without @skip or @include
     field = schema.subscription_type.fields[nodes[0].name.value]
     source = mapping_of(field)
     assert isinstance(source, Source)
