@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 EVERY = 1.0  # seconds between two looks
 ANSWER_TIMEOUT = 2.0  # seconds that the server is given to answer
 
-SPILLED = """BEGIN; SET LOCAL work_mem = '64kB';
+WRITE_TEMPORARY_FILE = """BEGIN; SET LOCAL work_mem = '64kB';
 SELECT count(*) FROM (SELECT n FROM generate_series(1, 8192) AS n ORDER BY n DESC OFFSET 0) AS sorted; ROLLBACK"""
 """Sorts more than fits in memory, so that a file is written: no table grows, and no log of it is kept."""
 
@@ -38,7 +38,7 @@ class Probe:
 
     async def write(self) -> None:
         """Raise if the server cannot write a file now."""
-        await self.use(lambda connection: connection.execute(SPILLED))
+        await self.use(lambda connection: connection.execute(WRITE_TEMPORARY_FILE))
 
     async def use(self, work: Callable[[asyncpg.Connection], Awaitable[Any]]) -> Any:
         async with asyncio.timeout(ANSWER_TIMEOUT), self.lock:
@@ -78,11 +78,11 @@ class Breaker:
         while True:
             await asyncio.sleep(EVERY)
             before, answers = answers, sum(pool.answers for pool in self.pools)
-            if self.is_open or (answers == before and any(pool.is_used for pool in self.pools)):
+            if self.is_open or (answers == before and any(pool.is_in_use for pool in self.pools)):
                 is_answered = await self.is_answered()
                 if self.is_open and not is_answered:
                     for pool in self.pools:
-                        pool.abandon()
+                        pool.terminate_lent()
                 self.switch(is_open=not is_answered)
 
     async def is_answered(self) -> bool:

@@ -17,7 +17,7 @@ from .sql import Statement, statements
 Row = Mapping[str, Any]
 Attempt = tuple[Statement, Mapping[str, Any]]
 # asyncpg asks about each type of array when it first meets it: better of all, and before anybody waits for a write.
-ARRAYS = "SELECT $1::uuid[], $2::text[], $3::integer[], $4::smallint[], $5::float8[], $6::tsquery[], $7::jsonb[]"
+SELECT_ARRAYS = "SELECT $1::uuid[], $2::text[], $3::integer[], $4::smallint[], $5::float8[], $6::tsquery[], $7::jsonb[]"
 WARMING = statements("operations/warming")
 
 
@@ -124,7 +124,7 @@ async def prepare_connection(connection: asyncpg.Connection) -> None:
     """Set the codecs: json comes as bytes to be passed on; jsonb is a document to be looked at."""
     await connection.set_type_codec("json", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
     await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=document, decoder=orjson.loads)
-    await connection.fetchval(ARRAYS, *[[]] * 7)
+    await connection.fetchval(SELECT_ARRAYS, *[[]] * 7)
 
 
 async def warm(connection: asyncpg.Connection) -> None:

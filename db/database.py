@@ -23,8 +23,8 @@ from .replicas.routing import close_route
 
 Check = Callable[[asyncpg.Connection], Awaitable[None]]
 NO_REPLICAS = ReplicaSettings()
-ONE_PLAN = {"plan_cache_mode": "force_generic_plan"}
-PLANNED_ANEW = "SET LOCAL plan_cache_mode = force_custom_plan"
+GENERIC_PLANS = {"plan_cache_mode": "force_generic_plan"}
+SET_CUSTOM_PLAN = "SET LOCAL plan_cache_mode = force_custom_plan"
 HAS_CITUS = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"
 CONDITION = """SELECT version_num AS revision, current_setting('transaction_read_only') = 'on' AS is_read_only
 FROM alembic_version"""
@@ -76,7 +76,7 @@ class Database:
         `check` is given a connection before anything else is asked. Raises PoolerUnfit where a pooler is between that
         needs another setting.
         """
-        self.pool = await self.pool_of(self.session)
+        self.pool = await self.make_pool(self.session)
         async with acquire(self.pool) as connection:
             if check is not None:
                 await check(connection)
@@ -87,11 +87,11 @@ class Database:
             if self.on_citus:
                 await warm(connection)
         # Citus plans a join only with the values in it (docs/how-to/citus.md).
-        session = self.session if self.on_citus else self.session | ONE_PLAN
-        self.read_pool = await self.pool_of(session, is_open=opens_reads)
+        session = self.session if self.on_citus else self.session | GENERIC_PLANS
+        self.read_pool = await self.make_pool(session, is_open=opens_reads)
         self.breaker = Breaker((self.pool, self.read_pool), Probe(self.dial))
         if self.replica_settings.dsns and not self.on_citus:  # whose log is not the only one
-            self.replicas = self.replicas_of(self.replica_settings, self.pool, self.read_pool, self.breaker.probe)
+            self.replicas = self.make_replicas(self.replica_settings, self.pool, self.read_pool, self.breaker.probe)
 
     async def check_pooler(self) -> None:
         """Raise PoolerUnfit if sessions are given the connections of others, which do not know their statements."""
@@ -102,9 +102,9 @@ class Database:
             one.terminate()
             other.terminate()
 
-    def replicas_of(self, given: ReplicaSettings, writes: Pool, reads: Pool, probe: Probe) -> Replicas:
+    def make_replicas(self, given: ReplicaSettings, writes: Pool, reads: Pool, probe: Probe) -> Replicas:
         """Return the replicas, whose connections are as those for reads of the primary."""
-        connect, most = partial(self.connect, self.session | ONE_PLAN), {"size": self.size, "queue": self.queue}
+        connect, most = partial(self.connect, self.session | GENERIC_PLANS), {"size": self.size, "queue": self.queue}
         members = [
             Replica(f"replica-{n}", partial(connect, dsn), partial(self.dial, dsn=dsn), bound=given.max_lag, **most)
             for n, dsn in enumerate(given.dsns, 1)
@@ -116,7 +116,7 @@ class Database:
         if self.on_citus:
             await asyncio.gather(require_open(self.pool).fill(), require_open(self.read_pool).fill())
 
-    async def pool_of(self, session: Mapping[str, str], *, is_open: bool = True) -> Pool:
+    async def make_pool(self, session: Mapping[str, str], *, is_open: bool = True) -> Pool:
         made = Pool(lambda: self.connect(session), size=self.size, queue=self.queue)
         if is_open:
             await made.open()
@@ -169,11 +169,11 @@ class Database:
         `anew` is for a read whose best plan depends on a value; it takes four round trips in the place of one.
         """
         row = await self.row(sql, arguments, anew=anew)
-        return None if row is None else answer_in(row)
+        return None if row is None else answer_of(row)
 
     async def row(self, sql: str, arguments: Sequence[Any], *, anew: bool = False) -> Row | None:
         """Return the row of a compiled read: `answer`, its JSON value, and `size` in bytes."""
-        read = read_anew if anew else read_once
+        read = read_with_custom_plan if anew else read_once
         if self.replicas is not None:
             return await self.replicas.read(lambda connection: read(connection, sql, arguments))
         async with acquire(self.read_pool) as connection:
@@ -263,7 +263,7 @@ class Database:
         return transacting(self.pool, first)
 
 
-def answer_in(row: Mapping[str, Any]) -> bytes | None:
+def answer_of(row: Mapping[str, Any]) -> bytes | None:
     """Return the value of a compiled read; its statement returns the size alone if that is too large."""
     value: bytes | None = row["answer"]
     if value is None and row["size"] is not None:
@@ -277,9 +277,9 @@ async def read_once(connection: asyncpg.Connection, sql: str, arguments: Sequenc
     return row
 
 
-async def read_anew(connection: asyncpg.Connection, sql: str, arguments: Sequence[Any]) -> Row | None:
+async def read_with_custom_plan(connection: asyncpg.Connection, sql: str, arguments: Sequence[Any]) -> Row | None:
     async with connection.transaction(readonly=True):
-        await connection.execute(PLANNED_ANEW)
+        await connection.execute(SET_CUSTOM_PLAN)
         return await read_once(connection, sql, arguments)
 
 

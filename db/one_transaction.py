@@ -10,7 +10,7 @@ import asyncpg
 from .committing import savepoint
 from .connection import Connection, Row
 from .database import Database
-from .pool import IN_DOUBT
+from .pool import MAY_STILL_RUN
 
 
 class Undone(Exception):
@@ -77,7 +77,7 @@ class OneTransaction(Database):
         async with self.reading:
             try:
                 yield self.inside
-            except (asyncpg.PostgresError, *IN_DOUBT, asyncio.CancelledError):
+            except (asyncpg.PostgresError, *MAY_STILL_RUN, asyncio.CancelledError):
                 self.is_broken = True
                 raise
 

@@ -23,11 +23,11 @@ from lib.deadlines import Deadlines
 from lib.fair_queue import BORROWER
 from observability.trace import span
 
-SHARED = 60.0  # seconds after which those who took no connection are no longer counted on
+SHARE_WINDOW = 60.0  # seconds after which those who took no connection are no longer counted on
 POOL_TIMEOUT = 10.0  # seconds: to wait for a connection, to make one clean, to let go of them all
-FULL = 1.0  # seconds until the server is asked for one more again, after it has refused one
+RETRY_AFTER_REFUSAL = 1.0  # seconds until the server is asked for one more again, after it has refused one
 # What may leave a statement running. A time-out is an OSError; the client's own is a server that goes in mid-sentence.
-IN_DOUBT = (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
+MAY_STILL_RUN = (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 OUTDATED = (asyncpg.InvalidCachedStatementError, asyncpg.OutdatedSchemaCacheError)
 
 Connect = Callable[[], Awaitable[asyncpg.Connection]]
@@ -54,7 +54,7 @@ class NoAnswer(Exhausted):
 class Pool:
     """A pool of at most `size` connections, for which at most `queue` tasks wait, POOL_TIMEOUT seconds each. One
     that comes back goes to the borrower who has the fewest, and of that one's tasks to the first that came. One
-    borrower may fill half of the queue, and if there have been others in the last SHARED seconds hold three quarters of
+    borrower may fill half of the queue, and if there have been others in the last SHARE_WINDOW seconds hold three quarters of
     the connections, so that slow statements of one leave some to the others.
 
     Cut off (`cut`), nobody is given a connection. `answers` counts what the server has answered, for the breaker.
@@ -67,7 +67,7 @@ class Pool:
         self.connect, self.size, self.queue = connect, size, queue
         self.share = max(1, size - size // 4)
         self.last_borrower: Hashable = None
-        self.shared_until = self.full_until = 0.0
+        self.shared_until = self.refused_until = 0.0
         self.idle: list[asyncpg.Connection] = []  # the last one back is the next to go: its caches are warm
         self.lent: dict[asyncpg.Connection, Hashable] = {}
         self.outdated: set[asyncpg.Connection] = set()
@@ -79,7 +79,7 @@ class Pool:
         self.closed: asyncio.Event | None = None
 
     @property
-    def is_used(self) -> bool:
+    def is_in_use(self) -> bool:
         """Return whether a connection is lent or being opened, so that the server owes an answer, as far as known."""
         return bool(self.lent or self.opening)
 
@@ -89,7 +89,7 @@ class Pool:
         while is_cut and self.waiting:
             self.refuse(self.waiting.pop(), NoAnswer())
 
-    def abandon(self) -> None:
+    def terminate_lent(self) -> None:
         """Close the connections that are lent: whoever waits for an answer on one is told that it is lost."""
         for connection in list(self.lent):
             connection.terminate()
@@ -100,7 +100,7 @@ class Pool:
         try:
             connection = await self.connect()
         except BaseException:
-            self.leave()
+            self.decrease_total()
             raise
         self.opened += 1
         self.lent[connection] = None
@@ -121,7 +121,7 @@ class Pool:
         while self.total < self.size:
             self.total += 1
             self.opening += 1
-            adding.append(self.add())
+            adding.append(self.open_another())
         await asyncio.gather(*adding)
 
     def acquire(self) -> "acquire":
@@ -141,22 +141,22 @@ class Pool:
         while self.idle:
             connection = self.idle.pop()
             if not connection.is_closed():
-                return self.checked_out(connection, BORROWER.get())
-            self.leave()
+                return self.mark_lent(connection, BORROWER.get())
+            self.decrease_total()
         return None
 
     def release(self, connection: asyncpg.Connection, error: BaseException | None = None) -> None:
         """Give a connection back. `error` is what ended its use."""
-        if error is None or not is_doubtful(error):
+        if error is None or not may_still_run(error):
             self.answers += 1
         if isinstance(error, OUTDATED):
-            self.renew()
+            self.replace_all()
         if connection.is_closed():
-            self.forget(connection)
+            self.remove(connection)
         elif self.closed or connection in self.outdated:
-            self.start(self.end(connection))
-        elif connection.is_in_transaction() or (error is not None and is_doubtful(error)):
-            self.start(self.clean(connection))
+            self.start_task(self.close_connection(connection))
+        elif connection.is_in_transaction() or (error is not None and may_still_run(error)):
+            self.start_task(self.reset(connection))
         else:
             del self.lent[connection]
             self.offer(connection)
@@ -170,11 +170,11 @@ class Pool:
             self.refused += 1
             raise NoAnswer
         ahead = len(self.waiting) - self.opening
-        if not self.may_grow and (ahead >= self.queue or self.is_greedy(ahead)):
+        if not self.may_grow and (ahead >= self.queue or self.fills_half_of_queue(ahead)):
             self.refused += 1
             raise Exhausted
 
-    def is_greedy(self, ahead: int) -> bool:
+    def fills_half_of_queue(self, ahead: int) -> bool:
         """Return whether this borrower waits in half of the queue already. A task without one may fill all of it."""
         borrower, most = BORROWER.get(), max(1, self.queue // 2)
         if borrower is None or ahead < most:
@@ -206,7 +206,7 @@ class Pool:
         while self.waiting and (waiter := self.next_waiter()):
             self.waiting.remove(waiter)
             if not waiter.future.done():
-                waiter.future.set_result(self.checked_out(connection, waiter.borrower))
+                waiter.future.set_result(self.mark_lent(connection, waiter.borrower))
                 return
         self.idle.append(connection)
 
@@ -221,10 +221,10 @@ class Pool:
             return False
         return monotonic() < self.shared_until and sum(one == borrower for one in self.lent.values()) >= self.share
 
-    def checked_out(self, connection: asyncpg.Connection, borrower: Hashable) -> asyncpg.Connection:
+    def mark_lent(self, connection: asyncpg.Connection, borrower: Hashable) -> asyncpg.Connection:
         if borrower != self.last_borrower and borrower is not None:
             if self.last_borrower is not None:
-                self.shared_until = monotonic() + SHARED
+                self.shared_until = monotonic() + SHARE_WINDOW
             self.last_borrower = borrower
         self.lent[connection] = borrower
         self.acquired += 1
@@ -235,45 +235,45 @@ class Pool:
     @property
     def may_grow(self) -> bool:
         """Return whether one more may be opened: not right after the server has refused one beside others."""
-        return self.total < self.size and (not self.total or monotonic() >= self.full_until)
+        return self.total < self.size and (not self.total or monotonic() >= self.refused_until)
 
     def grow(self) -> None:
         while self.opening < len(self.waiting) and self.may_grow:
             self.total += 1
             self.opening += 1
-            self.start(self.add())
+            self.start_task(self.open_another())
 
-    async def add(self) -> None:
+    async def open_another(self) -> None:
         """Open one more. If that fails, and there is no other, those who wait get the error."""
         try:
             connection = await self.connect()
         except Exception as error:
             self.opening -= 1
-            self.full_until = monotonic() + FULL
-            asyncio.get_running_loop().call_later(FULL, self.grow)
+            self.refused_until = monotonic() + RETRY_AFTER_REFUSAL
+            asyncio.get_running_loop().call_later(RETRY_AFTER_REFUSAL, self.grow)
             while self.total == 1 and self.waiting:
                 if not (waiter := self.waiting.pop()).future.done():
                     waiter.future.set_exception(copy(error))  # each is raised by a task, which changes it
-            self.leave()
+            self.decrease_total()
             return
         self.opening -= 1
         self.opened += 1
         self.lent[connection] = None
         self.release(connection)
 
-    def forget(self, connection: asyncpg.Connection) -> None:
+    def remove(self, connection: asyncpg.Connection) -> None:
         self.lent.pop(connection, None)
         self.outdated.discard(connection)
-        self.leave()
+        self.decrease_total()
 
-    def leave(self) -> None:
+    def decrease_total(self) -> None:
         """Count one connection less."""
         self.total -= 1
         self.grow()
         if self.closed and not self.total:
             self.closed.set()
 
-    async def clean(self, connection: asyncpg.Connection) -> None:
+    async def reset(self, connection: asyncpg.Connection) -> None:
         """Wait until nothing runs on a connection, leave its transaction, forget its session; or part with it."""
         try:
             async with asyncio.timeout(POOL_TIMEOUT):
@@ -283,22 +283,22 @@ class Pool:
             connection.terminate()
         self.release(connection)
 
-    async def end(self, connection: asyncpg.Connection) -> None:
+    async def close_connection(self, connection: asyncpg.Connection) -> None:
         try:
             async with asyncio.timeout(POOL_TIMEOUT):
                 await connection.close()
         except Exception:
             connection.terminate()
-        self.forget(connection)
+        self.remove(connection)
 
-    def renew(self) -> None:
+    def replace_all(self) -> None:
         """Replace all connections: the tables are not what they were when the statements were prepared."""
         self.outdated.update(self.lent)
-        self.end_idle()
+        self.close_idle()
 
-    def end_idle(self) -> None:
+    def close_idle(self) -> None:
         for connection in self.idle:
-            self.start(self.end(connection))
+            self.start_task(self.close_connection(connection))
         self.idle.clear()
 
     async def close(self) -> None:
@@ -307,7 +307,7 @@ class Pool:
         while self.waiting:
             if not (waiter := self.waiting.pop()).future.done():
                 waiter.future.set_exception(asyncpg.InterfaceError("the pool is closed"))
-        self.end_idle()
+        self.close_idle()
         try:
             async with asyncio.timeout(POOL_TIMEOUT):
                 if self.total:
@@ -317,7 +317,7 @@ class Pool:
                 connection.terminate()
         await asyncio.gather(*self.tasks)
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
+    def start_task(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
@@ -359,6 +359,6 @@ def is_lost(error: BaseException) -> bool:
     return isinstance(error, (ConnectionError, asyncpg.InternalClientError))
 
 
-def is_doubtful(error: BaseException) -> bool:
+def may_still_run(error: BaseException) -> bool:
     """Return whether a statement can still be running. One that Postgres answers, even with an error, has ended."""
-    return isinstance(error, IN_DOUBT) or not isinstance(error, Exception)
+    return isinstance(error, MAY_STILL_RUN) or not isinstance(error, Exception)

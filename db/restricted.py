@@ -25,11 +25,11 @@ from .scope import Role, Scope
 from .sql import NAMED, PARAMETER, Statement, parse_statement, statements, strip_comments, tables_of, texts
 
 SENSITIVITY = "access/sensitivity"
-OWN = ("ceilings", "hidden_pages", "hidden_sources", "marked_sections")
+BASE_EXPRESSIONS = ("ceilings", "hidden_pages", "hidden_sources", "marked_sections")
 """What says by itself what is hidden; all else follows from it."""
-COMMON = (*OWN, "hidden_sections", "withheld")
+SHARED_EXPRESSIONS = (*BASE_EXPRESSIONS, "hidden_sections", "withheld")
 """What the tables are held against, each made once for a statement."""
-ALONE = frozenset({"find_withheld", "has_ceiling", "has_hidden"})
+SEPARATE_QUERIES = frozenset({"find_withheld", "has_ceiling", "has_hidden"})
 TENANT = re.compile(r"tenant_id = (?:CAST\()?\$(\d+)")
 LOCKS = re.compile(r"\bFOR (?:NO KEY )?(?:UPDATE|SHARE)\b|\bFOR KEY SHARE\b", re.IGNORECASE)
 
@@ -46,7 +46,7 @@ class Restriction(NamedTuple):
         return {"tenant_id": self.tenant_id, "owners": list(self.owners), "is_reader": self.is_reader}
 
 
-SEES_ALL: LRU[bool] = LRU(10_000)
+NOTHING_HIDDEN: LRU[bool] = LRU(10_000)
 """Callers from whom nothing was hidden when they last read, and the query that said so. Each read asks it again."""
 
 
@@ -79,7 +79,7 @@ def pooled(database: Database) -> Database:
 @cache
 def tables() -> Mapping[str, re.Pattern[str]]:
     """Return the names of the tables of which some rows may be hidden, and how each is found in a statement."""
-    names = [name for name in texts(SENSITIVITY) if name not in COMMON and name not in ALONE]
+    names = [name for name in texts(SENSITIVITY) if name not in SHARED_EXPRESSIONS and name not in SEPARATE_QUERIES]
     return {name: re.compile(rf"\b{name}\b") for name in names}
 
 
@@ -103,7 +103,7 @@ def restrict_statement(sql: str) -> Statement:
 
 
 @lru_cache(maxsize=2048)
-def condition_of(sql: str) -> str:
+def hiding_query(sql: str) -> str:
     """Return the name of the query that says whether a statement may have to hide something."""
     bodies = texts(SENSITIVITY)
     by_ceilings = (name for name, mentioned in tables().items() if mentioned.search(sql) and "ceilings" in bodies[name])
@@ -111,21 +111,23 @@ def condition_of(sql: str) -> str:
 
 
 @lru_cache(maxsize=2048)
-def restrict_answer(sql: str) -> Statement:
+def restrict_compiled_read(sql: str) -> Statement:
     """Return a compiled read with only what may be read, whose row says whether it may have to hide something."""
-    condition = condition_of(sql)
+    condition = hiding_query(sql)
     main = f"SELECT asked.*, {condition}.is_so AS hides\nFROM {condition}, (\n{strip_comments(sql)}\n) AS asked"
     return Statement(*with_expressions(sql, every_expression(sql, condition), main))
 
 
 @lru_cache(maxsize=2048)
-def guard_answer(sql: str) -> Statement:
+def guarded_statement(sql: str) -> Statement:
     """Return a read as it is, which has no row if it may have to hide something."""
-    condition = condition_of(sql)
+    condition = hiding_query(sql)
     asked = f"(\n{strip_comments(sql)}\n) AS asked"
     main = f"SELECT asked.*\nFROM {asked}\nWHERE NOT (SELECT is_so FROM {condition})"  # noqa: S608  it is one of ours
     return Statement(
-        *with_expressions(sql, [*(expression(name, "NOT MATERIALIZED") for name in OWN), expression(condition)], main)
+        *with_expressions(
+            sql, [*(expression(name, "NOT MATERIALIZED") for name in BASE_EXPRESSIONS), expression(condition)], main
+        )
     )
 
 
@@ -133,7 +135,7 @@ def every_expression(sql: str, *more: str) -> list[str]:
     """Return the common table expressions that stand for the tables which a statement reads, and `more` before them:
     an expression reads those above it, and the tables themselves if none of them has their name."""
     named = [name for name, mentioned in tables().items() if mentioned.search(sql)]
-    return [*map(expression, (*COMMON, *more)), *(expression(name, "NOT MATERIALIZED") for name in named)]
+    return [*map(expression, (*SHARED_EXPRESSIONS, *more)), *(expression(name, "NOT MATERIALIZED") for name in named)]
 
 
 def expression(name: str, kind: str = "MATERIALIZED") -> str:
@@ -162,7 +164,7 @@ def find_withheld() -> Statement:
     """Return the statement that says which pages are hidden, or not to be read as a whole."""
     own = statements(SENSITIVITY)["find_withheld"]
     assert own.parameters == ("page_ids",)
-    arms = ", ".join(map(expression, COMMON))
+    arms = ", ".join(map(expression, SHARED_EXPRESSIONS))
     return parse_statement(f"WITH {arms}\n{strip_comments(texts(SENSITIVITY)['find_withheld'])}")
 
 
@@ -170,8 +172,8 @@ def restrict_connection(connection: Connection, restriction: Restriction) -> Con
     """Return a connection whose reads show what may be read; so do those of writers that are made of it."""
 
     def restrict(statement: Statement, values: Mapping[str, Any]) -> Iterator[Attempt]:
-        if is_restrictable(statement.sql) and SEES_ALL.find((restriction, condition_of(statement.sql))):
-            yield attempt(guard_answer(statement.sql), statement, values)
+        if is_restrictable(statement.sql) and NOTHING_HIDDEN.find((restriction, hiding_query(statement.sql))):
+            yield attempt(guarded_statement(statement.sql), statement, values)
         yield attempt(restrict_statement(statement.sql), statement, values)
 
     def attempt(read: Statement, statement: Statement, values: Mapping[str, Any]) -> Attempt:
@@ -195,20 +197,20 @@ class RestrictedDatabase(Database):
     async def row(self, sql: str, arguments: Sequence[Any], *, anew: bool = False) -> Row | None:
         if not is_restrictable(sql):
             return await self.database.row(sql, arguments, anew=anew)
-        kept = (self.restriction, condition_of(sql))
-        if SEES_ALL.find(kept):
-            read = guard_answer(sql)
-            row = await self.database.row(read.sql, self.with_own(read, arguments), anew=anew)
+        caller = (self.restriction, hiding_query(sql))
+        if NOTHING_HIDDEN.find(caller):
+            read = guarded_statement(sql)
+            row = await self.database.row(read.sql, self.with_parameters(read, arguments), anew=anew)
             if row is not None:
                 return row
-            SEES_ALL.drop(kept)
-        read = restrict_answer(sql)
-        row = await self.database.row(read.sql, self.with_own(read, arguments), anew=anew)
+            NOTHING_HIDDEN.drop(caller)
+        read = restrict_compiled_read(sql)
+        row = await self.database.row(read.sql, self.with_parameters(read, arguments), anew=anew)
         if row is not None and not row["hides"]:
-            SEES_ALL.keep(kept, made=True)
+            NOTHING_HIDDEN.keep(caller, made=True)
         return row
 
-    def with_own(self, read: Statement, arguments: Sequence[Any]) -> list[Any]:
+    def with_parameters(self, read: Statement, arguments: Sequence[Any]) -> list[Any]:
         values = self.restriction.values
         return [*arguments, *(values[name] for name in read.parameters)]
 

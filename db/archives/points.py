@@ -20,7 +20,7 @@ from pathlib import Path
 import asyncpg
 
 from ..embedded import EmbeddedServer, EmbeddedServerFailed, programs
-from ..pool import IN_DOUBT
+from ..pool import MAY_STILL_RUN
 from ..system_account import server_account
 from .catalogue import quoted
 from .folder import CHUNK, FILES, LEVEL, Archive, ArchiveRefused, Draft
@@ -181,7 +181,7 @@ async def recovered(
         try:
             dsn = stack.enter_context(aside)
             await wait_for_promotion(dsn)
-        except (asyncpg.PostgresError, *IN_DOUBT, EmbeddedServerFailed) as error:
+        except (asyncpg.PostgresError, *MAY_STILL_RUN, EmbeddedServerFailed) as error:
             said = aside.log.read_text(errors="replace").splitlines() if aside.log.exists() else [str(error)]
             raise ArchiveRefused(describe_end(said, log)) from error
         yield dsn
@@ -202,13 +202,13 @@ def missing_segments(archive: Archive, log: Path) -> list[str]:
     if found is None:
         raise ArchiveRefused(f"{archive.folder / FILES} does not say where the log begins. Use another backup.")
     names = (path.name.removesuffix(".gz") for path in log.iterdir())
-    there = {number_of(name) for name in names if SEGMENT.fullmatch(name)}
-    first = number_of(found[1])
+    there = {segment_number(name) for name in names if SEGMENT.fullmatch(name)}
+    first = segment_number(found[1])
     lacking = next((number for number in range(first, max(there, default=first)) if number not in there), None)
     return [] if lacking is None else [f"{found[1][:8]}{lacking >> 8:08X}{lacking & 0xFF:08X}"]
 
 
-def number_of(segment: str) -> int:
+def segment_number(segment: str) -> int:
     """Return the place of a segment in the log. A file of 4 GB has 256 of them."""
     return int(segment[8:16], 16) * 256 + int(segment[16:], 16)
 

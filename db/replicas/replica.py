@@ -57,7 +57,7 @@ async def first_to_reach(replicas: "Sequence[Replica]", position: int, seconds: 
     waiter = Waiter(position, asyncio.get_running_loop().create_future())
     for one in able:
         one.waiting.append(waiter)
-        one.woken.set()
+        one.wake_up.set()
     with suppress(TimeoutError):
         try:
             async with asyncio.timeout(seconds):
@@ -83,13 +83,13 @@ class Replica:
         """`connect` makes the connections for reads, and `dial` the one over which it is watched."""
         self.name, self.bound = name, bound
         self.pool, self.probe = Pool(connect, size=size, queue=queue), Probe(dial)
-        self.aside: str | None = "it was not reached yet"
-        self.replayed = self.known = self.reads = self.last_chosen = 0
+        self.unavailable: str | None = "it was not reached yet"
+        self.replayed = self.primary_position = self.reads = self.last_chosen = 0
         self.cluster_id: int | None = None
         self.pending: deque[Sample] = deque()
         self.sampled = self.admitted = monotonic()
         self.waiting: list[Waiter] = []
-        self.met, self.woken = asyncio.Event(), asyncio.Event()
+        self.is_primary_known, self.wake_up = asyncio.Event(), asyncio.Event()
         self.doubt: str | None = None
         self.pause = PAUSE
         self.was_late = False
@@ -99,7 +99,7 @@ class Replica:
     @property
     def serves(self) -> bool:
         """Return whether reads may go there."""
-        return self.aside is None and self.lag <= self.bound
+        return self.unavailable is None and self.lag <= self.bound
 
     @property
     def lag(self) -> float:
@@ -116,7 +116,7 @@ class Replica:
     def may_reach(self, position: int, seconds: float) -> bool:
         """Return whether it is worth waiting that long for a position. Nobody waits for what will not come in time,
         nor for a position that nobody was given, nor where others wait for every connection."""
-        return self.lag <= seconds and position <= self.known + FAR and len(self.waiting) < self.pool.size
+        return self.lag <= seconds and position <= self.primary_position + FAR and len(self.waiting) < self.pool.size
 
     def fail(self, error: Exception) -> str | None:
         """Return why a statement is for the primary, in one of a few words; None for an error that it would answer too.
@@ -134,25 +134,27 @@ class Replica:
             return "failed"
         if state is None and not (is_lost(error) or isinstance(error, TimeoutError)):
             return None
-        if self.aside is None:
+        if self.unavailable is None:
             self.doubt = type(error).__name__
             self.set_aside(self.doubt)
-            self.woken.set()
+            self.wake_up.set()
         return "failed"
 
     # -- for those who watch it
 
-    def note(self, sample: Sample, cluster_id: int) -> None:
+    def record_primary_position(self, sample: Sample, cluster_id: int) -> None:
         """Take note of a position that the primary had."""
-        if sample.position < self.known:  # another server has taken over, or was restored: the rest will not come
+        if (
+            sample.position < self.primary_position
+        ):  # another server has taken over, or was restored: the rest will not come
             self.pending = deque(one for one in self.pending if one.position <= sample.position)
-        self.cluster_id, self.known, self.sampled = cluster_id, sample.position, monotonic()
-        self.met.set()
+        self.cluster_id, self.primary_position, self.sampled = cluster_id, sample.position, monotonic()
+        self.is_primary_known.set()
         if sample.position > self.replayed:
             if len(self.pending) >= PENDING:
                 self.pending.pop()  # not the first, which tells the lag
             self.pending.append(sample)
-            self.woken.set()
+            self.wake_up.set()
 
     async def watch(self) -> None:
         """Follow the replica for as long as it is one, and begin again after a pause, until cancelled."""
@@ -162,28 +164,28 @@ class Replica:
             except Exception as error:
                 self.set_aside(str(error) or type(error).__name__)
                 if not isinstance(error, NoReplica):
-                    self.pool.abandon()
+                    self.pool.terminate_lent()
             await asyncio.sleep(self.pause)
             self.pause = min(2 * self.pause, PAUSE_MOST)
 
     async def follow(self) -> None:
         """Look how far the replica is. Returns when a request met a failure; raises why it cannot be one."""
-        await self.met.wait()
+        await self.is_primary_known.wait()
         self.doubt = None
         (cluster_id,) = await self.probe.ask(SQL["find_cluster"].sql)
         if cluster_id != self.cluster_id:
             raise NoReplica("it has another database than the primary")
         pause = SOONEST
         while self.doubt is None:
-            self.woken.clear()
-            await self.look()
+            self.wake_up.clear()
+            await self.update_position()
             self.admit()
             is_behind = bool(self.pending or self.waiting)
             pause = min(2 * pause, SOON if self.waiting else SELDOM) if is_behind else SOONEST
-            if await wait_for_event(self.woken, pause if is_behind else EVERY):
+            if await wait_for_event(self.wake_up, pause if is_behind else EVERY):
                 pause = SOONEST
 
-    async def look(self) -> None:
+    async def update_position(self) -> None:
         """Ask for the position, and tell those who wait for it."""
         follows, replayed = await self.probe.ask(SQL["find_replayed"].sql)
         if not follows:
@@ -202,18 +204,18 @@ class Replica:
             )
 
     def admit(self) -> None:
-        if self.aside is not None and self.doubt is None:
-            self.aside, self.admitted = None, monotonic()
+        if self.unavailable is not None and self.doubt is None:
+            self.unavailable, self.admitted = None, monotonic()
             self.pool.cut(False)
             log.info("%s serves reads.", self.name)
 
     def set_aside(self, reason: str) -> None:
         """Serve no reads for now; those that wait for a connection go to the primary."""
-        if self.aside is None and monotonic() - self.admitted > STEADY:
+        if self.unavailable is None and monotonic() - self.admitted > STEADY:
             self.pause = PAUSE
-        if self.aside != reason:
+        if self.unavailable != reason:
             log.warning("%s serves no reads: %s", self.name, reason)
-        self.aside = reason
+        self.unavailable = reason
         self.pool.cut(True)
 
     async def close(self) -> None:

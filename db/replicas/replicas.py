@@ -57,7 +57,7 @@ class Replicas:
         replica = await self.choose(route) if route is not None and route.is_open else None
         if route is not None and replica is not None:
             try:
-                answer = await on(replica.pool, work)
+                answer = await run_on(replica.pool, work)
             except Exception as error:
                 if (cause := replica.fail(error)) is None:
                     raise
@@ -66,7 +66,7 @@ class Replicas:
                 replica.reads += 1
                 return answer
         self.on_primary += 1
-        return await on(self.reads, work)
+        return await run_on(self.reads, work)
 
     async def choose(self, route: Route) -> Replica | None:
         """Return the replica that answers this request, all of it the same one, or None."""
@@ -122,7 +122,7 @@ class Replicas:
             with suppress(Exception):  # whoever asks it for more is told, and without a position no replica serves long
                 position, cluster_id = await self.probe.ask(FIND_POSITION)
                 for one in self.members:
-                    one.note(Sample(position, at), cluster_id)
+                    one.record_primary_position(Sample(position, at), cluster_id)
             await asyncio.sleep(EVERY)
 
     async def close(self) -> None:
@@ -132,7 +132,7 @@ class Replicas:
         await asyncio.gather(*(one.close() for one in self.members))
 
 
-async def on(pool: Pool, work: Callable[[asyncpg.Connection], Awaitable[T]]) -> T:
+async def run_on(pool: Pool, work: Callable[[asyncpg.Connection], Awaitable[T]]) -> T:
     """Return what `work` returns on a connection of the pool. Each read passes here: a generator would take longer."""
     connection = await pool.check_out()
     try:
