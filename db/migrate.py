@@ -212,6 +212,7 @@ async def oldest_revision(connection: asyncpg.Connection) -> str | None:
 
 
 async def upgrade(dsn: str, to: str) -> None:
+    """Apply the revisions up to `to` with Alembic."""
     from sqlalchemy.ext.asyncio import create_async_engine
     from sqlalchemy.pool import NullPool
 

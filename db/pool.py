@@ -5,7 +5,6 @@ connection is reset before it is lent again only if it is released by a cancelle
 left a statement running, or in an open transaction.
 
 These invariants hold at any moment:
-
 - There are never more than `size` connections, including those that are being opened or reset.
 - No task waits while there is an idle connection that it may have.
 - For each waiting task a connection is being opened, as long as there are fewer than `size`.
@@ -32,11 +31,9 @@ from observability.trace import span
 SHARE_WINDOW = 60.0  # seconds for which the share of a borrower is limited, after another one has acquired a connection
 POOL_TIMEOUT = 10.0  # seconds to wait for a connection, to reset or close a connection, and to close the pool
 RETRY_AFTER_REFUSAL = 1.0  # seconds until the pool opens a further connection, after the server has refused one
+# Errors after which a statement may still be running. A timeout is an OSError. asyncpg raises InternalClientError if
+# the server disconnects in the middle of a message.
 MAY_STILL_RUN = (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
-"""Errors after which a statement may still be running.
-
-A timeout is an OSError. asyncpg raises InternalClientError if the server disconnects in the middle of a message.
-"""
 OUTDATED = (asyncpg.InvalidCachedStatementError, asyncpg.OutdatedSchemaCacheError)
 """Errors of prepared statements whose tables have changed since."""
 
@@ -45,7 +42,7 @@ Connect = Callable[[], Awaitable[asyncpg.Connection]]
 
 @dataclass(eq=False)
 class Waiter:
-    """A task that waits for a connection, and the borrower (such as a tenant or a job) that it belongs to."""
+    """A task that waits for a connection, and its borrower, which is the tenant of a request."""
 
     borrower: Hashable = field(default_factory=BORROWER.get)
     future: asyncio.Future[asyncpg.Connection] = field(
@@ -67,15 +64,11 @@ class Pool:
     A released connection goes to the waiting borrower that holds the fewest connections, and among its tasks to the one
     that has waited longest. A borrower may fill half of the queue. If another borrower has acquired a connection in the
     last SHARE_WINDOW seconds, a borrower may hold three quarters of the connections, so that its slow statements leave
-    some to the others. Tasks without a borrower have no such limits.
-
-    While the pool is cut off (`cut`), every acquisition is refused.
+    some to the others. Tasks without a borrower have no such limits. While `is_cut`, every acquisition is refused.
     """
 
     def __init__(self, connect: Connect, *, size: int, queue: int) -> None:
-        self.connect = connect
-        self.size = size
-        self.queue = queue
+        self.connect, self.size, self.queue = connect, size, queue
         self.share = max(1, size - size // 4)
         """The number of connections that a borrower may hold while others have acquired some, too."""
         self.last_borrower: Hashable = None
@@ -94,7 +87,6 @@ class Pool:
         self.total = 0
         """The number of connections, including those that are being opened, reset or closed."""
         self.opening = 0
-        """The number of connections that are being opened."""
         self.acquired = self.refused = self.opened = 0
         """Counters since the start: acquisitions, acquisitions refused with Exhausted, and opened connections."""
         self.answers = 0
@@ -368,10 +360,7 @@ class Pool:
 
 
 class acquire:
-    """Acquires a connection for a `with` block.
-
-    It is a class and not a generator function because it is faster, and each statement uses it.
-    """
+    """Acquires a connection for a `with` block. It is a class because a generator function would be slower."""
 
     __slots__ = ("connection", "pool")
 

@@ -209,6 +209,7 @@ class RestrictedDatabase(Database):
         self.stores_answers = database.stores_answers
 
     async def row(self, sql: str, arguments: Sequence[Any], *, anew: bool = False) -> Row | None:
+        """Return the row of a compiled read. The guarded read is tried first if nothing was hidden at the last read."""
         if not is_restrictable(sql):
             return await self.database.row(sql, arguments, anew=anew)
         caller = (self.restriction, hiding_query(sql))

@@ -68,6 +68,7 @@ class Measure:
         self.fragment_sizes: dict[str, Size] = {}
 
     def measure_selections(self, selections: SelectionSetNode | None) -> Size:
+        """Return the size of a selection set, including its nested selection sets and fragments."""
         size = Size()
         for node in selections.selections if selections else ():
             size.directives += len(node.directives or ())

@@ -224,6 +224,7 @@ class Archive:
 
 
 def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of an archive. Raises ArchiveBroken, also for an archive of a newer Cairn."""
     try:
         found = orjson.loads((folder / MANIFEST).read_bytes())
         if found["format"] > FORMAT:

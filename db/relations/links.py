@@ -41,6 +41,7 @@ def linked_sections(link: OuterRow) -> Select[Any]:
 
 
 def sections_with(from_page_id: Any, to_page_id: Any) -> Select[Any]:
+    """Select the sections of a page whose text links to another page."""
     section, written = sections.alias(), link_targets.alias()
     places = select(func.unnest(written.c.section_slugs)).where(
         written.c.from_page_id == from_page_id, written.c.to_page_id == to_page_id

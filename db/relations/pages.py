@@ -119,6 +119,7 @@ def listed(filter: Any = None, order_by: str = "title") -> Select[Any]:
 
 
 def filtered(query: Select[Any], page: FromClause, filter: Any) -> Select[Any]:
+    """Return the query with the conditions of a filter, except that of the status."""
     if filter.types is not None:
         query = query.where(page.c.type == any_(filter.types))
     if filter.tags is not None:
@@ -319,6 +320,7 @@ def state(position: OuterRow) -> ColumnElement[Any]:
 
 
 def tag_counts() -> Select[Any]:
+    """Select the tags of active pages with their numbers of pages, the most frequent first."""
     page = pages.alias()
     # The order of creation is about the order of rows in the table. Without it Postgres uses another index once other
     # wikis make the table large, and then reads the same blocks repeatedly.

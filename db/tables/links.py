@@ -36,8 +36,8 @@ link_targets = scoped_table(
     words("alias"),
     identifier("to_page_id", nullable=True),
     words("relation", default="text"),
-    words("text", nullable=True),  # as the page shows it; null in texts stored before this was kept
-    Column("section_slugs", ARRAY(Text)),  # that write it; null where that was not looked at yet, and in headers
+    words("text", nullable=True),  # the text of the link; null if the page was stored before this was recorded
+    Column("section_slugs", ARRAY(Text)),  # of the sections with the link; null if unknown, and for headers
     refers("link_targets", "from_page_id", "pages"),
     refers("link_targets", "to_page_id", "pages", ondelete=None),
     key=("from_page_id", "target"),

@@ -203,8 +203,7 @@ page_positions = scoped_table(
     words("deleted_sensitivity", nullable=True),
     key=("page_id",),
 )
-"""The position of each page's last change. A deleted page keeps its row: its deletion is its last change, which callers
-see who could read the page."""
+"""A deleted page keeps its row: its deletion is its last change, which callers see who could read the page."""
 Index(
     "page_positions_order_ix", page_positions.c.tenant_id, page_positions.c.owner_id, page_positions.c.position,
     unique=True,
@@ -223,8 +222,7 @@ renamings = scoped_table(
     timestamp("created_at"),
     refers("renamings", "page_id", "pages"),
 )
-"""Renames of pages. `slug` and `title` are the old ones. Texts that link to the page are rewritten in the order of
-their pages' ids, and `reached_id` is the last one."""
+"""`slug` and `title` are the old ones. Texts that link to the page are rewritten by page id, so far to `reached_id`."""
 Index("renamings_page_ix", renamings.c.tenant_id, renamings.c.page_id)
 
 
@@ -244,8 +242,7 @@ placements = scoped_table(
     refers("placements", "parent_page_id", "pages"),
     key=("owner_id", "page_id", "alias"),
 )
-"""`kind` is the kind of section of a topic that lists such pages. A page that was promoted from such a section lists
-them in sections of its own, named by `section_slug`."""
+"""`kind` is the section of a topic that lists such pages. A page promoted from it has its own `section_slug`s."""
 Index(
     "placements_waiting_ix", placements.c.tenant_id, placements.c.owner_id, placements.c.alias, placements.c.page_id,
     postgresql_where=text("parent_page_id IS NULL"),

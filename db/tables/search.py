@@ -84,8 +84,8 @@ search_passages = Table(
     number("line_end"),
     words("heading"),
     words("speaker"),
-    Column("asks", Boolean, nullable=False),  # it ends in a question mark: what follows may answer it
-    Column("corrects", Boolean, nullable=False),  # it says that something is not as it was
+    Column("asks", Boolean, nullable=False),  # it ends in a question mark, so that the next passage may answer it
+    Column("corrects", Boolean, nullable=False),  # it states a correction
     words("text"),
     number("words"),
     Column("tsv", TSVECTOR, nullable=False),
@@ -108,7 +108,7 @@ search_scopes = scoped_table(
     timestamp("updated_at"),
     Column("edition", SmallInteger, nullable=False, server_default=text("0")),  # of search_counts, that questions read
     number("shelves", nullable=True),  # a power of two; null while an older release's search_terms are read
-    number("recounted_pages", nullable=True),  # what the other edition holds so far; null when none is being made
+    number("recounted_pages", nullable=True),  # pages in the other edition so far; null if none is being built
     Column("recounted_words", BigInteger, nullable=True),
     key=("owner_id", "analyser"),
 )

@@ -52,6 +52,7 @@ class Collector:
         return frozenset(found)
 
     def gather(self, node: SelectionNode | FragmentDefinitionNode, found: set[str], spread: set[str]) -> None:
+        """Add the field names below a node to `found`. Each fragment is visited once; `spread` are the visited ones."""
         selections = getattr(node, "selection_set", None)
         for inner in filter(self.is_included, selections.selections if selections else ()):
             match inner:
@@ -65,6 +66,7 @@ class Collector:
                     self.gather(inner, found, spread)
 
     def visit(self, type_: GraphQLObjectType, selections: SelectionSetNode, fields: Fields, visited: set[str]) -> None:
+        """Add the fields of a selection set to `fields`. `visited` are the fragments that were visited already."""
         for node in filter(self.is_included, selections.selections):
             match node:
                 case FieldNode():
@@ -92,6 +94,7 @@ class Collector:
         return condition is type_ or (is_abstract_type(condition) and self.schema.is_sub_type(condition, type_))
 
     def is_included(self, node: SelectionNode) -> bool:
+        """Evaluate `@skip` and `@include`. Raises NotCompilable for any other directive."""
         if not node.directives:
             return True
         if any(directive.name.value not in ("skip", "include") for directive in node.directives):

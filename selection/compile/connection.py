@@ -216,6 +216,7 @@ class ConnectionSelection:
         return expressions
 
     def field(self, type_: GraphQLObjectType, key: str, name: str, nodes: Nodes) -> PageExpression:
+        """Return a field of the connection. Raises NotCompilable for a field that connections do not have."""
         inner = get_named_type(type_.fields[name].type)
         match name:
             case "nodes":

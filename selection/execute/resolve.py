@@ -55,6 +55,7 @@ class Resolvers:
                 type_.resolve_type = type_resolver(type_.resolve_type)
 
     def install_type(self, type_: GraphQLObjectType) -> None:
+        """Set the resolver of each mapped field of a type."""
         type_.is_type_of = None if type_.interfaces else type_.is_type_of
         for field in type_.fields.values():
             match mapping_of(field):
