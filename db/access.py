@@ -1,8 +1,8 @@
-"""Access rules for the rows that a read starts from, as SQL over the caller's scope.
+"""The access rules of sources (selection.Access): which rows a compiled read may start from, as SQL over the scope.
 
-The rules are those of resolvers.permissions for READ: one's own owners, those granted, and every owner of the tenant
-for a credential that spans it. Rows that may not be read do not exist for the caller: a foreign id answers as an
-unknown one.
+The rules are those of resolvers.permissions for READ. A caller may read the wikis of the owners that its credential
+speaks for, of owners that granted access to one of these, and, with a credential for the whole tenant, of every owner.
+A row that the caller may not read is answered like an unknown id.
 """
 
 from collections.abc import Collection
@@ -24,23 +24,25 @@ SPANS_TENANT = scope_value("spans_tenant", Boolean())
 
 
 def readable(owner: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Return whether the caller may read that owner's wiki, as SQL."""
+    """Return a condition that is true if the caller may read the wiki of this owner."""
     grant = grants.alias()
     granted = select(literal(1)).where(grant.c.grantee_id == any_(OWNERS), grant.c.owner_id == owner)
     return or_(SPANS_TENANT, owner == any_(OWNERS), in_tenant(granted).exists())
 
 
 def owner_of(row: FromClause) -> ColumnElement[Any]:
-    """Return the owner of a row. An owner's own row is in its own wiki."""
+    """Return the owner id of a row: its `owner_id`, or its `id` if it is a row of the table owners itself."""
     return row.c.owner_id if "owner_id" in row.c else row.c.id
 
 
-SPELLINGS = ("owner_id", "user_id", "agent_id")
-NAMES = ("owner", *SPELLINGS)
+ID_ARGUMENTS = ("owner_id", "user_id", "agent_id")
+"""The arguments that name an owner by its id. All three have the same meaning."""
+OWNER_ARGUMENTS = ("owner", *ID_ARGUMENTS)
+"""The arguments that name an owner: `owner` by slug or id, the others by id."""
 
 
 def owner_by_name(name: Any) -> ColumnElement[Any]:
-    """Return the id of the owner whose slug or id this parameter is; null if there is none."""
+    """Return the id of the owner whose slug or id is the value of this parameter, or null."""
     owner = owners.alias()
     by_id = cast(name.derive(lambda text: str(identifier(text))), Uuid())
     found = select(owner.c.id).where(or_(owner.c.slug == name, owner.c.id == by_id))
@@ -48,20 +50,21 @@ def owner_by_name(name: Any) -> ColumnElement[Any]:
 
 
 def check_tenant(scope: Scope, tenant_id: str | None) -> None:
-    """Refuse any tenant but the credential's: unknown ones and other people's get the same words."""
+    """Raise Refused for another tenant than the credential's. The message does not tell whether that tenant exists."""
     if tenant_id is not None and identifier(tenant_id) != scope.tenant_id:
         raise Refused("tenantId must be the tenant of the credential.", "FORBIDDEN")
 
 
 def check_admin(scope: Scope) -> None:
+    """Raise Refused unless the credential has the role admin."""
     if scope.role is not Role.ADMIN:
         raise Refused("This needs a credential with the role admin.", "FORBIDDEN")
 
 
 class InOwner:
-    """Rows of one wiki: the caller's own, or the one that `owner` names (or ownerId, userId or agentId)."""
+    """Access to the rows of one wiki: the one named by `owner`, `ownerId`, `userId` or `agentId`, else the caller's."""
 
-    arguments: Collection[str] = ("tenant_id", *NAMES)
+    arguments: Collection[str] = ("tenant_id", *OWNER_ARGUMENTS)
 
     def check(self, scope: Any, tenant_id: str | None = None, **named: Any) -> None:
         check_tenant(scope, tenant_id)
@@ -74,14 +77,14 @@ class InOwner:
         return [owner_of(row) == owner] if owner is OWNER else [owner_of(row) == owner, readable(owner)]
 
     def owner(self, **named: Any) -> ColumnElement[Any]:
-        """Return the owner whose wiki is meant."""
+        """Return the owner whose wiki is read: OWNER, the caller's, unless an argument names one."""
         if named.get("owner") is not None:
             return owner_by_name(named["owner"])
-        return next((named[name] for name in SPELLINGS if named.get(name) is not None), OWNER)
+        return next((named[name] for name in ID_ARGUMENTS if named.get(name) is not None), OWNER)
 
 
 class AsAdmin(InOwner):
-    """Rows of one wiki, like InOwner, for credentials of the role admin alone."""
+    """Access to the rows of one wiki, like InOwner, only for credentials with the role admin."""
 
     def check(self, scope: Any, tenant_id: str | None = None, **named: Any) -> None:
         check_admin(scope)
@@ -89,19 +92,19 @@ class AsAdmin(InOwner):
 
 
 class AsAdminOfTenant(AsAdmin):
-    """Rows of the wiki that is named or, when none is, of all wikis of the tenant."""
+    """Access, only for the role admin, to the rows of the named wiki, or of all wikis of the tenant without a name."""
 
     def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
         return [] if self.named_owner(**named) is None else super().criteria(row, **named)
 
     def named_owner(self, **named: Any) -> ColumnElement[Any] | None:
-        """Return the owner whose wiki is named, or None."""
+        """Return the owner that an argument names, or None."""
         owner = self.owner(**named)
         return None if owner is OWNER else owner
 
 
 class OfTenantAsAdmin:
-    """Rows of no wiki, such as API keys: all of the tenant's, for credentials of the role admin alone."""
+    """Access, only for the role admin, to all rows of a tenant that belong to no wiki, such as API keys."""
 
     arguments: Collection[str] = ()
 
@@ -113,7 +116,7 @@ class OfTenantAsAdmin:
 
 
 class ById:
-    """Rows that are asked for by their id, wherever the caller may read."""
+    """Access to rows that are selected by id, in every wiki that the caller may read."""
 
     arguments: Collection[str] = ("tenant_id",)
 
@@ -125,14 +128,14 @@ class ById:
 
 
 class SearchedPages(InOwner):
-    """Pages that a search found, in the wiki that the arguments name or the question itself."""
+    """Access to pages that a search found. They are checked one by one, because a search may cover several wikis."""
 
     def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
         return BY_ID.criteria(row)
 
 
 class SearchedTogether(InOwner):
-    """The answer of a search as a whole: its pages are judged one by one. Explanations are for admins."""
+    """Access to the result of a search as a whole. Its pages are checked elsewhere; `explain` needs the role admin."""
 
     arguments: Collection[str] = (*InOwner.arguments, "explain")
 
@@ -146,25 +149,31 @@ class SearchedTogether(InOwner):
 
 
 class AsChecked(InOwner):
-    """Rows that were found by a step that has checked that the caller may read them."""
+    """Access to rows of a step that has already checked that the caller may read them."""
 
     def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
         return []
 
 
 class EventsInOwner(InOwner):
-    """Events, in the wiki that the arguments name: judged one by one, because a grant may be withdrawn in between."""
+    """Access to the events of one wiki. Each event is checked, because a grant may be revoked during a subscription."""
 
     def criteria(self, row: FromClause, **named: Any) -> Collection[ColumnElement[bool]]:
-        """An event is no stored row, so the compiler does not bind its tenant."""
+        """Return the conditions, including the tenant: an event is no table row, so the compiler does not bind it."""
         return [row.c.tenant_id == TENANT, readable(row.c.owner_id)]
 
 
 class EventsAsAdmin(EventsInOwner, AsAdmin):
-    """Events, like Happened, for credentials of the role admin alone."""
+    """Access to the events of one wiki, like EventsInOwner, only for credentials with the role admin."""
 
 
-IN_OWNER, AS_ADMIN, AS_CHECKED, BY_ID = InOwner(), AsAdmin(), AsChecked(), ById()
-AS_ADMIN_OF_TENANT, OF_TENANT_AS_ADMIN = AsAdminOfTenant(), OfTenantAsAdmin()
-FOUND, FOUND_TOGETHER = SearchedPages(), SearchedTogether()
-HAPPENED, HAPPENED_AS_ADMIN = EventsInOwner(), EventsAsAdmin()
+IN_OWNER = InOwner()
+AS_ADMIN = AsAdmin()
+AS_CHECKED = AsChecked()
+BY_ID = ById()
+AS_ADMIN_OF_TENANT = AsAdminOfTenant()
+OF_TENANT_AS_ADMIN = OfTenantAsAdmin()
+FOUND = SearchedPages()
+FOUND_TOGETHER = SearchedTogether()
+HAPPENED = EventsInOwner()
+HAPPENED_AS_ADMIN = EventsAsAdmin()

@@ -1,8 +1,8 @@
-"""A folder for the bytes of files, in place of their rows: each once in a wiki, under the SHA-256 of its bytes.
+"""A folder that stores the bytes of attachments, instead of rows. Each file is stored once in a wiki, by its SHA-256.
 
-A file is whole under its name, or it has none: it is written aside, put on the disk, and renamed. Whoever writes or
-deletes files of a wiki holds its lock, so that nobody deletes what another transaction is about to refer to. What a
-transaction has written that was rolled back stays until `resolvers.sources.blob_files` sweeps it.
+A file under its final name is always complete: it is written under another name, synced to disk, and renamed. Code that
+writes or deletes files of a wiki holds the wiki's lock, so that no file is deleted to which another transaction is
+about to refer. Files of a transaction that was rolled back stay until `resolvers.sources.blob_files` sweeps them.
 """
 
 import os
@@ -18,7 +18,7 @@ PARTIAL = ".partial-"
 
 
 class BlobFolder:
-    """The files of all wikis below one folder: `<tenant>/<owner>/<first two digits>/<sha256>`."""
+    """The files of all wikis in one folder: `<tenant>/<owner>/<first two digits>/<sha256>`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.expanduser()
@@ -31,11 +31,11 @@ class BlobFolder:
         return self.root / str(UUID(str(tenant_id))) / str(UUID(str(owner_id)))
 
     def put(self, tenant_id: UUID, owner_id: UUID, hash: bytes, data: bytes) -> None:
-        """Keep a file, which is on the disk at the end, or nothing of it."""
+        """Store a file durably. On an error, nothing of it is stored."""
         path = self.path(tenant_id, owner_id, hash)
         if path.is_file() and path.stat().st_size == len(data):
             return
-        made = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
+        missing = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with NamedTemporaryFile(dir=path.parent, prefix=PARTIAL, delete=False) as file:
             try:
@@ -46,11 +46,11 @@ class BlobFolder:
             except BaseException:
                 Path(file.name).unlink(missing_ok=True)
                 raise
-        for folder in (path.parent, *(folder.parent for folder in made)):
+        for folder in (path.parent, *(folder.parent for folder in missing)):
             sync_folder(folder)
 
     def get(self, tenant_id: UUID, owner_id: UUID, hash: bytes) -> bytes | None:
-        """Return a file; None where it is gone, or is not what was written any more."""
+        """Return the content of a file, or None if it is missing or does not have this hash any more."""
         try:
             data = self.path(tenant_id, owner_id, hash).read_bytes()
         except OSError:
@@ -61,7 +61,7 @@ class BlobFolder:
         return self.path(tenant_id, owner_id, hash).is_file()
 
     def copy(self, tenant_id: UUID, owner_id: UUID, to_owner_id: UUID, hash: bytes) -> bool:
-        """Keep a file of a wiki in another one of its tenant as well. Return whether it is there."""
+        """Copy a file to another wiki of the tenant. Return whether the file exists."""
         data = self.get(tenant_id, owner_id, hash)
         if data is not None:
             self.put(tenant_id, to_owner_id, hash, data)
@@ -71,13 +71,13 @@ class BlobFolder:
         self.path(tenant_id, owner_id, hash).unlink(missing_ok=True)
 
     def list_files(self, tenant_id: UUID, owner_id: UUID) -> Iterator[bytes]:
-        """Yield the hashes of the files of a wiki."""
+        """Yield the hash of each file of a wiki."""
         for path in self.wiki(tenant_id, owner_id).glob("??/*"):
             with suppress(ValueError):
                 yield bytes.fromhex(path.name)
 
     def drop_partial(self, tenant_id: UUID, owner_id: UUID) -> None:
-        """Delete what writers that were killed have left of files."""
+        """Delete incomplete files, which killed processes have left."""
         for path in self.wiki(tenant_id, owner_id).glob(f"??/{PARTIAL}*"):
             path.unlink(missing_ok=True)
 
@@ -88,7 +88,7 @@ class BlobFolder:
             shutil.rmtree(tree)
 
     def check_writable(self) -> str | None:
-        """Return why no file can be written; None where one can."""
+        """Return the reason why no file can be written, or None if files can be written."""
         try:
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             with NamedTemporaryFile(dir=self.root, prefix=PARTIAL) as file:
@@ -101,7 +101,7 @@ class BlobFolder:
 
 
 def sync_folder(folder: Path) -> None:
-    """Let the names in a folder survive a power cut."""
+    """Sync a folder to disk, so that the names of its files survive a power failure."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

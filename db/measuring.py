@@ -1,7 +1,7 @@
-"""Statistics of Postgres on how many rows there are, and whose: without them it scans all of a wiki.
+"""Updates Postgres's statistics on a wiki's share of a table. Without them Postgres plans scans of the whole wiki.
 
-Postgres collects them by itself, but some time after a table has grown, and only when it has grown by much. Whoever
-writes a whole wiki asks for them.
+Autovacuum collects statistics only some time after a table has grown, and only if it has grown much. Code that writes a
+whole wiki calls `measure` afterwards.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ MEASURING = statements("operations/measuring")
 
 
 async def measure(database: Database, tables: Sequence[str], owner_id: UUID, rows: int) -> None:
-    """Analyze those of these tables in which Postgres has not noticed an owner of so many rows.
+    """Run ANALYZE on those of the tables whose statistics do not know that the owner has this many rows.
 
-    A role that does not own them may not ask for that: then Postgres warns, and nothing is done.
+    A role that does not own the tables may not analyze them: Postgres then only warns.
     """
     async with database.connection() as connection:
         found = await connection.all(MEASURING["find_unmeasured"], tables=list(tables), owner_id=owner_id, rows=rows)

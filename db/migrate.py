@@ -1,4 +1,4 @@
-"""Migrates a database to the newest schema: forward only, one transaction per revision, one migrator at a time."""
+"""Migrates a database to the newest schema: forward only, one transaction per revision, one process at a time."""
 
 import asyncio
 import re
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
     from sqlalchemy import Connection
 
-FILE = re.compile(r"\d{4}_\d\d_\d\d_([0-9a-z]+)_\w+\.py")  # as `file_template` of Alembic has them
+FILE = re.compile(r"\d{4}_\d\d_\d\d_([0-9a-z]+)_\w+\.py")  # file names as Alembic's `file_template` writes them
 OLDEST_SERVER = 16
 EXTENSIONS = ("pg_trgm", "btree_gin", "unaccent", "fuzzystrmatch")
 LOCK_KEY = 0x636169726E  # "cairn"; advisory locks are per database
@@ -35,13 +35,13 @@ SELECT current_setting('server_version_num')::int AS version,
 
 
 class MigrationRefused(Exception):
-    """The database cannot be migrated as it is; the message says what to do. Nothing of the refused step is left."""
+    """Raised if the database cannot be migrated. The message says what to do. The refused revision is rolled back."""
 
     code = "MIGRATION_REFUSED"
 
 
 class DatabaseServer(NamedTuple):
-    """The facts that a migration needs to know of the server it is about to change."""
+    """The facts about the server and the role that decide whether a migration is possible."""
 
     version: int  # 180006 is 18.6
     database: str
@@ -58,15 +58,18 @@ Report = Callable[[str], None]
 
 
 def ignore(_: str) -> None:
-    """Report to nobody."""
+    """Ignore a report."""
 
 
 async def migrate(dsn: str, report: Report = ignore, *, to: str = "head") -> list[str]:
-    """Apply what is pending, up to a revision, and return those. The DSN must be direct: a pooler holds no lock."""
+    """Apply the pending revisions up to `to`, and return them. Raises MigrationRefused.
+
+    The DSN must not be a pooler's, because a pooler does not keep the session's advisory lock.
+    """
     async with only_migrator(dsn, report) as connection:
         await check_server(connection)
         try:
-            revisions = [one for one in await pending_on(connection, report) if to == "head" or one <= to]
+            revisions = [name for name in await pending_on(connection, report) if to == "head" or name <= to]
             if revisions:
                 report(f"Applying {', '.join(revisions)}")
                 await upgrade(dsn, to)
@@ -81,10 +84,10 @@ async def migrate(dsn: str, report: Report = ignore, *, to: str = "head") -> lis
 
 
 async def pending(dsn: str, report: Report = ignore) -> list[str]:
-    """Return the revisions that this Cairn has and the database has not, oldest first. The DSN may be a pooler's.
+    """Return the revisions that the database lacks, oldest first. The DSN may be a pooler's.
 
-    Of a database that a newer Cairn has migrated, `report` hears that, if this one still works beside it; otherwise
-    this raises MigrationRefused.
+    If a newer Cairn has migrated the database, `report` is called if this Cairn still works with it. Otherwise
+    MigrationRefused is raised.
     """
     connection = await asyncpg.connect(dsn, statement_cache_size=0)
     try:
@@ -94,12 +97,13 @@ async def pending(dsn: str, report: Report = ignore) -> list[str]:
 
 
 async def check_server(connection: asyncpg.Connection) -> None:
-    """Refuse a server that is too old, that lacks an extension, or where this role may not create tables."""
+    """Raise MigrationRefused if the server is unfit, for example too old, or if the role may not create tables."""
     row = await connection.fetchrow(SERVER)
     refuse_unfit(DatabaseServer(**row))
 
 
 def refuse_unfit(server: DatabaseServer) -> None:
+    """Raise MigrationRefused for the first reason that prevents a migration."""
     if server.version < OLDEST_SERVER * 10_000:
         raise MigrationRefused(
             f"this is PostgreSQL {server.version // 10_000}; Cairn needs {OLDEST_SERVER} or newer: upgrade the server,"
@@ -133,7 +137,10 @@ def refuse_unfit(server: DatabaseServer) -> None:
 
 @asynccontextmanager
 async def only_migrator(dsn: str, report: Callable[[str], None]) -> AsyncIterator[asyncpg.Connection]:
-    """Take the lock by asking again and again: waiting in it would hold up CREATE INDEX CONCURRENTLY."""
+    """Hold the migration lock for a `with` block.
+
+    The lock is polled, because a session that waits for it would block CREATE INDEX CONCURRENTLY in the migration.
+    """
     connection = await connect(dsn)
     try:
         if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK_KEY):
@@ -146,6 +153,7 @@ async def only_migrator(dsn: str, report: Callable[[str], None]) -> AsyncIterato
 
 
 async def pending_on(connection: asyncpg.Connection, report: Report) -> list[str]:
+    """Return the revisions that the database of a connection lacks. See `pending`."""
     known = list(revisions())
     current = await current_revision(connection)
     if current is None:
@@ -168,23 +176,23 @@ async def pending_on(connection: asyncpg.Connection, report: Report) -> list[str
 
 @cache
 def revisions() -> tuple[str, ...]:
-    """Return all revisions, oldest first. They are numbered, and their files say it: Alembic is slow to import."""
-    found = (FILE.fullmatch(file.name) for file in (files("migrations") / "versions").iterdir())
-    return tuple(sorted(one[1] for one in found if one))
+    """Return all revisions, oldest first. They are read from the file names, because Alembic is slow to import."""
+    matches = (FILE.fullmatch(file.name) for file in (files("migrations") / "versions").iterdir())
+    return tuple(sorted(match[1] for match in matches if match))
 
 
 def is_behind(revision: str | None) -> bool:
-    """Return whether a database at this revision lacks some."""
+    """Return whether a database at this revision lacks a revision that this Cairn knows."""
     return revision is None or revision in revisions()[:-1]
 
 
 def is_newer(revision: str | None) -> bool:
-    """Return whether a newer Cairn has migrated a database to this revision."""
+    """Return whether this revision of a database is unknown to this Cairn, so that a newer Cairn has migrated it."""
     return revision is not None and revision not in revisions()
 
 
 def is_too_old(oldest: str | None) -> bool:
-    """Return whether this Cairn is too old for a database of a newer one: `oldest` is what that one works beside."""
+    """Return whether this Cairn is too old for a database whose oldest supported revision is `oldest`."""
     return oldest is None or revisions()[-1] < oldest
 
 
@@ -196,7 +204,7 @@ async def current_revision(connection: asyncpg.Connection) -> str | None:
 
 
 async def oldest_revision(connection: asyncpg.Connection) -> str | None:
-    """Return the oldest revision whose Cairn works beside this database, or None where that is not stored."""
+    """Return the oldest revision whose Cairn works with this database, or None if the database does not store it."""
     if await connection.fetchval("SELECT to_regclass('installation')") is None:
         return None
     oldest: str | None = await connection.fetchval("SELECT oldest_revision FROM installation")
@@ -204,6 +212,7 @@ async def oldest_revision(connection: asyncpg.Connection) -> str | None:
 
 
 async def upgrade(dsn: str, to: str) -> None:
+    """Apply the revisions up to `to` with Alembic."""
     from sqlalchemy.ext.asyncio import create_async_engine
     from sqlalchemy.pool import NullPool
 
@@ -226,12 +235,12 @@ def upgrade_over(connection: "Connection", to: str) -> None:
 
 
 def sqlstate(error: Exception) -> str | None:
-    """Return the SQLSTATE of an error of asyncpg, or of SQLAlchemy around it, or None for any other."""
+    """Return the SQLSTATE of an error of asyncpg, which SQLAlchemy may have wrapped, or None for any other error."""
     return getattr(getattr(error, "orig", error), "sqlstate", None)
 
 
 def alembic_config() -> "Config":
-    """Return a configuration made in code, so that it works from any folder and from an installed wheel."""
+    """Return Alembic's configuration, which is created in code to work in any folder and in an installed wheel."""
     from alembic.config import Config
 
     config = Config()

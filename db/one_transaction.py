@@ -1,4 +1,4 @@
-"""A database seen through one transaction: what an operation writes and reads in it is committed as a whole."""
+"""A database whose writes all go into one transaction, so that several writes are committed as a whole."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -10,30 +10,37 @@ import asyncpg
 from .committing import savepoint
 from .connection import Connection, Row
 from .database import Database
-from .pool import IN_DOUBT
+from .pool import MAY_STILL_RUN
 
 
 class Undone(Exception):
-    """A signal that ends a transaction without a commit."""
+    """The error with which a transaction is ended to roll it back."""
 
 
 class OneTransaction(Database):
-    """Until the first write everything goes to the pool. The first write begins the transaction, later ones are parts
-    of it that fail by themselves, and reads from then on see what was written.
+    """A database that runs all writes in one transaction.
 
-    `begun` is called inside the new transaction: what it raises is raised for this and every later write. As a context
-    manager it undoes at its end what was not committed.
+    The first write begins the transaction. Each write is a savepoint in it, so that a failed write is undone alone.
+    Reads use the pools before the first write, and the transaction afterwards, so that they see what was written.
+
+    `begun` is called in the new transaction. If it raises an error, this and every later write raise it. At its end,
+    the context manager rolls back what was not committed.
     """
 
     stores_answers = True
 
     def __init__(self, database: Database, begun: Callable[[Connection], Awaitable[None]] | None = None) -> None:
-        self.database, self.begun = database, begun
+        self.database = database
+        self.begun = begun
         self.pool, self.read_pool = database.pool, database.read_pool
         self.inside: Connection | None = None
+        """The connection of the transaction, after the first write."""
         self.refused: Exception | None = None
+        """The error of `begun`, which every further write raises."""
         self.writes = 0
+        """The number of successful writes."""
         self.is_broken = False
+        """Whether a read failed in the transaction: Postgres then refuses all further statements."""
         self.ending = AsyncExitStack()
         self.reading = asyncio.Lock()
 
@@ -44,8 +51,10 @@ class OneTransaction(Database):
         await self.undo()
 
     async def row(self, sql: str, arguments: Sequence[Any], *, anew: bool = False) -> Row | None:
-        """Return the row of a compiled read. Inside of the transaction Postgres chooses the plan of one that is to be
-        planned `anew`: the setting would hold for later writes."""
+        """Return the row of a compiled read.
+
+        Inside the transaction `anew` is ignored, because the setting would also apply to later writes.
+        """
         if self.inside is None:
             return await self.database.row(sql, arguments, anew=anew)
         async with self.share() as connection:
@@ -65,23 +74,24 @@ class OneTransaction(Database):
     @asynccontextmanager
     async def transaction(self, first: str = "") -> AsyncIterator[Connection]:
         connection = self.inside or await self.begin()
-        whole = savepoint(connection.raw, first)
-        async with whole as last:
-            yield Connection(connection.raw, last, whole.begun)
+        part = savepoint(connection.raw, first)
+        async with part as last:
+            yield Connection(connection.raw, last, part.begun)
         self.writes += 1
 
     @asynccontextmanager
     async def share(self) -> AsyncIterator[Connection]:
-        """Share the connection, one at a time. After a failure outside of a write, Postgres refuses all statements."""
+        """Use the transaction's connection for a read, one at a time. An error breaks the whole transaction."""
         assert self.inside is not None
         async with self.reading:
             try:
                 yield self.inside
-            except (asyncpg.PostgresError, *IN_DOUBT, asyncio.CancelledError):
+            except (asyncpg.PostgresError, *MAY_STILL_RUN, asyncio.CancelledError):
                 self.is_broken = True
                 raise
 
     async def begin(self) -> Connection:
+        """Begin the transaction, and call `begun` in it."""
         if self.refused is not None:
             raise self.refused
         connection = await self.ending.enter_async_context(self.database.transaction())
@@ -96,11 +106,11 @@ class OneTransaction(Database):
         return connection
 
     async def commit(self) -> None:
-        """Commit; what follows goes to the pool again."""
+        """Commit the transaction. Later statements use the pools again."""
         self.inside = None
         await self.ending.aclose()
 
     async def undo(self) -> None:
-        """Undo all of it, unless it is committed."""
+        """Roll back the transaction, unless it is committed."""
         self.inside = None
         await self.ending.__aexit__(Undone, Undone(), None)

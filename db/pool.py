@@ -1,11 +1,16 @@
-"""Connections to one server, each lent to one task at a time.
+"""A pool of connections to one Postgres server. Each connection is lent to one task at a time.
 
-Taking an idle one and giving it back are two plain calls: no round trip, no task, no timer. Only a connection that
-comes back in doubt, from a task that was cancelled or in an open transaction, is reset before it is lent again.
+Acquiring and releasing an idle connection are plain function calls, without a round trip, a task or a timer. A
+connection is reset before it is lent again only if it is released by a cancelled task, after an error that may have
+left a statement running, or in an open transaction.
 
-What holds at any moment: there are never more than `size`, those being opened or reset included; nobody waits
-while one is idle that they may have; and for everybody who waits, one more is being opened as long as there is room.
-Where the server refuses one more, who waits is served by those that are there; without any, all are told why.
+These invariants hold at any moment:
+- There are never more than `size` connections, including those that are being opened or reset.
+- No task waits while there is an idle connection that it may have.
+- For each waiting task a connection is being opened, as long as there are fewer than `size`.
+
+If the server refuses a further connection, the waiting tasks get the existing connections as these are released. If
+there are none, all waiting tasks get the error.
 """
 
 import asyncio
@@ -23,19 +28,21 @@ from lib.deadlines import Deadlines
 from lib.fair_queue import BORROWER
 from observability.trace import span
 
-SHARED = 60.0  # seconds after which those who took no connection are no longer counted on
-POOL_TIMEOUT = 10.0  # seconds: to wait for a connection, to make one clean, to let go of them all
-FULL = 1.0  # seconds until the server is asked for one more again, after it has refused one
-# What may leave a statement running. A time-out is an OSError; the client's own is a server that goes in mid-sentence.
-IN_DOUBT = (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
+SHARE_WINDOW = 60.0  # seconds for which the share of a borrower is limited, after another one has acquired a connection
+POOL_TIMEOUT = 10.0  # seconds to wait for a connection, to reset or close a connection, and to close the pool
+RETRY_AFTER_REFUSAL = 1.0  # seconds until the pool opens a further connection, after the server has refused one
+# Errors after which a statement may still be running. A timeout is an OSError. asyncpg raises InternalClientError if
+# the server disconnects in the middle of a message.
+MAY_STILL_RUN = (asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 OUTDATED = (asyncpg.InvalidCachedStatementError, asyncpg.OutdatedSchemaCacheError)
+"""Errors of prepared statements whose tables have changed since."""
 
 Connect = Callable[[], Awaitable[asyncpg.Connection]]
 
 
 @dataclass(eq=False)
 class Waiter:
-    """A task that waits for a connection."""
+    """A task that waits for a connection, and its borrower, which is the tenant of a request."""
 
     borrower: Hashable = field(default_factory=BORROWER.get)
     future: asyncio.Future[asyncpg.Connection] = field(
@@ -44,70 +51,80 @@ class Waiter:
 
 
 class Exhausted(Exception):
-    """Every connection is lent, and too many wait already or this one has waited too long."""
+    """Raised if all connections are lent, and either the queue is full or the task has waited for POOL_TIMEOUT."""
 
 
 class NoAnswer(Exhausted):
-    """The server has stopped answering: whoever asks is refused until it answers again."""
+    """Raised while the server does not answer, instead of waiting for a connection."""
 
 
 class Pool:
-    """A pool of at most `size` connections, for which at most `queue` tasks wait, POOL_TIMEOUT seconds each. One
-    that comes back goes to the borrower who has the fewest, and of that one's tasks to the first that came. One
-    borrower may fill half of the queue, and if there have been others in the last SHARED seconds hold three quarters of
-    the connections, so that slow statements of one leave some to the others.
+    """A pool of at most `size` connections, for which at most `queue` tasks wait, POOL_TIMEOUT seconds each.
 
-    Cut off (`cut`), nobody is given a connection. `answers` counts what the server has answered, for the breaker.
-
-    For gauges: `size` is the limit, `total` what there is of it, `idle` those that are lent to nobody, `waiting` the
-    tasks that wait for one. For counters, since the start: `acquired`, `refused` (Exhausted) and `opened`.
+    A released connection goes to the waiting borrower that holds the fewest connections, and among its tasks to the one
+    that has waited longest. A borrower may fill half of the queue. If another borrower has acquired a connection in the
+    last SHARE_WINDOW seconds, a borrower may hold three quarters of the connections, so that its slow statements leave
+    some to the others. Tasks without a borrower have no such limits. While `is_cut`, every acquisition is refused.
     """
 
     def __init__(self, connect: Connect, *, size: int, queue: int) -> None:
         self.connect, self.size, self.queue = connect, size, queue
         self.share = max(1, size - size // 4)
+        """The number of connections that a borrower may hold while others have acquired some, too."""
         self.last_borrower: Hashable = None
-        self.shared_until = self.full_until = 0.0
-        self.idle: list[asyncpg.Connection] = []  # the last one back is the next to go: its caches are warm
+        self.shared_until = 0.0
+        """The time until which the share of a borrower is limited."""
+        self.refused_until = 0.0
+        """The time until which no further connection is opened, after the server has refused one."""
+        self.idle: list[asyncpg.Connection] = []
+        """Connections that are not lent. The one that was released last is lent next, because its caches are warm."""
         self.lent: dict[asyncpg.Connection, Hashable] = {}
+        """Connections that are lent or being reset, with their borrowers."""
         self.outdated: set[asyncpg.Connection] = set()
+        """Lent connections whose prepared statements are outdated. They are closed when they are released."""
         self.waiting: Deadlines[Waiter] = Deadlines(self.refuse)
         self.tasks: set[asyncio.Task[None]] = set()
-        self.total = self.opening = self.acquired = self.refused = self.opened = 0
+        self.total = 0
+        """The number of connections, including those that are being opened, reset or closed."""
+        self.opening = 0
+        self.acquired = self.refused = self.opened = 0
+        """Counters since the start: acquisitions, acquisitions refused with Exhausted, and opened connections."""
         self.answers = 0
+        """A counter of statements that the server has answered, by which the breaker knows that it is alive."""
         self.is_cut = False
         self.closed: asyncio.Event | None = None
+        """None while the pool is open. It is set when all connections are closed."""
 
     @property
-    def is_used(self) -> bool:
-        """Return whether a connection is lent or being opened, so that the server owes an answer, as far as known."""
+    def is_in_use(self) -> bool:
+        """Return whether a connection is lent or being opened, so that an answer of the server may be due."""
         return bool(self.lent or self.opening)
 
     def cut(self, is_cut: bool) -> None:
-        """Refuse those who wait and those who come, or serve them again."""
+        """Refuse all waiting tasks and all further acquisitions with NoAnswer, or accept acquisitions again."""
         self.is_cut = is_cut
         while is_cut and self.waiting:
             self.refuse(self.waiting.pop(), NoAnswer())
 
-    def abandon(self) -> None:
-        """Close the connections that are lent: whoever waits for an answer on one is told that it is lost."""
+    def terminate_lent(self) -> None:
+        """Terminate the lent connections. Statements that run on them fail with a connection error."""
         for connection in list(self.lent):
             connection.terminate()
 
     async def open(self) -> None:
-        """Open one connection, so that a server that cannot be reached is known at once."""
+        """Open a connection, or raise the error if the server cannot be reached."""
         self.total += 1
         try:
             connection = await self.connect()
         except BaseException:
-            self.leave()
+            self.decrease_total()
             raise
         self.opened += 1
         self.lent[connection] = None
         self.release(connection)
 
     async def revive(self) -> None:
-        """Open a connection if there is none that lives. Raises why none can be opened."""
+        """Open a connection if the pool has no live one. Raises the error if none can be opened."""
         if self.lent or self.opening or not all(connection.is_closed() for connection in self.idle):
             return
         self.total -= len(self.idle)
@@ -116,72 +133,77 @@ class Pool:
             await self.open()
 
     async def fill(self) -> None:
-        """Open all connections that there may be; one that cannot be opened now will be when somebody waits for it."""
+        """Open connections until there are `size`. One that cannot be opened now is opened when a task waits for it."""
         adding = []
         while self.total < self.size:
             self.total += 1
             self.opening += 1
-            adding.append(self.add())
+            adding.append(self.open_another())
         await asyncio.gather(*adding)
 
     def acquire(self) -> "acquire":
-        """Acquire a connection for the length of a block. Raises Exhausted, or why none could be opened."""
+        """Acquire a connection for a `with` block. Raises Exhausted, or the error if none could be opened."""
         return acquire(self)
 
-    # -- the two calls
+    # -- acquiring and releasing
 
     async def check_out(self) -> asyncpg.Connection:
-        """Acquire a connection without a block: whoever takes one must give it back, whatever happens."""
+        """Acquire a connection without a `with` block. The caller must release it in every case."""
         return self.check_out_idle() or await self.wait()
 
     def check_out_idle(self) -> asyncpg.Connection | None:
-        """Return a connection that can be had without waiting, or None."""
+        """Acquire an idle connection without waiting, or return None."""
         if self.is_cut or self.has_its_share(BORROWER.get()):
             return None
         while self.idle:
             connection = self.idle.pop()
             if not connection.is_closed():
-                return self.checked_out(connection, BORROWER.get())
-            self.leave()
+                return self.mark_lent(connection, BORROWER.get())
+            self.decrease_total()
         return None
 
     def release(self, connection: asyncpg.Connection, error: BaseException | None = None) -> None:
-        """Give a connection back. `error` is what ended its use."""
-        if error is None or not is_doubtful(error):
+        """Return a connection to the pool. `error` is the error with which its use ended."""
+        if error is None or not may_still_run(error):
             self.answers += 1
         if isinstance(error, OUTDATED):
-            self.renew()
+            self.replace_all()
         if connection.is_closed():
-            self.forget(connection)
+            self.remove(connection)
         elif self.closed or connection in self.outdated:
-            self.start(self.end(connection))
-        elif connection.is_in_transaction() or (error is not None and is_doubtful(error)):
-            self.start(self.clean(connection))
+            self.start_task(self.close_connection(connection))
+        elif connection.is_in_transaction() or (error is not None and may_still_run(error)):
+            self.start_task(self.reset(connection))
         else:
             del self.lent[connection]
             self.offer(connection)
 
-    # -- who waits
+    # -- the queue
 
     def check_room(self) -> None:
+        """Raise an error if this task may not wait for a connection."""
         if self.closed:
             raise asyncpg.InterfaceError("the pool is closed")
         if self.is_cut:
             self.refused += 1
             raise NoAnswer
         ahead = len(self.waiting) - self.opening
-        if not self.may_grow and (ahead >= self.queue or self.is_greedy(ahead)):
+        if not self.may_grow and (ahead >= self.queue or self.fills_half_of_queue(ahead)):
             self.refused += 1
             raise Exhausted
 
-    def is_greedy(self, ahead: int) -> bool:
-        """Return whether this borrower waits in half of the queue already. A task without one may fill all of it."""
-        borrower, most = BORROWER.get(), max(1, self.queue // 2)
-        if borrower is None or ahead < most:
+    def fills_half_of_queue(self, ahead: int) -> bool:
+        """Return whether tasks of this task's borrower fill half of the queue already.
+
+        `ahead` is the number of tasks that wait without a connection being opened for them.
+        """
+        borrower, limit = BORROWER.get(), max(1, self.queue // 2)
+        if borrower is None or ahead < limit:
             return False
-        return sum(waiter.borrower == borrower for waiter in self.waiting) >= most
+        return sum(waiter.borrower == borrower for waiter in self.waiting) >= limit
 
     async def wait(self) -> asyncpg.Connection:
+        """Wait in the queue for a connection. Raises Exhausted."""
         self.check_room()
         waiter = Waiter()
         future = waiter.future
@@ -192,122 +214,136 @@ class Pool:
                 return await future
         except asyncio.CancelledError:
             self.waiting.remove(waiter)
-            if not future.cancelled() and future.exception() is None:  # it came, and then its task was cancelled
+            if not future.cancelled() and future.exception() is None:  # it got a connection before it was cancelled
                 self.release(future.result())
             raise
 
     def refuse(self, waiter: Waiter, error: Exhausted | None = None) -> None:
+        """End the wait of a task with an error, which is Exhausted after its time is over."""
         if not waiter.future.done():
             self.refused += 1
             waiter.future.set_exception(error or Exhausted())
 
     def offer(self, connection: asyncpg.Connection) -> None:
-        """Give a connection to the borrower who has the fewest, and of its tasks to the one that has waited longest."""
+        """Give a connection to the waiting borrower with the fewest, to its longest waiting task, or keep it idle."""
         while self.waiting and (waiter := self.next_waiter()):
             self.waiting.remove(waiter)
             if not waiter.future.done():
-                waiter.future.set_result(self.checked_out(connection, waiter.borrower))
+                waiter.future.set_result(self.mark_lent(connection, waiter.borrower))
                 return
         self.idle.append(connection)
 
     def next_waiter(self) -> Waiter | None:
-        holding = Counter(self.lent.values())
-        first = min(self.waiting, key=lambda waiter: holding[waiter.borrower], default=None)
+        """Return the waiter that gets the next connection, or None if none may have it."""
+        held = Counter(self.lent.values())
+        first = min(self.waiting, key=lambda waiter: held[waiter.borrower], default=None)
         return None if first is None or self.has_its_share(first.borrower) else first
 
     def has_its_share(self, borrower: Hashable) -> bool:
-        """Return whether this borrower may have no more connections now. A task without one may have all."""
+        """Return whether this borrower holds as many connections as it may have now."""
         if borrower is None or len(self.lent) < self.share:
             return False
-        return monotonic() < self.shared_until and sum(one == borrower for one in self.lent.values()) >= self.share
+        if monotonic() >= self.shared_until:
+            return False
+        return sum(other == borrower for other in self.lent.values()) >= self.share
 
-    def checked_out(self, connection: asyncpg.Connection, borrower: Hashable) -> asyncpg.Connection:
+    def mark_lent(self, connection: asyncpg.Connection, borrower: Hashable) -> asyncpg.Connection:
+        """Record that a connection is lent to a borrower, and return it."""
         if borrower != self.last_borrower and borrower is not None:
             if self.last_borrower is not None:
-                self.shared_until = monotonic() + SHARED
+                self.shared_until = monotonic() + SHARE_WINDOW
             self.last_borrower = borrower
         self.lent[connection] = borrower
         self.acquired += 1
         return connection
 
-    # -- how many there are
+    # -- the number of connections
 
     @property
     def may_grow(self) -> bool:
-        """Return whether one more may be opened: not right after the server has refused one beside others."""
-        return self.total < self.size and (not self.total or monotonic() >= self.full_until)
+        """Return whether a further connection may be opened.
+
+        After the server has refused one, this waits for RETRY_AFTER_REFUSAL, unless there is no other connection.
+        """
+        return self.total < self.size and (not self.total or monotonic() >= self.refused_until)
 
     def grow(self) -> None:
+        """Open a connection for each waiting task, as far as there may be more."""
         while self.opening < len(self.waiting) and self.may_grow:
             self.total += 1
             self.opening += 1
-            self.start(self.add())
+            self.start_task(self.open_another())
 
-    async def add(self) -> None:
-        """Open one more. If that fails, and there is no other, those who wait get the error."""
+    async def open_another(self) -> None:
+        """Open a connection, which `total` and `opening` count already.
+
+        If that fails and there is no other connection, all waiting tasks get the error.
+        """
         try:
             connection = await self.connect()
         except Exception as error:
             self.opening -= 1
-            self.full_until = monotonic() + FULL
-            asyncio.get_running_loop().call_later(FULL, self.grow)
+            self.refused_until = monotonic() + RETRY_AFTER_REFUSAL
+            asyncio.get_running_loop().call_later(RETRY_AFTER_REFUSAL, self.grow)
             while self.total == 1 and self.waiting:
                 if not (waiter := self.waiting.pop()).future.done():
-                    waiter.future.set_exception(copy(error))  # each is raised by a task, which changes it
-            self.leave()
+                    waiter.future.set_exception(copy(error))  # a copy for each task, as raising an error changes it
+            self.decrease_total()
             return
         self.opening -= 1
         self.opened += 1
         self.lent[connection] = None
         self.release(connection)
 
-    def forget(self, connection: asyncpg.Connection) -> None:
+    def remove(self, connection: asyncpg.Connection) -> None:
+        """Remove a closed connection from the pool."""
         self.lent.pop(connection, None)
         self.outdated.discard(connection)
-        self.leave()
+        self.decrease_total()
 
-    def leave(self) -> None:
-        """Count one connection less."""
+    def decrease_total(self) -> None:
+        """Count a connection less, and open another if tasks wait."""
         self.total -= 1
         self.grow()
         if self.closed and not self.total:
             self.closed.set()
 
-    async def clean(self, connection: asyncpg.Connection) -> None:
-        """Wait until nothing runs on a connection, leave its transaction, forget its session; or part with it."""
+    async def reset(self, connection: asyncpg.Connection) -> None:
+        """Wait for the running statement, roll back and reset the session. Terminate the connection if that fails."""
         try:
             async with asyncio.timeout(POOL_TIMEOUT):
-                await connection.execute("")  # comes back once a cancelled statement has ended
+                await connection.execute("")  # returns when a cancelled statement has ended
                 await connection.reset()
         except Exception:
             connection.terminate()
         self.release(connection)
 
-    async def end(self, connection: asyncpg.Connection) -> None:
+    async def close_connection(self, connection: asyncpg.Connection) -> None:
+        """Close a connection and remove it from the pool."""
         try:
             async with asyncio.timeout(POOL_TIMEOUT):
                 await connection.close()
         except Exception:
             connection.terminate()
-        self.forget(connection)
+        self.remove(connection)
 
-    def renew(self) -> None:
-        """Replace all connections: the tables are not what they were when the statements were prepared."""
+    def replace_all(self) -> None:
+        """Close all connections, because tables have changed since their statements were prepared."""
         self.outdated.update(self.lent)
-        self.end_idle()
+        self.close_idle()
 
-    def end_idle(self) -> None:
+    def close_idle(self) -> None:
         for connection in self.idle:
-            self.start(self.end(connection))
+            self.start_task(self.close_connection(connection))
         self.idle.clear()
 
     async def close(self) -> None:
-        """Refuse more acquisitions; those that are lent have POOL_TIMEOUT seconds to come back."""
+        """Close the pool. Lent connections are terminated if they are not released within POOL_TIMEOUT seconds."""
         self.closed = asyncio.Event()
         while self.waiting:
             if not (waiter := self.waiting.pop()).future.done():
                 waiter.future.set_exception(asyncpg.InterfaceError("the pool is closed"))
-        self.end_idle()
+        self.close_idle()
         try:
             async with asyncio.timeout(POOL_TIMEOUT):
                 if self.total:
@@ -317,14 +353,14 @@ class Pool:
                 connection.terminate()
         await asyncio.gather(*self.tasks)
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
+    def start_task(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
 
 class acquire:
-    """Acquire a connection for the length of a block. Each statement passes here: a generator would take longer."""
+    """Acquires a connection for a `with` block. It is a class because a generator function would be slower."""
 
     __slots__ = ("connection", "pool")
 
@@ -348,9 +384,9 @@ def require_open(pool: Pool | None) -> Pool:
 
 
 def is_lost(error: BaseException) -> bool:
-    """Return whether an error says that a connection is gone or failed to open, and not that a statement is wrong.
+    """Return whether an error means that a connection was lost or could not be opened, and not that a statement failed.
 
-    asyncpg has one class for its own misuse and for a connection that is closed: the message tells them apart.
+    asyncpg raises InterfaceError both for its own misuse and for a closed connection. Only the message differs.
     """
     if isinstance(error, asyncpg.InterfaceError):
         return "closed" in str(error)
@@ -359,6 +395,6 @@ def is_lost(error: BaseException) -> bool:
     return isinstance(error, (ConnectionError, asyncpg.InternalClientError))
 
 
-def is_doubtful(error: BaseException) -> bool:
-    """Return whether a statement can still be running. One that Postgres answers, even with an error, has ended."""
-    return isinstance(error, IN_DOUBT) or not isinstance(error, Exception)
+def may_still_run(error: BaseException) -> bool:
+    """Return whether a statement may still be running after this error: it is not an answer of Postgres."""
+    return isinstance(error, MAY_STILL_RUN) or not isinstance(error, Exception)

@@ -1,8 +1,8 @@
-"""A pooler between Cairn and Postgres, which has to be told how Cairn uses its sessions.
+"""Checks whether a pooler (such as PgBouncer) between Cairn and Postgres has the settings that Cairn needs.
 
-In transaction mode each transaction may get another connection to Postgres, so that what a session was told at its
-start, and the statements that it has prepared, are not there. One that gives each session a connection of its own, or
-prepares statements itself where they are missing, needs no setting.
+In transaction mode, a pooler may run each transaction on another connection to Postgres, which has neither the settings
+nor the prepared statements of the session. A pooler in session mode, or one that supports prepared statements, needs no
+setting.
 """
 
 import asyncio
@@ -12,16 +12,17 @@ from uuid import uuid4
 import asyncpg
 
 FORGOTTEN = (asyncpg.InvalidSQLStatementNameError, asyncpg.DuplicatePreparedStatementError)
+"""Errors of a session whose prepared statements are on another connection."""
 IGNORED = "ignore_startup_parameters = statement_timeout, jit, plan_cache_mode"
-WAIT = 2.0  # seconds: a pooler with a single connection has none for the other session
+WAIT = 2.0  # seconds to wait for a connection; a pooler with a single connection has none for a second session
 
 
 class PoolerUnfit(ConnectionError):
-    """A pooler lacks a setting, or this process does because of the pooler. The message names it."""
+    """Raised if the pooler, or Cairn because of the pooler, needs another setting. The message names the setting."""
 
 
 def refused_settings(error: Exception) -> Exception:
-    """Return an error that says what a pooler has to ignore, if it is why a session was refused."""
+    """Return PoolerUnfit if a pooler refused the session because of its startup parameters, else the error itself."""
     if "startup parameter" not in str(error):
         return error
     return PoolerUnfit(f"The pooler refuses the settings of sessions ({error}). In PgBouncer set: {IGNORED}")
@@ -35,20 +36,21 @@ def forgotten_statements() -> PoolerUnfit:
 
 
 async def is_pooled(connection: asyncpg.Connection) -> bool:
-    """Return whether the process that answers is not the one that the session was begun with."""
-    answering: int = await connection.fetchval("SELECT pg_backend_pid()")
-    begun: int = connection.get_server_pid()
-    return answering != begun
+    """Return whether there is a pooler: the server process that answers is not the one that the session reported."""
+    actual_pid: int = await connection.fetchval("SELECT pg_backend_pid()")
+    reported_pid: int = connection.get_server_pid()
+    return actual_pid != reported_pid
 
 
 async def check_statements(connection: asyncpg.Connection, other: asyncpg.Connection) -> None:
-    """Prepare a statement, and run it while and after another session has a connection. Raises PoolerUnfit.
+    """Raise PoolerUnfit if prepared statements are lost when the pooler moves the session to another connection.
 
-    If the other session took the one that knows the statement, the first run has another. Else the second run has one
-    that does not: that which came back last.
+    A statement is prepared and run twice: while another session is in a transaction, and after it. If the other
+    session's transaction got the connection on which the statement was prepared, the first run uses another connection.
+    Otherwise the second run does, because the pooler assigns the connection that was released last.
     """
     try:
-        statement = await connection.prepare("SELECT 1", name=f"cairn_{uuid4().hex}")  # no process had one so named
+        statement = await connection.prepare("SELECT 1", name=f"cairn_{uuid4().hex}")  # a name that was never used
         await other.execute("BEGIN")
         with suppress(TimeoutError):
             async with asyncio.timeout(WAIT):

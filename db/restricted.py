@@ -1,12 +1,13 @@
-"""A database as a caller reads it who may not read everything: pages, sections and sources have a sensitivity.
+"""Hides rows that are too sensitive for a caller: pages, sections and sources have a sensitivity.
 
-Each statement that only reads gets the rows of its tables from common table expressions of the same names, without
-those that are too sensitive (queries/access/sensitivity.sql). So no statement can forget them, and whoever may read
-everything pays nothing. Writes see all rows: resolvers.permissions asks for the pages that they are about.
+A statement that only reads is rewritten: common table expressions with the names of its tables provide their rows
+without the hidden ones (queries/access/sensitivity.sql). So no statement can forget to hide them, and statements of a
+caller who may read everything are not rewritten at all. Writes see all rows; resolvers.permissions checks the pages
+that they change.
 
-Nothing is hidden from most callers. A compiled read of theirs runs as it is, behind the condition that this still
-holds: Postgres sees a ceiling or a secret of a moment ago in the same snapshot as the pages, and returns no row, after
-which the read runs with the expressions.
+From most callers nothing is hidden. For these a read runs unrestricted at first, guarded by the condition that nothing
+is hidden. The condition is evaluated in the same snapshot as the read. If something has become hidden since, the
+guarded read returns no row, and the restricted one runs.
 """
 
 import re
@@ -25,17 +26,17 @@ from .scope import Role, Scope
 from .sql import NAMED, PARAMETER, Statement, parse_statement, statements, strip_comments, tables_of, texts
 
 SENSITIVITY = "access/sensitivity"
-OWN = ("ceilings", "hidden_pages", "hidden_sources", "marked_sections")
-"""What says by itself what is hidden; all else follows from it."""
-COMMON = (*OWN, "hidden_sections", "withheld")
-"""What the tables are held against, each made once for a statement."""
-ALONE = frozenset({"find_withheld", "has_ceiling", "has_hidden"})
+BASE_EXPRESSIONS = ("ceilings", "hidden_pages", "hidden_sources", "marked_sections")
+"""The expressions that find ceilings, and hidden or marked rows, in tables. All other expressions build on them."""
+SHARED_EXPRESSIONS = (*BASE_EXPRESSIONS, "hidden_sections", "withheld")
+"""The expressions that the expressions of tables read. Each is materialized once in a statement."""
+SEPARATE_QUERIES = frozenset({"find_withheld", "has_ceiling", "has_hidden"})
 TENANT = re.compile(r"tenant_id = (?:CAST\()?\$(\d+)")
 LOCKS = re.compile(r"\bFOR (?:NO KEY )?(?:UPDATE|SHARE)\b|\bFOR KEY SHARE\b", re.IGNORECASE)
 
 
 class Restriction(NamedTuple):
-    """A caller as a reader: for whom its credential speaks, and whether it is of the role reader."""
+    """The facts about a caller that decide what is hidden: its owners, and whether it has the role reader."""
 
     tenant_id: UUID
     owners: tuple[UUID, ...]
@@ -46,19 +47,22 @@ class Restriction(NamedTuple):
         return {"tenant_id": self.tenant_id, "owners": list(self.owners), "is_reader": self.is_reader}
 
 
-SEES_ALL: LRU[bool] = LRU(10_000)
-"""Callers from whom nothing was hidden when they last read, and the query that said so. Each read asks it again."""
+NOTHING_HIDDEN: LRU[bool] = LRU(10_000)
+"""A cache of callers from whom nothing was hidden at their last read, with the query that says so (`hiding_query`).
+
+It only decides which statement to try first: the guarded statement checks the condition again.
+"""
 
 
 def restriction_of(scope: Scope) -> Restriction | None:
-    """Return what holds for a scope; None for services and admins, and for an operator, who read everything."""
+    """Return the restriction of a scope, or None for services, admins and operators, who may read everything."""
     if scope.spans_tenant or scope.reads_all:
         return None
     return Restriction(scope.tenant_id, scope.owners, scope.role is Role.READER)
 
 
 def restricted(database: Database, scope: Scope) -> Database:
-    """Return the database as the caller may read it."""
+    """Return a database whose reads hide what the caller may not read."""
     restriction = restriction_of(scope)
     if restriction is None or isinstance(database, RestrictedDatabase):
         return database
@@ -66,26 +70,26 @@ def restricted(database: Database, scope: Scope) -> Database:
 
 
 def unrestricted(database: Database) -> Database:
-    """Return the database that a restricted one is made of; any other one itself."""
+    """Return the database behind a restricted one. Any other database is returned itself."""
     return database.database if isinstance(database, RestrictedDatabase) else database
 
 
 def pooled(database: Database) -> Database:
-    """Return the database with the pools, of which others are views."""
+    """Return the database that has the pools, behind a restricted database and a OneTransaction."""
     database = unrestricted(database)
     return unrestricted(database.database) if isinstance(database, OneTransaction) else database
 
 
 @cache
 def tables() -> Mapping[str, re.Pattern[str]]:
-    """Return the names of the tables of which some rows may be hidden, and how each is found in a statement."""
-    names = [name for name in texts(SENSITIVITY) if name not in COMMON and name not in ALONE]
+    """Return the tables whose rows may be hidden, each with a pattern that finds its name in a statement."""
+    names = [name for name in texts(SENSITIVITY) if name not in SHARED_EXPRESSIONS and name not in SEPARATE_QUERIES]
     return {name: re.compile(rf"\b{name}\b") for name in names}
 
 
 @lru_cache(maxsize=2048)
 def is_restrictable(sql: str) -> bool:
-    """Return whether a statement only reads, and reads tables of which some rows may be hidden."""
+    """Return whether a statement reads a table whose rows may be hidden, and neither writes nor locks rows."""
     return any(mentioned.search(sql) for mentioned in tables().values()) and not (
         tables_of(sql).written or LOCKS.search(sql)
     )
@@ -93,55 +97,66 @@ def is_restrictable(sql: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def restrict_statement(sql: str) -> Statement:
-    """Return a statement that reads with only what may be read, and the values that it takes besides its own."""
+    """Return the statement with hidden rows left out. `parameters` are only those of the restriction."""
     if not is_restrictable(sql):
         return Statement(sql, ())
     main = strip_comments(sql)
-    if main.startswith("WITH"):  # Postgres takes one WITH, and those of a recursive one would read themselves
-        main = f"SELECT * FROM (\n{main}\n) AS asked"  # noqa: S608  it is one of ours
+    if main.startswith("WITH"):  # a statement has only one WITH, and in WITH RECURSIVE an expression would read itself
+        main = f"SELECT * FROM (\n{main}\n) AS asked"  # noqa: S608  the SQL is Cairn's own
     return Statement(*with_expressions(sql, every_expression(sql), main))
 
 
 @lru_cache(maxsize=2048)
-def condition_of(sql: str) -> str:
-    """Return the name of the query that says whether a statement may have to hide something."""
+def hiding_query(sql: str) -> str:
+    """Return the name of the query that decides whether a statement may have to hide rows.
+
+    It is `has_ceiling` if the statement reads a table whose expression depends on ceilings, else `has_hidden`.
+    """
     bodies = texts(SENSITIVITY)
     by_ceilings = (name for name, mentioned in tables().items() if mentioned.search(sql) and "ceilings" in bodies[name])
     return "has_ceiling" if any(by_ceilings) else "has_hidden"
 
 
 @lru_cache(maxsize=2048)
-def restrict_answer(sql: str) -> Statement:
-    """Return a compiled read with only what may be read, whose row says whether it may have to hide something."""
-    condition = condition_of(sql)
+def restrict_compiled_read(sql: str) -> Statement:
+    """Return a compiled read with hidden rows left out. The column `hides` says whether rows may have to be hidden."""
+    condition = hiding_query(sql)
     main = f"SELECT asked.*, {condition}.is_so AS hides\nFROM {condition}, (\n{strip_comments(sql)}\n) AS asked"
     return Statement(*with_expressions(sql, every_expression(sql, condition), main))
 
 
 @lru_cache(maxsize=2048)
-def guard_answer(sql: str) -> Statement:
-    """Return a read as it is, which has no row if it may have to hide something."""
-    condition = condition_of(sql)
+def guarded_statement(sql: str) -> Statement:
+    """Return a read without restriction, which returns no row if rows may have to be hidden from the caller."""
+    condition = hiding_query(sql)
     asked = f"(\n{strip_comments(sql)}\n) AS asked"
-    main = f"SELECT asked.*\nFROM {asked}\nWHERE NOT (SELECT is_so FROM {condition})"  # noqa: S608  it is one of ours
+    main = f"SELECT asked.*\nFROM {asked}\nWHERE NOT (SELECT is_so FROM {condition})"  # noqa: S608  the SQL is Cairn's
     return Statement(
-        *with_expressions(sql, [*(expression(name, "NOT MATERIALIZED") for name in OWN), expression(condition)], main)
+        *with_expressions(
+            sql, [*(expression(name, "NOT MATERIALIZED") for name in BASE_EXPRESSIONS), expression(condition)], main
+        )
     )
 
 
 def every_expression(sql: str, *more: str) -> list[str]:
-    """Return the common table expressions that stand for the tables which a statement reads, and `more` before them:
-    an expression reads those above it, and the tables themselves if none of them has their name."""
+    """Return the common table expressions of a statement: the shared ones, `more`, and those of the tables it reads.
+
+    An expression sees the expressions before it. Any other name in it is the table itself.
+    """
     named = [name for name, mentioned in tables().items() if mentioned.search(sql)]
-    return [*map(expression, (*COMMON, *more)), *(expression(name, "NOT MATERIALIZED") for name in named)]
+    return [*map(expression, (*SHARED_EXPRESSIONS, *more)), *(expression(name, "NOT MATERIALIZED") for name in named)]
 
 
 def expression(name: str, kind: str = "MATERIALIZED") -> str:
+    """Return a query of sensitivity.sql as a common table expression."""
     return f"{name} AS {kind} (\n{texts(SENSITIVITY)[name]}\n)"
 
 
 def with_expressions(sql: str, expressions: Sequence[str], main: str) -> tuple[str, tuple[str, ...]]:
-    """Return a statement made of another, with numbers for the parameters of the expressions, and their names."""
+    """Return the SQL of the expressions and `main`, and the names of the parameters that the expressions add.
+
+    `sql` is the original statement: added parameters are numbered after its own, and its tenant is used again.
+    """
     tenant = TENANT.search(sql)
     places = {"tenant_id": tenant[1]} if tenant else {}
     last = max((int(number) for number in PARAMETER.findall(sql)), default=0)
@@ -159,56 +174,59 @@ def with_expressions(sql: str, expressions: Sequence[str], main: str) -> tuple[s
 
 @cache
 def find_withheld() -> Statement:
-    """Return the statement that says which pages are hidden, or not to be read as a whole."""
-    own = statements(SENSITIVITY)["find_withheld"]
-    assert own.parameters == ("page_ids",)
-    arms = ", ".join(map(expression, COMMON))
+    """Return the statement that finds which of some pages are hidden from the caller, entirely or in part."""
+    statement = statements(SENSITIVITY)["find_withheld"]
+    assert statement.parameters == ("page_ids",)
+    arms = ", ".join(map(expression, SHARED_EXPRESSIONS))
     return parse_statement(f"WITH {arms}\n{strip_comments(texts(SENSITIVITY)['find_withheld'])}")
 
 
 def restrict_connection(connection: Connection, restriction: Restriction) -> Connection:
-    """Return a connection whose reads show what may be read; so do those of writers that are made of it."""
+    """Return a connection whose reads hide rows, as do those of writers that are created from it."""
 
     def restrict(statement: Statement, values: Mapping[str, Any]) -> Iterator[Attempt]:
-        if is_restrictable(statement.sql) and SEES_ALL.find((restriction, condition_of(statement.sql))):
-            yield attempt(guard_answer(statement.sql), statement, values)
+        if is_restrictable(statement.sql) and NOTHING_HIDDEN.find((restriction, hiding_query(statement.sql))):
+            yield attempt(guarded_statement(statement.sql), statement, values)
         yield attempt(restrict_statement(statement.sql), statement, values)
 
     def attempt(read: Statement, statement: Statement, values: Mapping[str, Any]) -> Attempt:
         more = {f"restriction.{name}": restriction.values[name] for name in read.parameters}
         return Statement(read.sql, (*statement.parameters, *more)), {**values, **more}
 
-    found = Connection(connection.raw, connection.last, connection.begun)
-    found.restrict = restrict
-    return found
+    restricted_connection = Connection(connection.raw, connection.last, connection.begun)
+    restricted_connection.restrict = restrict
+    return restricted_connection
 
 
 class RestrictedDatabase(Database):
-    """A database for one caller. What is written through it is written as through any other."""
+    """A database whose reads hide rows from one caller. Writes are not restricted."""
 
     def __init__(self, database: Database, restriction: Restriction) -> None:
-        self.database, self.restriction = database, restriction
-        own = pooled(database)
-        self.dsn, self.pool, self.read_pool = own.dsn, own.pool, own.read_pool
+        self.database = database
+        self.restriction = restriction
+        with_pools = pooled(database)
+        self.dsn, self.pool, self.read_pool = with_pools.dsn, with_pools.pool, with_pools.read_pool
         self.stores_answers = database.stores_answers
 
     async def row(self, sql: str, arguments: Sequence[Any], *, anew: bool = False) -> Row | None:
+        """Return the row of a compiled read. The guarded read is tried first if nothing was hidden at the last read."""
         if not is_restrictable(sql):
             return await self.database.row(sql, arguments, anew=anew)
-        kept = (self.restriction, condition_of(sql))
-        if SEES_ALL.find(kept):
-            read = guard_answer(sql)
-            row = await self.database.row(read.sql, self.with_own(read, arguments), anew=anew)
+        caller = (self.restriction, hiding_query(sql))
+        if NOTHING_HIDDEN.find(caller):
+            read = guarded_statement(sql)
+            row = await self.database.row(read.sql, self.with_parameters(read, arguments), anew=anew)
             if row is not None:
                 return row
-            SEES_ALL.drop(kept)
-        read = restrict_answer(sql)
-        row = await self.database.row(read.sql, self.with_own(read, arguments), anew=anew)
+            NOTHING_HIDDEN.drop(caller)
+        read = restrict_compiled_read(sql)
+        row = await self.database.row(read.sql, self.with_parameters(read, arguments), anew=anew)
         if row is not None and not row["hides"]:
-            SEES_ALL.keep(kept, made=True)
+            NOTHING_HIDDEN.keep(caller, made=True)
         return row
 
-    def with_own(self, read: Statement, arguments: Sequence[Any]) -> list[Any]:
+    def with_parameters(self, read: Statement, arguments: Sequence[Any]) -> list[Any]:
+        """Return the arguments of the original statement, followed by those of the restriction."""
         values = self.restriction.values
         return [*arguments, *(values[name] for name in read.parameters)]
 

@@ -1,4 +1,4 @@
-"""The scope of a call: whose wiki it works in, and what its credential may do. All that touches data takes it first."""
+"""The scope of a call: the wiki it works in, and what its credential may do. All data access takes a scope."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,7 +9,7 @@ from uuid import UUID
 
 
 class Role(StrEnum):
-    """The most that a credential may do, wherever it acts."""
+    """The role of a credential, which limits what it may do in every wiki."""
 
     READER = "reader"
     MEMBER = "member"
@@ -18,12 +18,12 @@ class Role(StrEnum):
 
     @property
     def spans_tenant(self) -> bool:
-        """Return whether it acts in every owner's wiki of its tenant, as services and admins do."""
+        """Return whether the credential may act in every wiki of its tenant, as services and admins do."""
         return self in (Role.SERVICE, Role.ADMIN)
 
 
 class ActorKind(StrEnum):
-    """The kind of actor that is written into history as the author."""
+    """The kind of an actor, as it is stored for the author of a revision."""
 
     AGENT = "agent"
     USER = "user"
@@ -38,14 +38,14 @@ class Actor:
 
 
 class Operation(NamedTuple):
-    """A write as data: the name of the function that does it, and its arguments."""
+    """A write as data: the name of the function that performs it, and its arguments."""
 
     name: str
     arguments: Mapping[str, Any]
 
 
 class Terms(NamedTuple):
-    """The terms of a proposal that is made on purpose: why, on which evidence, and until when."""
+    """The terms of an explicit proposal: the reason, the evidence, its significance, and when it expires."""
 
     why: str
     evidence: tuple[str, ...] = ()
@@ -55,17 +55,17 @@ class Terms(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A passage through the write policy of a wiki, where it is not as the role of the credential says."""
+    """An exception from the write policy of a wiki, which otherwise decides by the role of the credential."""
 
     reviewer: Actor | None = None
-    """Who let the write pass: whoever accepted the proposal, or the actor itself for upkeep of what was allowed."""
+    """The actor that allowed the write: the reviewer who accepted the proposal, or the actor itself (Scope.upkeep)."""
     terms: Terms | None = None
-    """The terms on which the write becomes a proposal, under whatever policy."""
+    """The terms of the proposal that the write becomes, under any policy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A scope, made once a request from the credential. It speaks for `owners`, and works in the wiki of `owner_id`."""
+    """The scope of a request: it works in the wiki of `owner_id`, with the rights of `owners` and `role`."""
 
     tenant_id: UUID
     owner_id: UUID
@@ -73,14 +73,14 @@ class Scope:
     actor: Actor
     owners: tuple[UUID, ...]
     operation: Operation | None = field(default=None, repr=False, compare=False)
-    """What it is about to write, where that can be proposed."""
+    """The write that the call is about to perform, if it can become a proposal."""
     review: Review | None = field(default=None, repr=False, compare=False)
     reads_all: bool = field(default=False, repr=False, compare=False)
-    """Whether it reads what is too sensitive for its role, too: an operator at the machine has the database anyway."""
+    """Whether sensitive rows are not hidden, as for an operator, who has access to the database anyway."""
     credential: str = field(init=False, repr=False, compare=False)
-    """Who acts, in whichever wiki: an API key's id or a token's subject, and its tenant."""
+    """A key of the credential in any wiki: the tenant, and the id of an API key or the subject of a token."""
     spans_tenant: bool = field(init=False, repr=False, compare=False)
-    """Whether it acts in every owner's wiki of its tenant."""
+    """Whether the credential may act in every wiki of its tenant."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "credential", f"{self.tenant_id}:{self.actor.kind}:{self.actor.id}")
@@ -95,9 +95,9 @@ class Scope:
         return self.actor.id
 
     def in_owner(self, owner_id: UUID) -> "Scope":
-        """Return this credential's scope in another wiki; resolvers.permissions decides whether it may work there."""
+        """Return the scope in another wiki. resolvers.permissions decides whether the credential may work there."""
         return self if owner_id == self.owner_id else replace(self, owner_id=owner_id)
 
     def upkeep(self) -> "Scope":
-        """Return this scope for work that no write policy holds up: it finishes, or erases, what was allowed before."""
+        """Return the scope for writes that need no review, because they complete or erase what was allowed before."""
         return replace(self, review=Review(reviewer=self.actor))

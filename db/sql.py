@@ -1,8 +1,9 @@
-"""Statements ready for asyncpg: named ones from queries/<noun>.sql, and single-row ones composed with Core.
+"""Statements for asyncpg: named statements of queries/<noun>.sql, and INSERTs that are composed with SQLAlchemy Core.
 
-A file holds blocks of `-- name: verb_noun`, one sentence of comment, and a statement with `:named` parameters;
-write CAST(:x AS type), because `:x::type` hides the parameter and an untyped one has no type for Postgres. A line
-`-- after: verb_noun` says that the statement goes on where that block ends, which is then none by itself.
+A file of queries consists of blocks: `-- name: verb_noun`, a comment of one sentence, and a statement with `:named`
+parameters. Write CAST(:x AS type): `:x::type` would not be recognized as a parameter, and Postgres cannot infer the
+type of an untyped one. A line `-- after: verb_noun` prepends the text of that block, which is then no statement by
+itself.
 """
 
 import re
@@ -22,16 +23,17 @@ AFTER = re.compile(r"^-- after: (\w+)\n", re.MULTILINE)
 
 
 class Statement(NamedTuple):
-    """A statement: SQL text, and which value goes where in it."""
+    """A statement: SQL with numbered parameters, and their names in order."""
 
     sql: str
     parameters: tuple[str, ...]
 
     def arguments(self, values: Mapping[str, Any]) -> list[Any]:
+        """Return the values of the parameters in order."""
         return [values[name] for name in self.parameters]
 
     def render(self, values: Mapping[str, str]) -> str:
-        """Return the SQL with its values in it, to be sent with other statements, which takes no parameters."""
+        """Return the SQL with the values as literals, to be sent together with other statements without parameters."""
         return "".join(
             literal(values[self.parameters[int(piece) - 1]]) if is_parameter else piece
             for is_parameter, piece in pieces(strip_comments(self.sql))
@@ -40,18 +42,18 @@ class Statement(NamedTuple):
 
 @cache
 def pieces(sql: str) -> list[tuple[bool, str]]:
-    """Yield the text, and between its parts the numbers of parameters."""
+    """Return the pieces of a statement, alternately text and the number of a parameter, each with whether it is one."""
     return list(zip(cycle((False, True)), PARAMETER.split(sql), strict=False))
 
 
 def literal(value: str) -> str:
-    """Return a text as SQL, whatever is in it and however the server reads backslashes."""
+    """Return a text as a SQL literal, which is correct for any setting of standard_conforming_strings."""
     quoted = value.replace("'", "''")
     return f"'{quoted}'" if "\\" not in quoted else " E'{}'".format(quoted.replace("\\", "\\\\"))
 
 
 def parse_statement(body: str) -> Statement:
-    """Return a text with `:named` parameters as asyncpg takes it: `$1` for the first name, each time that it comes."""
+    """Return a statement with `:named` parameters in the form of asyncpg: `$1` for each use of the first name."""
     names: dict[str, int] = {}
     sql = NAMED.sub(lambda found: f"${names.setdefault(found[1], len(names) + 1)}", body)
     return Statement(sql, tuple(names))
@@ -59,13 +61,13 @@ def parse_statement(body: str) -> Statement:
 
 @cache
 def statements(noun: str) -> Mapping[str, Statement]:
-    """Return the named statements of queries/<noun>.sql; the noun is the path of the file, such as pages/aliases."""
+    """Return the named statements of queries/<noun>.sql. The noun is the path of the file, such as pages/aliases."""
     return {name: parse_statement(body) for name, body in texts(noun).items()}
 
 
 @cache
 def texts(noun: str) -> Mapping[str, str]:
-    """Return the texts of `statements` as they are written, for those that are part of another one."""
+    """Return the texts of `statements` with their `:named` parameters, for use as a part of another statement."""
     source = (files("db") / "queries" / f"{noun}.sql").read_text(encoding="utf-8")
     _, *parts = HEADER.split(source)
     bodies = {name: body.strip().rstrip(";") for name, body in zip(parts[::2], parts[1::2], strict=True)}
@@ -74,7 +76,7 @@ def texts(noun: str) -> Mapping[str, str]:
 
 
 def expand(body: str, bodies: Mapping[str, str]) -> str:
-    """Return a statement with all that it goes on from."""
+    """Return a statement preceded by the block that its line `-- after:` names, recursively."""
     beginning = AFTER.search(body)
     return f"{expand(bodies[beginning[1]], bodies)}\n{AFTER.sub('', body)}" if beginning else body
 
@@ -86,7 +88,7 @@ COMMENT = re.compile(r"\A(?:\s*--[^\n]*\n)+\s*")
 
 
 class Touched(NamedTuple):
-    """The tables that a statement reads, and those that it writes with the first word of how."""
+    """The tables that a statement reads, and those that it writes, with `insert`, `update` or `delete`."""
 
     read: frozenset[str]
     written: frozenset[tuple[str, str]]
@@ -94,13 +96,13 @@ class Touched(NamedTuple):
 
 @cache
 def strip_comments(sql: str) -> str:
-    """Return a statement without what is said of it before it begins."""
+    """Return a statement without the comments before it."""
     return COMMENT.sub("", sql)
 
 
 @cache
 def tables_of(sql: str) -> Touched:
-    """Return which tables a statement reads and writes; names of its own CTEs are among those that it reads."""
+    """Return the tables that a statement reads and writes. The names of its CTEs are among those that it reads."""
     text = strip_comments(sql)
     written = {(table.lower(), verb.split()[0].lower()) for verb, table in WRITTEN.findall(text)}
     return Touched(frozenset(table.lower() for table in READ.findall(text)), frozenset(written))
@@ -108,12 +110,13 @@ def tables_of(sql: str) -> Touched:
 
 @cache
 def is_independent(sql: str, before: tuple[str, ...]) -> bool:
-    """Return whether a statement may go together with those before it, all of which see the tables as they were.
+    """Return whether a statement may be combined with the statements before it, all of which see the same snapshot.
 
-    It may not touch what they write, but that it inserts into a table from which they delete other rows.
+    It may not read or write a table that they write. The exception is an insert into a table from which they delete, as
+    long as these are other rows.
     """
     read, written = tables_of(sql)
-    for table, verb in frozenset[tuple[str, str]]().union(*(tables_of(one).written for one in before)):
+    for table, verb in frozenset[tuple[str, str]]().union(*(tables_of(other).written for other in before)):
         mine = {how for name, how in written if name == table}
         if table in read or (mine and (mine != {INSERTED} or verb != DELETED)):
             return False
@@ -122,10 +125,10 @@ def is_independent(sql: str, before: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=512)
 def combine(before: tuple[Statement, ...], last: Statement, shared: frozenset[str]) -> Statement:
-    """Return one statement that does what all do, and answers as the last does: those before it are its first CTEs.
+    """Return one statement that runs all of them and returns the rows of the last. The others are its first CTEs.
 
-    They see one snapshot, so none may read what another writes. Parameters have the number of their statement before
-    their names, but for the shared ones.
+    They see the same snapshot, so none may read what another writes. A parameter's name is prefixed with the number of
+    its statement, like `0.id`, unless it is shared.
     """
     places: dict[str, int] = {}
 
@@ -138,7 +141,7 @@ def combine(before: tuple[Statement, ...], last: Statement, shared: frozenset[st
     def place(number: int, name: str) -> int:
         return places.setdefault(name if name in shared else f"{number}.{name}", len(places) + 1)
 
-    arms = ", ".join(f"sent_{number} AS ({text(number, one)})" for number, one in enumerate(before))
+    arms = ", ".join(f"sent_{number} AS ({text(number, statement)})" for number, statement in enumerate(before))
     main = text(len(before), last)
     for beginning in ("WITH RECURSIVE ", "WITH "):
         if main.startswith(beginning):

@@ -1,4 +1,4 @@
-"""The account of the operating system that Postgres runs as: it refuses to run as root."""
+"""The operating system account that runs the embedded Postgres, which refuses to run as root."""
 
 import os
 import pwd
@@ -23,13 +23,13 @@ class SystemAccount:
 
     @property
     def switch(self) -> dict[str, Any]:
-        """Return the arguments with which subprocess becomes the account."""
+        """Return the arguments of subprocess.Popen that run a program as this account."""
         if self.uid == os.geteuid():
             return {}
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def own(self, folder: Path) -> None:
-        """Give the folder and all in it to the account."""
+        """Make the account the owner of a folder and everything in it."""
         if folder.stat().st_uid == self.uid:
             return
         for path in (folder, *folder.rglob("*")):
@@ -37,7 +37,7 @@ class SystemAccount:
 
 
 def server_account(cluster: Path, reached: Iterable[Path], report: Callable[[str], None]) -> SystemAccount:
-    """Return the current user, or for root the folder's owner, or a new account that can get at `reached`."""
+    """Return the current user. For root, return the owner of the folder or a new account, which can enter `reached`."""
     if os.geteuid() != 0:
         return SystemAccount(os.geteuid(), os.getegid())
     entry = folder_owner(cluster) or make_account(report)
@@ -50,7 +50,7 @@ def server_account(cluster: Path, reached: Iterable[Path], report: Callable[[str
 
 
 def folder_owner(cluster: Path) -> pwd.struct_passwd | None:
-    """Return the folder's owner; None also if unknown here, as in a container that got another one's volume."""
+    """Return the owner of the folder, or None if it is root, or unknown to this system as for a volume of another."""
     if not cluster.exists() or cluster.stat().st_uid == 0:
         return None
     try:
@@ -60,13 +60,13 @@ def folder_owner(cluster: Path) -> pwd.struct_passwd | None:
 
 
 def make_account(report: Callable[[str], None]) -> pwd.struct_passwd:
-    """Return a system account without a home, or `nobody` if none can be made."""
+    """Return a new or existing system account without a home, or `nobody` if none can be created."""
     try:
         return pwd.getpwnam(NAME)
     except KeyError:
         report(f"Creating the system account {NAME}, because Postgres refuses to run as root")
     if program := shutil.which("useradd"):
-        # Fails when another process makes it at this moment, which serves as well.
+        # This fails if another process creates the account at the same moment, which has the same result.
         subprocess.run([program, "--system", "--no-create-home", NAME], check=False, capture_output=True)  # noqa: S603
     try:
         return pwd.getpwnam(NAME)
@@ -75,7 +75,7 @@ def make_account(report: Callable[[str], None]) -> pwd.struct_passwd:
 
 
 def let_through(path: Path, report: Callable[[str], None]) -> None:
-    """Let other accounts pass through (not list) the folders that lead to a path; programs are opened whole."""
+    """Let other accounts enter, but not list, the folders that lead to a path. An installation becomes readable."""
     for folder in (path, *path.parents):
         if not folder.stat().st_mode & stat.S_IXOTH:
             report(f"Allowing other accounts to enter {folder}, for Postgres")
@@ -84,9 +84,9 @@ def let_through(path: Path, report: Callable[[str], None]) -> None:
         open_to_all(path.parent)
 
 
-@cache  # there are thousands of files
+@cache  # an installation has thousands of files
 def open_to_all(install: Path) -> None:
-    """Make an installation readable to everybody: under a strict umask it is so to root alone."""
+    """Make an installation readable for all accounts. With a strict umask only root can read it."""
     for path in install.rglob("*"):
         mode = path.stat().st_mode
         wanted = mode | stat.S_IROTH | (stat.S_IXOTH if mode & stat.S_IXUSR else 0)

@@ -1,14 +1,19 @@
-"""GraphQL selections compiled to one SQL statement. Start at declare/mapping.py, then compile/compiler.py.
+"""The compiler that turns a GraphQL selection into one SQL statement.
 
-What is exported here is imported when it is first asked for: whoever needs one light module of this package, as the
-pool of connections does, is not made to import graphql-core and SQLAlchemy.
+- declare/: how a field, an argument or a value of the GraphQL schema maps to SQL. Start at declare/mapping.py.
+- compile/: an operation becomes a SQL statement and its parameters. Start at compile/compiler.py.
+- execute/: operations are parsed, planned, cached and run. Start at execute/engine.py.
+- limits.py: the bounds of a document and its variables, and the cost of a plan.
+
+The exported names are imported lazily, on first access. Code that needs only a light module of this package, such as
+the connection pool, then does not import graphql-core and SQLAlchemy.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .compile.parameters import own_values, scope_value
+    from .compile.parameters import scope_value, step_select
     from .compile.tenancy import in_tenant
     from .declare.mapping import (
         Access,
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
     from .limits import Limits
 
 HOMES = {
-    **dict.fromkeys(("own_values", "scope_value"), "compile.parameters"),
+    **dict.fromkeys(("step_select", "scope_value"), "compile.parameters"),
     **dict.fromkeys(("Answer", "Engine"), "execute.engine"),
     "Limits": "limits",
     **dict.fromkeys(
@@ -61,13 +66,13 @@ __all__ = [
     "Step",
     "Within",
     "in_tenant",
-    "own_values",
     "scope_value",
+    "step_select",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """Import an exported name from the module where it lives."""
+    """Import an exported name from the module that defines it."""
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{HOMES[name]}"), name)

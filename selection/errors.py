@@ -1,4 +1,4 @@
-"""The reasons why a selection is not compiled, or not run."""
+"""Errors of compiling and executing an operation."""
 
 from typing import Any
 
@@ -6,33 +6,36 @@ from graphql import GraphQLError
 
 
 class NotCompilable(Exception):
-    """A selection that needs graphql-core: mutations, introspection."""
+    """Raised where a selection cannot become SQL, so that graphql-core has to execute it. A mutation is an example."""
 
 
 class Refused(GraphQLError):
-    """An error of one field, with a code for programs and whatever else there is for them."""
+    """An error of one field. `code` and the keyword arguments become the `extensions` of the GraphQL error."""
 
     def __init__(self, message: str, code: str, **more: Any) -> None:
         super().__init__(message, extensions={"code": code, **more})
 
 
 class BadInput(Refused):
-    """An argument that no statement can be made of."""
+    """An invalid argument, with the code BAD_USER_INPUT."""
 
     def __init__(self, message: str, **more: Any) -> None:
         super().__init__(message, "BAD_USER_INPUT", **more)
 
 
 class Final(GraphQLError):
-    """An error that answers the whole operation: running it again as values would only cost the same once more."""
+    """An error of the whole operation. The engine does not retry the operation field by field with graphql-core."""
 
 
 class RequestRejected(Exception):
-    """An error that refuses a request for now: nothing of it is run, and it is no answer to the operation."""
+    """Raised when a request is refused before execution, for example by a rate limit.
+
+    It is not a GraphQL error: the HTTP layer answers it.
+    """
 
 
 class TooExpensive(Final):
-    """An operation that asks for more rows than one may return."""
+    """Raised when the cost of an operation, counted in rows, exceeds the limit."""
 
     def __init__(self, cost: int, limit: int) -> None:
         message = f"This operation costs {cost} rows; the limit is {limit}. Ask for smaller pages or less depth."
@@ -40,7 +43,7 @@ class TooExpensive(Final):
 
 
 class MoreErrors(GraphQLError):
-    """The last error of an answer that has more of them than it shows."""
+    """The last error of a response, which says how many further errors are left out."""
 
     def __init__(self, left: int) -> None:
         message = f"There are {left} more errors than are shown."

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import asyncpg
 
 from db.migrate import migrate
-from db.pool import IN_DOUBT
+from db.pool import MAY_STILL_RUN
 from tests.connections import IDLE
 
 STAND_IN = """
@@ -213,7 +213,7 @@ class Kept:
         """Empty the database, if it is what it was but for its rows. Connections may have been ended by the test."""
         try:
             return await self.empty()
-        except (asyncpg.PostgresConnectionError, asyncpg.AdminShutdownError, *IN_DOUBT):
+        except (asyncpg.PostgresConnectionError, asyncpg.AdminShutdownError, *MAY_STILL_RUN):
             IDLE.drop()
             return await self.empty()
 

@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from db.connection import prepare_connection
-from db.database import ONE_PLAN
+from db.database import GENERIC_PLANS
 from db.sql import HEADER, Statement, parse_statement
 
 from .recording import Recorded, Sent, load
@@ -45,7 +45,7 @@ def create_baseline(dsn: str, pool_size: int, recorded: dict[str, Recorded]) -> 
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with opened(dsn, pool_size, **ONE_PLAN) as pools["reads"], opened(dsn, pool_size) as pools["writes"]:
+        async with opened(dsn, pool_size, **GENERIC_PLANS) as pools["reads"], opened(dsn, pool_size) as pools["writes"]:
             yield
 
     async def read(request: Request) -> Response:

@@ -1,1 +1,1 @@
-"""Copies of a database, or of one tenant in it, as a folder of compressed tables with checksums."""
+"""Archives: backups of a database or of one tenant, as a folder of compressed tables with checksums."""

@@ -1,4 +1,4 @@
-"""Files in the folder of attachments, as the rows of a database name them: of one tenant, or of all."""
+"""Lists the attachments that are stored in the blob folder, of one tenant or of all, from the database."""
 
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,7 @@ OF_ALL_TENANTS = IN_FOLDER + ORDERED
 
 
 async def find_files(connection: asyncpg.Connection, tenant_id: UUID | None = None) -> list[Any]:
-    """Return the wiki and the hash of every file that lies in the folder, of one tenant or of all."""
+    """Return the tenant, the owner and the hash of every file in the blob folder, of one tenant or of all."""
     if not await connection.fetchval(HAS_COLUMN):  # a database of an older release
         return []
     found: list[Any] = await (

@@ -1,4 +1,4 @@
-"""The tables of a database as its catalogue has them, in an order in which they can be filled."""
+"""Reads the tables of a database from its catalogue, in an order in which they can be filled."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -13,7 +13,11 @@ TENANT = "tenant_id"
 
 
 class Table(NamedTuple):
-    """A table: its columns without generated ones, its primary key, and the tables that it refers to."""
+    """A table of a database.
+
+    `columns` are without generated ones, `key` is the primary key, `collated` are the columns with a collation, and
+    `refers` the tables to which its foreign keys refer.
+    """
 
     name: str
     size: int
@@ -27,21 +31,21 @@ class Table(NamedTuple):
         return TENANT in self.columns
 
     def select(self, columns: Iterable[str] | None = None, where: str = "") -> str:
-        """Return the query for all rows, or those of a condition, in an order that no locale changes."""
+        """Return the query for all rows, or those of a condition, in an order that does not depend on the locale."""
         names = ", ".join(map(quoted, columns or self.columns))
         key = self.key or self.columns
-        order = ", ".join(f'{quoted(one)} COLLATE "C"' if one in self.collated else quoted(one) for one in key)
+        order = ", ".join(f'{quoted(name)} COLLATE "C"' if name in self.collated else quoted(name) for name in key)
         condition = f" WHERE {where}" if where else ""
         return f"SELECT {names} FROM {quoted(self.name)}{condition} ORDER BY {order}"  # noqa: S608 - names are quoted
 
 
 def quoted(name: str) -> str:
-    """Return a name as an identifier of SQL."""
+    """Return a name as a quoted SQL identifier."""
     return '"{}"'.format(name.replace('"', '""'))
 
 
 async def list_tables(connection: asyncpg.Connection) -> list[Table]:
-    """Return the tables of the current schema, each after those that it refers to; Alembic's own is none of them."""
+    """Return the tables of the current schema except Alembic's, each after the tables that it refers to."""
     rows = await connection.fetch(CATALOGUE["list_tables"].sql)
     return in_order([table_of(row) for row in rows if row["name"] != REVISION_TABLE])
 
@@ -54,20 +58,20 @@ def table_of(row: Any) -> Table:
 
 
 def in_order(tables: Iterable[Table]) -> list[Table]:
-    """Return the tables so that each follows those that it refers to; in a circle, by their names."""
-    left, found = {table.name: table for table in tables}, list[Table]()
-    while left:
-        free = [table for table in left.values() if not table.refers & left.keys()]
-        for table in free or [min(left.values(), key=lambda table: table.name)]:
-            found.append(left.pop(table.name))
-    return found
+    """Return the tables in an order in which each follows those that it refers to. A cycle is broken by name."""
+    remaining, ordered = {table.name: table for table in tables}, list[Table]()
+    while remaining:
+        free = [table for table in remaining.values() if not table.refers & remaining.keys()]
+        for table in free or [min(remaining.values(), key=lambda table: table.name)]:
+            ordered.append(remaining.pop(table.name))
+    return ordered
 
 
 async def list_indexes(connection: asyncpg.Connection) -> dict[str, str]:
-    """Return how each index is made that belongs to no constraint, by its name."""
+    """Return the definition of each index that belongs to no constraint, by name."""
     return {row["name"]: row["definition"] for row in await connection.fetch(CATALOGUE["list_indexes"].sql)}
 
 
 async def describe_server(connection: asyncpg.Connection) -> Any:
-    """Return the name of the database and of its schema, the server's version, and what this role may do."""
+    """Return a row of the names of the database and its schema, the server's version, and the rights of this role."""
     return await connection.fetchrow(CATALOGUE["describe_server"].sql)

@@ -1,4 +1,4 @@
-"""Tables copied out of a database and into it, as text in the format of COPY."""
+"""Copies tables out of a database and into it, as text in the format of COPY."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -9,24 +9,25 @@ import asyncpg
 from .catalogue import Table, list_indexes, list_tables, quoted
 from .folder import Archive, Contents, Counted, Draft
 
-# Values are written in one way, whatever the settings of the database and of the role are.
+# The text of values does not depend on the settings of the database and the role.
 WRITTEN_ALIKE = """
 SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL intervalstyle = 'postgres'; SET LOCAL timezone = 'UTC';
 SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1;
 SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = '10s'
 """
 Report = Callable[[str, int, int, str], None]
+"""report(phase, done, total, detail) is called with the progress."""
 
 
 class Sink(Protocol):
-    """A file that takes the text of a table."""
+    """A file to which the text of a table is written."""
 
     def write(self, data: bytes, /) -> int: ...
 
 
 @asynccontextmanager
 async def connect(dsn: str, name: str) -> AsyncIterator[asyncpg.Connection]:
-    """Open a connection for a copy, which a pooler may be between."""
+    """Open a connection for a copy, also through a pooler."""
     connection = await asyncpg.connect(dsn, statement_cache_size=0, server_settings={"application_name": name})
     try:
         yield connection
@@ -36,7 +37,7 @@ async def connect(dsn: str, name: str) -> AsyncIterator[asyncpg.Connection]:
 
 @asynccontextmanager
 async def snapshot(connection: asyncpg.Connection) -> AsyncIterator[list[Table]]:
-    """See the database at one moment, while others write; return its tables, which no migration changes meanwhile."""
+    """Begin a transaction that sees one snapshot, and return the tables. They are locked against migrations."""
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         await connection.execute(WRITTEN_ALIKE)
         names = [table.name for table in await list_tables(connection)]
@@ -55,7 +56,7 @@ async def copy_out(
     arguments: Sequence[Any] = (),
     moved: Callable[[int], None] = lambda _: None,
 ) -> Contents:
-    """Write the rows of a table as text; without a sink they are only counted and summed."""
+    """Write the rows of a table to the sink, if there is one, and return their count and checksum."""
     counted = Counted()
 
     async def take(piece: bytes) -> None:
@@ -64,9 +65,9 @@ async def copy_out(
             sink.write(piece)
         moved(counted.bytes)
 
-    chosen = list(columns or table.columns)
-    await connection.copy_from_query(table.select(chosen, where), *arguments, output=take)
-    return counted.contents(chosen)
+    names = list(columns or table.columns)
+    await connection.copy_from_query(table.select(names, where), *arguments, output=take)
+    return counted.contents(names)
 
 
 async def copy_tables_out(
@@ -78,21 +79,23 @@ async def copy_tables_out(
     where: str = "",
     arguments: Sequence[Any] = (),
 ) -> dict[str, Contents]:
-    """Write the rows of tables into an archive, and return what each has."""
-    tables, found = list(tables), dict[str, Contents]()
+    """Write the rows of tables into an archive, and return the contents of each by name."""
+    tables, contents = list(tables), dict[str, Contents]()
     for number, table in enumerate(tables):
 
         def moved(size: int, number: int = number, name: str = table.name) -> None:
             report("saving", number, len(tables), f"{name} {size / 1e6:,.0f} MB")
 
         with draft.table(table.name) as file:
-            found[table.name] = await copy_out(connection, table, file, where=where, arguments=arguments, moved=moved)
+            contents[table.name] = await copy_out(
+                connection, table, file, where=where, arguments=arguments, moved=moved
+            )
     report("saving", len(tables), len(tables), "")
-    return found
+    return contents
 
 
 async def copy_in(connection: asyncpg.Connection, archive: Archive, table: str, moved: Callable[[int], None]) -> None:
-    """Fill a table with what the archive has of it. Raises ArchiveBroken if that is not what was written."""
+    """Fill a table with its rows in the archive. Raises ArchiveBroken if they do not match the manifest."""
 
     async def source() -> AsyncIterator[bytes]:
         size = 0
@@ -119,7 +122,10 @@ async def copy_tables_in(
 
 @asynccontextmanager
 async def without_indexes(connection: asyncpg.Connection) -> AsyncIterator[None]:
-    """Drop the indexes that belong to no constraint while tables are filled: to make them at the end is faster."""
+    """Drop the indexes that belong to no constraint, and create them again after the block.
+
+    Filling a table without its indexes is faster.
+    """
     indexes = await list_indexes(connection)
     for name in indexes:
         await connection.execute(f"DROP INDEX {quoted(name)}")

@@ -1,7 +1,7 @@
 """An archive: a folder with a manifest, a compressed file for each table, and the SHA-256 of every file.
 
-It is written beside its place and renamed at the end, so that a folder with its name is whole. Without Cairn,
-`sha256sum -c SHA256SUMS` checks it and `gzip -dc` shows a table.
+It is written under another name and renamed at the end, so that a folder with the final name is complete. Without
+Cairn, `sha256sum -c SHA256SUMS` checks it and `gzip -dc` prints a table.
 """
 
 import gzip
@@ -21,25 +21,25 @@ import orjson
 FORMAT = 1
 FILES = "files.tar.gz"
 MANIFEST, SUMS, SECRET, LOCK = "manifest.json", "SHA256SUMS", "token-secret", "lock"
-LEVEL = 5  # of gzip: a sixth smaller than 1, and twice as fast as 9
+LEVEL = 5  # of gzip: files are a sixth smaller than with 1, and it is twice as fast as 9
 CHUNK = 1 << 20
 
 
 class ArchiveBroken(Exception):
-    """An archive cannot be read, or is not what was written; the message says what to do."""
+    """Raised if an archive cannot be read or has changed. The message says what to do."""
 
     code = "ARCHIVE_BROKEN"
 
 
 class ArchiveRefused(Exception):
-    """An archive cannot be written to, or restored into, this place; the message says what to do."""
+    """Raised if an archive cannot be written or restored as requested. The message says what to do."""
 
     code = "ARCHIVE_REFUSED"
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The rows of one table in an archive, counted, and the SHA-256 of their text."""
+    """The columns of a table in an archive, the number of rows, and the size in bytes and SHA-256 of their text."""
 
     columns: list[str]
     rows: int
@@ -49,10 +49,10 @@ class Contents:
 
 @dataclass(slots=True)
 class Manifest:
-    """A description of an archive: its origin and all that is in it."""
+    """The description of an archive: its origin and its contents."""
 
     kind: str
-    """`database`, `tenant`, or `files`: those of the embedded server, for a restore to a point in time."""
+    """`database`, `tenant`, or `files` for the files of the embedded server, for a restore to a point in time."""
     revision: str
     created_at: str
     server_version: str
@@ -70,14 +70,14 @@ class Manifest:
 
 
 class Counted:
-    """The rows, bytes and SHA-256 of a text in the format of COPY, counted while it passes."""
+    """Counts the rows and bytes of a text in the format of COPY, and computes its SHA-256, piece by piece."""
 
     def __init__(self) -> None:
         self.rows = self.bytes = 0
         self.hash = hashlib.sha256()
 
     def add(self, piece: bytes) -> None:
-        self.rows += piece.count(b"\n")  # a line break inside of a value is written as a backslash and an n
+        self.rows += piece.count(b"\n")  # COPY writes a line break inside a value as a backslash and an n
         self.bytes += len(piece)
         self.hash.update(piece)
 
@@ -103,7 +103,7 @@ class Draft:
 
     @contextmanager
     def create(self, name: str) -> Iterator[Any]:
-        """Open a new file that its owner alone may read, and that is on the disk at the end."""
+        """Open a new file that only its owner may read. It is synced to disk at the end of the block."""
         with os.fdopen(os.open(self.folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             yield file
             file.flush()
@@ -114,7 +114,7 @@ class Draft:
             file.write(data)
 
     def close(self, manifest: Manifest) -> None:
-        """Write the manifest and the sums: nothing may be added after them."""
+        """Write the manifest and the checksums. No file may be added afterwards."""
         self.write(MANIFEST, orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
         names = sorted(path for path in self.folder.rglob("*") if path.is_file() and path.name != LOCK)
         lines = (f"{sum_of(path)}  {path.relative_to(self.folder).as_posix()}\n" for path in names)
@@ -127,7 +127,10 @@ def file_name(table: str) -> str:
 
 @contextmanager
 def writing_archive(place: Path) -> Iterator[Draft]:
-    """Write an archive beside its place, and rename it when that is done. What a killed command has left is removed."""
+    """Write an archive under another name, and rename it at the end. Raises ArchiveRefused if the place exists.
+
+    Remains of a killed command are removed.
+    """
     if place.exists() or place.is_symlink():
         raise ArchiveRefused(f"{place} already exists. Give the name of a new folder.")
     aside = place.with_name(f".{place.name}.partial")
@@ -152,6 +155,7 @@ def writing_archive(place: Path) -> Iterator[Draft]:
 
 
 def empty(folder: Path) -> None:
+    """Delete everything in a folder except the lock."""
     for path in folder.iterdir():
         if path.name == LOCK:
             continue
@@ -162,7 +166,7 @@ def empty(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Let the names in a folder survive a power cut."""
+    """Sync a folder to disk, so that the names of its files survive a power failure."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -176,14 +180,14 @@ def sum_of(path: Path) -> str:
 
 
 class Archive:
-    """An archive that is there."""
+    """An existing archive. Raises ArchiveBroken if its manifest cannot be read."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.manifest = read_manifest(folder)
 
     def check(self) -> None:
-        """Compare every file with its sum. Raises ArchiveBroken."""
+        """Compare every file with its checksum. Raises ArchiveBroken."""
         try:
             lines = (self.folder / SUMS).read_text().splitlines()
             sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
@@ -199,8 +203,8 @@ class Archive:
                 raise ArchiveBroken(f"{path} is missing or was changed. Use another backup.")
 
     def pieces(self, table: str) -> Iterator[bytes]:
-        """Yield the text of a table. Raises ArchiveBroken at its end, if it does not match the manifest."""
-        counted, said = Counted(), self.manifest.tables[table]
+        """Yield the text of a table. Raises ArchiveBroken at the end if the text does not match the manifest."""
+        counted, expected = Counted(), self.manifest.tables[table]
         path = self.folder / "tables" / file_name(table)
         try:
             with gzip.open(path, "rb") as file:
@@ -209,17 +213,18 @@ class Archive:
                     yield piece
         except (OSError, EOFError, ValueError) as error:
             raise ArchiveBroken(f"{path} cannot be read: {error}. Use another backup.") from error
-        if counted.contents(said.columns) != said:
+        if counted.contents(expected.columns) != expected:
             raise ArchiveBroken(f"{path} does not match the manifest. Use another backup.")
 
     @property
     def secret(self) -> bytes | None:
-        """The secret that signs tokens, if it was kept with the database."""
+        """Return the secret that signs tokens, or None if it was not stored with the database."""
         path = self.folder / SECRET
         return path.read_bytes() if path.exists() else None
 
 
 def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of an archive. Raises ArchiveBroken, also for an archive of a newer Cairn."""
     try:
         found = orjson.loads((folder / MANIFEST).read_bytes())
         if found["format"] > FORMAT:

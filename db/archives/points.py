@@ -1,7 +1,7 @@
-"""The embedded server at a point in time: a copy of its files, and the write-ahead log that it has archived since.
+"""Restores the embedded server to a point in time, from a copy of its files and its archived write-ahead log.
 
-The server copies each segment of its log into a folder, a minute after it was begun at the latest. A restore lets a
-server beside the one in use read the log up to a moment, and then gives it the place of that one.
+The server archives each segment of its log into a folder, at most a minute after the segment was begun. A restore
+starts a second server from the copy, which replays the log up to the requested time, and then replaces the one in use.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from pathlib import Path
 import asyncpg
 
 from ..embedded import EmbeddedServer, EmbeddedServerFailed, programs
-from ..pool import IN_DOUBT
+from ..pool import MAY_STILL_RUN
 from ..system_account import server_account
 from .catalogue import quoted
 from .folder import CHUNK, FILES, LEVEL, Archive, ArchiveRefused, Draft
@@ -31,12 +31,15 @@ KEEP = (
     'if test -f "{0}/%f.gz"; then gzip -dc "{0}/%f.gz" | cmp -s "%p" -; '
     'else gzip -1 -c "%p" > "{0}/.%f.part" && mv "{0}/.%f.part" "{0}/%f.gz"; fi'
 )
-"""The command that keeps a segment. Most are switched before they are full, and then compress to a thousandth."""
+"""The shell command that archives a segment. Most segments are not full, and compress to a thousandth of their size."""
 FETCH = (
     'if test -f "{0}/%f.gz"; then gzip -dc "{0}/%f.gz" > "%p" || exit 200; '
     'elif test -f "{0}/%f"; then cp "{0}/%f" "%p"; else exit 1; fi'
 )
-"""The command that brings it back: 200 ends the restore, and 1 the log. Older releases did not compress."""
+"""The shell command that fetches a segment. Status 200 aborts the restore, and 1 is the end of the log.
+
+Older releases did not compress segments.
+"""
 ARCHIVING = ("archive_command", "archive_timeout")
 SEGMENT = re.compile(r"[0-9A-F]{24}")
 LABEL, BEGUN = "backup_label", re.compile(r"^START WAL LOCATION: \S+ \(file ([0-9A-F]{24})\)", re.MULTILINE)
@@ -46,7 +49,7 @@ RECOVERY = (
 
 
 async def archive_log(server: EmbeddedServer, dsn: str, folder: Path) -> None:
-    """Let the server copy its write-ahead log into a folder from now on, also after a restart."""
+    """Make the server archive its write-ahead log into a folder, from now on and after restarts."""
     connection = await asyncpg.connect(dsn)
     try:
         if await connection.fetchval("SELECT current_setting('archive_mode')") != "on":
@@ -62,26 +65,26 @@ async def archive_log(server: EmbeddedServer, dsn: str, folder: Path) -> None:
 
 
 async def keep_log(connection: asyncpg.Connection, folder: Path) -> None:
-    """Set how the server keeps its log from when its settings are read again."""
+    """Set the server's archive settings, which apply when it reloads its configuration."""
     for name, value in zip(ARCHIVING, (KEEP.format(check_folder(folder)), ARCHIVE_TIMEOUT), strict=True):
         await connection.execute(f"ALTER SYSTEM SET {name} = {text(value)}")
 
 
 def keeps_log(server: EmbeddedServer, folder: Path) -> bool:
-    """Return whether the server keeps its log in this folder."""
+    """Return whether the server archives its log into this folder."""
     path = server.cluster / "postgresql.auto.conf"
     lines = path.read_text().splitlines() if path.exists() else []
     return any(line.startswith("archive_command") and f'"{folder}/%f' in line for line in lines)
 
 
 def make_folder(server: EmbeddedServer, folder: Path) -> None:
-    """Make the folder, if there is none, and let the server write in it."""
+    """Create the folder if it is missing, and let the server's account write in it."""
     folder.mkdir(parents=True, exist_ok=True)
     server_account(server.cluster, (folder,), server.report).own(folder)
 
 
 def check_folder(folder: Path) -> Path:
-    """Return the folder, if a shell reads its name as it stands."""
+    """Return the folder, if its name needs no quoting in a shell. Raises ArchiveRefused."""
     if shutil.which("gzip") is None:
         raise ArchiveRefused("The log is compressed by gzip, which is not installed here.")
     if not PLAIN.fullmatch(str(folder)):
@@ -94,7 +97,7 @@ def text(value: str) -> str:
 
 
 def copy_files(server: EmbeddedServer, draft: Draft) -> None:
-    """Write the files of the running server as they are, with the log that makes them whole."""
+    """Write a base backup of the running server into the archive, with the log that makes it consistent."""
     host = server.postmaster()[4]
     command = [str(programs() / "pg_basebackup"), f"--host={host}", "--username=postgres", "--pgdata=-", "--format=tar"]
     options = ["--wal-method=fetch", "--checkpoint=fast", "--no-manifest", "--no-password"]
@@ -112,10 +115,10 @@ def copy_files(server: EmbeddedServer, draft: Draft) -> None:
 
 
 def restore_to(server: EmbeddedServer, archive: Archive, log: Path, until: datetime | None) -> bool:
-    """Replace the embedded server by what it was at a moment, or at the end of the log. Raises ArchiveRefused.
+    """Replace the embedded server with its state at a point in time, or at the end of the log. Raises ArchiveRefused.
 
-    Return whether it goes on with the log, as one does that replaces the server whose log it is. Any other must not:
-    restores would follow it instead of that one.
+    Return whether the restored server continues to archive into the log's folder. It does if it replaces the server
+    whose log it is. Any other must not, because later restores of that server would follow the timeline of this one.
     """
     archive.check()
     if until is not None and until < datetime.fromisoformat(archive.manifest.created_at):
@@ -136,12 +139,12 @@ def restore_to(server: EmbeddedServer, archive: Archive, log: Path, until: datet
         if server.running():
             server.halt()
         aside = EmbeddedServer(server.data_dir / "restoring", server.report)
-        if aside.cluster.exists() and aside.running():  # a killed restore has left it
+        if aside.cluster.exists() and aside.running():  # the server of a killed restore
             aside.halt()
         shutil.rmtree(aside.data_dir, ignore_errors=True)
-        goes_on = keeps_log(server, log)
+        keeps_archiving = keeps_log(server, log)
         try:
-            asyncio.run(recover(aside, archive, log, until, goes_on=goes_on))
+            asyncio.run(recover(aside, archive, log, until, keeps_archiving=keeps_archiving))
         except ArchiveRefused as error:
             shutil.rmtree(aside.data_dir, ignore_errors=True)
             raise ArchiveRefused(f"Nothing was replaced: {error}") from error
@@ -151,20 +154,23 @@ def restore_to(server: EmbeddedServer, archive: Archive, log: Path, until: datet
         aside.cluster.rename(server.cluster)
         shutil.rmtree(server.replaced, ignore_errors=True)
         shutil.rmtree(aside.data_dir, ignore_errors=True)
-        return goes_on
+        return keeps_archiving
 
 
-async def recover(aside: EmbeddedServer, archive: Archive, log: Path, until: datetime | None, *, goes_on: bool) -> None:
-    """Make a server of an archive's files, and let it read the log. Raises ArchiveRefused.
+async def recover(
+    aside: EmbeddedServer, archive: Archive, log: Path, until: datetime | None, *, keeps_archiving: bool
+) -> None:
+    """Create a server from an archive's files, and let it replay the log. Raises ArchiveRefused.
 
-    If it `goes_on` with the log, it does so from its next start: what a killed restore has left writes nothing there.
+    If it `keeps_archiving` into the log's folder, it does so only after its next start, so that the server of a killed
+    restore writes nothing there.
     """
     async with recovered(aside, archive, log, until) as dsn:
         connection = await asyncpg.connect(dsn)
         try:
             for name in ARCHIVING:
                 await connection.execute(f"ALTER SYSTEM RESET {quoted(name)}")
-            if goes_on:
+            if keeps_archiving:
                 await keep_log(connection, log)
         finally:
             await connection.close()
@@ -174,23 +180,24 @@ async def recover(aside: EmbeddedServer, archive: Archive, log: Path, until: dat
 async def recovered(
     aside: EmbeddedServer, archive: Archive, log: Path, until: datetime | None = None
 ) -> AsyncIterator[str]:
-    """Yield the DSN of a server made of an archive's files, which has read the log. Raises ArchiveRefused."""
+    """Yield the DSN of a server from an archive's files that has replayed the log. Raises ArchiveRefused."""
     unpack(archive, aside, check_folder(log), until)
     aside.report("Reading the log")
     async with AsyncExitStack() as stack:
         try:
             dsn = stack.enter_context(aside)
             await wait_for_promotion(dsn)
-        except (asyncpg.PostgresError, *IN_DOUBT, EmbeddedServerFailed) as error:
-            said = aside.log.read_text(errors="replace").splitlines() if aside.log.exists() else [str(error)]
-            raise ArchiveRefused(describe_end(said, log)) from error
+        except (asyncpg.PostgresError, *MAY_STILL_RUN, EmbeddedServerFailed) as error:
+            lines = aside.log.read_text(errors="replace").splitlines() if aside.log.exists() else [str(error)]
+            raise ArchiveRefused(describe_end(lines, log)) from error
         yield dsn
 
 
 def missing_segments(archive: Archive, log: Path) -> list[str]:
-    """Return the first segment that the log lacks behind the beginning of an archive, if later ones are there.
+    """Return the first segment after the beginning of an archive that the log lacks, as a list, if it has later ones.
 
-    A new timeline begins in the segment in which the former one ended, so that numbers count without their timelines.
+    Timelines are ignored: a new timeline begins in the segment in which the former one ended, so that the numbers of
+    the segments continue.
     """
     with tarfile.open(archive.folder / FILES, "r|gz") as files:
         for entry in files:
@@ -202,37 +209,37 @@ def missing_segments(archive: Archive, log: Path) -> list[str]:
     if found is None:
         raise ArchiveRefused(f"{archive.folder / FILES} does not say where the log begins. Use another backup.")
     names = (path.name.removesuffix(".gz") for path in log.iterdir())
-    there = {number_of(name) for name in names if SEGMENT.fullmatch(name)}
-    first = number_of(found[1])
+    there = {segment_number(name) for name in names if SEGMENT.fullmatch(name)}
+    first = segment_number(found[1])
     lacking = next((number for number in range(first, max(there, default=first)) if number not in there), None)
     return [] if lacking is None else [f"{found[1][:8]}{lacking >> 8:08X}{lacking & 0xFF:08X}"]
 
 
-def number_of(segment: str) -> int:
-    """Return the place of a segment in the log. A file of 4 GB has 256 of them."""
+def segment_number(segment: str) -> int:
+    """Return the number of a segment in the log. A log file of 4 GB has 256 segments."""
     return int(segment[8:16], 16) * 256 + int(segment[16:], 16)
 
 
 LINES_SHOWN = 8
-"""Lines of the server's log that an error repeats, the last ones."""
+"""The number of the server's last log lines in an error message."""
 
 
-def describe_end(said: list[str], log: Path) -> str:
-    """Return why a server ended while it read the log."""
-    if any("recovery ended before" in line for line in said):
+def describe_end(lines: list[str], log: Path) -> str:
+    """Return why a server ended while it replayed the log, from its last log lines."""
+    if any("recovery ended before" in line for line in lines):
         return f"the log in {log} ends before that moment. Give an earlier one, or none for all of it."
-    return "\n".join(["the server ended while it read the log:", *said[-LINES_SHOWN:]])
+    return "\n".join(["the server ended while it read the log:", *lines[-LINES_SHOWN:]])
 
 
 def unpack(archive: Archive, aside: EmbeddedServer, log: Path, until: datetime | None) -> None:
-    """Make a server of an archive's files, which reads the log when it starts."""
+    """Create a server from an archive's files. It replays the log when it starts."""
     aside.cluster.mkdir(parents=True, mode=0o700)
     with tarfile.open(archive.folder / FILES, "r:gz") as files:
         files.extractall(aside.cluster, filter="data")
     aside.cluster.chmod(0o700)
     settings = {"restore_command": FETCH.format(log), "recovery_target_timeline": "latest", "archive_command": ""}
     if until is not None and until == datetime.fromisoformat(archive.manifest.created_at):
-        settings |= {"recovery_target": "immediate", "recovery_target_action": "promote"}  # as the files are
+        settings |= {"recovery_target": "immediate", "recovery_target_action": "promote"}  # the state of the files
     elif until is not None:
         settings |= {"recovery_target_time": until.isoformat(sep=" "), "recovery_target_action": "promote"}
     with (aside.cluster / "postgresql.auto.conf").open("a") as file:
@@ -245,8 +252,8 @@ def unpack(archive: Archive, aside: EmbeddedServer, log: Path, until: datetime |
 
 
 async def wait_for_promotion(dsn: str) -> None:
-    """Wait until the log is read; then begin another history, and forget how the log was read."""
-    # The log may say that the database itself was replaced, which ends the connections to it.
+    """Wait until the log is replayed, then reset the recovery settings and give the database a new history id."""
+    # If the log contains the replacement of the database `cairn`, connections to that database are closed.
     connection = await asyncpg.connect(dsn, database="postgres")
     try:
         while await connection.fetchval("SELECT pg_is_in_recovery()"):  # noqa: ASYNC110

@@ -1,4 +1,4 @@
-"""An archive restored into an empty database, or in place of one that stays until the restored one is whole."""
+"""Restores an archive into an empty database, or replaces a database when the restored one is complete."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,15 +18,15 @@ CATALOGUE = statements("operations/catalogue")
 NAME = "cairn restore"
 MARK = "made by cairn restore"
 LONGEST_NAME = 63
-DATABASES = ("postgres", "template1")  # where a server can be told to rename the others
+DATABASES = ("postgres", "template1")  # databases from which the others can be renamed
 PROVIDERS = {"b": "builtin", "c": "libc", "i": "icu"}
 
 
 async def restore(dsn: str, archive: Archive, report: Report, *, replace: bool) -> list[str]:
-    """Restore an archive of a database, and return what could not be restored with it. Raises ArchiveRefused.
+    """Restore an archive of a database, and return descriptions of what could not be restored. Raises ArchiveRefused.
 
-    A database that holds tenants is replaced only if that is asked for. It stays as it is until the restored one is
-    whole; then they change names. Killed at any moment, the same command can be run again.
+    A database that holds tenants is replaced only with `replace`. It stays unchanged until the restored one is complete
+    and takes its name. If the command is killed at any moment, it can be run again.
     """
     manifest = archive.manifest
     if manifest.kind == "files":
@@ -63,7 +63,7 @@ async def has_tenants(connection: asyncpg.Connection) -> bool:
 
 
 async def drop_empty(connection: asyncpg.Connection, revision: str) -> None:
-    """Drop Cairn's empty tables where they are of a newer revision than an archive: there is no way back from it."""
+    """Drop Cairn's empty tables if their revision is newer than the archive's, because there is no downgrade."""
     current = await current_revision(connection)
     if current is None or current <= revision:
         return
@@ -72,7 +72,10 @@ async def drop_empty(connection: asyncpg.Connection, revision: str) -> None:
 
 
 async def load(dsn: str, archive: Archive, report: Report) -> list[str]:
-    """Fill a database that holds no tenant: all of it in one transaction, at the revision that the archive is of."""
+    """Fill a database without tenants in one transaction, at the revision of the archive.
+
+    Return descriptions of what could not be restored.
+    """
     manifest = archive.manifest
     await migrate(dsn, to=manifest.revision)
     async with connect(dsn, NAME) as connection:
@@ -87,7 +90,7 @@ async def load(dsn: str, archive: Archive, report: Report) -> list[str]:
             if server["is_citus"]:
                 await copy_tables_in(connection, archive, wanted, report)
             else:
-                if server["is_superuser"]:  # the archive is of one moment, in which every reference held
+                if server["is_superuser"]:  # no foreign key need be checked: the archive is of one snapshot
                     await connection.execute("SET LOCAL session_replication_role = 'replica'")
                 async with without_indexes(connection):
                     await copy_tables_in(connection, archive, wanted, report)
@@ -98,14 +101,14 @@ async def load(dsn: str, archive: Archive, report: Report) -> list[str]:
 
 
 async def finish(dsn: str) -> None:
-    """Bring what was restored to the newest schema, and let the planner see it."""
+    """Migrate the restored database to the newest schema, and update the planner's statistics."""
     await migrate(dsn)
     async with connect(dsn, NAME) as connection:
         await connection.execute("ANALYZE")
 
 
 async def make_indexes(dsn: str, archive: Archive, names: set[str]) -> list[str]:
-    """Make the indexes that no migration makes, those for vectors; return the ones that this server cannot have."""
+    """Create the indexes that no migration creates, those for vectors. Return descriptions of those that failed."""
     missing = []
     async with connect(dsn, NAME) as connection:
         for name in sorted(names):
@@ -120,7 +123,7 @@ async def make_indexes(dsn: str, archive: Archive, names: set[str]) -> list[str]
 
 
 async def replace_database(dsn: str, archive: Archive, report: Report) -> list[str]:
-    """Restore into another database of the same server, then give it the name of the one that is there."""
+    """Restore into a new database of the same server, which then replaces the existing one by renaming."""
     async with connect(dsn, NAME) as connection:
         server = await describe_server(connection)
         if server["is_citus"] or not server["may_create"]:
@@ -131,8 +134,8 @@ async def replace_database(dsn: str, archive: Archive, report: Report) -> list[s
             )
         name = server["database"]
         new, old = suffixed(name, "_restoring"), suffixed(name, "_replaced")
-        for left in (new, old):
-            await drop_marked(connection, dsn, left)
+        for remains in (new, old):
+            await drop_marked(connection, dsn, remains)
         await create_like(connection, new)
     missing = await load(in_database(dsn, new), archive, report)
     await finish(in_database(dsn, new))
@@ -161,7 +164,7 @@ def in_database(dsn: str, name: str) -> str:
 
 
 async def drop_marked(connection: asyncpg.Connection, dsn: str, name: str) -> None:
-    """Drop the database that a killed restore has left, if there is one; any other is not touched."""
+    """Drop a database of this name that a killed restore has left. Raises ArchiveRefused for any other with tables."""
     mark = await connection.fetchval(CATALOGUE["find_mark"].sql, name)
     if mark is None:
         return
@@ -175,25 +178,26 @@ async def drop_marked(connection: asyncpg.Connection, dsn: str, name: str) -> No
 
 
 async def create_like(connection: asyncpg.Connection, name: str) -> None:
-    """Create a database that sorts as this one does."""
-    own: Any = await connection.fetchrow(CATALOGUE["describe_database"].sql)
-    options = [f"LOCALE_PROVIDER {PROVIDERS[own['provider']]}", f"LC_COLLATE {text(own['datcollate'])}"]
-    options.append(f"LC_CTYPE {text(own['datctype'])}")
-    if own["provider"] == "b":
-        options.append(f"BUILTIN_LOCALE {text(own['locale'])}")
-    elif own["provider"] == "i":
-        options.append(f"ICU_LOCALE {text(own['locale'])}")
+    """Create a database with the locale of the connection's database."""
+    current: Any = await connection.fetchrow(CATALOGUE["describe_database"].sql)
+    options = [f"LOCALE_PROVIDER {PROVIDERS[current['provider']]}", f"LC_COLLATE {text(current['datcollate'])}"]
+    options.append(f"LC_CTYPE {text(current['datctype'])}")
+    if current["provider"] == "b":
+        options.append(f"BUILTIN_LOCALE {text(current['locale'])}")
+    elif current["provider"] == "i":
+        options.append(f"ICU_LOCALE {text(current['locale'])}")
     await connection.execute(f"CREATE DATABASE {quoted(name)} TEMPLATE template0 ENCODING 'UTF8' {' '.join(options)}")
     await connection.execute(f"COMMENT ON DATABASE {quoted(name)} IS '{MARK}'")
 
 
 def text(value: str) -> str:
+    """Return a text as a SQL literal."""
     return "'{}'".format(value.replace("'", "''"))
 
 
 @asynccontextmanager
 async def maintaining(dsn: str) -> AsyncIterator[asyncpg.Connection]:
-    """Open a connection to a database of the server that is not renamed."""
+    """Open a connection to a maintenance database of the server, from which others can be renamed."""
     for name in DATABASES:
         try:
             connection = await asyncpg.connect(in_database(dsn, name), server_settings={"application_name": NAME})

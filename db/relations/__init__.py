@@ -1,7 +1,8 @@
-"""Relations between rows, as selects: each written once and named by the GraphQL field that shows it.
+"""The queries of GraphQL fields: selects of related rows, and SQL expressions over a row.
 
-A function takes the row it starts from and returns one SELECT; selection/ adds the tenant, the page and the count.
-Inner selects go through `in_tenant`, and every table is aliased.
+A function has the name of its GraphQL field, where possible. It takes the row that it starts from and returns one
+SELECT or expression. The compiler in selection/ adds the condition on the tenant, paging, and the count. Inner selects
+must be passed to `in_tenant`, and every table must be aliased.
 """
 
 from . import (

@@ -1,4 +1,4 @@
-"""A context pack as rows: the items that were chosen, and the whole as text."""
+"""Context packs as rows: the selected items, and the whole pack as text."""
 
 from typing import Any
 
@@ -54,12 +54,12 @@ PACK: Columns = {
 
 
 def items(pack: OuterRow) -> Select[Any]:
-    """Select the items in their order."""
+    """Select the readable items of a pack in order."""
     item = json_rows(pack.c.lists["items"], **ITEM)
     return select(item).where(readable(item.c.owner_id)).order_by(item.c.place)
 
 
 def superseded(item: OuterRow) -> ColumnElement[Any]:
-    """Return the lines as an array: a row of a step can hold them as a document only."""
+    """Return the superseded lines of an item as an array. The row of the step has them as a JSON array."""
     lines = select(func.jsonb_array_elements_text(item.c.was_said))
     return cast(func.array(lines.scalar_subquery()), ARRAY(Text))

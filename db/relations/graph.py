@@ -1,4 +1,4 @@
-"""The graph of a wiki, whole or around one page: active pages, and one edge per directed pair."""
+"""The graph of a wiki, or of the surroundings of a page: its active pages, and one edge for each directed pair."""
 
 from typing import Any
 
@@ -41,14 +41,14 @@ def active(page: FromClause) -> ColumnElement[bool]:
 
 
 def nodes(owner: OuterRow) -> Select[Any]:
-    """Select the pages, the greatest hubs first, pages without links too."""
+    """Select the active pages of a wiki, including pages without links, by descending hubness score."""
     page = pages.alias()
     query = select(page).where(page.c.owner_id == owner.c.id, active(page))
     return query.order_by(page.c.hubness_score.desc(), page.c.id.desc())
 
 
 def edges(owner: OuterRow, among: Any) -> Select[Any]:
-    """Select the edges between as many of the greatest hubs as a drawing shows: no edge leads out of it."""
+    """Select the edges between the `among` pages with the highest hubness score."""
     page, link = pages.alias(), links.alias()
     greatest = select(page.c.id).where(page.c.owner_id == owner.c.id, active(page))
     greatest = greatest.order_by(page.c.hubness_score.desc(), page.c.id.desc()).limit(
@@ -71,20 +71,20 @@ def node_count(owner: OuterRow) -> ColumnElement[Any]:
 
 
 def types(owner: OuterRow) -> ColumnElement[Any]:
-    """Return the types of which there are active pages: each is looked for, and no page is read besides."""
+    """Return the page types that have an active page, as an array. For each type at most one page is read."""
     page = pages.alias()
     every = func.unnest(literal_column(f"ARRAY{sorted(TEMPLATES)}", ARRAY(Text)))
     type_ = every.table_valued(column("name", Text)).render_derived()
-    one = select(page.c.id).where(page.c.owner_id == owner.c.id, page.c.type == type_.c.name, active(page))
-    held = in_tenant(one).exists()
-    return cast(func.array(select(type_.c.name).where(held).order_by(type_.c.name).scalar_subquery()), ARRAY(Text))
+    of_type = select(page.c.id).where(page.c.owner_id == owner.c.id, page.c.type == type_.c.name, active(page))
+    is_used = in_tenant(of_type).exists()
+    return cast(func.array(select(type_.c.name).where(is_used).order_by(type_.c.name).scalar_subquery()), ARRAY(Text))
 
 
 # -- around one page
 
 
 def neighbours(page: OuterRow, depth: Any) -> Select[Any]:
-    """Select the page itself and the pages within so many links of it, the nearest first."""
+    """Select the page itself and the active pages that at most `depth` links connect with it, the nearest first."""
     other = pages.alias()
     if depth.fixed == 1:
         query, distance = select(other).where(one_away(other, page)), other.c.id != page.c.id
@@ -95,7 +95,7 @@ def neighbours(page: OuterRow, depth: Any) -> Select[Any]:
 
 
 def neighbour_edges(page: OuterRow, depth: Any) -> Select[Any]:
-    """Select the edges between those pages. The middle is active, or there would be none, and so are all others."""
+    """Select the edges between the pages of `neighbours`. They are all active, so that their status is not checked."""
     other, link = pages.alias(), links.alias()
     within = in_tenant(select(other.c.id).where(one_away(other, page))) if depth.fixed == 1 else nearest(page, depth)
     near = within.cte("near")
@@ -107,13 +107,19 @@ def neighbour_edges(page: OuterRow, depth: Any) -> Select[Any]:
 
 
 def one_away(other: FromClause, page: OuterRow) -> ColumnElement[bool]:
-    """Return whether it is that page or an active one linked with it. One step takes no walk, but is cut off as one."""
+    """Return a condition that is true for the page itself and for active pages with a link from or to it.
+
+    It is the faster form of `nearest` for one step, with a limit of links, too.
+    """
     ends = [select(page.c.id), *link_ends(page.c.id)]
     return and_(id_among(other, *ends, most=MOST_LINKS), active(other))
 
 
 def nearest(page: OuterRow, depth: Any) -> Select[Any]:
-    """Select (id, depth), each page once: breadth first and cut off, so a hub of hubs costs no more than a page."""
+    """Select (id, depth) of the page and its neighbours, each once.
+
+    The search is breadth first and stops after MOST_VISITS, so that a hub of hubs costs no more than any other page.
+    """
     start = select(page.c.id.label("id"), literal(0, Integer).label("depth"))
     walk = start.cte("walk", recursive=True, nesting=True)
     hop, other = hops(OuterRow(walk).c.id), pages.alias()
@@ -130,12 +136,15 @@ def nearest(page: OuterRow, depth: Any) -> Select[Any]:
 
 
 def hops(here: ColumnElement[Any]) -> FromClause:
-    """Select the other ends of a page's links, both ways. Lateral, lest all links of the tenant are read for few."""
+    """Select the other ends of a page's links in both directions.
+
+    The sub-select is lateral. Otherwise Postgres could read all links of the tenant.
+    """
     return union_all(*map(in_tenant, link_ends(here))).lateral()
 
 
 def link_ends(here: ColumnElement[Any]) -> tuple[Select[Any], Select[Any]]:
-    """Return the select of where a page's links lead, and that of where they come from."""
+    """Return two selects: of the pages to which a page links, and of the pages that link to it."""
     out, back = links.alias(), links.alias()
     return (
         select(out.c.to_page_id.label("there")).where(out.c.from_page_id == here),
@@ -147,7 +156,7 @@ def link_ends(here: ColumnElement[Any]) -> tuple[Select[Any], Select[Any]]:
 
 
 def neighbour_count(page: OuterRow) -> ColumnElement[Any]:
-    """Count the distinct active pages at the other end of a link."""
+    """Return the number of distinct active pages that link to the page or to which it links."""
     other = pages.alias()
     query = select(func.count()).select_from(other).where(id_among(other, *link_ends(page.c.id)), active(other))
     return in_tenant(query).scalar_subquery()

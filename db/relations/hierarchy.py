@@ -1,4 +1,4 @@
-"""The active pages above a page and below it: an archived page ends the way."""
+"""The active ancestors and descendants of a page. Pages above or below an archived page are not included."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def children(page: OuterRow) -> Select[Any]:
 
 
 def ancestors(page: OuterRow) -> Select[Any]:
-    """Select from the parent up, as long as each is active."""
+    """Select the ancestors from the parent upwards, up to the first one that is not active."""
     up, above, ancestor = pages.alias(), pages.alias(), pages.alias()
     start = select(up.c.id, up.c.parent_page_id, ONE.label("depth")).where(up.c.id == page.c.parent_page_id, active(up))
     chain = in_tenant(start).cte("chain", recursive=True, nesting=True)
@@ -37,9 +37,9 @@ def ancestors(page: OuterRow) -> Select[Any]:
 
 
 def descendants(page: OuterRow, depth: Any) -> Select[Any]:
-    """Select from the children down, level by level; below an archived page there is nothing.
+    """Select the descendants level by level, without those below an archived page.
 
-    The walk takes the rows along, so that none is looked up twice.
+    The recursive query selects whole rows, so that no page is looked up a second time.
     """
     child, below = pages.alias(), pages.alias()
     deepest = func.least(depth, MOST_LEVELS)
@@ -51,7 +51,7 @@ def descendants(page: OuterRow, depth: Any) -> Select[Any]:
 
 
 def promoted_from(page: OuterRow) -> Select[Any]:
-    """The section that grew into this page, while the page it stands on is active."""
+    """Select the section that was promoted to this page, if the page of the section is active."""
     section, above = sections.alias(), pages.alias()
     standing = select(above.c.id).where(above.c.id == OuterRow(section).c.page_id, active(above))
     return (
@@ -63,7 +63,7 @@ def promoted_from(page: OuterRow) -> Select[Any]:
 
 
 def section_children(page: OuterRow, section_slug: Any) -> Select[Any]:
-    """Select active pages that the section lists, and the one promoted from it."""
+    """Select the active pages that a section lists, and the page that was promoted from it."""
     section, child = sections.alias(), pages.alias()
     outer = OuterRow(child)
     listing = in_tenant(

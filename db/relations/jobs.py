@@ -1,4 +1,4 @@
-"""Compile jobs and findings of lint as relations."""
+"""Compile jobs, lint reports and the diary as rows."""
 
 from typing import Any
 
@@ -30,25 +30,28 @@ by_ids = rows_by_id(compile_jobs)
 
 
 OLDER_TRIGGERS = {"retain": "memory_retain", "sweep": "lint"}
+"""The former names of triggers, for the API of older clients."""
 
 
 def older_trigger(job: OuterRow) -> ColumnElement[Any]:
-    """Return the name that older clients compare with; a trigger that is newer than they are keeps its own."""
+    """Return the former name of the job's trigger, or its name if it has no former one."""
     return case(OLDER_TRIGGERS, value=job.c.trigger, else_=job.c.trigger)
 
 
 def older_metrics(job: OuterRow) -> ColumnElement[Any]:
-    """Return the metrics, also under the names that older clients show. They are null before a job has any."""
-    found = job.c.metrics
-    upserted = cast(found["pages_created"], Numeric) + cast(found["pages_updated"], Numeric)
-    older = func.jsonb_build_object("records_read", found["sources_read"], "pages_upserted", upserted)
-    both: ColumnElement[Any] = found.concat(older)
+    """Return the metrics of a job under both their names and their former names. They are null if it has none."""
+    metrics = job.c.metrics
+    upserted = cast(metrics["pages_created"], Numeric) + cast(metrics["pages_updated"], Numeric)
+    former = func.jsonb_build_object("records_read", metrics["sources_read"], "pages_upserted", upserted)
+    both: ColumnElement[Any] = metrics.concat(former)
     return both
 
 
 def listed(owner: ColumnElement[Any] | None) -> Select[Any]:
-    """Select the newest first. Ids grow with time, and by them the index of the primary key finds the newest of a whole
-    tenant."""
+    """Select the jobs of a wiki, or of the whole tenant without an owner, the newest first.
+
+    Those of a tenant are sorted by id, which grows with time, so that Postgres can use the primary key.
+    """
     job = compile_jobs.alias()
     return select(job).order_by(*([] if owner is None else [job.c.created_at.desc()]), job.c.id.desc())
 
@@ -57,10 +60,14 @@ Columns = dict[str, TypeEngine[Any]]
 REPORTED: Columns = {
     "name": Text(), "severity": Text(), "about": Text(), "total": Integer(), "muted_total": Integer(), "lists": JSONB(),
 }  # fmt: skip
-"""`lists` holds the findings: one document, as an array of arrays would be another array."""
+"""The columns of a lint report from a step. `lists` is a JSON document of the findings.
+
+A list in a row of a step is always a JSON document: the rows are passed to Postgres as arrays of columns, and an array
+of arrays would be a multi-dimensional array.
+"""
 OVERVIEW: Columns = {"body_md": Text(), "next_cursor": Text()}
 DIARY: Columns = {"since": Text(), "until": Text(), "body_md": Text(), "days": JSONB()}
-"""`days` holds the days: one document, as findings of lint are."""
+"""The columns of a diary from a step. `days` is a JSON document of the days."""
 DIARY_DAY: Columns = {
     "date": Text(), "counts": JSONB(), "entries": JSONB(), "more_total": Integer(), "is_whole": Boolean(),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Rows that are kept as JSON on another row."""
+"""Rows from JSON documents in a column of another row."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from sqlalchemy.types import TypeEngine
 
 
 def json_rows(documents: ColumnElement[Any], **types: TypeEngine[Any]) -> TableValuedAlias:
-    """A list of documents, in its order."""
+    """Return the objects of a JSON array as rows with these columns, in order."""
     return typed_rows(func.jsonb_to_recordset(documents), types)
 
 
 def json_row(document: ColumnElement[Any], **types: TypeEngine[Any]) -> TableValuedAlias:
-    """One document; where there is none, a row of nulls."""
+    """Return a JSON object as one row with these columns. If it is null, the row has only nulls."""
     return typed_rows(func.jsonb_to_record(document), types)
 
 

@@ -1,4 +1,4 @@
-"""Links: each other page once, whatever the number of kinds."""
+"""Links between pages, as pages and as links. A page is selected once, even if several kinds of links lead to it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,30 +17,31 @@ from .references import foreign_row, id_among
 
 
 def backlinks(page: OuterRow, kinds: Any = None) -> Select[Any]:
-    """Select the pages that link here, and as what: `kinds` is the edge's own, the other columns are the page's."""
+    """Select the active pages that link to this page, with the `kinds` of their links, by descending hubness score."""
     link, same, other = links.alias(), links.alias(), pages.alias()
     linking = select(link.c.from_page_id).where(link.c.to_page_id == page.c.id)
-    says = select(func.array_agg(aggregate_order_by(same.c.kind, same.c.kind), type_=ARRAY(Text))).where(
+    link_kinds = select(func.array_agg(aggregate_order_by(same.c.kind, same.c.kind), type_=ARRAY(Text))).where(
         same.c.from_page_id == OuterRow(other).c.id, same.c.to_page_id == page.c.id
     )
     if kinds is not None:
-        linking, says = linking.where(link.c.kind == any_(kinds)), says.where(same.c.kind == any_(kinds))
-    found = select(other, in_tenant(says).scalar_subquery().label("kinds"), page.c.id.label("linked_id"))
+        linking, link_kinds = linking.where(link.c.kind == any_(kinds)), link_kinds.where(same.c.kind == any_(kinds))
+    found = select(other, in_tenant(link_kinds).scalar_subquery().label("kinds"), page.c.id.label("linked_id"))
     row = in_tenant(found.where(id_among(other, linking), other.c.status == "active")).subquery()
     return select(row).order_by(row.c.hubness_score.desc(), row.c.id.desc())
 
 
 def linking_sections(other: OuterRow) -> Select[Any]:
-    """Select the sections of a page of `backlinks` whose text links to the page that it is a backlink of."""
+    """Select the sections of a backlinking page (a row of `backlinks`) whose text contains the link."""
     return sections_with(other.c.id, other.c.linked_id)
 
 
 def linked_sections(link: OuterRow) -> Select[Any]:
-    """Select the sections of the page where a link starts whose text has it."""
+    """Select the sections whose text contains a link, of the page where the link starts."""
     return sections_with(link.c.from_page_id, link.c.to_page_id).where(link.c.kind == "reference")
 
 
 def sections_with(from_page_id: Any, to_page_id: Any) -> Select[Any]:
+    """Select the sections of a page whose text links to another page."""
     section, written = sections.alias(), link_targets.alias()
     places = select(func.unnest(written.c.section_slugs)).where(
         written.c.from_page_id == from_page_id, written.c.to_page_id == to_page_id
@@ -53,7 +54,7 @@ def sections_with(from_page_id: Any, to_page_id: Any) -> Select[Any]:
 
 
 def backlinks_of(page_id: Any) -> Select[Any]:
-    """Select the pages of `backlinks` as a plain list, for the older root field."""
+    """Select the pages of `backlinks` as a plain list, for the deprecated root field."""
     page, link = pages.alias(), links.alias()
     linking = select(link.c.from_page_id).where(link.c.to_page_id == page_id)
     return (
@@ -71,7 +72,7 @@ def connected(page: OuterRow, direction: str) -> Select[Any]:
 
 
 def connected_with(page_id: Any, direction: str) -> Select[Any]:
-    """Select active pages that a page links to (`outgoing`), that link to it (`incoming`), or `both`, each once."""
+    """Select the active pages to which a page links (`outgoing`), those that link to it (`incoming`), or `both`."""
     other, incoming, outgoing = pages.alias(), links.alias(), links.alias()
     ends = {
         "incoming": select(incoming.c.from_page_id).where(incoming.c.to_page_id == page_id),
@@ -86,7 +87,7 @@ def connected_with(page_id: Any, direction: str) -> Select[Any]:
 
 
 def connected_from(page_id: Any) -> Select[Any]:
-    """The pages that a page links to."""
+    """Select the active pages to which a page links."""
     return connected_with(page_id, "outgoing")
 
 
@@ -97,7 +98,7 @@ to_page = foreign_row(pages, "to_page_id")
 
 
 def text(link: OuterRow) -> ColumnElement[Any]:
-    """Return what the text shows for the link, null if it does not say it. Of several ways the first by target."""
+    """Return the text that the page shows for the link, or null. Of several texts, it is the first one by target."""
     written = link_targets.alias()
     query = select(written.c.text).where(
         written.c.from_page_id == link.c.from_page_id,
@@ -109,7 +110,7 @@ def text(link: OuterRow) -> ColumnElement[Any]:
 
 
 def outgoing(page: OuterRow, kinds: Any = None) -> Select[Any]:
-    """Select links to active pages, in the order they were made."""
+    """Select the links of a page to active pages, in the order of their creation."""
     link, other = links.alias(), pages.alias()
     query = (
         select(link)
@@ -121,8 +122,11 @@ def outgoing(page: OuterRow, kinds: Any = None) -> Select[Any]:
 
 
 def places(page_id: str) -> Callable[[OuterRow], ColumnElement[Any]]:
-    """Return by target the page that the text of a page means: type, slug, id, the space if that is another wiki, and
-    the title. The column `page_id` says which page."""
+    """Return an expression for the pages to which the links in a page's text lead, as a JSON object by target.
+
+    Each value is an array of type, slug, id, space and title, or null. The space is null for a page of the same wiki.
+    `page_id` is the name of the row's column with the id of the page.
+    """
 
     def query(row: OuterRow) -> ColumnElement[Any]:
         written, page, owner = link_targets.alias(), pages.alias(), owners.alias()
@@ -149,7 +153,7 @@ def described(page: FromClause, space: Any = None) -> ColumnElement[Any]:
 
 
 def broken(page: OuterRow) -> Select[Any]:
-    """Select targets in this wiki that the page names and nobody answers to."""
+    """Select the page's link targets in its own wiki that lead to no page."""
     target = link_targets.alias()
     query = select(target).where(
         target.c.from_page_id == page.c.id, target.c.to_page_id.is_(None), target.c.space.is_(None)
@@ -161,17 +165,17 @@ def broken(page: OuterRow) -> Select[Any]:
 
 
 def to_spaces(page: OuterRow) -> Select[Any]:
-    """Select targets in other wikis that the page's text names, found or not."""
+    """Select the page's link targets in other wikis, whether or not they lead to a page."""
     target = link_targets.alias()
     query = select(target).where(target.c.from_page_id == page.c.id, target.c.space.is_not(None))
     return query.order_by(target.c.target)
 
 
 def page_in_space(target: OuterRow) -> Select[Any]:
-    """The active page that a link into another wiki means, for those who may read that wiki.
+    """Select the active page to which a link into another wiki leads, if the caller may read that wiki.
 
-    Nothing is stored of it, so a wiki that is closed to a reader is closed at once. A shared wiki has no links into
-    the wikis of single users and agents: its members would see different pages.
+    The page is not stored with the link, so that revoked access takes effect at once. A link from a shared wiki into
+    the wiki of a user or an agent leads to no page, because the members of the shared wiki would see different pages.
     """
     other, page = owners.alias(), pages.alias()
     own_owner = owners.alias()
@@ -185,10 +189,10 @@ def page_in_space(target: OuterRow) -> Select[Any]:
 
 
 def from_spaces(page: OuterRow) -> Select[Any]:
-    """Select the active pages of other wikis whose texts link here, for those who may read both.
+    """Select the active pages of other wikis whose text links to this page, as far as the caller may read them.
 
-    A link is looked up by its name, and counts where that means this page. A shared wiki has no links into the wikis of
-    single users and agents.
+    Links are found by the names of this page, and count if the name leads to this page. Links from shared wikis into
+    the wikis of users and agents do not count.
     """
     target, other, own, its = link_targets.alias(), pages.alias(), owners.alias(), owners.alias()
     former, alias = old_slugs.alias(), aliases.alias()
@@ -210,7 +214,10 @@ def from_spaces(page: OuterRow) -> Select[Any]:
 
 
 def target_page(owner_id: Any, target: OuterRow) -> ColumnElement[Any]:
-    """The page of a wiki that a name means, in the order of resolve_targets: a slug, a former slug, an alias."""
+    """Return the id of the page of a wiki to which a link target leads.
+
+    As in resolve_targets, a slug comes before a former slug, and that before an alias.
+    """
     by_slug, by_former, by_alias = pages.alias(), pages.alias(), pages.alias()
     former, alias = old_slugs.alias(), aliases.alias()
     rows = [

@@ -1,4 +1,4 @@
-"""Names seen in sources that have not earned a page yet."""
+"""Mentions: names seen in sources that have no page yet."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def listed(status: Any = None) -> Select[Any]:
 
 
 def of_page(page: OuterRow) -> Select[Any]:
-    """Select mentions promoted to this page, and those that name it by one of its aliases."""
+    """Select the mentions that were promoted to this page, and those whose name is one of its aliases."""
     mention, alias = mentions.alias(), aliases.alias()
     outer = OuterRow(mention)
     named = in_tenant(select(alias.c.id).where(alias.c.page_id == page.c.id, alias.c.alias == outer.c.alias))
@@ -46,5 +46,5 @@ def seen_sources(mention: OuterRow) -> Select[Any]:
 
 
 def contexts(mention: OuterRow) -> Select[Any]:
-    """The quotes kept on the row, newest first as they are stored."""
+    """Select the quotes that are stored with a mention, the newest first."""
     return select(json_rows(mention.c.contexts, quote=Text(), sourceId=Uuid(), at=DateTime(timezone=True)))

@@ -1,4 +1,4 @@
-"""Fields that a page has in its metadata, as frontmatter says them: what cannot be read of them is as if not said."""
+"""Fields in the metadata of a page, as in frontmatter. An invalid value is treated as missing."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def words(*texts: str) -> ColumnElement[Any]:
 
 
 def sensitivity(page: OuterRow) -> ColumnElement[Any]:
-    """Return the level of the page, as content.sensitivity reads it."""
+    """Return the sensitivity of the page, by the rules of content.sensitivity."""
     level = func.lower(func.coalesce(text_field(page, "sensitivity"), literal_column("''")))
     return case(
         (level == literal_column("''"), literal_column(f"'{USUAL}'")),
@@ -56,7 +56,7 @@ def owner_role(page: OuterRow) -> ColumnElement[Any]:
 
 
 def expires_at(page: OuterRow) -> ColumnElement[Any]:
-    """Return the moment in any of the fields in which files say it; a day is its beginning, in UTC."""
+    """Return the expiry time from `expires`, `expires_at` or `valid_until`. A date means its beginning in UTC."""
     day = func.coalesce(*(text_field(page, name) for name in ("expires", "expires_at", "valid_until")))
     moment = func.concat(day, case((func.length(day) == literal_column("10"), literal_column("' 00:00+00'"))))
     is_one = func.pg_input_is_valid(moment, literal_column("'timestamp with time zone'"))
@@ -65,8 +65,11 @@ def expires_at(page: OuterRow) -> ColumnElement[Any]:
 
 
 def named_page_ids(page: OuterRow, field: str) -> tuple[Select[Any], Select[Any]]:
-    """Select the ids of the other pages that a field names as `slug`, `type/slug` or `[[slug]]`, and of those that once
-    had such a slug: a page has those of pages that were merged into it."""
+    """Return two selects of the ids of other pages that a field names as `slug`, `type/slug` or `[[slug]]`.
+
+    The first finds pages by their slug, the second by former slugs, which include those of pages that were merged into
+    them.
+    """
     path: ColumnElement[Any] = literal_column(f"CAST('$.{field}[*] ? (@.type() == \"string\")' AS jsonpath)")
     value: Any = column("value", JSONB)
     item = func.jsonb_path_query(page.c.metadata, path).table_valued(value).render_derived()
@@ -77,13 +80,13 @@ def named_page_ids(page: OuterRow, field: str) -> tuple[Select[Any], Select[Any]
     name = select(slug.label("slug"), type.label("type")).select_from(item).subquery()
     now, former = pages.alias(), old_slugs.alias()
 
-    def meant(row: FromClause) -> tuple[ColumnElement[bool], ...]:
+    def has_name(row: FromClause) -> tuple[ColumnElement[bool], ...]:
         is_of_type = func.coalesce(row.c.type == name.c.type, true())
         return row.c.owner_id == page.c.owner_id, row.c.slug == name.c.slug, is_of_type
 
     return (
-        select(now.c.id).join(name, true()).where(*meant(now), now.c.id != page.c.id),
-        select(former.c.page_id).join(name, true()).where(*meant(former), former.c.page_id != page.c.id),
+        select(now.c.id).join(name, true()).where(*has_name(now), now.c.id != page.c.id),
+        select(former.c.page_id).join(name, true()).where(*has_name(former), former.c.page_id != page.c.id),
     )
 
 
@@ -95,9 +98,9 @@ def contradicts(page: OuterRow) -> Select[Any]:
 
 
 def related_pages(page: OuterRow) -> Select[Any]:
-    """Select the active pages that it has a reference to for another reason than its text."""
+    """Select the active pages to which the page has a reference that its text alone does not explain."""
     other, link = pages.alias(), links.alias()
-    said = select(link.c.to_page_id).where(
+    linked = select(link.c.to_page_id).where(
         link.c.from_page_id == page.c.id, link.c.kind == "reference", link.c.reasons != literal_column("ARRAY['text']")
     )
-    return select(other).where(id_among(other, said), other.c.status == "active").order_by(other.c.title, other.c.id)
+    return select(other).where(id_among(other, linked), other.c.status == "active").order_by(other.c.title, other.c.id)

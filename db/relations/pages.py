@@ -1,4 +1,4 @@
-"""Pages as relations: with their aliases, tags, positions and changes."""
+"""Pages, with their aliases, tags and changes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -55,6 +55,7 @@ from .page_fields import named_page_ids
 from .references import foreign_row, id_among, rows_by_id
 
 LAST = "\U0010ffff"
+"""The last character: all names that begin with a prefix are below prefix + LAST."""
 STUB_MOST: ColumnElement[Any] = literal_column("1")
 
 
@@ -69,8 +70,10 @@ same = foreign_row(pages, "id")
 
 
 def by_slug(owner: Any, type: Any, slug: Any, include_archived: bool = False) -> Select[Any]:
-    """The page of that slug, or else the one that once had it, which is looked for only then: `redirected_from` says
-    which. Both are keys of a wiki, and two ids are found for less than two rows are put side by side."""
+    """Select the page with this slug, or else the page that had it before, with `redirected_from` as the former slug.
+
+    The former slug is looked up only if no page has the slug. Finding two ids by unique keys is cheaper than a union.
+    """
     page, now, old = pages.alias(), pages.alias(), old_slugs.alias()
     slug = slug.derive(compose_slug)
     here = select(now.c.id).where(now.c.owner_id == owner, now.c.type == type, now.c.slug == slug)
@@ -85,6 +88,7 @@ def by_slug(owner: Any, type: Any, slug: Any, include_archived: bool = False) ->
 
 
 def compose_slug(slug: str) -> str:
+    """Return a slug in composed Unicode (NFC), as slugs are stored."""
     return slug if slug.isascii() else compose(slug, SLUG)
 
 
@@ -92,8 +96,8 @@ def compose_tags(tags: Sequence[str]) -> list[str]:
     return [compose(tag, TAG) for tag in tags]
 
 
-def apart_tags(tags: Sequence[str]) -> list[str]:
-    """Return the tags in the decomposed form that files that were imported may have."""
+def decompose_tags(tags: Sequence[str]) -> list[str]:
+    """Return the tags in decomposed Unicode (NFD), as imported files may contain them."""
     return [compose(tag, TAG, "NFD") for tag in tags]
 
 
@@ -106,7 +110,7 @@ ORDERS: dict[str, Callable[[FromClause], tuple[Any, ...]]] = {
 
 
 def listed(filter: Any = None, order_by: str = "title") -> Select[Any]:
-    """Select the pages. Ids are made in time order, so the newest page is the one with the greatest id."""
+    """Select the pages of a filter, by default the active ones. `created` sorts by id, because ids grow with time."""
     page = pages.alias()
     query = select(page).order_by(*ORDERS[order_by](page))
     status = getattr(filter, "status", None)
@@ -115,13 +119,14 @@ def listed(filter: Any = None, order_by: str = "title") -> Select[Any]:
 
 
 def filtered(query: Select[Any], page: FromClause, filter: Any) -> Select[Any]:
+    """Return the query with the conditions of a filter, except that of the status."""
     if filter.types is not None:
         query = query.where(page.c.type == any_(filter.types))
     if filter.tags is not None:
-        spelled = (filter.tags, filter.tags.derive(compose_tags), filter.tags.derive(apart_tags))
-        query = query.where(or_(*(page.c.tags.contains(tags) for tags in spelled)))
+        spellings = (filter.tags, filter.tags.derive(compose_tags), filter.tags.derive(decompose_tags))
+        query = query.where(or_(*(page.c.tags.contains(tags) for tags in spellings)))
     if filter.updated_since is not None:
-        query = query.where(page.c.updated_at >= filter.updated_since.decide())
+        query = query.where(page.c.updated_at >= filter.updated_since.plan_for_value())
     if filter.title_prefix is not None:
         query = query.where(page.c.id.in_(in_tenant(titled(page, filter.title_prefix))))
     if filter.is_stub is not None:
@@ -130,7 +135,7 @@ def filtered(query: Select[Any], page: FromClause, filter: Any) -> Select[Any]:
 
 
 def titled(page: FromClause, prefix: Any) -> Select[Any]:
-    """Select pages whose normalised title starts so, by a range of the index of names."""
+    """Select the ids of pages whose normalised title begins with a prefix, by a range scan of the index of names."""
     name, outer = page_names.alias(), OuterRow(page)
     start = prefix.derive(beginning)
     return select(name.c.page_id).where(
@@ -139,7 +144,7 @@ def titled(page: FromClause, prefix: Any) -> Select[Any]:
 
 
 def beginning(prefix: str) -> str:
-    """Return a prefix in the form in which titles are stored; one that has no letter is the beginning of none."""
+    """Return a prefix normalised like stored names. Without a letter it is LAST, with which no name begins."""
     return normalise(prefix[: NAME.most]) or LAST
 
 
@@ -167,7 +172,7 @@ def pages_to_rewrite(page: OuterRow) -> ColumnElement[Any]:
 
 
 def source_count(page: OuterRow) -> ColumnElement[Any]:
-    """A source is one, however many of its versions are cited."""
+    """Return the number of sources that the page cites. Several versions of a source count once."""
     cited, source = section_sources.alias(), sources.alias()
     query = (
         select(func.count(func.distinct(tuple_(source.c.kind, source.c.ref))))
@@ -183,7 +188,7 @@ def is_stub(page: OuterRow) -> ColumnElement[Any]:
 
 
 def memory_count(page: OuterRow) -> ColumnElement[Any]:
-    """A memory is one, however many of its versions are cited."""
+    """Return the number of memories that the page cites. Several versions of a memory count once."""
     cited, source = section_sources.alias(), sources.alias()
     query = (
         select(func.count(func.distinct(source.c.ref)))
@@ -194,7 +199,7 @@ def memory_count(page: OuterRow) -> ColumnElement[Any]:
 
 
 def memory_ids(page: OuterRow) -> Select[Any]:
-    """Select refs of the memories it cites, newest citation first."""
+    """Select the refs of the memories that the page cites, newest citation first."""
     cited, source = section_sources.alias(), sources.alias()
     newest = func.max(cited.c.created_at)
     return (
@@ -207,33 +212,33 @@ def memory_ids(page: OuterRow) -> Select[Any]:
 
 
 def merged_into(page: OuterRow) -> Select[Any]:
-    """The page that this one became a part of."""
+    """Select the page into which this one was merged."""
     merged, into = merged_pages.alias(), pages.alias()
     return select(into).join(merged, merged.c.into_page_id == into.c.id).where(merged.c.page_id == page.c.id)
 
 
 SUPERSEDES = "supersedes"
-"""The reason of a link from a page to the one that it replaces."""
+"""The reason of a link from a page to the page that it supersedes."""
 
 
 def supersedes(page: OuterRow) -> Select[Any]:
-    """Select the pages that this one replaced: those that became a part of it, and those that it says it supersedes."""
+    """Select the pages that were merged into this one, and those that its links or its metadata say it supersedes."""
     former, merged, link = pages.alias(), merged_pages.alias(), links.alias()
     parts = select(merged.c.page_id).where(merged.c.into_page_id == page.c.id)
-    said = select(link.c.to_page_id).where(link.c.from_page_id == page.c.id, link.c.reasons.contains([SUPERSEDES]))
+    linked = select(link.c.to_page_id).where(link.c.from_page_id == page.c.id, link.c.reasons.contains([SUPERSEDES]))
     return (
         select(former)
-        .where(id_among(former, parts, said, *named_page_ids(page, SUPERSEDES)))
+        .where(id_among(former, parts, linked, *named_page_ids(page, SUPERSEDES)))
         .order_by(former.c.title, former.c.id)
     )
 
 
 def superseded_by(page: OuterRow) -> Select[Any]:
-    """Select the pages that replaced this one."""
+    """Select the page into which this one was merged, and those whose links say that they supersede it."""
     newer, merged, link = pages.alias(), merged_pages.alias(), links.alias()
     into = select(merged.c.into_page_id).where(merged.c.page_id == page.c.id)
-    said = select(link.c.from_page_id).where(link.c.to_page_id == page.c.id, link.c.reasons.contains([SUPERSEDES]))
-    return select(newer).where(id_among(newer, into, said)).order_by(newer.c.title, newer.c.id)
+    linked = select(link.c.from_page_id).where(link.c.to_page_id == page.c.id, link.c.reasons.contains([SUPERSEDES]))
+    return select(newer).where(id_among(newer, into, linked)).order_by(newer.c.title, newer.c.id)
 
 
 TABLES = {
@@ -250,6 +255,7 @@ TABLES = {
     "WikiContradiction": contradictions,
     "WikiLintReport": lint_reports,
 }
+"""The tables of object types that have an id of their own, for `node` and `_entities`."""
 VARIANTS = {type_: foreign_row(table, "id") for type_, table in TABLES.items()}
 
 
@@ -259,23 +265,23 @@ def one(id: Any) -> Select[Any]:
 
 
 def pages_by_id(ids: Any) -> Select[Any]:
-    """Select the ids in the order they were asked for."""
-    asked: Any = column("id", Uuid)
-    row = func.unnest(ids).table_valued(asked, with_ordinality="ordinality").render_derived()
+    """Select the ids of an array as rows, in order."""
+    id_column: Any = column("id", Uuid)
+    row = func.unnest(ids).table_valued(id_column, with_ordinality="ordinality").render_derived()
     return select(row).order_by(row.c.ordinality)
 
 
 def by_representation(representations: Any) -> Select[Any]:
-    """Select for each pair of a type's name and an id a row, in their order."""
+    """Select the pairs of a type's name and an id (federation's representations) as rows, in order."""
     kinds = representations.derive(lambda pairs: [kind for kind, _ in pairs])
     ids = representations.derive(lambda pairs: [id for _, id in pairs])
-    asked: list[Any] = [column("kind", Text), column("id", Uuid)]
-    row = func.unnest(kinds, cast(ids, ARRAY(Uuid))).table_valued(*asked, with_ordinality="ordinality").render_derived()
+    pair: list[Any] = [column("kind", Text), column("id", Uuid)]
+    row = func.unnest(kinds, cast(ids, ARRAY(Uuid))).table_valued(*pair, with_ordinality="ordinality").render_derived()
     return select(row).order_by(row.c.ordinality)
 
 
 def of_kind(kind: str, table: Table) -> Callable[[OuterRow], Select[Any]]:
-    """The row of a table that is represented, when its type is the one that the representation names."""
+    """Return a relation from a representation to its row in the table, if the representation names this type."""
     same = foreign_row(table, "id")
     return lambda row: same(row).where(row.c.kind == kind)
 
@@ -292,11 +298,11 @@ def changes() -> Select[Any]:
 
 
 def history() -> ColumnElement[str]:
-    """Return the identity of the history that the database holds, as far as the server can tell.
+    """Return an identifier of the history of the database, which the cursors of the change feed contain.
 
-    It is another one in a database that was made anew or restored from a dump, and on a server that was restored to a
-    point in time or took over from one that failed, whose last commits it may lack. Otherwise an operator makes
-    another: `cairn migrate --restored`.
+    It changes if the database is created anew or restored from a dump, and if the server is restored to a point in time
+    or a standby takes over, which may lack the last commits. In all other cases, such as a restored disk snapshot, an
+    operator has to change it with `cairn migrate --restored`.
     """
     row = installation.alias()
     system = func.pg_control_system().table_valued(column("system_identifier", Text()))
@@ -307,16 +313,17 @@ def history() -> ColumnElement[str]:
 
 
 def state(position: OuterRow) -> ColumnElement[Any]:
-    """Return the status of the page, or `deleted` for one without a row, which is gone for good."""
+    """Return the status of the changed page, or `deleted` if the page has no row any more."""
     changed = pages.alias()
     status = in_tenant(select(changed.c.status).where(changed.c.id == position.c.page_id)).scalar_subquery()
     return func.coalesce(status, literal_column("'deleted'"))
 
 
 def tag_counts() -> Select[Any]:
+    """Select the tags of active pages with their numbers of pages, the most frequent first."""
     page = pages.alias()
-    # In the order in which they were made, which is about that of the table: in any other the same block is met again
-    # and again, and Postgres takes such an index as soon as other wikis make the table large.
+    # The order of creation is about the order of rows in the table. Without it Postgres uses another index once other
+    # wikis make the table large, and then reads the same blocks repeatedly.
     tagged = in_tenant(
         select(page.c.owner_id, page.c.tags).where(page.c.status == "active").order_by(page.c.id)
     ).subquery()
@@ -340,7 +347,7 @@ job = foreign_row(compile_jobs, "job_id")
 
 
 def visible_event(event: FromClause) -> Select[Any]:
-    """Select an event. One of a page is there while the caller may see the page, or its last change when it is gone."""
+    """Select an event. That of a page is selected only if the caller may read the page, or its deletion."""
     if "page_id" not in event.c:
         return select(event)
     page, position = pages.alias(), page_positions.alias()

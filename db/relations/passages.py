@@ -1,4 +1,4 @@
-"""The results of a search of sources as rows: hits that are passages, and results that hold hits."""
+"""The results of a search of sources as rows: passages that were found, and the result as a whole."""
 
 from typing import Any
 
@@ -41,14 +41,14 @@ source = foreign_row(sources, "source_id")
 
 
 def edges(results: OuterRow) -> Select[Any]:
-    """Select the edges whose source is there and may be read, looked up one by one as those of pages are."""
+    """Select the edges whose source exists and may be read, looked up one by one like the pages in search.py."""
     found = json_rows(results.c.lists["edges"], **EDGE)
     hit = select(*found.c, owner_of_source(found)).subquery()
     return select(hit).where(readable(hit.c.owner_id)).order_by(hit.c.place)
 
 
 def nodes(results: OuterRow) -> Select[Any]:
-    """Select the passages of the edges, looked up one by one."""
+    """Select the passages of the edges, which are looked up one by one."""
     hit, target = json_rows(results.c.lists["edges"], **EDGE), search_passages.alias()
     found = in_tenant(select(target).where(*is_of(target, OuterRow(hit))))
     passage = found.limit(1).lateral()
@@ -62,7 +62,7 @@ def node(edge: OuterRow) -> Select[Any]:
 
 
 def superseded_by(edge: OuterRow) -> Select[Any]:
-    """Select the newer passage that overrides the one of the edge."""
+    """Select the newer passage that supersedes the passage of the edge."""
     newer = search_passages.alias()
     return select(newer).where(
         newer.c.source_id == edge.c.newer_source_id,
@@ -83,7 +83,7 @@ def owner_of_source(hit: FromClause) -> ColumnElement[Any]:
 
 
 def citing_sections(passage: OuterRow) -> Select[Any]:
-    """Select the sections that cite lines of the passage, or its source as a whole."""
+    """Select the sections that cite lines of the passage, or the whole source of the passage."""
     section, cited = sections.alias(), section_sources.alias()
     lines = (cited.c.line_start <= passage.c.line_end) & (cited.c.line_end >= passage.c.line_start)
     citing = select(cited.c.section_id).where(

@@ -1,4 +1,4 @@
-"""Following a reference: the commonest relation, and what reads by id start from."""
+"""Relations by id: the row to which a column refers, rows among some ids, and rows of ids that a step found."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from selection.declare.mapping import OuterRow
 
 
 def foreign_row(table: Table, by: str) -> Callable[[OuterRow], Select[Any]]:
-    """The row of a table whose id stands in a column of the row that one comes from."""
+    """Return a relation to the row of a table whose id is in this column of the outer row."""
 
     def query(row: OuterRow) -> Select[Any]:
         target = table.alias()
@@ -20,14 +20,16 @@ def foreign_row(table: Table, by: str) -> Callable[[OuterRow], Select[Any]]:
 
 
 def id_among(row: FromClause, *ids: Select[Any], most: ColumnElement[int] | None = None) -> ColumnElement[bool]:
-    """Return whether its id is one of the first `most` that these find. As an array they are sorted and met once each
-    by a scan of the index, which takes less than to hash and to join them."""
+    """Return a condition that is true if the row's id is among the first `most` ids of these selects.
+
+    The ids are an array, because an index scan with a sorted array is faster than hashing and joining them.
+    """
     found = union_all(*map(in_tenant, ids)) if len(ids) > 1 else in_tenant(ids[0])
     return row.c.id == any_(func.array(found.limit(most).scalar_subquery()))
 
 
 def rows_by_id(table: Table) -> Callable[[FromClause], Select[Any]]:
-    """The rows of a table whose ids a step has found, whatever their status: an id is asked for on purpose."""
+    """Return a query of the rows of a table whose ids a step has found, with any status."""
 
     def query(ids: FromClause) -> Select[Any]:
         target = table.alias()

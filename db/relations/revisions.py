@@ -1,4 +1,4 @@
-"""Versions of pages, and the differences between them, as relations."""
+"""Revisions of pages, and the differences between two revisions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -56,7 +56,7 @@ def of_version(page_id: Any, version: Any) -> Select[Any]:
 
 
 def written_revision(found: FromClause) -> Select[Any]:
-    """The state that a write has made."""
+    """Select the revision that a write has created, which the step identifies by page and version."""
     revision = revisions.alias()
     return select(revision).join(
         found, (revision.c.page_id == found.c.page_id) & (revision.c.version == found.c.version)
@@ -64,12 +64,12 @@ def written_revision(found: FromClause) -> Select[Any]:
 
 
 def body(revision: OuterRow) -> ColumnElement[Any]:
-    """Return the text of a state: kept whole, or put together from the bytes of its base and what is its own."""
+    """Return the text of a revision: its own, or composed of bytes of the base revision and texts of its own."""
     base = revisions.alias()
-    kept = select(func.convert_to(base.c.body_md, "UTF8").label("bytes")).where(
+    base_body = select(func.convert_to(base.c.body_md, "UTF8").label("bytes")).where(
         base.c.page_id == revision.c.page_id, base.c.version == revision.c.base_version
     )
-    whole = in_tenant(kept).subquery()
+    whole = in_tenant(base_body).subquery()
     piece = (
         func.unnest(revision.c.base_starts, revision.c.base_lengths, revision.c.base_texts)
         .table_valued(column("start", Integer), column("length", Integer), column("own", Text), with_ordinality="n")
@@ -84,15 +84,18 @@ def body(revision: OuterRow) -> ColumnElement[Any]:
 
 
 def fact(name: str) -> Callable[[OuterRow], ColumnElement[Any]]:
-    """Return what a state says of its page besides the text: kept on it, or on the earlier state if it is the same."""
+    """Return an expression for a fact of a revision besides its text, such as the slug.
+
+    A fact that has not changed is stored in the earlier revision `facts_version` only.
+    """
 
     def value(revision: OuterRow) -> ColumnElement[Any]:
-        told = revisions.alias()
-        elsewhere = select(told.c[name]).where(
-            told.c.page_id == revision.c.page_id, told.c.version == revision.c.facts_version
+        earlier = revisions.alias()
+        earlier_value = select(earlier.c[name]).where(
+            earlier.c.page_id == revision.c.page_id, earlier.c.version == revision.c.facts_version
         )
         own = getattr(revision.c, name)
-        return case((revision.c.facts_version.is_(None), own), else_=in_tenant(elsewhere).scalar_subquery())
+        return case((revision.c.facts_version.is_(None), own), else_=in_tenant(earlier_value).scalar_subquery())
 
     return value
 
@@ -112,7 +115,7 @@ COMPARED: Columns = {
     "is_truncated": Boolean(),
     "lists": JSONB(),
 }
-"""`lists` holds the hunks: one document, as an array of arrays would be another array."""
+"""The columns of a comparison from a step. `lists` is a JSON document of the hunks (see jobs.REPORTED)."""
 HUNK: Columns = {
     "old_start": Integer(),
     "old_count": Integer(),
@@ -132,7 +135,7 @@ PART: Columns = {"start": Integer(), "length": Integer()}
 
 
 def comparison_rows(found: FromClause) -> Select[Any]:
-    """Select the comparison with the owner of its page, which decides who may see it."""
+    """Select the comparison with the owner of its page, for the access rule."""
     comparison = select(*found.c, owner_of_page(found)).subquery()
     return select(comparison)
 

@@ -1,4 +1,4 @@
-"""The results of a search as rows: hits that are pages, and results that hold hits."""
+"""The results of a search of pages as rows: pages that were found (hits), and the result as a whole."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeEngine
 
-from selection import in_tenant, own_values
+from selection import in_tenant, step_select
 from selection.declare.mapping import OuterRow
 
 from ..access import readable
@@ -46,24 +46,24 @@ RESULTS: Columns = {
     "end_cursor": Text(),
     "lists": JSONB(),
 }
-"""`lists` holds edges, types, tags and names without a page: one document, for an array of arrays is another array."""
+"""The columns of a result from a step. `lists` is a JSON document of edges, types, tags and names without a page."""
 
 page = foreign_row(pages, "page_id")
 
 RANKING = texts("search/ranking")
-hits_within = own_values(RANKING["rank_hits"]).columns(**HIT, ordinality=Integer())
-"""Hits of a question of few words, found by the statement that shows them."""
-still_so = own_values(RANKING["is_so_counted"]).columns(holds=Boolean()).scalar_subquery()
+hits_within = step_select(RANKING["rank_hits"]).columns(**HIT, ordinality=Integer())
+"""The hits of a query of few words, as a select by which the main statement finds them itself (selection.Within)."""
+still_so = step_select(RANKING["is_so_counted"]).columns(holds=Boolean()).scalar_subquery()
 
 
 # -- where reads start
 
 
 def hits(found: FromClause) -> Select[Any]:
-    """Select the hits in the order of the search; one whose page has gone meanwhile has no owner, so that nobody may
-    see it.
+    """Select the hits in the order of the search. The hit of a deleted page has no owner, so that nobody may read it.
 
-    This is no join: how many were found is unknown to a plan, and it would rather read all pages of the wiki.
+    The owner is a sub-select and not a join, because the planner does not know the number of hits, and with a join it
+    would read all pages of the wiki.
     """
     hit = select(*found.c, owner_of_page(found)).subquery()
     return select(hit).order_by(hit.c.ordinality)
@@ -79,18 +79,18 @@ def owner_of_page(hit: FromClause) -> ColumnElement[Any]:
     return in_tenant(owner).scalar_subquery().label("owner_id")
 
 
-# -- of results
+# -- fields of a result
 
 
 def edges(results: OuterRow) -> Select[Any]:
-    """Select the edges whose page is there and may be read. This is no join, for the reason that `hits` has."""
+    """Select the edges whose page exists and may be read. As in `hits`, this is not a join."""
     found = json_rows(results.c.lists["edges"], **EDGE)
     hit = select(*found.c, owner_of_page(found)).subquery()
     return select(hit).where(readable(hit.c.owner_id)).order_by(hit.c.place)
 
 
 def nodes(results: OuterRow) -> Select[Any]:
-    """Select the pages of the edges, looked up one by one for the same reason."""
+    """Select the pages of the edges, which are looked up one by one for the same reason."""
     hit, target = json_rows(results.c.lists["edges"], **EDGE), pages.alias()
     found = in_tenant(select(target).where(target.c.id == OuterRow(hit).c.page_id))
     page = found.limit(1).lateral()
@@ -98,7 +98,7 @@ def nodes(results: OuterRow) -> Select[Any]:
 
 
 def same_row(*names: str) -> Callable[[OuterRow], Select[Any]]:
-    """Return a relation that selects those columns of the row as a row of their own: an object inside an object."""
+    """Return a relation that selects these columns of the row as a row: an object nested in the object of the row."""
 
     def query(row: OuterRow) -> Select[Any]:
         columns = select(*(getattr(row.c, name).label(name) for name in names)).subquery()
@@ -112,19 +112,19 @@ facets = same_row("lists")
 
 
 def counts(name: str) -> Callable[[OuterRow], Select[Any]]:
-    """Return a relation that selects how many of the found pages have which value, the most first."""
+    """Return a relation that selects the values of a facet with their numbers of pages, the most frequent first."""
     return lambda facets: select(json_rows(facets.c.lists[name], value=Text(), count=Integer()))
 
 
 def held_names(results: OuterRow) -> Select[Any]:
-    """Select the names without a page that the question says."""
+    """Select the names in the query that have no page."""
     columns: Columns = {
         "name": Text(), "suggested_type": Text(), "mention_count": Integer(), "evidence": Double(), "missing": Text(),
     }  # fmt: skip
     return select(json_rows(results.c.lists["held"], **columns))
 
 
-# -- of a hit
+# -- fields of a hit
 
 
 def section(hit: OuterRow) -> Select[Any]:
@@ -155,6 +155,6 @@ def score_terms(explanation: OuterRow) -> Select[Any]:
 
 
 def matching_refs(hit: OuterRow) -> ColumnElement[Any]:
-    """Return the refs of the hit as an array: a row of a step can hold them as a document only."""
+    """Return the refs of the hit's memories as an array. The row of the step has them as a JSON array."""
     refs = select(func.jsonb_array_elements_text(hit.c.memories["refs"]))
     return cast(func.array(refs.scalar_subquery()), ARRAY(Text))

@@ -1,4 +1,4 @@
-"""The results of a search over pages and evidence as rows: hits that are pages or passages."""
+"""The results of a search of pages and evidence as rows: hits are pages or passages."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ RESULTS: Columns = {
 
 
 def edges(results: OuterRow) -> Select[Any]:
-    """Select the edges whose page or source is there and may be read, looked up one by one."""
+    """Select the edges whose page or source exists and may be read, looked up one by one."""
     found = json_rows(results.c.lists["edges"], **EDGE)
     of_page, of_source = owner_of_page(found), owner_of_source(found)
     owner = func.coalesce(of_page.element, of_source.element).label("owner_id")
@@ -52,7 +52,7 @@ def results(found: FromClause) -> Select[Any]:
 
 
 def spaces(results: OuterRow) -> Select[Any]:
-    """Select the wikis that were searched, in their order."""
+    """Select the wikis that were searched, in order."""
     found, owner = json_rows(results.c.lists["spaces"], id=Uuid(), place=Integer()), owners.alias()
     query = select(owner).select_from(found.join(owner, owner.c.id == found.c.id))
     return query.where(readable(owner.c.id)).order_by(found.c.place)

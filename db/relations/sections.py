@@ -34,7 +34,7 @@ def promoted_page(section: OuterRow) -> Select[Any]:
 
 
 def source_count(section: OuterRow) -> ColumnElement[Any]:
-    """A source is one, however many of its versions are cited."""
+    """Return the number of sources that the section cites. Several versions of a source count once."""
     cited, source = section_sources.alias(), sources.alias()
     query = (
         select(func.count(func.distinct(tuple_(source.c.kind, source.c.ref))))

@@ -1,4 +1,4 @@
-"""Evidence: sources, what cites them, and what each text was written from."""
+"""Sources, the pages and sections that cite them, and citations."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def listed(kinds: Any = None) -> Select[Any]:
 
 
 def by_ref(kind: Any, ref: Any, version: Any = None) -> Select[Any]:
-    """The version asked for, or the newest."""
+    """Select the source with this version, or its newest version."""
     source = sources.alias()
     query = select(source).where(source.c.kind == kind, source.c.ref == ref)
     if version is not None:
@@ -63,9 +63,9 @@ def superseded_by(source: OuterRow) -> Select[Any]:
 
 
 def original(source: OuterRow) -> Select[Any]:
-    """Select what is known of the file that a source was read from."""
-    kept = source_originals.alias()
-    return select(kept).where(kept.c.source_id == source.c.id)
+    """Select the record of the file from which a source was read."""
+    original = source_originals.alias()
+    return select(original).where(original.c.source_id == source.c.id)
 
 
 def original_hash(original: OuterRow) -> ColumnElement[Any]:
@@ -79,7 +79,7 @@ def original_size(original: OuterRow) -> ColumnElement[Any]:
 
 
 def flags(original: OuterRow) -> Select[Any]:
-    """Select the sentences that are addressed to agents, in their order."""
+    """Select the flagged sentences of the file, which address agents, in order."""
     return select(json_rows(original.c.flags, line=Integer(), text=Text()))
 
 
@@ -89,7 +89,7 @@ def citations(source: OuterRow) -> Select[Any]:
 
 
 def citing_pages(source: OuterRow) -> Select[Any]:
-    """Select each citing page once, archived ones too, because evidence does not go away."""
+    """Select the pages that cite the source, including archived ones, each once."""
     page, cited = pages.alias(), section_sources.alias()
     citing = select(cited.c.page_id).where(cited.c.source_id == source.c.id)
     return select(page).where(page.c.id.in_(in_tenant(citing))).order_by(page.c.title, page.c.id)
@@ -107,24 +107,24 @@ def citing_page_count(source: OuterRow) -> ColumnElement[Any]:
     return in_tenant(query).scalar_subquery()
 
 
-# -- what depends on a source: on all its versions, for a section stays until it is written anew
+# -- everything that depends on any version of a source, because a section cites a version until it is written again
 
 
 def itself(source: OuterRow) -> Select[Any]:
-    """Select the one row, to ask what depends on it."""
+    """Select the source itself, as the row of an object that groups its dependents."""
     same = sources.alias()
     return select(same).where(same.c.id == source.c.id)
 
 
 def versions(source: OuterRow) -> ColumnElement[Any]:
-    """The ids of all its versions, as an array: few, and known before anything that cites them is looked for."""
+    """Return the ids of all versions of the source as an array, which Postgres evaluates before it finds citations."""
     version = sources.alias()
     of_ref = (version.c.owner_id == source.c.owner_id) & (version.c.kind == source.c.kind)
     return func.array(in_tenant(select(version.c.id).where(of_ref, version.c.ref == source.c.ref)).scalar_subquery())
 
 
 def citing(source: OuterRow, column: str) -> Select[Any]:
-    """Select that column of whatever cites any version of the source."""
+    """Select this column of the citations of any version of the source."""
     cited = section_sources.alias()
     return select(cited.c[column]).where(cited.c.source_id == any_(versions(source)))
 
@@ -136,7 +136,7 @@ def resting_sections(source: OuterRow) -> Select[Any]:
 
 
 def resting_on_it_alone(source: OuterRow) -> Select[Any]:
-    """Select sections that cite nothing but versions of it."""
+    """Select the sections that cite no other source."""
     section, other = sections.alias(), section_sources.alias()
     foreign = other.c.source_id != all_(versions(source))
     others = in_tenant(select(literal(1)).where(other.c.section_id == OuterRow(section).c.id, foreign))
@@ -150,7 +150,7 @@ def resting_pages(source: OuterRow) -> Select[Any]:
 
 
 def showing_pages(source: OuterRow) -> Select[Any]:
-    """Select other pages that list or link those which cite it."""
+    """Select the other pages that link to a page which cites the source."""
     page, link = pages.alias(), links.alias()
     cited_by = func.array(in_tenant(citing(source, "page_id")).scalar_subquery())
     showing = select(link.c.from_page_id).where(link.c.to_page_id == any_(cited_by))
@@ -159,14 +159,14 @@ def showing_pages(source: OuterRow) -> Select[Any]:
 
 
 def naming_mentions(source: OuterRow) -> Select[Any]:
-    """Select mentions that any version of it was seen to use."""
+    """Select the mentions that were seen in any version of the source."""
     mention, seen = mentions.alias(), sightings.alias()
     ids = select(seen.c.mention_id).where(seen.c.source_id == any_(versions(source)))
     query = select(mention).where(id_among(mention, ids))
     return query.order_by(mention.c.last_seen_at.desc(), mention.c.id.desc())
 
 
-# -- of a page or a section
+# -- sources and citations of a page or a section
 
 
 def of_page(page: OuterRow) -> Select[Any]:
@@ -194,17 +194,17 @@ def section_citations(section: OuterRow) -> Select[Any]:
     return query.order_by(cited.c.created_at.desc(), cited.c.id.desc())
 
 
-# -- of a citation
+# -- fields of a citation
 
 citation_source = foreign_row(sources, "source_id")
 citation_section = foreign_row(sections, "section_id")
 citation_page = foreign_row(pages, "page_id")
 QUOTE_MOST = 600  # characters
-QUOTED_FROM = 200_000  # characters of a source in which cited lines are looked for
+QUOTED_FROM = 200_000  # characters at the beginning of a source in which cited lines are looked up
 
 
 def quote(citation: OuterRow) -> ColumnElement[Any]:
-    """Return the cited lines; where a citation names none, the beginning of the source."""
+    """Return the cited lines, or the beginning of the source if the citation names no lines."""
     source = sources.alias()
     lines = func.string_to_array(func.left(source.c.content, QUOTED_FROM), "\n", type_=ARRAY(Text))
     cited = func.array_to_string(lines[citation.c.line_start : citation.c.line_end], "\n")
@@ -214,7 +214,7 @@ def quote(citation: OuterRow) -> ColumnElement[Any]:
 
 
 def one_citation(found: FromClause) -> Select[Any]:
-    """The one citation of a source for a section."""
+    """Select the citation of a source by a section, which a step has found."""
     cited = section_sources.alias()
     pair = (cited.c.section_id == found.c.section_id) & (cited.c.source_id == found.c.source_id)
     return select(cited).join(found, pair)

@@ -1,4 +1,4 @@
-"""Pages by their names: by a whole one, and while somebody still types it into the box that search is asked in."""
+"""Pages by name: by a complete name, and suggestions while a user types one into the search box."""
 
 from typing import Any
 
@@ -33,18 +33,20 @@ from .pages import LAST, beginning
 from .references import foreign_row
 
 CANDIDATES = literal_column("200", Integer)
-ENOUGH = 20  # pages, as many as can be asked for
-SHORTEST = 2  # letters of a word that is looked for inside names
-MARKER = "\x01"  # no word has it
+ENOUGH = 20  # pages, the maximum number of suggestions
+SHORTEST = 2  # letters of a prefix that is searched inside names
+MARKER = "\x01"  # a character that no word contains
 BETTER = {"title": 1, "alias": 2, "slug": 3, "old_slug": 4}
+"""The rank of the kinds of names for suggestions."""
 
-MEANT = {"slug": 1, "old_slug": 2, "title": 3, "alias": 4}  # as links in texts find their pages
+MEANT = {"slug": 1, "old_slug": 2, "title": 3, "alias": 4}
+"""The rank of the kinds of names for a complete name, like that of links in texts."""
 
 page = foreign_row(pages, "page_id")
 
 
 def by_name(owner: Any, name: Any, type: Any = None, include_archived: bool = False) -> Select[Any]:
-    """The pages that answer to a name, each once by its best one: active ones first, a slug before other names."""
+    """Select the pages that have a name, each once with the best kind of the name, active pages and slugs first."""
     given, page = page_names.alias(), pages.alias()
     kind = case((page.c.slug == name.derive(as_given), "slug"), else_=given.c.kind)
     rank = case(MEANT, value=kind)
@@ -65,16 +67,16 @@ def by_name(owner: Any, name: Any, type: Any = None, include_archived: bool = Fa
 
 
 def as_given(name: str) -> str:
-    """Return a slug as it is written, which is how it is stored."""
+    """Return a name without normalisation, as slugs are stored."""
     return name[: NAME.most]
 
 
 def by_prefix(prefix: Any) -> Select[Any]:
-    """Names of active pages, each page once: those that begin so come before those in which a later word does, and the
-    shorter ones first, so that the whole name is the first of all.
+    """Select suggestions for a prefix: active pages, each once with its best name.
 
-    The index of names is read from the prefix on and no further than the candidates, however many begin so. Words
-    inside names are looked for only where fewer pages than one asks for have a name that begins so.
+    Names that begin with the prefix come before names in which a later word does, and shorter names first, so that the
+    exact name is the first. At most CANDIDATES names are read from the index. Words inside names are searched only if
+    fewer than ENOUGH pages have a name that begins with the prefix.
     """
     owner, start, end = owners.alias(), prefix.derive(beginning), prefix.derive(prefix_end)
     owner_id = OuterRow(owner).c.id
@@ -88,12 +90,12 @@ def by_prefix(prefix: Any) -> Select[Any]:
 
 
 def prefix_end(prefix: str) -> str:
-    """The end of the names that begin so. After a space the word is whole: `z ` begins `z machine`, and not `zebra`."""
+    """Return the upper bound of names with a prefix. A space ends a word: `z ` matches `z machine`, but not `zebra`."""
     return beginning(prefix) + ("!" if prefix[: NAME.most][-1:].isspace() else LAST)
 
 
 def names_with_prefix(owner_id: ColumnElement[Any], start: Any, end: Any) -> Select[Any]:
-    """The first names that begin so and are of active pages; the archived ones among the candidates are passed over."""
+    """Select the active names among the first CANDIDATES names in a range."""
     name = page_names.alias()
     query = select(*name_columns(name)).where(name.c.owner_id == owner_id, name.c.name >= start, name.c.name < end)
     first = in_tenant(query).order_by(name.c.name, name.c.page_id).limit(CANDIDATES).subquery()
@@ -101,13 +103,13 @@ def names_with_prefix(owner_id: ColumnElement[Any], start: Any, end: Any) -> Sel
 
 
 def within(owner_id: ColumnElement[Any], prefix: Any, enough: ColumnElement[bool]) -> Select[Any]:
-    """Select names of pages found by these words and the beginning of the last one, unless there are `enough`."""
+    """Select the names that contain the words of a prefix, of which the last may be incomplete, unless `enough`."""
     indexed, name = search_pages.alias(), page_names.alias()
-    asked = case((not_(enough), func.replace(prefix.derive(words_asked), MARKER, letter_of(owner_id))))
+    query_text = case((not_(enough), func.replace(prefix.derive(words_asked), MARKER, letter_of(owner_id))))
     found = select(indexed.c.page_id).where(
         indexed.c.owner_id == owner_id,
         indexed.c.status == "active",
-        indexed.c.name_tsv.op("@@")(select(cast(asked, TSQUERY)).scalar_subquery()),
+        indexed.c.name_tsv.op("@@")(select(cast(query_text, TSQUERY)).scalar_subquery()),
     )
     pages_found = in_tenant(found).limit(CANDIDATES).subquery()
     spaced = func.concat(" ", func.translate(name.c.name, "'-", "  "), " ")
@@ -116,7 +118,7 @@ def within(owner_id: ColumnElement[Any], prefix: Any, enough: ColumnElement[bool
 
 
 def letter_of(owner_id: ColumnElement[Any]) -> ColumnElement[Any]:
-    """The letter with which every lexeme of a wiki begins, as the index of any of its pages has it."""
+    """Return the letter with which every lexeme of a wiki begins, from the search index of any of its pages."""
     indexed, name = search_pages.alias(), page_names.alias()
     first = func.left(func.tsvector_to_array(indexed.c.name_tsv, type_=ARRAY(Text))[1], 1)
     query = select(first).select_from(name.join(indexed, indexed.c.page_id == name.c.page_id))
@@ -128,7 +130,10 @@ def name_columns(name: FromClause) -> list[ColumnElement[Any]]:
 
 
 def words_asked(prefix: str) -> str | None:
-    """The tsquery of names with these words, of which the last may go on; MARKER stands for the letter of the wiki."""
+    """Return a tsquery of the words of a prefix, of which the last may be incomplete, or None if it has no words.
+
+    MARKER stands for the letter of the wiki.
+    """
     found = words(beginning(prefix)) if len(beginning(prefix)) >= SHORTEST else []
     if not found:
         return None
@@ -138,13 +143,13 @@ def words_asked(prefix: str) -> str | None:
 
 
 def inner(prefix: str) -> str:
-    """Return the words of a prefix as they stand inside a name that is spaced out."""
+    """Return the words of a prefix as they appear in a name between spaces: a space replaces ' and -."""
     spaced = " " + beginning(prefix).replace("'", " ").replace("-", " ")
     return spaced + " " * prefix[: NAME.most][-1:].isspace()
 
 
 def best_name(name: FromClause, start: Any, end: Any) -> Select[Any]:
-    """Select for each page its best name: a whole one, or else one that begins so, its title before its other names."""
+    """Select the best name of each page: the exact name, else one that begins with the prefix, titles first."""
     is_within = not_(and_(name.c.name >= start, name.c.name < end)).label("is_within")
     query = select(name.c.page_id, name.c.kind, name.c.name, is_within)
     better = (name.c.name != start, is_within, case(BETTER, value=name.c.kind), func.length(name.c.name), name.c.name)
@@ -152,7 +157,7 @@ def best_name(name: FromClause, start: Any, end: Any) -> Select[Any]:
 
 
 def as_written(suggestion: OuterRow) -> ColumnElement[Any]:
-    """The title or the alias as people wrote it; a slug as it is, though its words are kept apart too."""
+    """Return a suggested name as it is displayed: the title or alias as written, or the slug with its hyphens."""
     titled, alias, name = pages.alias(), aliases.alias(), suggestion.c
     title = in_tenant(select(titled.c.title).where(titled.c.id == name.page_id))
     written = in_tenant(select(alias.c.name).where(alias.c.page_id == name.page_id, alias.c.alias == name.name))

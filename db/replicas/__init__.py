@@ -1,1 +1,1 @@
-"""Read replicas: standbys that answer reads, as far as they have what the client has seen."""
+"""Read replicas: standby servers that answer reads, unless they lack something that the client has already seen."""

@@ -1,7 +1,7 @@
-"""One replica: its connections, how far it is behind, and whether it may answer reads now.
+"""A replica: its connections, its lag, and whether it may answer reads now.
 
-It is watched over a connection of its own, beside its pool. How far it is behind is measured by the primary alone, as
-clocks of machines differ: every half second the primary is asked for its position, and the replica until it has that.
+A replica is watched over a separate connection. Its lag does not depend on the clocks of the servers: the position of
+the primary is queried every half second, and that of the replica until it has replayed it.
 """
 
 import asyncio
@@ -22,75 +22,92 @@ from ..sql import statements
 
 log = logging.getLogger(__name__)
 SQL = statements("operations/replicas")
-EVERY = 0.5  # seconds between two looks at a server that has all
-SOONEST, SOON, SELDOM = 0.002, 0.02, 0.25  # seconds to the next look: the first, while requests wait, while none does
-SILENT = 4.0  # seconds without a position of the primary from which on nobody knows how far a replica is behind
-FAR = 2**30  # bytes of log beyond the last known position of the primary, which nobody has been given
-PENDING = 600  # positions that are kept until a replica has them
-PAUSE, PAUSE_MOST = 0.25, 30.0  # seconds before one that failed is tried again: first, and in the end
-STEADY = 60.0  # seconds of service after which a failure is the first one again
-OF_STATEMENT = ("22", "54")  # what the primary would say of it too: of its values, and of its size
-CONFLICT = "40"
+EVERY = 0.5  # seconds between two queries of a server that is not behind
+# Seconds between two queries of a replica that is behind: the first value, doubled up to the second while requests
+# wait, or up to the third while none does.
+SOONEST, SOON, SELDOM = 0.002, 0.02, 0.25
+SILENT = 4.0  # seconds without a position of the primary after which the lag is unknown and counts as this silence
+FAR = 2**30  # bytes of log beyond the last known position of the primary; no client can have got such a position
+PENDING = 600  # number of positions of the primary that are kept until the replica has replayed them
+PAUSE, PAUSE_MOST = 0.25, 30.0  # seconds before a failed replica is tried again: at first, and doubled at most
+STEADY = 60.0  # seconds of service after which the pause after a failure is the first one again
+OF_STATEMENT = ("22", "54")  # classes of SQLSTATE that the primary would return too: data errors and program limits
+CONFLICT = "40"  # class of SQLSTATE of a read that conflicts with the replay of the log
 
 Connect = Callable[[], Awaitable[asyncpg.Connection]]
 
 
 class Sample(NamedTuple):
-    """A position of the primary, and a moment before which everything up to it was committed."""
+    """A position of the primary, and the time just before it was queried.
+
+    What was committed up to that time is before the position.
+    """
 
     position: int
     at: float
 
 
 class Waiter(NamedTuple):
-    """A request that waits until one of the replicas that it waits for has a position."""
+    """A request that waits until a replica has replayed a position."""
 
     position: int
     future: asyncio.Future[None]
 
 
 async def first_to_reach(replicas: "Sequence[Replica]", position: int, seconds: float) -> "Replica | None":
-    """Return the first of these replicas to have a position within that time, or None."""
-    able = [one for one in replicas if one.may_reach(position, seconds)]
-    if not able:
+    """Return the first of these replicas that replays a position within this time, or None."""
+    candidates = [replica for replica in replicas if replica.may_reach(position, seconds)]
+    if not candidates:
         return None
     waiter = Waiter(position, asyncio.get_running_loop().create_future())
-    for one in able:
-        one.waiting.append(waiter)
-        one.woken.set()
+    for replica in candidates:
+        replica.waiting.append(waiter)
+        replica.wake_up.set()
     with suppress(TimeoutError):
         try:
             async with asyncio.timeout(seconds):
                 await waiter.future
         finally:
-            for one in able:
-                one.waiting.remove(waiter)
-    return next((one for one in able if position <= one.replayed), None)
+            for replica in candidates:
+                replica.waiting.remove(waiter)
+    return next((replica for replica in candidates if position <= replica.replayed), None)
 
 
 class NoReplica(Exception):
-    """The server is there, and cannot answer reads for the primary. The message says why."""
+    """Raised if the server answers but is no replica of the primary. The message says why."""
 
 
 class Replica:
-    """A replica that serves while it is at most `bound` seconds behind and does not fail. `aside` says why it does not
-    serve, and is None while it may; `last_chosen` is the number of the last request that it was chosen for.
-
-    For gauges and counters: `lag` in seconds, and `reads` that it has answered.
-    """
+    """A replica. It answers reads while its lag is at most `bound` seconds and it does not fail."""
 
     def __init__(self, name: str, connect: Connect, dial: Connect, *, size: int, queue: int, bound: float) -> None:
-        """`connect` makes the connections for reads, and `dial` the one over which it is watched."""
-        self.name, self.bound = name, bound
-        self.pool, self.probe = Pool(connect, size=size, queue=queue), Probe(dial)
-        self.aside: str | None = "it was not reached yet"
-        self.replayed = self.known = self.reads = self.last_chosen = 0
+        """Prepare the replica. `connect` opens a connection for reads, `dial` the one for watching."""
+        self.name = name
+        self.bound = bound
+        self.pool = Pool(connect, size=size, queue=queue)
+        self.probe = Probe(dial)
+        self.unavailable: str | None = "it was not reached yet"
+        """The reason why the replica serves no reads apart from its lag, or None."""
+        self.replayed = 0
+        """The position up to which the replica has replayed the log."""
+        self.primary_position = 0
+        """The last known position of the primary."""
+        self.reads = 0
+        """A counter of the reads that the replica has answered."""
+        self.last_chosen = 0
+        """The number of the last request that this replica was chosen for."""
         self.cluster_id: int | None = None
+        """The system identifier of the primary, which a replica of it shares."""
         self.pending: deque[Sample] = deque()
+        """Positions of the primary that the replica has not replayed, oldest first."""
         self.sampled = self.admitted = monotonic()
+        """The times of the last position of the primary, and since when the replica has been available."""
         self.waiting: list[Waiter] = []
-        self.met, self.woken = asyncio.Event(), asyncio.Event()
+        self.is_primary_known = asyncio.Event()
+        self.wake_up = asyncio.Event()
+        """Set to query the replica at once."""
         self.doubt: str | None = None
+        """The error of a read, after which the replica is checked again before it serves."""
         self.pause = PAUSE
         self.was_late = False
 
@@ -98,12 +115,12 @@ class Replica:
 
     @property
     def serves(self) -> bool:
-        """Return whether reads may go there."""
-        return self.aside is None and self.lag <= self.bound
+        """Return whether reads may run on the replica."""
+        return self.unavailable is None and self.lag <= self.bound
 
     @property
     def lag(self) -> float:
-        """Return for how many seconds the primary has had something that is not here, as far as known."""
+        """Return the lag in seconds, as far as it is known: the age of the oldest commit that is not replayed."""
         now = monotonic()
         if self.pending:
             return now - self.pending[0].at
@@ -114,14 +131,18 @@ class Replica:
         return len(self.pool.lent) + len(self.pool.waiting)
 
     def may_reach(self, position: int, seconds: float) -> bool:
-        """Return whether it is worth waiting that long for a position. Nobody waits for what will not come in time,
-        nor for a position that nobody was given, nor where others wait for every connection."""
-        return self.lag <= seconds and position <= self.known + FAR and len(self.waiting) < self.pool.size
+        """Return whether a request should wait this long for a position.
+
+        It should not if the lag is too large, if no client can have got the position, or if as many requests wait as
+        the pool has connections.
+        """
+        return self.lag <= seconds and position <= self.primary_position + FAR and len(self.waiting) < self.pool.size
 
     def fail(self, error: Exception) -> str | None:
-        """Return why a statement is for the primary, in one of a few words; None for an error that it would answer too.
+        """Return why a statement has to run on the primary, or None if the primary would return the error too.
 
-        A connection that broke, or a server in want of something, is not asked again before it was looked at.
+        The reason is a key of Replicas.fallbacks. After a lost connection or an error of the server, the replica serves
+        no reads until it has been checked.
         """
         if isinstance(error, Exhausted):
             return "busy"
@@ -134,57 +155,58 @@ class Replica:
             return "failed"
         if state is None and not (is_lost(error) or isinstance(error, TimeoutError)):
             return None
-        if self.aside is None:
+        if self.unavailable is None:
             self.doubt = type(error).__name__
             self.set_aside(self.doubt)
-            self.woken.set()
+            self.wake_up.set()
         return "failed"
 
-    # -- for those who watch it
+    # -- for the tasks that watch the replica
 
-    def note(self, sample: Sample, cluster_id: int) -> None:
-        """Take note of a position that the primary had."""
-        if sample.position < self.known:  # another server has taken over, or was restored: the rest will not come
-            self.pending = deque(one for one in self.pending if one.position <= sample.position)
-        self.cluster_id, self.known, self.sampled = cluster_id, sample.position, monotonic()
-        self.met.set()
+    def record_primary_position(self, sample: Sample, cluster_id: int) -> None:
+        """Record a position of the primary."""
+        # The position goes back if another server has taken over or was restored. Later positions are never replayed.
+        if sample.position < self.primary_position:
+            self.pending = deque(pending for pending in self.pending if pending.position <= sample.position)
+        self.cluster_id, self.primary_position, self.sampled = cluster_id, sample.position, monotonic()
+        self.is_primary_known.set()
         if sample.position > self.replayed:
             if len(self.pending) >= PENDING:
-                self.pending.pop()  # not the first, which tells the lag
+                self.pending.pop()  # not the first one, which determines the lag
             self.pending.append(sample)
-            self.woken.set()
+            self.wake_up.set()
 
     async def watch(self) -> None:
-        """Follow the replica for as long as it is one, and begin again after a pause, until cancelled."""
+        """Follow the replica, and again after a pause when that has failed, until cancelled."""
         while True:
             try:
                 await self.follow()
             except Exception as error:
                 self.set_aside(str(error) or type(error).__name__)
                 if not isinstance(error, NoReplica):
-                    self.pool.abandon()
+                    self.pool.terminate_lent()
             await asyncio.sleep(self.pause)
             self.pause = min(2 * self.pause, PAUSE_MOST)
 
     async def follow(self) -> None:
-        """Look how far the replica is. Returns when a request met a failure; raises why it cannot be one."""
-        await self.met.wait()
+        """Query the position of the replica periodically. Return when a read has failed. Raises NoReplica."""
+        await self.is_primary_known.wait()
         self.doubt = None
         (cluster_id,) = await self.probe.ask(SQL["find_cluster"].sql)
         if cluster_id != self.cluster_id:
             raise NoReplica("it has another database than the primary")
         pause = SOONEST
         while self.doubt is None:
-            self.woken.clear()
-            await self.look()
+            self.wake_up.clear()
+            await self.update_position()
             self.admit()
             is_behind = bool(self.pending or self.waiting)
             pause = min(2 * pause, SOON if self.waiting else SELDOM) if is_behind else SOONEST
-            if await wait_for_event(self.woken, pause if is_behind else EVERY):
+            if await wait_for_event(self.wake_up, pause if is_behind else EVERY):
                 pause = SOONEST
 
-    async def look(self) -> None:
-        """Ask for the position, and tell those who wait for it."""
+    async def update_position(self) -> None:
+        """Query the position up to which the replica has replayed the log, and wake the requests that wait for it."""
         follows, replayed = await self.probe.ask(SQL["find_replayed"].sql)
         if not follows:
             raise NoReplica("it takes writes itself")
@@ -202,18 +224,19 @@ class Replica:
             )
 
     def admit(self) -> None:
-        if self.aside is not None and self.doubt is None:
-            self.aside, self.admitted = None, monotonic()
+        """Serve reads again, unless one has failed since the last check."""
+        if self.unavailable is not None and self.doubt is None:
+            self.unavailable, self.admitted = None, monotonic()
             self.pool.cut(False)
             log.info("%s serves reads.", self.name)
 
     def set_aside(self, reason: str) -> None:
-        """Serve no reads for now; those that wait for a connection go to the primary."""
-        if self.aside is None and monotonic() - self.admitted > STEADY:
+        """Serve no reads for now. Reads that wait for a connection run on the primary."""
+        if self.unavailable is None and monotonic() - self.admitted > STEADY:
             self.pause = PAUSE
-        if self.aside != reason:
+        if self.unavailable != reason:
             log.warning("%s serves no reads: %s", self.name, reason)
-        self.aside = reason
+        self.unavailable = reason
         self.pool.cut(True)
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The replicas of a service: which one answers a read, and the primary where none can."""
+"""The replicas of a service. They choose the replica that answers a read, or the primary if none can."""
 
 import asyncio
 import logging
@@ -19,45 +19,54 @@ from .routing import ROUTE, UNKNOWN, Route
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-POSITION_TIMEOUT = 2.0  # seconds for the primary to tell its position to somebody who has written
+POSITION_TIMEOUT = 2.0  # seconds for the primary to return its position after a write
 FIND_POSITION = SQL["find_position"].sql
 
 
 class ReplicaSettings(NamedTuple):
-    """The replicas, by their DSNs. Reads go to none that is more than `max_lag` seconds behind, and wait `wait` seconds
-    for one to have what their client has seen."""
+    """The settings of read replicas."""
 
     dsns: Sequence[str] = ()
     max_lag: float = 10.0
+    """The lag in seconds beyond which a replica answers no reads."""
     wait: float = 0.5
+    """The seconds for which a read waits for a replica to reach the position that the client has seen."""
 
 
 class Replicas:
-    """The replicas, and the pools of the primary: `reads` answers what they cannot, `writes` tells positions.
-
-    For counters: `on_primary` are the reads that the primary has answered, and `fallbacks` those of them that were
-    meant for a replica, by why it was none: `aside`, `position`, `busy`, `conflict` or `failed`.
-    """
+    """The replicas, with the primary for reads that no replica can answer."""
 
     def __init__(self, members: Sequence[Replica], *, reads: Pool, writes: Pool, probe: Probe, wait: float) -> None:
-        """`probe` asks the primary, however busy it is."""
-        self.members, self.reads, self.writes, self.probe, self.wait = members, reads, writes, probe, wait
+        """Watch the replicas from now on. `reads`, `writes` and `probe` are connections to the primary."""
+        self.members = members
+        self.reads = reads
+        self.writes = writes
+        self.probe = probe
+        self.wait = wait
         self.on_primary = 0
-        self.choices = count(1)
+        """A counter of the reads that the primary has answered."""
         self.fallbacks: Counter[str] = Counter()
+        """The reads among them that a replica could have answered, by the reason why it did not.
+
+        The reasons are `aside` (no replica serves reads), `position`, `busy`, `conflict` and `failed`.
+        """
+        self.choices = count(1)
         self.running: asyncio.Task[int] | None = None
+        """The task that queries the position of the primary."""
         self.queued: asyncio.Task[int] | None = None
-        self.watching = [asyncio.create_task(work) for work in (self.sample(), *(one.watch() for one in members))]
+        """The task that queries it next, whose result all callers share that came in the meantime."""
+        tasks = (self.sample(), *(replica.watch() for replica in members))
+        self.watching = [asyncio.create_task(task) for task in tasks]
 
     # -- reads
 
     async def read(self, work: Callable[[asyncpg.Connection], Awaitable[T]]) -> T:
-        """Return what `work` returns, which reads, on a replica or else on the primary."""
+        """Run `work`, which reads, on a connection to a replica or the primary, and return its result."""
         route = ROUTE.get()
         replica = await self.choose(route) if route is not None and route.is_open else None
         if route is not None and replica is not None:
             try:
-                answer = await on(replica.pool, work)
+                answer = await run_on(replica.pool, work)
             except Exception as error:
                 if (cause := replica.fail(error)) is None:
                     raise
@@ -66,44 +75,45 @@ class Replicas:
                 replica.reads += 1
                 return answer
         self.on_primary += 1
-        return await on(self.reads, work)
+        return await run_on(self.reads, work)
 
     async def choose(self, route: Route) -> Replica | None:
-        """Return the replica that answers this request, all of it the same one, or None."""
+        """Return the replica that answers all reads of this request, or None for the primary."""
         if route.replica is None:
-            serving = [one for one in self.members if one.serves]
+            serving = [replica for replica in self.members if replica.serves]
             if len(serving) > 1:
-                serving.sort(key=lambda one: (one.load, one.last_chosen))
-            has_it = next((one for one in serving if route.wanted <= one.replayed), None)
-            if has_it is None and serving:
-                has_it = await first_to_reach(serving, route.wanted, self.wait)
-            if has_it is None:
+                serving.sort(key=lambda replica: (replica.load, replica.last_chosen))
+            chosen = next((replica for replica in serving if route.wanted <= replica.replayed), None)
+            if chosen is None and serving:
+                chosen = await first_to_reach(serving, route.wanted, self.wait)
+            if chosen is None:
                 self.fall_back(route, "position" if serving else "aside")
                 return None
-            route.replica = route.replica or has_it
-            has_it.last_chosen = next(self.choices)
+            route.replica = route.replica or chosen
+            chosen.last_chosen = next(self.choices)
         if not route.replica.serves:
             self.fall_back(route, "aside")
             return None
         return route.replica
 
     def fall_back(self, route: Route, cause: str) -> None:
-        """Read the rest of a request on the primary, which has what any replica has shown."""
+        """Run all further reads of a request on the primary, which has everything that a replica has returned."""
         route.is_open = False
         self.fallbacks[cause] += 1
 
     # -- positions
 
     async def position(self) -> int:
-        """Return a position that all lies before that was committed before the call: UNKNOWN where nobody can tell.
+        """Return a position of the primary after everything that was committed before the call, or UNKNOWN.
 
-        Who asks while another is being answered shares the next answer with all that do.
+        Callers that come while a query is running share the result of the next query.
         """
         if self.queued is None:
             self.queued = asyncio.create_task(self.ask_after(self.running), context=Context())
         return await asyncio.shield(self.queued)
 
     async def ask_after(self, running: "asyncio.Task[int] | None") -> int:
+        """Query the position of the primary when the running query has ended."""
         if running is not None:
             await asyncio.wait({running})
         self.running, self.queued = self.queued, None
@@ -116,24 +126,25 @@ class Replicas:
             return UNKNOWN
 
     async def sample(self) -> None:
-        """Ask the primary where it is, again and again until cancelled."""
+        """Query the position of the primary periodically, for the lag of the replicas, until cancelled."""
         while True:
             at = monotonic()
-            with suppress(Exception):  # whoever asks it for more is told, and without a position no replica serves long
+            # Errors are ignored: requests get them, too, and without new positions the replicas soon serve no reads.
+            with suppress(Exception):
                 position, cluster_id = await self.probe.ask(FIND_POSITION)
-                for one in self.members:
-                    one.note(Sample(position, at), cluster_id)
+                for replica in self.members:
+                    replica.record_primary_position(Sample(position, at), cluster_id)
             await asyncio.sleep(EVERY)
 
     async def close(self) -> None:
         for task in self.watching:
             task.cancel()
         await asyncio.gather(*self.watching, return_exceptions=True)
-        await asyncio.gather(*(one.close() for one in self.members))
+        await asyncio.gather(*(replica.close() for replica in self.members))
 
 
-async def on(pool: Pool, work: Callable[[asyncpg.Connection], Awaitable[T]]) -> T:
-    """Return what `work` returns on a connection of the pool. Each read passes here: a generator would take longer."""
+async def run_on(pool: Pool, work: Callable[[asyncpg.Connection], Awaitable[T]]) -> T:
+    """Run `work` on a connection of the pool. It uses no context manager because that is slower for each read."""
     connection = await pool.check_out()
     try:
         answer = await work(connection)
@@ -145,7 +156,7 @@ async def on(pool: Pool, work: Callable[[asyncpg.Connection], Awaitable[T]]) -> 
 
 
 class SingleReads:
-    """A stand-in for a connection on which each statement is a read by itself, of a replica or of the primary."""
+    """A connection for reads, with the methods of asyncpg. Each statement runs on a replica or on the primary."""
 
     def __init__(self, replicas: Replicas) -> None:
         self.replicas = replicas

@@ -1,7 +1,7 @@
-"""The route of a request: whether replicas may answer its reads, what they must have for that, and what it wrote.
+"""The route of a request: whether replicas may answer its reads, the log position they need, and the commits it made.
 
-A position is one in the write-ahead log of the primary, as Postgres counts it: 64 bits. Without a route, as in jobs,
-commands and subscriptions, every statement goes to the primary.
+A position is a 64-bit position in the write-ahead log of the primary (an LSN). Without a route, as in jobs, commands
+and subscriptions, every statement runs on the primary.
 """
 
 import re
@@ -13,48 +13,56 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .replica import Replica
 
-SHOWN = re.compile(r"([0-9A-Fa-f]{1,8})/([0-9A-Fa-f]{1,8})", re.ASCII)
+POSITION = re.compile(r"([0-9A-Fa-f]{1,8})/([0-9A-Fa-f]{1,8})", re.ASCII)
 UNKNOWN = 2**64 - 1
-"""The position that no server ever reaches: whoever brings it reads on the primary."""
+"""A position that no server ever reaches. A client that sends it reads from the primary."""
 
 
 def format_position(position: int) -> str:
-    """Return a position as clients are given it."""
+    """Return a position in the format for clients, like `16/B374D848`."""
     return f"{position >> 32:X}/{position & 0xFFFFFFFF:X}"
 
 
-def parse_position(given: str) -> int:
-    """Return the position that a client brings. Raises ValueError for what is none."""
-    found = SHOWN.fullmatch(given)
-    if found is None:
+def parse_position(text: str) -> int:
+    """Return the position that a client sends. Raises ValueError for an invalid one."""
+    match = POSITION.fullmatch(text)
+    if match is None:
         raise ValueError("it is no position")
-    return int(found[1], 16) << 32 | int(found[2], 16)
+    return int(match[1], 16) << 32 | int(match[2], 16)
 
 
 class Route:
-    """One request on its way: `is_open` while replicas may answer it, `replica` is the one that does, `wanted` the
-    position that it must have, and `commits` the transactions that were committed. `told` is the position that lay
-    behind the first `told_after` of them."""
+    """The route of one request.
+
+    - `is_open`: whether replicas may answer its reads.
+    - `wanted`: the position that the replica must have replayed.
+    - `replica`: the replica that answers all its reads, once chosen.
+    - `commits`: the number of transactions that the request has committed.
+    - `told`: a position of the primary after the first `told_after` commits, which the client is told.
+    """
 
     __slots__ = ("commits", "is_open", "replica", "told", "told_after", "wanted")
 
     def __init__(self, wanted: int = 0, *, is_open: bool = True) -> None:
-        self.wanted, self.is_open = wanted, is_open
+        self.wanted = wanted
+        self.is_open = is_open
         self.replica: Replica | None = None
-        self.commits = self.told = self.told_after = 0
+        self.commits = 0
+        self.told = 0
+        self.told_after = 0
 
 
 ROUTE: ContextVar[Route | None] = ContextVar("route", default=None)
 
 
 def close_route() -> None:
-    """Send what this request reads from now on to the primary."""
+    """Run all further reads of this request on the primary."""
     if (route := ROUTE.get()) is not None:
         route.is_open = False
 
 
 def record_commit() -> None:
-    """Record that this request has written, or repeats the answer of one that has."""
+    """Record that this request has committed a write, or repeats the response of a request that has."""
     if (route := ROUTE.get()) is not None:
         route.is_open = False
         route.commits += 1
@@ -62,7 +70,7 @@ def record_commit() -> None:
 
 @contextmanager
 def on_the_primary() -> Iterator[None]:
-    """Read in a transaction, as the primary has it, without that being a write."""
+    """Run a block without a route: its transaction reads from the primary, and does not count as a write."""
     before = ROUTE.set(None)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The tables, one file per family. `metadata` is what Alembic aims at."""
+"""The tables, one file for each group. Alembic compares the database with `metadata`."""
 
 from .columns import metadata
 from .jobs import (

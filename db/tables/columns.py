@@ -1,4 +1,4 @@
-"""The columns that every table begins with, and their types. Rules: docs/decisions/0003-tenancy-in-every-key.md."""
+"""Functions that declare tables and columns. The rules are in docs/decisions/0003-tenancy-in-every-key.md."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ metadata = MetaData()
 
 
 def scoped_table(name: str, *items: SchemaItem, key: tuple[str, ...] = ("id",), **options: Any) -> Table:
-    """A table whose rows lie in one scope: tenant first in its key, and an owner of that tenant."""
+    """Return a table whose rows belong to an owner. Its primary key begins with the tenant."""
     own_id = [identifier("id")] if "id" in key else []
     return Table(
         name,
@@ -41,12 +41,16 @@ def scoped_table(name: str, *items: SchemaItem, key: tuple[str, ...] = ("id",), 
 
 
 def in_scope_key(table: str) -> UniqueConstraint:
-    """Return the key that foreign keys from the same scope point at: no row can refer across owners."""
+    """Return the unique key for foreign keys. It includes the owner, so that no row refers to another wiki."""
     return UniqueConstraint("tenant_id", "owner_id", "id", name=f"{table}_scope_uq")
 
 
 def refers(table: str, column: str, to: str, ondelete: str | None = "CASCADE") -> ForeignKeyConstraint:
-    """A reference inside the scope. Without CASCADE the writer clears it first: SET NULL does not exist on Citus."""
+    """Return a foreign key to a table of the same owner.
+
+    Without CASCADE, code that deletes the row has to clear the reference first, because Citus does not support SET
+    NULL.
+    """
     return ForeignKeyConstraint(
         ["tenant_id", "owner_id", column],
         [f"{to}.tenant_id", f"{to}.owner_id", f"{to}.id"],
@@ -56,6 +60,7 @@ def refers(table: str, column: str, to: str, ondelete: str | None = "CASCADE") -
 
 
 def identifier(name: str, *, nullable: bool = False) -> Column[Any]:
+    """Return a column of UUIDs."""
     return Column(name, Uuid, nullable=nullable)
 
 
@@ -64,7 +69,10 @@ def words(name: str, *, nullable: bool = False, default: str | None = None) -> C
 
 
 def one_of(table: str, name: str, *values: str, default: str | None = None, nullable: bool = False) -> list[SchemaItem]:
-    """A text column with a fixed set of values: unlike an enum type, the set can change without a rewrite."""
+    """Return a text column with a fixed set of values, and its check constraint.
+
+    Unlike those of an enum type, the values can be changed without rewriting the table.
+    """
     listed = ", ".join(f"'{value}'" for value in values)
     check = CheckConstraint(f"{name} IN ({listed})", name=f"{table}_{name}_ck")
     return [words(name, nullable=nullable, default=default), check]

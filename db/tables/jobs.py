@@ -1,4 +1,4 @@
-"""Jobs of the compiler, what models used, and what keeps the wiki in order."""
+"""Tables of compile jobs, model usage, sweeps, lint and the activity log."""
 
 from sqlalchemy import BigInteger, Column, Date, Double, Index, text
 
@@ -71,7 +71,7 @@ model_usage = scoped_table(
 
 sweeps = scoped_table("sweeps", Column("swept_on", Date, nullable=False, comment="in UTC"), key=("owner_id",))
 
-# What a forgotten source said, until the job that takes it out of pages and history has done so. Nobody else reads it.
+# The contents of a forgotten source, until a job has removed them from pages and history. Only that job reads them.
 forgettings = scoped_table(
     "forgettings",
     identifier("source_id"),
@@ -81,7 +81,7 @@ forgettings = scoped_table(
     key=("source_id",),
 )
 
-# Findings of lint that are none: of a page, by its id, or of a name in small letters.
+# Muted findings of lint: of a page, by its id, or of a name in lower case.
 lint_mutes = scoped_table(
     "lint_mutes",
     words("check_name"),

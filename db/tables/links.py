@@ -1,4 +1,4 @@
-"""Links between pages, and what the texts of pages point at."""
+"""Tables of links between pages, the link targets in texts, and redirects."""
 
 from sqlalchemy import CheckConstraint, Column, Index, Text, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import ARRAY
@@ -23,8 +23,9 @@ Index(
     "links_owner_ix", links.c.tenant_id, links.c.owner_id, links.c.from_page_id, links.c.to_page_id, links.c.kind
 )  # fmt: skip
 
-# Every target that a page names, found or not: a row without `to_page_id` is a broken link, and heals. `relation` says
-# where it is named: in the text, or as `related` or `parent` in the header of the file that the page was imported from.
+# Every link target of a page, whether it exists or not. A row without `to_page_id` is a broken link, which is resolved
+# when the page is created. `relation` says where the target is: in the text, or as `related` or `parent` in the header
+# of the file from which the page was imported.
 link_targets = scoped_table(
     "link_targets",
     identifier("from_page_id"),
@@ -35,8 +36,8 @@ link_targets = scoped_table(
     words("alias"),
     identifier("to_page_id", nullable=True),
     words("relation", default="text"),
-    words("text", nullable=True),  # as the page shows it; null in texts stored before this was kept
-    Column("section_slugs", ARRAY(Text)),  # that write it; null where that was not looked at yet, and in headers
+    words("text", nullable=True),  # the text of the link; null if the page was stored before this was recorded
+    Column("section_slugs", ARRAY(Text)),  # of the sections with the link; null if unknown, and for headers
     refers("link_targets", "from_page_id", "pages"),
     refers("link_targets", "to_page_id", "pages", ondelete=None),
     key=("from_page_id", "target"),
@@ -57,7 +58,7 @@ Index(
 Index("link_targets_slug_ix", link_targets.c.tenant_id, link_targets.c.owner_id, link_targets.c.slug)
 Index("link_targets_alias_ix", link_targets.c.tenant_id, link_targets.c.owner_id, link_targets.c.alias)
 
-# Slugs that lead to a page that is not there yet: each becomes a former slug of that page when it comes.
+# Slugs that redirect to a page which does not exist yet. Each becomes a former slug of the page when it is created.
 redirects = scoped_table(
     "redirects",
     words("slug"),

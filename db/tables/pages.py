@@ -1,4 +1,4 @@
-"""Pages and what belongs to each."""
+"""Tables of pages and everything that belongs to a page."""
 
 from sqlalchemy import (
     ARRAY,
@@ -47,7 +47,7 @@ pages = scoped_table(
 )
 Index("pages_parent_ix", pages.c.tenant_id, pages.c.parent_page_id, postgresql_where=text("parent_page_id IS NOT NULL"))
 Index("pages_slug_ix", pages.c.tenant_id, pages.c.owner_id, pages.c.slug)
-# A list is of one status: with it in the index, what a wiki has archived costs the reader of the rest nothing.
+# Lists of pages select one status. With the status in the index, archived pages do not slow down lists of active ones.
 LISTED = (pages.c.tenant_id, pages.c.owner_id, pages.c.status)
 Index("pages_hubness_ix", *LISTED, pages.c.hubness_score.desc(), pages.c.id.desc())
 Index("pages_updated_ix", *LISTED, pages.c.updated_at.desc(), pages.c.id.desc())
@@ -115,8 +115,8 @@ old_slugs = scoped_table(
 )
 Index("old_slugs_page_ix", old_slugs.c.tenant_id, old_slugs.c.page_id)
 
-# A text is stored whole, or as a difference from `base_version`: docs/decisions/0013-revisions-as-differences.md.
-# Its slug, metadata and aliases are here or, where they are the same, at `facts_version`; unknown in states of before.
+# A text is stored whole, or as a difference from `base_version`: docs/decisions/0013-revisions-as-differences.md. Slug,
+# metadata and aliases are stored here, or in the earlier `facts_version` if they are the same. Old revisions lack them.
 revisions = scoped_table(
     "revisions",
     identifier("page_id"),
@@ -166,9 +166,9 @@ Index(
     "section_sources_source_ix", section_sources.c.tenant_id, section_sources.c.source_id, section_sources.c.section_id
 )
 
-# The file that a page was imported from, as it was, and what the page was then: while it is the same, the file stands
-# for it. From the byte `body_start` on the file holds the page's text, if it is known where that is; in a text that
-# `is_respelled` links are written otherwise than in the file.
+# The file from which a page was imported, and digests of the page at that time. While the page has not changed, an
+# export writes the file itself. The text of the page begins at the byte `body_start` of the file, if that is known. If
+# `is_respelled`, links in the text are written differently than in the file.
 originals = scoped_table(
     "originals",
     identifier("page_id"),
@@ -203,7 +203,7 @@ page_positions = scoped_table(
     words("deleted_sensitivity", nullable=True),
     key=("page_id",),
 )
-"""A page that was deleted keeps its row: that it is gone is its last change, told to those who could read it."""
+"""A deleted page keeps its row: its deletion is its last change, which callers see who could read the page."""
 Index(
     "page_positions_order_ix", page_positions.c.tenant_id, page_positions.c.owner_id, page_positions.c.position,
     unique=True,
@@ -222,11 +222,11 @@ renamings = scoped_table(
     timestamp("created_at"),
     refers("renamings", "page_id", "pages"),
 )
-"""`slug` and `title` are the old ones. Texts are taken by the ids of their pages, up to `reached_id` so far."""
+"""`slug` and `title` are the old ones. Texts that link to the page are rewritten by page id, so far to `reached_id`."""
 Index("renamings_page_ix", renamings.c.tenant_id, renamings.c.page_id)
 
 
-# A row without `parent_page_id` waits for a page of that name.
+# The lists in which a page is placed. A row without `parent_page_id` waits for a page with this name.
 placements = scoped_table(
     "placements",
     identifier("page_id"),
@@ -242,7 +242,7 @@ placements = scoped_table(
     refers("placements", "parent_page_id", "pages"),
     key=("owner_id", "page_id", "alias"),
 )
-"""`kind` is the section of a topic that lists such pages; a page that grew out of it has `section_slug`s of its own."""
+"""`kind` is the section of a topic that lists such pages. A page promoted from it has its own `section_slug`s."""
 Index(
     "placements_waiting_ix", placements.c.tenant_id, placements.c.owner_id, placements.c.alias, placements.c.page_id,
     postgresql_where=text("parent_page_id IS NULL"),
@@ -253,7 +253,7 @@ Index(
 )  # fmt: skip
 
 
-# What a page used to say and does not say any more. One that was withdrawn stays, so that nothing records it again.
+# Superseded claims: what a page said until a correction. A withdrawn one stays, so that it is not recorded again.
 superseded_claims = scoped_table(
     "superseded_claims",
     identifier("page_id"),
@@ -283,7 +283,7 @@ Index("superseded_claims_stated_ix", superseded_claims.c.tenant_id, superseded_c
 Index("superseded_claims_overridden_ix", superseded_claims.c.tenant_id, superseded_claims.c.overridden_by_id)
 
 
-# Two claims of a page that cannot both hold. One that was decided stays, so that nothing records it again.
+# Contradictions: two claims of a page that cannot both hold. A decided one stays, so that it is not recorded again.
 contradictions = scoped_table(
     "contradictions",
     identifier("page_id"),
@@ -320,8 +320,8 @@ Index("contradictions_older_source_ix", contradictions.c.tenant_id, contradictio
 Index("contradictions_newer_source_ix", contradictions.c.tenant_id, contradictions.c.newer_source_id)
 
 
-# A write that waits for a reviewer: the operation as data, and the page as it would say it then. The page is null where
-# the operation makes one; `base_version` is the version that the operation was made on.
+# A proposal: a write that waits for a reviewer. It has the operation as data, and the page as it would be afterwards.
+# The page id is null if the operation creates the page; `base_version` is the version on which the operation is based.
 proposals = scoped_table(
     "proposals",
     identifier("page_id", nullable=True),
@@ -359,7 +359,7 @@ Index(
 Index("proposals_expiry_ix", proposals.c.tenant_id, proposals.c.expires_at, postgresql_where=text("status = 'open'"))
 
 
-# A page that is read without a credential by whoever has the link, until it ends or is withdrawn.
+# Share links: anyone with the link may read the page without a credential, until the link expires or is withdrawn.
 share_links = scoped_table(
     "share_links",
     identifier("page_id"),
@@ -376,7 +376,7 @@ Index("share_links_owner_ix", share_links.c.tenant_id, share_links.c.owner_id, s
 Index("share_links_page_ix", share_links.c.tenant_id, share_links.c.page_id, share_links.c.id.desc())
 
 
-# A question that waits for a decision, or that has one. The page is that of the decision, if it has one.
+# Decision questions, open or decided. The page is that of the decision, if there is one.
 decision_questions = scoped_table(
     "decision_questions",
     words("question"),

@@ -39,4 +39,4 @@ tool_calls = scoped_table(
     number("calls"),
     key=("owner_id", "day", "tool", "page_id"),
 )
-"""A call counts once under the nil UUID, and once under each page whose text it gave."""
+"""Numbers of calls. A call counts once with the nil UUID as page, and once for each page whose text it returned."""

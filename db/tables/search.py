@@ -1,4 +1,4 @@
-"""Tables that search reads: the words of each page, every name it answers to, and what the words of a wiki are like.
+"""Tables of search: the words of each page and passage, the names of pages, and statistics of the words of a wiki.
 
 Every lexeme in `search_pages` begins with a character that stands for its scope and analyser, so that one scope's
 words lie together in the index and another's cost it nothing: docs/decisions/0005-full-text-search-in-postgres.md.
@@ -24,7 +24,7 @@ from .columns import document, identifier, listed, metadata, number, one_of, ref
 
 
 def analyser() -> Column[int]:
-    """Return the column of the `ANALYSER` (content.search.words) of a row: rows of two analysers stand side by side."""
+    """Return the column with the analyser version (content.search.words) of a row. Several versions may coexist."""
     return Column("analyser", SmallInteger, nullable=False)
 
 
@@ -38,7 +38,7 @@ def page_key(table: str) -> ForeignKeyConstraint:
 
 
 def exact(name: str) -> Column[str]:
-    """Text in the order of its bytes, in which a beginning is a range."""
+    """Return a text column that is sorted by bytes, so that a prefix is a range."""
     return Column(name, Text(collation="C"), nullable=False)
 
 
@@ -56,7 +56,7 @@ search_pages = Table(
     number("words"),
     Column("tsv", TSVECTOR, nullable=False),
     Column("name_tsv", TSVECTOR, nullable=False),
-    # The page comes first: no plan may walk a whole tenant where the words would find ten rows.
+    # The key begins with the page, so that no plan scans a whole tenant where the words find ten rows.
     PrimaryKeyConstraint("page_id", "tenant_id", "analyser", name="search_pages_pk"),
     page_key("search_pages"),
     postgresql_with={"toast_tuple_target": "8160"},
@@ -66,7 +66,7 @@ Index(
     postgresql_using="gin", postgresql_with={"fastupdate": "off"},
 )  # fmt: skip
 
-# The passages of sources. Their indexes have numbers of their own, from 100 on, in this table and those below.
+# The passages of sources. The analysers of passages have their own numbers, from 100 on, in this table and those below.
 search_passages = Table(
     "search_passages",
     metadata,
@@ -84,8 +84,8 @@ search_passages = Table(
     number("line_end"),
     words("heading"),
     words("speaker"),
-    Column("asks", Boolean, nullable=False),  # it ends in a question mark: what follows may answer it
-    Column("corrects", Boolean, nullable=False),  # it says that something is not as it was
+    Column("asks", Boolean, nullable=False),  # it ends in a question mark, so that the next passage may answer it
+    Column("corrects", Boolean, nullable=False),  # it states a correction
     words("text"),
     number("words"),
     Column("tsv", TSVECTOR, nullable=False),
@@ -108,12 +108,12 @@ search_scopes = scoped_table(
     timestamp("updated_at"),
     Column("edition", SmallInteger, nullable=False, server_default=text("0")),  # of search_counts, that questions read
     number("shelves", nullable=True),  # a power of two; null while an older release's search_terms are read
-    number("recounted_pages", nullable=True),  # what the other edition holds so far; null when none is being made
+    number("recounted_pages", nullable=True),  # pages in the other edition so far; null if none is being built
     Column("recounted_words", BigInteger, nullable=True),
     key=("owner_id", "analyser"),
 )
 
-# In how many pages each lexeme is, those of a hash together: {lexeme without its letter: pages}.
+# The number of pages with each lexeme. A row has the lexemes of a hash: {lexeme without its letter: number of pages}.
 search_counts = scoped_table(
     "search_counts",
     analyser(),
@@ -124,7 +124,8 @@ search_counts = scoped_table(
     postgresql_with={"toast_tuple_target": "8160", "fillfactor": "70"},
 )
 
-# What an older release counted, a row a lexeme, and counts while it still runs: the next fold takes it.
+# The counts of an older release, with one row for each lexeme, which it still writes while it runs. The next fold adds
+# them to search_counts.
 search_terms = scoped_table(
     "search_terms", analyser(), exact("lexeme"), number("pages"), key=("owner_id", "analyser", "lexeme")
 )
@@ -167,7 +168,7 @@ page_names = scoped_table(
 )
 Index("page_names_owner_ix", page_names.c.owner_id, page_names.c.name)
 
-# What a model says that pages and passages mean; only the indexes of `cairn embeddings enable` need pgvector.
+# The embeddings of pages and passages. Only the indexes of `cairn embeddings enable` need pgvector.
 page_embeddings = scoped_table(
     "page_embeddings",
     identifier("page_id"),
@@ -197,7 +198,7 @@ Index(
     passage_embeddings.c.model,
 )
 
-# How far a wiki is embedded: the change of a page, the source, and the number of the index of passages.
+# The progress of embedding a wiki: the position of a page's change, the source, and the number of the passage index.
 embedding_cursors = scoped_table(
     "embedding_cursors",
     words("model"),

@@ -1,4 +1,4 @@
-"""Immutable evidence, and the names seen in it that have no page yet."""
+"""Tables of sources, which are immutable, and of mentions, the names in them that have no page yet."""
 
 from sqlalchemy import (
     Boolean,
@@ -72,7 +72,7 @@ source_originals = scoped_table(
 )
 Index("source_originals_hash_ix", source_originals.c.tenant_id, source_originals.c.owner_id, source_originals.c.hash)
 
-# Files beside the notes of a wiki that was imported, as its texts name them. `name` is the key without folders.
+# Attachments: files of a wiki by the paths that its texts name. `name` is a key of the path without its folders.
 attachments = scoped_table(
     "attachments",
     words("path"),
@@ -113,8 +113,8 @@ Index(
 )
 Index("mentions_page_ix", mentions.c.tenant_id, mentions.c.promoted_page_id)
 
-# One row per source that named it, whatever the number of its versions: the newest that did stands for all. So a note
-# that is edited counts once, and a replay never again. A wiki has one writer at a time: it may look before it adds.
+# One row for each source that contains a mention, with the newest of its versions that does. So an edited note counts
+# once, and a replay does not count again. A wiki has one writer at a time, so that it can check before it adds a row.
 sightings = scoped_table(
     "sightings",
     identifier("mention_id"),

@@ -1,4 +1,4 @@
-"""The installation, its tenants, the owners inside them, and who may use what."""
+"""Tables of the installation, tenants, owners, grants, credentials, and the audit log."""
 
 from sqlalchemy import (
     ARRAY,
@@ -28,7 +28,7 @@ installation = Table(
     PrimaryKeyConstraint("id", name="installation_pk"),
     CheckConstraint("id", name="installation_id_ck"),
 )
-"""One row: the oldest revision whose release works beside this database, and which history the database holds."""
+"""One row: the oldest schema revision whose release works with this database, and the id of the database's history."""
 
 tenants = Table(
     "tenants",
@@ -114,7 +114,7 @@ grants = Table(
     ),
 )
 
-# A program that a person has let into the wiki by OAuth. Its codes and refresh tokens are kept as hashes.
+# Programs that a user has authorized for a wiki by OAuth. Codes and refresh tokens are stored as hashes.
 oauth_authorizations = scoped_table(
     "oauth_authorizations",
     Column("client_hash", LargeBinary, nullable=False, comment="SHA-256 of the client's id"),
@@ -141,7 +141,7 @@ Index("oauth_authorizations_code_uq", AUTHORIZATIONS.tenant_id, AUTHORIZATIONS.c
 Index("oauth_authorizations_refresh_uq", AUTHORIZATIONS.tenant_id, AUTHORIZATIONS.refresh_hash, unique=True)
 Index("oauth_authorizations_former_ix", AUTHORIZATIONS.tenant_id, AUTHORIZATIONS.former_hash)
 Index("oauth_authorizations_owner_ix", AUTHORIZATIONS.tenant_id, AUTHORIZATIONS.owner_id, AUTHORIZATIONS.id.desc())
-# What was erased, counted, and nothing of what it said. It outlives the tenant, and so refers to nothing.
+# Erasures, as numbers only. A row outlives its tenant, so the table has no foreign key.
 erasures = Table(
     "erasures",
     metadata,
@@ -155,8 +155,8 @@ erasures = Table(
     PrimaryKeyConstraint("tenant_id", "id", name="erasures_pk"),
 )
 
-# Events of security: rows are added, and taken away only by retention and erasure. The operator's are those of the nil
-# UUID, which no tenant has, so the table refers to nothing.
+# The audit log. Rows are only added, and deleted only by retention and erasure. The operator's rows have the nil UUID
+# as tenant, which does not exist, so the table has no foreign key.
 audit_events = Table(
     "audit_events",
     metadata,

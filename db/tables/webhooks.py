@@ -1,4 +1,4 @@
-"""Webhooks: where a tenant's changes are sent, what is to be sent, and how far that has come."""
+"""Tables of webhooks, their queues, and their deliveries."""
 
 from sqlalchemy import (
     ARRAY,
@@ -48,7 +48,8 @@ def of_webhook(table: str) -> ForeignKeyConstraint:
     )
 
 
-# What a webhook is told of one wiki, in order: one sender at a time has a queue, until `due_at` at the latest.
+# The queue of a webhook's deliveries of one wiki, in order. One sender at a time claims a queue, until `due_at` at
+# most.
 webhook_queues = scoped_table(
     "webhook_queues",
     identifier("webhook_id"),

@@ -1,1 +1,1 @@
-"""The compiler: GraphQL selections to one SQL statement."""
+"""The compiler of GraphQL selections to SQL statements."""

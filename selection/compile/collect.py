@@ -1,4 +1,4 @@
-"""Selection sets merged as the specification merges them: response key -> the nodes that ask for it."""
+"""Collects the fields of selection sets, merged by response key as the GraphQL specification says (CollectFields)."""
 
 from collections.abc import Iterable
 
@@ -21,17 +21,19 @@ from graphql.execution.values import VariableValues
 from ..errors import NotCompilable
 
 Fields = dict[str, list[FieldNode]]
+"""The field nodes of a selection set by response key. Several nodes have one key where selections are merged."""
 
 
 class Collector:
-    """A reader of selection sets under one request's variables."""
+    """Collects fields under the variables of one request, which decide `@skip` and `@include`."""
 
     def __init__(
         self, schema: GraphQLSchema, fragments: dict[str, FragmentDefinitionNode], variables: VariableValues
     ) -> None:
         self.schema, self.fragments, self.variables = schema, fragments, variables
 
-    def below(self, type_: GraphQLObjectType, nodes: list[FieldNode]) -> Fields:
+    def subfields(self, type_: GraphQLObjectType, nodes: list[FieldNode]) -> Fields:
+        """Return the merged selection sets of the nodes of one field, whose value has this type."""
         return self.collect(type_, [node.selection_set for node in nodes if node.selection_set])
 
     def collect(self, type_: GraphQLObjectType, sets: Iterable[SelectionSetNode]) -> Fields:
@@ -42,7 +44,7 @@ class Collector:
         return fields
 
     def field_names(self, nodes: Iterable[FieldNode]) -> frozenset[str]:
-        """Return the names of all fields that are selected anywhere below, whatever they are of."""
+        """Return the names of all fields selected at any depth below the nodes, of any type."""
         found: set[str] = set()
         spread: set[str] = set()
         for node in nodes:
@@ -50,6 +52,7 @@ class Collector:
         return frozenset(found)
 
     def gather(self, node: SelectionNode | FragmentDefinitionNode, found: set[str], spread: set[str]) -> None:
+        """Add the field names below a node to `found`. Each fragment is visited once; `spread` are the visited ones."""
         selections = getattr(node, "selection_set", None)
         for inner in filter(self.is_included, selections.selections if selections else ()):
             match inner:
@@ -63,6 +66,7 @@ class Collector:
                     self.gather(inner, found, spread)
 
     def visit(self, type_: GraphQLObjectType, selections: SelectionSetNode, fields: Fields, visited: set[str]) -> None:
+        """Add the fields of a selection set to `fields`. `visited` are the fragments that were visited already."""
         for node in filter(self.is_included, selections.selections):
             match node:
                 case FieldNode():
@@ -85,10 +89,12 @@ class Collector:
             self.visit(type_, fragment.selection_set, fields, visited)
 
     def applies(self, name: str, type_: GraphQLObjectType) -> bool:
+        """Return whether a fragment with the named type condition applies to objects of the type."""
         condition = self.schema.type_map[name]
         return condition is type_ or (is_abstract_type(condition) and self.schema.is_sub_type(condition, type_))
 
     def is_included(self, node: SelectionNode) -> bool:
+        """Evaluate `@skip` and `@include`. Raises NotCompilable for any other directive."""
         if not node.directives:
             return True
         if any(directive.name.value not in ("skip", "include") for directive in node.directives):

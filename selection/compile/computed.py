@@ -1,4 +1,7 @@
-"""Fields that Python computes, in an answer that Postgres writes: each holds what its function needs of the row."""
+"""Fills in computed fields in the JSON that Postgres returns.
+
+In that JSON, a computed field is an object of the inputs of its function. Python replaces it with the function's value.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -15,56 +18,57 @@ from .collect import Collector, Fields
 from .parameters import Request
 
 CALL = "$call"
-"""The key under which such a field says which call of the plan it waits for. The other keys are what it needs."""
+"""The key of a computed field's object that holds the index of its call. The other keys are the inputs."""
 
 Nodes = list[FieldNode]
 Places = dict[str, "Places"]
-"""By response key the objects that hold such fields, and the fields themselves, with nothing below them."""
+"""A tree of response keys that leads to the computed fields. The leaves, which are empty, are computed fields."""
 
 
 class Call(NamedTuple):
-    """The function of one field of an operation, and the arguments that the operation gives to it."""
+    """The function of a computed field in an operation, with the arguments of the field."""
 
     function: Callable[..., Any]
     arguments: dict[str, Argument]
 
 
 class Calls:
-    """The calls of a plan, and the places in its answer where their results belong."""
+    """The calls of a plan, and the places of the computed fields in its JSON."""
 
     def __init__(self, calls: Sequence[Call], places: Places) -> None:
-        self.calls, self.places = calls, places
+        self.calls = calls
+        self.places = places
 
     async def fill(self, answer: bytes, request: Request) -> bytes:
-        """Return an answer with each field computed from what it holds."""
+        """Return the JSON with the value of each computed field."""
         value = orjson.loads(answer)
-        given = [{name: one.get(request) for name, one in call.arguments.items()} for call in self.calls]
-        for row, key in waiting(value, self.places):
+        arguments = [{name: argument.get(request) for name, argument in call.arguments.items()} for call in self.calls]
+        for row, key in pending_calls(value, self.places):
             needs = row[key]
             number = needs.pop(CALL)
-            found = self.calls[number].function(**needs, **given[number])
-            if isawaitable(found):
-                found = await found
-                await asyncio.sleep(0)  # for others: a long answer holds many short texts
-            row[key] = found
+            result = self.calls[number].function(**needs, **arguments[number])
+            if isawaitable(result):
+                result = await result
+                await asyncio.sleep(0)  # lets other tasks run: a response may contain many such fields
+            row[key] = result
         return orjson.dumps(value)
 
 
-def waiting(value: Any, places: Places) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield the rows of a value that hold a call, each with its key. Nothing else of the value is looked at."""
+def pending_calls(value: Any, places: Places) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield each object that has a computed field, with the key of the field. Only the places are searched."""
     if isinstance(value, list):
         for item in value:
-            yield from waiting(item, places)
+            yield from pending_calls(item, places)
     elif isinstance(value, dict):
         for key, below in places.items():
             if below:
-                yield from waiting(value.get(key), below)
+                yield from pending_calls(value.get(key), below)
             elif isinstance(value.get(key), dict):
                 yield value, key
 
 
 def places_in(collector: Collector, type_: GraphQLObjectType, fields: Fields, found: Places | None = None) -> Places:
-    """Return where the fields lie that Python computes, in an object of which these fields are selected."""
+    """Return the places of computed fields in an object with these fields. `found` is the tree to add them to."""
     found = {} if found is None else found
     for key, nodes in fields.items():
         field = type_.fields.get(nodes[0].name.value)
@@ -78,13 +82,13 @@ def places_in(collector: Collector, type_: GraphQLObjectType, fields: Fields, fo
 
 
 def places_below(collector: Collector, field: GraphQLField, nodes: Nodes, found: Places | None = None) -> Places:
-    """Return the same for the value of a field.
+    """Return the places of computed fields in the value of a field. `found` is the tree to add them to.
 
-    The types that an abstract one may be share one tree: what they select under the same key has the same shape.
+    The concrete types of an abstract type share one tree, because values under the same key have the same shape.
     """
     type_: Any = get_named_type(field.type)
     found = {} if found is None else found
     for concrete in collector.schema.get_possible_types(type_) if is_abstract_type(type_) else [type_]:
         if is_object_type(concrete):
-            places_in(collector, concrete, collector.below(concrete, nodes), found)
+            places_in(collector, concrete, collector.subfields(concrete, nodes), found)
     return found

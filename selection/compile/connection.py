@@ -1,11 +1,11 @@
-"""Relay connections: one sub-select fetches the page, one aggregate over it makes edges, nodes and pageInfo.
+"""Compiles Relay connections: one sub-select fetches the page, and aggregates over it are edges, nodes and pageInfo.
 
     SELECT JSON_OBJECT('edges': json_agg(page.edges) ..., 'pageInfo': ...)
     FROM (SELECT <edge> AS edges, <cursor> AS cursor, row_number() ... FROM rows WHERE beyond(after) LIMIT n + 1) page
 
-Only what is selected is fetched: the extra row for hasNextPage, the count for totalCount; and rows are numbered only
-where one of them is left out again, or where they come backwards. An edge may have fields of its own over the row; its
-node is the row itself unless the edge type maps `node` as a relation.
+Only selected fields have a cost: the extra row is fetched for hasNextPage only, and the count for totalCount only. Rows
+are numbered only if the extra row has to be left out, or if a page is read backwards (`last`). An edge may have fields
+of its own from the row. Its node is the row itself, unless the edge type maps `node` as a Relation.
 """
 
 import base64
@@ -29,49 +29,52 @@ from .parameters import Binds, Getter, sendable
 
 
 class OrderTerm(NamedTuple):
-    """One term of an order."""
+    """A term of an ORDER BY clause: a sort key of the connection."""
 
     value: ColumnElement[Any]
     descending: bool
 
     def order(self, backward: bool) -> ColumnElement[Any]:
+        """Return the ORDER BY term, reversed if the page is read backwards."""
         return self.value.desc() if self.descending != backward else self.value.asc()
 
 
-def keys_of(query: Select[Any]) -> list[OrderTerm]:
-    """Return the ORDER BY of a connection's query: not null, and the last key unique."""
+def order_terms(query: Select[Any]) -> list[OrderTerm]:
+    """Return the sort keys of a connection's query. They must not be null, and the last one must be unique."""
     clauses = query._order_by_clauses
     assert clauses, "a connection needs an order"
-    return [OrderTerm(getattr(clause, "element", clause), descending(clause)) for clause in clauses]
+    return [OrderTerm(getattr(clause, "element", clause), is_descending(clause)) for clause in clauses]
 
 
-def descending(clause: ColumnElement[Any]) -> bool:
+def is_descending(clause: ColumnElement[Any]) -> bool:
     return getattr(clause, "modifier", None) is desc_op
 
 
-def signature(keys: Sequence[OrderTerm]) -> str:
-    """Return the order that a cursor belongs to: "-hubness_score,id"."""
-    return ",".join(f"{'-' if key.descending else ''}{name_of(key)}" for key in keys)
+def order_signature(keys: Sequence[OrderTerm]) -> str:
+    """Return the order as cursors carry it, like "-hubness_score,id": a cursor is valid for the same order only."""
+    return ",".join(f"{'-' if key.descending else ''}{column_name(key)}" for key in keys)
 
 
-def name_of(key: OrderTerm) -> str:
+def column_name(key: OrderTerm) -> str:
     name: str = getattr(key.value, "name")  # noqa: B009  mypy knows the columns only
     return name
 
 
-def cursor(keys: Sequence[OrderTerm], *more: ColumnElement[Any]) -> ColumnElement[Any]:
-    values = cast(func.json_build_array(signature(keys), *(key.value for key in keys), *more), Text)
+def encode_cursor(keys: Sequence[OrderTerm], *more: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Return the cursor of a row in SQL: base64 of a JSON array of the order, the sort keys, and `more` values."""
+    values = cast(func.json_build_array(order_signature(keys), *(key.value for key in keys), *more), Text)
     return func.translate(func.encode(func.convert_to(values, "utf8"), "base64"), "\n", "")
 
 
 def after_cursor(keys: Sequence[OrderTerm], get: Getter, backward: bool, binds: Binds) -> ColumnElement[bool]:
-    """Return the rows strictly after the cursor, or before it."""
+    """Return the condition of rows strictly after the cursor, or strictly before it if `backward`."""
     limits = [binds.add(cursor_value(get, keys, i), key.value.type) for i, key in enumerate(keys)]
     falling = [key.descending != backward for key in keys]
     if len(set(falling)) == 1:
         row, limit = tuple_(*(key.value for key in keys)), tuple_(*limits)
         return row < limit if falling[0] else row > limit
-    # Directions differ, so no row comparison is possible; the first key alone still bounds the index scan.
+    # The keys have different directions, so a row comparison is impossible. The condition on the first key alone lets
+    # Postgres bound the index scan.
     starts = keys[0].value <= limits[0] if falling[0] else keys[0].value >= limits[0]
     steps = [
         key.value < limit if falls else key.value > limit
@@ -82,37 +85,39 @@ def after_cursor(keys: Sequence[OrderTerm], get: Getter, backward: bool, binds: 
 
 
 def cursor_value(get: Getter, keys: Sequence[OrderTerm], index: int) -> Getter:
-    return lambda request: decode(get(request), keys)[index]
+    """Return a getter of one sort key's value in a cursor."""
+    return lambda request: decode_cursor(get(request), keys)[index]
 
 
 def cursor_history(get: Getter, keys: Sequence[OrderTerm]) -> Getter:
-    """Return a getter of the history that a cursor carries: None of one that was made before cursors carried any."""
-    return lambda request: next(iter(decode(get(request), keys)[len(keys) :]), None)
+    """Return a getter of the history in a cursor. It is None for cursors of releases that did not store a history."""
+    return lambda request: next(iter(decode_cursor(get(request), keys)[len(keys) :]), None)
 
 
 def check_cursor(keys: Sequence[OrderTerm], scope: Any, text: str) -> None:
-    """Refuse a bad one even where nothing of its page is selected."""
-    decode(text, keys)
+    """Raise BadInput if the cursor is invalid, even where the selection does not need the rows of the page."""
+    decode_cursor(text, keys)
 
 
 READERS: dict[type, Callable[[Any], Any]] = {UUID: UUID, datetime: datetime.fromisoformat}
 INT_MAX = 2**31 - 1
 
 
-def decode(text: str, keys: Sequence[OrderTerm]) -> list[Any]:
-    """Return the values of a cursor: one for each key, and behind them the history where the cursor carries that."""
+def decode_cursor(text: str, keys: Sequence[OrderTerm]) -> list[Any]:
+    """Return the values of a cursor: one for each sort key, then the history if the cursor has it. Raises BadInput."""
     try:
         name, *values = json.loads(base64.b64decode(text, validate=True))
-        if name != signature(keys):
+        if name != order_signature(keys):
             raise BadInput("This cursor is of another list, or of another order.")
         types = [key.value.type.python_type for key in keys] + [str] * (len(values) == len(keys) + 1)
-        return [read(type_, value) for type_, value in zip(types, values, strict=True)]
+        return [read_key(type_, value) for type_, value in zip(types, values, strict=True)]
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise BadInput("This is not a cursor.") from error
 
 
-def read(type_: type, value: Any) -> Any:
-    value = READERS.get(type_, lambda same: same)(value)
+def read_key(type_: type, value: Any) -> Any:
+    """Return a value of a cursor as a parameter of this type. Raises ValueError if Postgres would not accept it."""
+    value = READERS.get(type_, lambda text: text)(value)
     if not isinstance(value, type_) or isinstance(value, bool) != (type_ is bool):
         raise ValueError(value)
     if isinstance(value, int) and abs(value) > INT_MAX:
@@ -126,46 +131,57 @@ if TYPE_CHECKING:
     from .compiler import QueryCompiler
 
 Nodes = list[FieldNode]
-Outer = Callable[[Subquery], ColumnElement[Any]]
+PageExpression = Callable[[Subquery], ColumnElement[Any]]
+"""A function that returns an expression over the rows of the page, which are a sub-select."""
 
 
 class ConnectionSelection:
-    """One connection of one statement."""
+    """Compiles the selection of one connection field."""
 
     def __init__(self, compiler: "QueryCompiler", query: Select[Any], page: PageArgs) -> None:
-        self.compiler, self.query, self.page = compiler, query, page
+        self.compiler = compiler
+        self.query = query
+        self.page = page
         self.row = query.columns_clause_froms[0]
-        self.keys = keys_of(query)
+        self.keys = order_terms(query)
         self.size = compiler.binds.add(page.size, Integer())
         self.history = page.history() if page.history else None
         self.columns: dict[str, ColumnElement[Any]] = {}
+        """The columns of the sub-select that the selected fields need."""
         self.extra = 0
+        """1 if the sub-select fetches one row more than the page size, to know whether there is a next page."""
 
     def build(self, type_: GraphQLObjectType, nodes: Nodes) -> ColumnElement[Any]:
-        with self.compiler.list_of(self.page.size):
-            outer = self.fields(type_, nodes, self.field)
+        """Return the JSON of the connection."""
+        # The fields come first: they add the columns and the extra row that the sub-select has to fetch.
+        with self.compiler.cost_of_list(self.page.size):
+            expressions = self.fields(type_, nodes, self.field)
         rows = self.rows().subquery()
-        shown = select(json_format.json_object({key: make(rows) for key, make in outer.items()})).scalar_subquery()
-        return shown if self.history is None else self.of_one_history(shown, self.history)
+        json = json_format.json_object({key: expression(rows) for key, expression in expressions.items()})
+        connection = select(json).scalar_subquery()
+        return connection if self.history is None else self.guard_history(connection, self.history)
 
-    def of_one_history(self, shown: ColumnElement[Any], history: ColumnElement[str]) -> ColumnElement[Any]:
-        """Return the page if its cursors are of this history. Otherwise bytes fail, and values say it: EXPIRED."""
-        asked = [get for get in (self.page.after, self.page.before) if get is not None]
-        if not asked:
-            return shown
+    def guard_history(self, connection: ColumnElement[Any], history: ColumnElement[str]) -> ColumnElement[Any]:
+        """Return the connection if its cursors have not expired. Otherwise BYTES fail, and VALUES have EXPIRED.
+
+        A cursor has expired if it has another history, or if its first key is greater than that of every row.
+        """
+        cursors = [get for get in (self.page.after, self.page.before) if get is not None]
+        if not cursors:
+            return connection
         binds, first = self.compiler.binds, self.keys[0].value
         last = self.query.order_by(None).with_only_columns(func.max(first), maintain_column_froms=True)
-        held = and_(
-            *(func.coalesce(binds.add(cursor_history(get, self.keys), Text()), history) == history for get in asked),
+        is_valid = and_(
+            *(func.coalesce(binds.add(cursor_history(get, self.keys), Text()), history) == history for get in cursors),
             *(
                 binds.add(cursor_value(get, self.keys, 0), first.type) <= func.coalesce(last.scalar_subquery(), 0)
-                for get in asked
+                for get in cursors
             ),
         )
-        return self.compiler.guard_cursor(held, shown)
+        return self.compiler.guard_cursor(is_valid, connection)
 
     def rows(self) -> Select[Any]:
-        """Return the page in the direction it is walked."""
+        """Return the select of the page's rows, in reverse order if the page is read backwards."""
         order = [key.order(self.page.backward) for key in self.keys]
         query = self.query
         for get, backward in ((self.page.after, False), (self.page.before, True)):
@@ -181,65 +197,73 @@ class ConnectionSelection:
 
     @property
     def is_numbered(self) -> bool:
+        """Return whether the rows have a number, by which they are reversed or the extra row is left out."""
         return self.page.backward or self.extra > 0
 
     def cursor(self) -> ColumnElement[Any]:
-        return cursor(self.keys) if self.history is None else cursor(self.keys, self.history)
+        return encode_cursor(self.keys) if self.history is None else encode_cursor(self.keys, self.history)
 
     # -- the fields of XConnection, XEdge and PageInfo
 
-    def fields(self, type_: GraphQLObjectType, nodes: Nodes, make: Callable[..., Outer]) -> dict[str, Outer]:
-        made = {}
-        for key, same in self.compiler.collector.below(type_, nodes).items():
-            name = same[0].name.value
-            made[key] = constant(type_.name) if name == "__typename" else make(type_, key, name, same)
-        return made
+    def fields(
+        self, type_: GraphQLObjectType, nodes: Nodes, make: Callable[..., PageExpression]
+    ) -> dict[str, PageExpression]:
+        """Return an expression for each selected field of the type. `make` returns that of a field."""
+        expressions = {}
+        for key, field_nodes in self.compiler.collector.subfields(type_, nodes).items():
+            name = field_nodes[0].name.value
+            expressions[key] = constant(type_.name) if name == "__typename" else make(type_, key, name, field_nodes)
+        return expressions
 
-    def field(self, type_: GraphQLObjectType, key: str, name: str, nodes: Nodes) -> Outer:
+    def field(self, type_: GraphQLObjectType, key: str, name: str, nodes: Nodes) -> PageExpression:
+        """Return a field of the connection. Raises NotCompilable for a field that connections do not have."""
         inner = get_named_type(type_.fields[name].type)
         match name:
             case "nodes":
                 edge = object_type(get_named_type(type_.fields["edges"].type))
-                return self.list_items(key, self.node(edge, nodes))
+                return self.aggregate_items(key, self.node(edge, nodes))
             case "edges":
-                return self.list_items(key, self.edge(object_type(inner), nodes))
+                return self.aggregate_items(key, self.edge(object_type(inner), nodes))
             case "pageInfo":
                 info = self.fields(object_type(inner), nodes, self.page_info)
-                return lambda rows: json_format.json_object({key: make(rows) for key, make in info.items()})
+                return lambda rows: json_format.json_object({key: field(rows) for key, field in info.items()})
             case "totalCount":
-                return self.total
+                return self.total_count
         raise NotCompilable(f"{type_.name}.{name}")
 
     def edge(self, type_: GraphQLObjectType, nodes: Nodes) -> ColumnElement[Any]:
+        """Return the JSON of an edge."""
         pairs: dict[str, ColumnElement[Any]] = {}
-        for key, same in self.compiler.collector.below(type_, nodes).items():
-            match same[0].name.value:
+        for key, field_nodes in self.compiler.collector.subfields(type_, nodes).items():
+            match field_nodes[0].name.value:
                 case "cursor":
                     pairs[key] = self.cursor()
                 case "node":
-                    pairs[key] = self.node(type_, same)
+                    pairs[key] = self.node(type_, field_nodes)
                 case _:
-                    pairs |= self.compiler.field(type_, key, same, self.row)
+                    pairs |= self.compiler.compile_field(type_, key, field_nodes, self.row)
         return json_format.json_object(pairs)
 
     def node(self, edge: GraphQLObjectType, nodes: Nodes) -> ColumnElement[Any]:
+        """Return the JSON of an edge's node."""
         field = edge.fields["node"]
         match mapping_of(field):
             case Relation() as relation:
-                return self.compiler.relation(field, nodes, relation, self.row)
+                return self.compiler.compile_relation(field, nodes, relation, self.row)
             case _:
-                return self.compiler.object(object_type(get_named_type(field.type)), nodes, self.row)
+                return self.compiler.compile_object(object_type(get_named_type(field.type)), nodes, self.row)
 
-    def page_info(self, type_: GraphQLObjectType, key: str, name: str, nodes: Nodes) -> Outer:
+    def page_info(self, type_: GraphQLObjectType, key: str, name: str, nodes: Nodes) -> PageExpression:
+        """Return a field of PageInfo. Against the direction of reading, there are more rows if a cursor is given."""
         match name:
             case "startCursor" | "endCursor":
                 self.columns["cursor"] = self.cursor()
                 at = 0 if name == "startCursor" else -1
                 return lambda rows: self.aggregate(rows, rows.c.cursor).op("->>")(at)
             case "hasNextPage" if not self.page.backward:
-                return self.more
+                return self.has_more
             case "hasPreviousPage" if self.page.backward:
-                return self.more
+                return self.has_more
             case "hasNextPage":
                 return constant(self.page.before is not None)
             case "hasPreviousPage":
@@ -248,29 +272,33 @@ class ConnectionSelection:
 
     # -- aggregates over the page
 
-    def list_items(self, key: str, item: ColumnElement[Any]) -> Outer:
+    def aggregate_items(self, key: str, item: ColumnElement[Any]) -> PageExpression:
+        """Return a JSON array of the item of each row."""
         self.columns[f"item_{key}"] = item
         return lambda rows: func.coalesce(self.aggregate(rows, rows.c[f"item_{key}"]), json_format.EMPTY)
 
     def aggregate(self, rows: Subquery, column: ColumnElement[Any]) -> ColumnElement[Any]:
+        """Return a JSON array of a column in the order of the connection, without the extra row."""
         items: Any = func.json_agg(column)
         if self.page.backward:
             items = items.aggregate_order_by(rows.c.number.desc())
         if self.extra:
             items = items.filter(rows.c.number <= self.size)
-        found: ColumnElement[Any] = items
-        return found
+        array: ColumnElement[Any] = items
+        return array
 
     @property
-    def more(self) -> Outer:
+    def has_more(self) -> PageExpression:
+        """Fetch the extra row, and return whether there is one."""
         self.extra = 1
         return lambda rows: func.count(rows.c.number) > self.size
 
     @property
-    def total(self) -> Outer:
-        counted = self.query.order_by(None).with_only_columns(func.count(), maintain_column_froms=True)
-        return lambda rows: counted.scalar_subquery()
+    def total_count(self) -> PageExpression:
+        """Return the number of all rows, regardless of paging."""
+        count = self.query.order_by(None).with_only_columns(func.count(), maintain_column_froms=True)
+        return lambda rows: count.scalar_subquery()
 
 
-def constant(value: str | bool) -> Outer:
+def constant(value: str | bool) -> PageExpression:
     return lambda rows: literal(value)

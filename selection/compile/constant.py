@@ -1,4 +1,4 @@
-"""Operations that ask for the schema alone: without variables their answer is always the same, and is made once."""
+"""Plans of operations that select introspection only: without variables, the response is computed once and cached."""
 
 from typing import Any
 
@@ -21,12 +21,12 @@ from ..errors import NotCompilable
 from ..execute.plan import Context
 from .introspection import introspection_rows
 
-OF_THE_SCHEMA = {"__schema", "__type", "__typename"}
+SCHEMA_FIELDS = {"__schema", "__type", "__typename"}
 Fragments = dict[str, FragmentDefinitionNode]
 
 
-class Constant:
-    """A plan without a statement."""
+class ConstantPlan:
+    """A plan whose data is constant: it runs no statement."""
 
     def __init__(self, schema: GraphQLSchema, definition: OperationDefinitionNode, fragments: Fragments) -> None:
         document = DocumentNode(definitions=(definition, *fragments.values()))
@@ -37,24 +37,26 @@ class Constant:
         self.cost = introspection_rows(schema, definition.selection_set, fragments)
 
     async def run(self, context: Context, request: object) -> bytes:
+        """Return the data, and spend its cost."""
         await context.spend(self.cost)
         return self.data
 
 
 def is_constant(definition: OperationDefinitionNode, fragments: Fragments) -> bool:
-    """Return whether it asks for nothing but the schema, and leaves nothing open."""
+    """Return whether an operation is a query of introspection only, without variables."""
     is_query = definition.operation is OperationType.QUERY
-    return is_query and not definition.variable_definitions and of_the_schema(definition.selection_set, fragments)
+    return is_query and not definition.variable_definitions and selects_only_schema(definition.selection_set, fragments)
 
 
-def of_the_schema(selections: SelectionSetNode, fragments: Fragments) -> bool:
+def selects_only_schema(selections: SelectionSetNode, fragments: Fragments) -> bool:
+    """Return whether each root field is one of SCHEMA_FIELDS, also those inside of fragments."""
     for node in selections.selections:
         match node:
-            case FieldNode() if node.name.value in OF_THE_SCHEMA:
+            case FieldNode() if node.name.value in SCHEMA_FIELDS:
                 continue
-            case InlineFragmentNode() if of_the_schema(node.selection_set, fragments):
+            case InlineFragmentNode() if selects_only_schema(node.selection_set, fragments):
                 continue
-            case FragmentSpreadNode() if of_the_schema(fragments[node.name.value].selection_set, fragments):
+            case FragmentSpreadNode() if selects_only_schema(fragments[node.name.value].selection_set, fragments):
                 continue
             case _:
                 return False

@@ -1,7 +1,7 @@
-"""The parameters of a statement: what is bound, and where each request's value comes from.
+"""The parameters of a statement, and the getters that read their values from each request.
 
-What a declaration writes itself (`status == "active"`) is code and is rendered into the SQL, so that partial
-indexes are seen; what a client sends is only ever a Bound, which no compiler option can render.
+A constant in the code of a mapping (`status == "active"`) is rendered into the SQL, so that Postgres can use partial
+indexes. A value from the client is always a BoundParameter, which no compiler option renders into the SQL.
 """
 
 from collections.abc import Callable, Hashable
@@ -38,11 +38,14 @@ class BoundParameter(BindParameter[Any]):
     __visit_name__ = "bound"
     inherit_cache = False
     derive: "Callable[[Callable[[Any], Any]], BoundParameter]"
-    """Another parameter: what a function makes of this one's value in each request."""
-    decide: "Callable[[], BoundParameter]"
-    """The same one, and the best plan depends on its value: the statement is planned anew in each request."""
+    """derive(function) returns another parameter, whose value is the function's result for this one's value."""
+    plan_for_value: "Callable[[], BoundParameter]"
+    """Returns this parameter, and makes Postgres plan the statement anew for the values of each request.
+
+    It is used where the best plan depends on the value.
+    """
     fixed: Any = None
-    """Its value, where every request has the same one: the document says it, or it is a default."""
+    """The value if it is the same in every request, because the document contains it or it is a default."""
 
 
 @compiles(BoundParameter)
@@ -53,19 +56,20 @@ def render(bound: BoundParameter, compiler: Any, **options: Any) -> str:
 
 
 class Request(NamedTuple):
-    """The values that one execution of a plan has."""
+    """The values of one execution of a plan: variables, the caller's scope, and the rows of steps."""
 
     variables: VariableValues
     scope: Any
     found: list[Any]
-    """Of each step the rows."""
+    """The rows of each step, in the order of the plan's steps."""
 
 
 Getter = Callable[[Request], Any]
+"""A function that returns a value of a request."""
 
 
 class Fixed:
-    """A getter whose value is the same in every request: it can be had while the plan is made."""
+    """A getter of a constant: its value is known while the plan is compiled."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -74,60 +78,65 @@ class Fixed:
         return self.value
 
 
-class OfStep(NamedTuple):
-    """A parameter of a step's own select: the step says what it is, and not the request."""
+class StepParameter(NamedTuple):
+    """A named parameter of a step's select (Within.rows). Its value comes from Within.know, not from the request."""
 
     name: str
 
 
 SCOPE = "scope_"
+"""The prefix of parameters that are attributes of the caller's scope."""
 NOBODY = UUID(int=0)
-LONGEST_LIST = 1000
-LONGEST_ID = 45  # characters: a UUID as a URN
+"""An id that no row has."""
+MAX_LIST_LENGTH = 1000
+MAX_ID_LENGTH = 45  # characters of the longest form, a URN: urn:uuid:…
 
 
 def scope_value(name: str, type_: TypeEngine[Any]) -> BoundParameter:
-    """Return an attribute of the caller's scope, as a parameter."""
+    """Return a parameter whose value is an attribute of the caller's scope."""
     return BoundParameter(SCOPE + name, type_=type_)
 
 
-def own_values(sql: str) -> TextClause:
-    """Return the values of a step's own select: what the step says they are, but the tenant is the caller's."""
+def step_select(sql: str) -> TextClause:
+    """Return a select of Within as text. The step gives the values of its parameters, except the caller's tenant."""
     statement = text(sql.replace(":tenant_id", f":{SCOPE}tenant_id"))
     compiled: Any = statement.compile()
     return statement.bindparams(*map(BoundParameter, compiled.params))
 
 
 class Binds:
-    """The parameters of one statement as it is built."""
+    """The parameters of a statement while it is compiled."""
 
     def __init__(self) -> None:
         self.getters: dict[str, Getter] = {}
-        self.decides = False
+        self.needs_custom_plan = False
+        """Whether Postgres has to plan the statement for the values of each request."""
 
     def add(self, getter: Getter, type_: TypeEngine[Any]) -> BoundParameter:
+        """Add a parameter and return it."""
         name = f"v{len(self.getters)}"
         self.getters[name] = getter
         bound = BoundParameter(name, type_=type_)
-        bound.derive = lambda make: self.add(read_by(make, getter), type_)
-        bound.decide = lambda: self.decided_by(bound)
+        bound.derive = lambda make: self.add(map_getter(make, getter), type_)
+        bound.plan_for_value = lambda: self.require_custom_plan(bound)
         bound.fixed = getter.value if isinstance(getter, Fixed) else None
         return bound
 
-    def decided_by(self, bound: BoundParameter) -> BoundParameter:
-        self.decides = True
+    def require_custom_plan(self, bound: BoundParameter) -> BoundParameter:
+        self.needs_custom_plan = True
         return bound
 
-    def getter(self, name: str) -> Getter | OfStep:
+    def getter(self, name: str) -> Getter | StepParameter:
+        """Return the source of a parameter's value: a getter, or StepParameter if the step gives the value."""
         if name in self.getters:
             return self.getters[name]
         if not name.startswith(SCOPE):
-            return OfStep(name)
+            return StepParameter(name)
         return attrgetter(f"scope.{name.removeprefix(SCOPE)}")
 
 
 def getter_of(type_: GraphQLInputType, node: ValueNode | None, value: Any) -> Getter:
-    """Return the getter of an argument: of a variable, of a literal with variables in it, or of a literal."""
+    """Return a getter of an argument's value, which is a variable, a literal that contains variables, or a constant."""
     match node:
         case VariableNode():
             name = node.name.value
@@ -144,22 +153,25 @@ def has_variables(node: ValueNode) -> bool:
 
 
 Reader = Callable[[Any], Any]
+"""A function that converts a value for Postgres. It may raise BadInput."""
 
 
-def read_by(read: Reader | None, get: Getter) -> Getter:
+def map_getter(read: Reader | None, get: Getter) -> Getter:
+    """Return a getter of the converted value. A constant is converted only once."""
     if read is None:
         return get
     if isinstance(get, Fixed):
-        with suppress(BadInput):  # what is wrong with it is told by each request, in its turn
+        # An invalid constant does not fail the compilation: the getter below raises BadInput in each request.
+        with suppress(BadInput):
             return Fixed(read(get.value))
     return lambda request: read(get(request))
 
 
-def reader(type_: GraphQLInputType) -> Reader | None:
-    """Return the function that makes a coerced value a parameter that Postgres takes, if it needs one."""
+def parameter_reader(type_: GraphQLInputType) -> Reader | None:
+    """Return the function that converts a coerced value of this type for Postgres, or None if none is needed."""
     nullable = get_nullable_type(type_)
     if isinstance(nullable, GraphQLList):
-        item = reader(nullable.of_type)
+        item = parameter_reader(nullable.of_type)
         return lambda values: [
             value if value is None or item is None else item(value) for value in check_length(values)
         ]
@@ -167,14 +179,14 @@ def reader(type_: GraphQLInputType) -> Reader | None:
 
 
 def check_length(values: list[Any]) -> list[Any]:
-    if len(values) > LONGEST_LIST:
-        raise BadInput(f"A list in an argument holds {LONGEST_LIST} values at most.")
+    if len(values) > MAX_LIST_LENGTH:
+        raise BadInput(f"A list in an argument holds {MAX_LIST_LENGTH} values at most.")
     return values
 
 
 def identifier(text: str) -> UUID:
-    """Read an id. A text that has not the form of one is the id of nothing: it answers as an unknown one."""
-    return NOBODY if len(text) > LONGEST_ID else read_identifier(text)
+    """Return an id as a UUID. A malformed id becomes NOBODY, so that it is answered like an unknown id."""
+    return NOBODY if len(text) > MAX_ID_LENGTH else read_identifier(text)
 
 
 @lru_cache(4096)
@@ -186,6 +198,7 @@ def read_identifier(text: str) -> UUID:
 
 
 def sendable(text: str) -> str:
+    """Return the text if Postgres can store it, else raise BadInput."""
     if "\x00" in text or not is_unicode(text):
         raise BadInput("A text cannot hold NUL or half a surrogate pair.")
     return text
@@ -200,15 +213,16 @@ def is_unicode(text: str) -> bool:
 
 
 ABSENT, PRESENT = "absent", "present"
+"""Shapes of a variable that is not given, and of one whose value is a parameter."""
 
 
 def is_choice(type_: Any) -> bool:
-    """Return whether the value itself is part of the shape."""
+    """Return whether values of the type, a bool or a Choice, are part of the shape: each has a plan of its own."""
     return type_ is GraphQLBoolean or issubclass(getattr(type_, "wrapped_cls", object), Choice)
 
 
 def is_plain(type_: GraphQLInputType) -> bool:
-    """Return whether it is a scalar, an enum, or a list of them: one parameter."""
+    """Return whether a value of the type is one parameter: a scalar, an enum or a list of them, no Choice or bool."""
     nullable = get_nullable_type(type_)
     if isinstance(nullable, GraphQLList):
         return is_plain(nullable.of_type)
@@ -216,6 +230,7 @@ def is_plain(type_: GraphQLInputType) -> bool:
 
 
 def shape(type_: GraphQLInputType, value: Any) -> Hashable:
+    """Return the part of a value on which a compiled plan depends. Values of the same shape share a plan."""
     if value is None:
         return None
     if is_plain(type_):
@@ -225,5 +240,5 @@ def shape(type_: GraphQLInputType, value: Any) -> Hashable:
         return tuple(shape(nullable.of_type, item) for item in value)
     if isinstance(nullable, GraphQLInputObjectType):
         return tuple((name, shape(field.type, value[name])) for name, field in nullable.fields.items() if name in value)
-    chosen: Hashable = value
-    return chosen
+    choice: Hashable = value
+    return choice

@@ -1,1 +1,1 @@
-"""Declarations: how fields, arguments and rows of the contract map to SQL."""
+"""Declarations: how fields, arguments and values of the GraphQL schema map to SQL."""

@@ -1,4 +1,8 @@
-"""The mappings of a built schema. Strawberry leaves its definitions on graphql-core's objects; nothing is imported."""
+"""Reads mappings from a built GraphQL schema.
+
+Strawberry stores its definitions in the `extensions` of graphql-core's objects, so this module need not import
+Strawberry.
+"""
 
 from typing import Any
 
@@ -15,36 +19,40 @@ from graphql import (
 from .mapping import Mapping, Part, Source
 
 METADATA = "selection"
+"""The key of a field's metadata that holds its mapping."""
 
 
-def definition(element: GraphQLField | GraphQLArgument | GraphQLInputField) -> Any:
+def strawberry_definition(element: GraphQLField | GraphQLArgument | GraphQLInputField) -> Any:
     return element.extensions.get("strawberry-definition")
 
 
 def mapping_of(field: GraphQLField) -> Mapping | None:
-    found = definition(field)
-    mapping: Mapping | None = found.metadata.get(METADATA) if found else None
+    """Return the mapping of a field, or None if the field is an ordinary method or attribute."""
+    definition = strawberry_definition(field)
+    mapping: Mapping | None = definition.metadata.get(METADATA) if definition else None
     return mapping
 
 
 def python_name(element: GraphQLField | GraphQLArgument | GraphQLInputField) -> str:
-    name: str = definition(element).python_name
+    """Return the name of a field or argument in Python: `slug_prefix`, not `slugPrefix`."""
+    name: str = strawberry_definition(element).python_name
     return name
 
 
-def lists_what_a_step_finds(field: GraphQLField | None) -> bool:
-    """Return whether the field's answer is [] when its step finds nothing."""
+def is_list_from_step(field: GraphQLField | None) -> bool:
+    """Return whether the field is a list whose rows a step finds. Its value is [] if the step finds no row."""
     source = mapping_of(field) if field else None
     is_list = field is not None and is_list_type(get_nullable_type(field.type))
     return is_list and isinstance(source, Source) and source.step is not None
 
 
 def is_connection(named: Any) -> bool:
-    """Return whether the compiler pages it. Where `pageInfo` is not its own to make, it is an object like any other."""
+    """Return whether a type is a connection that the compiler pages: its `pageInfo` is mapped as a Part."""
     info = named.fields.get("pageInfo") if is_object_type(named) else None
     return info is not None and isinstance(mapping_of(info), Part)
 
 
 def object_type(named: Any) -> GraphQLObjectType:
+    """Return the type itself, which must be an object type."""
     assert isinstance(named, GraphQLObjectType), named
     return named

@@ -1,4 +1,4 @@
-"""The formats of values in JSON: one for each type, the same from SQL and from Python."""
+"""The JSON format of each scalar type. SQL and Python produce the same format."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ EMPTY = cast(literal("[]"), JSON)
 
 
 class json_object(FunctionElement[Any]):
-    """A call of JSON_OBJECT('key': value, ...): unlike json_build_object it has no limit of 50 keys."""
+    """A call of JSON_OBJECT('key': value, ...). Unlike json_build_object, it is not limited to 50 keys."""
 
     type = JSON()
     inherit_cache = False
@@ -33,41 +33,45 @@ def render(element: json_object, compiler: Any, **options: Any) -> str:
     return f"JSON_OBJECT({', '.join(pairs)})"
 
 
-def is_sure(value: ColumnElement[Any]) -> bool:
-    """Return whether it is known without looking that this is not null."""
+def is_never_null(value: ColumnElement[Any]) -> bool:
+    """Return whether the value is certainly not null: a NOT NULL column or a constant, but not a request's value."""
     if isinstance(value, BindParameter):
         return not isinstance(value, BoundParameter) and value.value is not None
     return isinstance(value, Column) and not value.nullable
 
 
 def format_value(type_: GraphQLOutputType, value: ColumnElement[Any]) -> ColumnElement[Any]:
-    """Return a scalar or enum as clients see it."""
+    """Return a scalar or enum value in the format of the GraphQL response."""
     named = get_named_type(type_)
     if isinstance(named, GraphQLEnumType):
-        return upper(value)
+        return enum_name(value)
     if named.name == "DateTime":
         return func.to_char(func.timezone("UTC", value), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
     if named.name == "Float":
         return cast(value, Double)
     if named.name == "JSON":
-        return cast(value, JSON)  # one jsonb inside would make a jsonb of the whole JSON_OBJECT, and sort its keys
+        return cast(value, JSON)  # a jsonb value would turn the whole JSON_OBJECT into jsonb, which sorts its keys
     return value
 
 
-def upper(value: ColumnElement[Any]) -> ColumnElement[Any]:
-    """Return the name of a member: what is stored, in capitals; a list of them is folded as one text."""
+def enum_name(value: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Return the GraphQL name of an enum value: the stored text in capitals. An array is converted as one text."""
     if isinstance(value.type, ARRAY):
         return cast(func.upper(cast(value, Text)), ARRAY(Text))
     return func.upper(value)
 
 
-def require(value: ColumnElement[Any]) -> ColumnElement[Any]:
-    """Return a value whose null makes the statement fail: graphql-core then reports and propagates it properly."""
+def require_not_null(value: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Return the value as JSON, in an expression that makes the statement fail if the value is null.
+
+    The engine then executes the operation with graphql-core, which reports the null and propagates it to the parent
+    field.
+    """
     return func.coalesce(func.to_json(value), cast(func.concat("null in a non-null field"), JSON))
 
 
 def timestamp(value: datetime | str) -> str:
-    """Format a timestamp from Python as SQL does."""
+    """Format a timestamp as `format_value` does in SQL."""
     if isinstance(value, str):
         return value
     return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

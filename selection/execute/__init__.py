@@ -1,1 +1,1 @@
-"""Execution: parsed operations, cached plans and answers."""
+"""Executes operations: parsing, validation, the plan cache, and responses. Start at engine.py."""

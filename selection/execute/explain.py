@@ -1,6 +1,6 @@
-"""Explains a read before it is sent: its cost, its statements, and where each of their parameters comes from.
+"""Explains a query without running it: its cost, its statements, and the source of each parameter.
 
-`cairn explain` shows this, and the snapshots in tests/schema/snapshots hold it.
+`cairn explain` prints the explanation, and the snapshots in tests/schema/snapshots contain it.
 """
 
 from typing import Any, NamedTuple
@@ -10,8 +10,8 @@ from graphql import GraphQLError, OperationDefinitionNode, OperationType
 
 from ..compile.collect import Collector
 from ..compile.compiler import Mode
-from ..compile.constant import Constant
-from ..compile.parameters import Fixed, OfStep, Request
+from ..compile.constant import ConstantPlan
+from ..compile.parameters import Fixed, Request, StepParameter
 from ..declare.contract import mapping_of
 from ..declare.mapping import Source
 from ..errors import NotCompilable
@@ -28,77 +28,77 @@ FROM_STEP = "step."
 class Parameter(NamedTuple):
     """A parameter of a statement.
 
-    `source` is a variable (`$slug`), an attribute of the caller's scope (`scope.tenant_id`), a column that a step finds
-    (`step.page_id`), or the constant itself where every request sends the same.
+    `source` is a variable (`$slug`), an attribute of the caller's scope (`scope.tenant_id`), a column of a step's rows
+    (`step.page_id`), or the value itself if it is the same in every request.
     """
 
     source: str
     value: Any
-    """It is None where only a step can tell it."""
+    """The value for the explained request. It is None if a step has to find it."""
     is_constant: bool = False
 
 
 class ExplainedStatement(NamedTuple):
-    """A compiled statement. `field` is the root field that sends it, or None where it answers the whole operation."""
+    """A compiled statement. `field` is the root field that it answers, or None if it answers the whole operation."""
 
     field: str | None
     sql: str
     parameters: tuple[Parameter, ...]
     is_custom: bool
-    """It is planned for its values each time, because the best plan depends on them."""
+    """Whether Postgres plans the statement for the values of each request, because the best plan depends on them."""
     has_steps: bool
-    """Steps find a part of what it shows, as those of a search do. They may send statements of their own."""
+    """Whether steps find rows before the statement, as in a search. They may run statements that are not listed."""
 
     @property
     def planning(self) -> str:
-        """Return `custom` where Postgres plans it for its values, `generic` where once for all of them."""
+        """Return `custom` if Postgres plans the statement for the values of each request, else `generic`."""
         return "custom" if self.is_custom else "generic"
 
     def comments(self, *, with_values: bool = False) -> list[str]:
-        """Return lines that say what it is and where its parameters come from."""
+        """Return lines that describe the statement and the source of each parameter."""
         lines = [f"field: {self.field}"] if self.field else []
         if self.has_steps:
             lines.append("steps: a part of what it shows is found before it is sent")
         if self.is_custom:
             lines.append("planning: anew each time, for the values of that time")
-        for number, one in enumerate(self.parameters, 1):
-            is_known = with_values and not one.is_constant and (one.value is not None)
-            lines.append(f"  ${number}  {one.source}{f' = {as_json(one.value)}' if is_known else ''}")
+        for number, parameter in enumerate(self.parameters, 1):
+            is_known = with_values and not parameter.is_constant and parameter.value is not None
+            lines.append(f"  ${number}  {parameter.source}{f' = {as_json(parameter.value)}' if is_known else ''}")
         lines.insert(len(lines) - len(self.parameters), "parameters:" if self.parameters else "parameters: none")
         return lines
 
     @property
     def text(self) -> str:
-        """Return the formatted SQL with a semicolon at its end."""
+        """Return the formatted SQL, with a semicolon at the end."""
         return f"{format_sql(self.sql)};"
 
     @property
     def arguments(self) -> list[Any] | None:
-        """Return the values of the parameters, or None where a step has to find some of them."""
-        if any(one.source.startswith(FROM_STEP) for one in self.parameters):
+        """Return the values of the parameters, or None if a step has to find some of them."""
+        if any(parameter.source.startswith(FROM_STEP) for parameter in self.parameters):
             return None
-        return [one.value for one in self.parameters]
+        return [parameter.value for parameter in self.parameters]
 
 
 class Explanation(NamedTuple):
-    """The cost and the statements of a query, known before it runs."""
+    """The cost and the statements of a query, without running it."""
 
     operation: str
-    """This is its type and its name, like `query Page`."""
+    """The type and the name of the operation, like `query Page`."""
     cost: int
-    """It is counted in rows, as docs/limits.md says."""
+    """The cost in rows, as docs/limits.md defines it."""
     statements: tuple[ExplainedStatement, ...]
     otherwise: ExplainedStatement | None = None
-    """This statement is sent where the only one of `statements` cannot do what its step does."""
+    """The statement that runs after the step, where the one in `statements` cannot find the rows of the step itself."""
 
     def statement(self, sql: str) -> ExplainedStatement | None:
-        """Return the statement with this text, as it was sent."""
+        """Return the statement with this SQL text, or None."""
         known = (*self.statements, *filter(None, [self.otherwise]))
-        return next((one for one in known if one.sql == sql), None)
+        return next((statement for statement in known if statement.sql == sql), None)
 
 
 async def explain(engine: Engine, text: str, variables: dict[str, Any], name: str | None, scope: Any) -> Explanation:
-    """Compile a query as the engine does. Raises Invalid, and whatever the engine raises before any SQL."""
+    """Compile and explain a query. Raises Invalid, and every error that the engine raises before any SQL."""
     document = await engine.document(text, name)
     operation = document.operation
     definition, label = operation.definition, operation_label(operation.definition)
@@ -110,7 +110,7 @@ async def explain(engine: Engine, text: str, variables: dict[str, Any], name: st
         values, plan = await engine.plan(operation, variables)
     except NotCompilable:
         return await field_by_field(engine, document, variables, scope)
-    if isinstance(plan, Constant):
+    if isinstance(plan, ConstantPlan):
         return Explanation(label, OPERATION + plan.cost, ())
     request = Request(values, scope, [])
     cost = OPERATION + plan.checked_cost(request)
@@ -121,13 +121,13 @@ async def explain(engine: Engine, text: str, variables: dict[str, Any], name: st
 
 
 async def field_by_field(engine: Engine, document: Document, variables: dict[str, Any], scope: Any) -> Explanation:
-    """Compile an operation that graphql-core executes: each root field sends a statement of its own."""
+    """Explain an operation that graphql-core executes: each root field runs a statement of its own."""
     operation = document.operation
     request = Request(await engine.coerce(operation, variables), scope, [])
     collector = Collector(engine.schema, operation.fragments, request.variables)
     root = engine.schema.query_type
     assert root is not None
-    cost, statements = OPERATION + document.weight, []
+    cost, statements = OPERATION + document.base_cost, []
     for key, nodes in collector.collect(root, [operation.definition.selection_set]).items():
         field = root.fields.get(nodes[0].name.value)
         source = mapping_of(field) if field else None
@@ -143,7 +143,7 @@ def operation_label(definition: OperationDefinitionNode) -> str:
 
 
 def explain_statement(plan: QueryPlan, request: Request, field: str | None) -> ExplainedStatement:
-    parameters = tuple(parameter(plan, get, request) for get in plan.getters)
+    parameters = tuple(explain_parameter(plan, get, request) for get in plan.getters)
     return ExplainedStatement(field, plan.sql, parameters, plan.anew, bool(plan.steps))
 
 
@@ -151,60 +151,64 @@ def as_json(value: Any) -> str:
     return orjson.dumps(value, default=str).decode()
 
 
-# A parameter is named after what its getter reads of a request. The classes below note that.
+def explain_parameter(plan: QueryPlan, get: Any, request: Request) -> Parameter:
+    """Return the source and the value of a parameter.
 
-
-def parameter(plan: QueryPlan, get: Any, request: Request) -> Parameter:
+    The getter is called with a request whose variables, scope and rows record what it reads. That is the source.
+    """
     if isinstance(get, Fixed):
         return Parameter(as_json(get.value), get.value, True)
-    if isinstance(get, OfStep):
+    if isinstance(get, StepParameter):
         return Parameter(FROM_STEP + get.name, None)
-    noted: list[str] = []
-    variables = request.variables._replace(coerced=NotingDict(request.variables.coerced, "$", noted))
-    found = [[NotingRow(list(one.step.columns), noted)] for one in plan.steps]
-    value = get(Request(variables, NotingScope(request.scope, noted), found))
-    if not noted:
+    paths: list[str] = []
+    variables = request.variables._replace(coerced=RecordingDict(request.variables.coerced, "$", paths))
+    found = [[RecordingRow(list(step_use.step.columns), paths)] for step_use in plan.steps]
+    value = get(Request(variables, RecordingScope(request.scope, paths), found))
+    if not paths:
         return Parameter(as_json(value), value, True)
-    whole = [name for name in noted if not any(other.startswith(f"{name}.") for other in noted)]
-    source = ", ".join(dict.fromkeys(whole))
+    longest = [path for path in paths if not any(other.startswith(f"{path}.") for other in paths)]
+    source = ", ".join(dict.fromkeys(longest))
     return Parameter(source, None if source.startswith(FROM_STEP) else value)
 
 
-class NotingDict(dict[str, Any]):
-    """The values of variables, or of the fields of an input object, that notes which are read."""
+class RecordingDict(dict[str, Any]):
+    """The variables, or the fields of an input object, which record the paths that are read."""
 
-    def __init__(self, values: dict[str, Any], path: str, noted: list[str]) -> None:
+    def __init__(self, values: dict[str, Any], prefix: str, paths: list[str]) -> None:
         super().__init__(values)
-        self.path, self.noted = path, noted
+        self.prefix = prefix
+        self.paths = paths
 
     def __getitem__(self, name: str) -> Any:
-        value, path = super().__getitem__(name), f"{self.path}{name}"
-        self.noted.append(path)
-        return NotingDict(value, f"{path}.", self.noted) if isinstance(value, dict) else value
+        value, path = super().__getitem__(name), f"{self.prefix}{name}"
+        self.paths.append(path)
+        return RecordingDict(value, f"{path}.", self.paths) if isinstance(value, dict) else value
 
     def get(self, name: str, default: Any = None) -> Any:
         if name in self:
             return self[name]
-        self.noted.append(f"{self.path}{name}")
+        self.paths.append(f"{self.prefix}{name}")
         return default
 
 
-class NotingScope:
-    """The caller's scope, which notes the attributes that are read."""
+class RecordingScope:
+    """The caller's scope, which records the attributes that are read."""
 
-    def __init__(self, scope: Any, noted: list[str]) -> None:
-        self.scope, self.noted = scope, noted
+    def __init__(self, scope: Any, paths: list[str]) -> None:
+        self.scope = scope
+        self.paths = paths
 
     def __getattr__(self, name: str) -> Any:
-        self.noted.append(f"scope.{name}")
+        self.paths.append(f"scope.{name}")
         return getattr(self.scope, name)
 
 
-class NotingRow:
-    """A row that a step will find, which notes the columns that are read."""
+class RecordingRow:
+    """A row of a step that has not run, which records the columns that are read."""
 
-    def __init__(self, columns: list[str], noted: list[str]) -> None:
-        self.columns, self.noted = columns, noted
+    def __init__(self, columns: list[str], paths: list[str]) -> None:
+        self.columns = columns
+        self.paths = paths
 
-    def __getitem__(self, place: int) -> None:
-        self.noted.append(f"{FROM_STEP}{self.columns[place]}")
+    def __getitem__(self, index: int) -> None:
+        self.paths.append(f"{FROM_STEP}{self.columns[index]}")

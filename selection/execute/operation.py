@@ -1,4 +1,4 @@
-"""A parsed and validated operation, and the plans made for it."""
+"""Parses and validates documents, and coerces the variables of their operations."""
 
 from collections.abc import Callable
 from functools import partial
@@ -34,20 +34,20 @@ from graphql.pyutils import Undefined
 from content.limits import quoted
 from lib.lru import CacheStats
 
-from ..compile.introspection import ABOUT, fields, introspection_rows
+from ..compile.introspection import ROOTS_AND_TYPENAME, fields, introspection_rows
 from ..compile.parameters import ABSENT, is_plain, shape
 from ..declare.contract import mapping_of
-from ..limits import WRITE, Limits, measure_variables, refusals
+from ..limits import MUTATION_FIELD, Limits, exceeded_limits, measure_variables
 from .plan_cache import PlanCache
 
 
 class Invalid(Exception):
-    """A document that cannot be executed."""
+    """Raised for a document or variables that cannot be executed. It holds the errors of the response."""
 
     def __init__(self, errors: list[GraphQLError], code: str) -> None:
         for error in errors:
             error.extensions = {"code": code, **(error.extensions or {})}
-            if isinstance(error.original_error, ValueError):  # a number of more digits than Python reads
+            if isinstance(error.original_error, ValueError):  # a number with more digits than Python converts
                 error.original_error = None
         self.errors, self.code = errors, code
 
@@ -55,8 +55,8 @@ class Invalid(Exception):
 Fragments = dict[str, FragmentDefinitionNode]
 
 
-class Plain(NamedTuple):
-    """A variable of a scalar, an enum or a list of them, and the function that reads its values."""
+class PlainVariable(NamedTuple):
+    """A variable that is a scalar, an enum or a list of them, and the function that coerces its values."""
 
     signature: GraphQLVariableSignature
     is_required: bool
@@ -64,7 +64,7 @@ class Plain(NamedTuple):
 
 
 class Operation:
-    """One operation of a document. `plans` are by the shape of its variables."""
+    """An operation of a document, with its plans by the shape of its variables."""
 
     def __init__(
         self,
@@ -77,43 +77,45 @@ class Operation:
         self.is_mutation = definition.operation is OperationType.MUTATION
         self.is_subscription = definition.operation is OperationType.SUBSCRIPTION
         self.plans = PlanCache(plans)
-        self.shaping: list[tuple[str, GraphQLInputType]] = []
-        self.plain: dict[str, Plain] = {}
+        self.shape_variables: list[tuple[str, GraphQLInputType]] = []
+        """The variables on whose shape a plan depends, with their types."""
+        self.plain: dict[str, PlainVariable] = {}
         for node in definition.variable_definitions or ():
             signature: Any = get_variable_signature(schema, node)
             if not (is_non_null_type(signature.type) and is_plain(signature.type)):
-                self.shaping.append((signature.name, signature.type))
-            if (read := reader(signature.type)) is not None:
-                self.plain[signature.name] = Plain(signature, is_non_null_type(signature.type), read)
+                self.shape_variables.append((signature.name, signature.type))
+            if (read := variable_reader(signature.type)) is not None:
+                self.plain[signature.name] = PlainVariable(signature, is_non_null_type(signature.type), read)
         self.is_plain = len(self.plain) == len(definition.variable_definitions or ())
         if self.is_mutation:
             shaping = ShapingVariables(schema, definition, fragments).names
-            self.shaping = [(name, type_) for name, type_ in self.shaping if name in shaping]
+            self.shape_variables = [(name, type_) for name, type_ in self.shape_variables if name in shaping]
 
     @property
     def text(self) -> str:
-        """Return the whole document that it stands in."""
+        """Return the text of the document that contains the operation."""
         return self.definition.loc.source.body if self.definition.loc else ""
 
     def shape(self, variables: VariableValues) -> tuple[Any, ...]:
-        if not self.shaping:
+        """Return the shape of the variables: requests with the same shape share a plan."""
+        if not self.shape_variables:
             return ()
-        given = variables.coerced
-        return tuple(shape(type_, given[name]) if name in given else ABSENT for name, type_ in self.shaping)
+        coerced = variables.coerced
+        return tuple(shape(type_, coerced[name]) if name in coerced else ABSENT for name, type_ in self.shape_variables)
 
 
 class ShapingVariables(Visitor):
-    """A visitor that collects the variables of a mutation that its plans depend on.
+    """Collects the variables of a mutation on whose shape the plans of its payloads depend.
 
-    Arguments of the root fields that are methods are only handed to them: keyed by those, an input of a dozen
-    optional fields would have as many plans as combinations.
+    The arguments of root fields that are Python methods are passed to the methods and do not change a plan. If they
+    were part of the shape, an input of a dozen optional fields would have a plan for each combination of fields.
     """
 
     def __init__(self, schema: GraphQLSchema, definition: OperationDefinitionNode, fragments: Fragments) -> None:
         super().__init__()
         self.names = set[str]()
         known: Any = schema.mutation_type and schema.mutation_type.fields
-        self.handed = {
+        self.passed_arguments = {
             id(argument)
             for node in fields(definition.selection_set, fragments)
             if (field := known.get(node.name.value)) and mapping_of(field) is None
@@ -126,48 +128,48 @@ class ShapingVariables(Visitor):
         return SKIP
 
     def enter_argument(self, node: ArgumentNode, *_: Any) -> Any:
-        return SKIP if id(node) in self.handed else None
+        return SKIP if id(node) in self.passed_arguments else None
 
     def enter_variable(self, node: VariableNode, *_: Any) -> None:
         self.names.add(node.name.value)
 
 
-def reader(type_: GraphQLInputType) -> Callable[[Any], Any] | None:
-    """Return the function that reads a value that is not null; None where graphql-core must do it.
+def variable_reader(type_: GraphQLInputType) -> Callable[[Any], Any] | None:
+    """Return the function that coerces a value that is not null, or None if only graphql-core can coerce this type.
 
-    Its errors are not shown: graphql-core then reads the values again, and reports what is wrong.
+    Clients do not see the function's errors: graphql-core then coerces the values again and reports them.
     """
     nullable: Any = get_nullable_type(type_)
     if is_leaf_type(nullable):
         return leaf_reader(nullable)
     if is_list_type(nullable) and is_leaf_type(leaf := get_nullable_type(nullable.of_type)):
-        return partial(each_read, leaf_reader(leaf), is_non_null_type(nullable.of_type))
+        return partial(read_list, leaf_reader(leaf), is_non_null_type(nullable.of_type))
     return None
 
 
 def leaf_reader(leaf: Any) -> Callable[[Any], Any]:
-    """Return the reader of a leaf. A value of an enum is looked up: a member is the same each time."""
+    """Return the function that coerces a scalar or an enum value. Enum values are coerced once and then looked up."""
     if is_enum_type(leaf):
         return {name: leaf.coerce_input_value(name) for name in leaf.values}.__getitem__
     read: Callable[[Any], Any] = leaf.coerce_input_value
     return read
 
 
-def each_read(read: Callable[[Any], Any], is_required: bool, given: Any) -> list[Any]:
-    """Read a list that the client sent as one.
+def read_list(read: Callable[[Any], Any], is_required: bool, value: Any) -> list[Any]:
+    """Coerce the items of a list, which must not be null if `is_required`.
 
-    A single value may stand for a list of one; graphql-core reads that, and whatever is wrong.
+    Raises ValueError for any other value. graphql-core coerces a single value, which GraphQL allows for a list.
     """
-    if type(given) is not list or (is_required and None in given):
+    if type(value) is not list or (is_required and None in value):
         raise ValueError
-    items = [None if item is None else read(item) for item in given]
-    if any(item is Undefined for item in items):  # by identity: it equals None
+    items = [None if item is None else read(item) for item in value]
+    if any(item is Undefined for item in items):  # by identity, because Undefined equals None
         raise ValueError
     return items
 
 
 class Document:
-    """The document that a client sent, ready for graphql-core and for the compiler."""
+    """A parsed and valid document, and the operation of it that is executed. Raises Invalid."""
 
     def __init__(
         self, schema: GraphQLSchema, text: str, name: str | None, limits: Limits, plans: CacheStats | None = None
@@ -175,15 +177,18 @@ class Document:
         self.ast = parse_document(schema, text, limits)
         definition = get_operation_ast(self.ast, name)
         if definition is None:
-            raise Invalid([GraphQLError(which(self.ast, name))], "OPERATION_RESOLUTION_FAILURE")
+            raise Invalid([GraphQLError(resolution_message(self.ast, name))], "OPERATION_RESOLUTION_FAILURE")
         fragments = {node.name.value: node for node in self.ast.definitions if isinstance(node, FragmentDefinitionNode)}
         self.operation = Operation(schema, definition, fragments, plans)
-        self.introspected = introspection_rows(schema, definition.selection_set, fragments)
-        self.only_introspects = all(node.name.value in ABOUT for node in fields(definition.selection_set, fragments))
-        self.weight = self.introspected + writes(definition, fragments) * WRITE
+        self.introspection_cost = introspection_rows(schema, definition.selection_set, fragments)
+        self.only_introspects = all(
+            node.name.value in ROOTS_AND_TYPENAME for node in fields(definition.selection_set, fragments)
+        )
+        """The cost of the operation's introspection in rows; 0 if it has none."""
+        self.base_cost = self.introspection_cost + count_mutation_fields(definition, fragments) * MUTATION_FIELD
 
 
-def writes(definition: OperationDefinitionNode, fragments: Fragments) -> int:
+def count_mutation_fields(definition: OperationDefinitionNode, fragments: Fragments) -> int:
     """Return how many fields of Mutation the operation has."""
     if definition.operation is not OperationType.MUTATION:
         return 0
@@ -194,7 +199,7 @@ def too_long(limits: Limits) -> Invalid:
     return Invalid([GraphQLError(f"This document is longer than {limits.characters} characters.")], "LIMIT_EXCEEDED")
 
 
-def which(document: DocumentNode, name: str | None) -> str:
+def resolution_message(document: DocumentNode, name: str | None) -> str:
     if name is not None:
         return f"There is no operation named {quoted(name)} in this document."
     if any(isinstance(node, OperationDefinitionNode) for node in document.definitions):
@@ -203,6 +208,7 @@ def which(document: DocumentNode, name: str | None) -> str:
 
 
 def parse_document(schema: GraphQLSchema, text: str, limits: Limits) -> DocumentNode:
+    """Parse a document, check its limits and validate it. Raises Invalid."""
     try:
         document = parse(text, max_tokens=limits.tokens)
     except GraphQLError as error:
@@ -210,7 +216,7 @@ def parse_document(schema: GraphQLSchema, text: str, limits: Limits) -> Document
         raise Invalid([error], code) from error
     except RecursionError as error:
         raise Invalid([GraphQLError("This document is nested too deeply.")], "LIMIT_EXCEEDED") from error
-    if errors := refusals(document, limits):
+    if errors := exceeded_limits(document, limits):
         raise Invalid(errors, "LIMIT_EXCEEDED")
     if errors := validate(schema, document, max_errors=limits.errors, hide_suggestions=not limits.suggestions):
         raise Invalid(errors, "GRAPHQL_VALIDATION_FAILED")
@@ -218,7 +224,7 @@ def parse_document(schema: GraphQLSchema, text: str, limits: Limits) -> Document
 
 
 def is_large(given: dict[str, Any], limits: Limits) -> bool:
-    """Return whether coercing them would take long. Raises Invalid when there is more than the limits allow."""
+    """Return whether coercing these variables would take long. Raises Invalid if they exceed the limits."""
     try:
         return bool(given) and measure_variables(given, limits).is_large
     except GraphQLError as error:
@@ -228,12 +234,15 @@ def is_large(given: dict[str, Any], limits: Limits) -> bool:
 def coerce_variables(
     schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits
 ) -> VariableValues:
-    """Return the variables as the operation declares them, or raise Invalid with what is wrong with them."""
+    """Return the coerced variables, or raise Invalid with their errors."""
     return coerce_plain(operation, given) or coerce_any(schema, operation, given, limits)
 
 
 def coerce_plain(operation: Operation, given: dict[str, Any]) -> VariableValues | None:
-    """Return the variables if all are plain and given, as most are: graphql-core reads every declaration anew."""
+    """Return the coerced variables if all are plain, given and valid, else None.
+
+    This is the case in most requests, and faster than graphql-core, which reads the declarations in each request.
+    """
     if not operation.is_plain:
         return None
     sources, values = {}, {}
@@ -243,15 +252,16 @@ def coerce_plain(operation: Operation, given: dict[str, Any]) -> VariableValues 
             if value is None and is_required:
                 return None
             sources[name] = VariableValueSource(signature, value)
-            values[name] = found = None if value is None else read(value)
-            if found is Undefined:
+            values[name] = coerced = None if value is None else read(value)
+            if coerced is Undefined:
                 return None
-    except Exception:  # what is wrong with them is reported by graphql-core
+    except Exception:  # graphql-core coerces the variables again, and reports their errors
         return None
     return VariableValues(sources, values)
 
 
 def coerce_any(schema: GraphQLSchema, operation: Operation, given: dict[str, Any], limits: Limits) -> VariableValues:
+    """Coerce the variables with graphql-core. Raises Invalid."""
     values = get_variable_values(
         schema,
         operation.definition.variable_definitions or (),

@@ -1,6 +1,7 @@
-"""The plan cache: documents by their text, and the plans of each operation by the shape of its variables.
+"""The caches of documents by their text, and of each operation's plans by the shape of its variables.
 
-The memory that documents take, and the time that the garbage collector needs for them, grows with their tokens.
+The document cache is limited by tokens, because the memory of a document, and the time that the garbage collector needs
+for it, grow with its tokens.
 """
 
 import re
@@ -13,29 +14,29 @@ from lib.lru import LRU, CacheStats, WeighedLRU
 V = TypeVar("V")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\w+|[^\w\s]')
 MAX_TOKENS = 50_000
-"""Tokens of all documents: some 25 MB, and no more objects than the collector walks in 50 ms."""
+"""The maximum of tokens in all cached documents: about 25 MB, which the garbage collector traverses in 50 ms."""
 MAX_TOKENS_COUNTED = 8000
-"""Tokens that are counted in one document: the parser stops before."""
+"""The number of tokens at which counting stops. It is above the limit of tokens at which the parser stops."""
 PLANS_PER_OPERATION = 16
 
 
 class PlanCache(LRU[Any]):
-    """The plans of one operation by the shape of its variables, beside reasons why there is none."""
+    """The plans of one operation by the shape of its variables. A NotCompilable is cached where there is no plan."""
 
     def __init__(self, tally: CacheStats | None = None) -> None:
         super().__init__(PLANS_PER_OPERATION, "plan", tally)
 
 
 class DocumentCache(WeighedLRU[V]):
-    """A cache of at most `size` documents, MAX_TOKENS together; the newest is kept whatever its size."""
+    """A cache of at most `size` documents with at most MAX_TOKENS in total. The newest is kept whatever its size."""
 
     def __init__(
         self, size: int, text: Callable[[Any, V], str], making: str = "", tally: CacheStats | None = None
     ) -> None:
-        """Make a cache; `text` returns what an entry was made of."""
-        super().__init__(size, MAX_TOKENS, lambda key, made: tokens(text(key, made)), making, tally)
+        """Make a cache. `text` returns the text of an entry's document from its key and its value."""
+        super().__init__(size, MAX_TOKENS, lambda key, value: tokens(text(key, value)), making, tally)
 
 
 def tokens(text: str) -> int:
-    """Return about as many tokens as the parser counts, and not fewer."""
+    """Return an estimate of the number of tokens in a document. It is not less than the parser's count."""
     return sum(1 for _ in islice(TOKEN.finditer(text), MAX_TOKENS_COUNTED))

@@ -1,4 +1,8 @@
-"""graphql-core over compiled values: a source runs one statement, everything below it is already there."""
+"""The resolvers by which graphql-core executes mapped fields.
+
+The resolver of a source runs one statement, which returns the values of all fields below it. The resolvers of those
+fields look their values up.
+"""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,7 +31,7 @@ from ..compile.collect import Collector
 from ..compile.compiler import EXPIRED, TYPE, Mode, Nodes, QueryCompiler
 from ..compile.computed import places_below
 from ..compile.parameters import Request
-from ..declare.contract import lists_what_a_step_finds, mapping_of, python_name
+from ..declare.contract import is_list_from_step, mapping_of, python_name
 from ..declare.mapping import Computed, Known, Source
 from ..errors import NotCompilable, Refused
 from .operation import Operation
@@ -39,7 +43,7 @@ RESTORED = "The database was restored since this cursor was given out, and may l
 
 
 class Resolvers:
-    """The resolvers that are put on every mapped field of a built schema."""
+    """Installs a resolver on every mapped field of a built schema, and caches the plans of sources."""
 
     def __init__(self, schema: GraphQLSchema, operations: int = 512) -> None:
         self.schema = schema
@@ -48,9 +52,10 @@ class Resolvers:
             if isinstance(type_, GraphQLObjectType) and not is_introspection_type(type_):
                 self.install_type(type_)
             elif isinstance(type_, GraphQLInterfaceType | GraphQLUnionType):
-                type_.resolve_type = type_of(type_.resolve_type)
+                type_.resolve_type = type_resolver(type_.resolve_type)
 
     def install_type(self, type_: GraphQLObjectType) -> None:
+        """Set the resolver of each mapped field of a type."""
         type_.is_type_of = None if type_.interfaces else type_.is_type_of
         for field in type_.fields.values():
             match mapping_of(field):
@@ -59,71 +64,81 @@ class Resolvers:
                 case Source() as source:
                     field.resolve = self.source(field, source)
                 case Known() as known:
-                    field.resolve = know(known)
+                    field.resolve = known_resolver(known)
                 case Computed() as computed:
-                    field.resolve = compute(field, computed)
+                    field.resolve = computed_resolver(field, computed)
                 case _ if is_enum_type(get_named_type(field.type)):
                     field.resolve = enum_by_response_key
                 case _:
                     field.resolve = by_response_key
 
     def source(self, field: GraphQLField, source: Source) -> Callable[..., Any]:
+        """Return the resolver of a source.
+
+        Below a mutation it returns the JSON of Postgres unchanged where the selection compiles (see FragmentExecutor).
+        """
+
         async def run(mode: Mode, parent: Any, info: Info) -> bytes | None:
             plan = await self.plan(field, source, info, mode)
             return await plan.run(info.context, Request(variables_of(info), info.context.scope, []), parent)
 
         async def resolve(parent: Any, info: Info, **arguments: Any) -> Any:
-            if info.root_value is PassingOn and info.operation.operation is OperationType.MUTATION:
+            if info.root_value is FragmentExecutor and info.operation.operation is OperationType.MUTATION:
                 with suppress(NotCompilable):
                     return as_fragment(await run(Mode.BYTES, parent, info))
                 record_values()
             data = await run(Mode.VALUES, parent, info)
-            found = None if data is None else orjson.loads(data)
-            if isinstance(found, dict) and EXPIRED in found:
+            values = None if data is None else orjson.loads(data)
+            if isinstance(values, dict) and EXPIRED in values:
                 raise Refused(RESTORED, "CURSOR_EXPIRED")
-            return found
+            return values
 
         return resolve
 
     async def plan(self, field: GraphQLField, source: Source, info: Info, mode: Mode) -> QueryPlan:
+        """Return the cached or compiled plan of a source for the shape of the variables. Raises NotCompilable."""
         operation, variables = self.operation(info), variables_of(info)
         keys = tuple(key for key in info.path.as_list() if isinstance(key, str))
 
-        def make() -> QueryPlan | NotCompilable:
+        def compile_plan() -> QueryPlan | NotCompilable:
             collector = Collector(self.schema, info.fragments, variables)
             try:
                 return source_plan(collector, field, list(info.field_nodes), source, mode)
             except NotCompilable as reason:
                 return reason.with_traceback(None)
 
-        plan = await operation.plans.get_in_thread((mode, keys, operation.shape(variables)), make)
+        plan = await operation.plans.get_in_thread((mode, keys, operation.shape(variables)), compile_plan)
         if isinstance(plan, NotCompilable):
             raise NotCompilable(*plan.args)
-        found: QueryPlan = plan
-        return found
+        compiled: QueryPlan = plan
+        return compiled
 
     def operation(self, info: Info) -> Operation:
-        """Return the operation by identity: the entry keeps the node alive, so that its id cannot be another's."""
+        """Return the Operation of the executed definition, cached by the definition's id.
+
+        The cache entry keeps the definition alive, so that Python cannot reuse its id.
+        """
         return self.operations.get(id(info.operation), lambda: Operation(self.schema, info.operation, info.fragments))
 
 
 def source_plan(collector: Collector, field: GraphQLField, nodes: Nodes, source: Source, mode: Mode) -> QueryPlan:
-    """Return the statement of one source and everything below it. Raises NotCompilable."""
+    """Return the plan of a source and all fields below it. Raises NotCompilable."""
     compiler = QueryCompiler(collector, mode)
-    nothing = b"[]" if lists_what_a_step_finds(field) else None
+    empty_answer = b"[]" if is_list_from_step(field) else None
     places = places_below(collector, field, nodes)
-    return QueryPlan(compiler, compiler.source(field, nodes, source), places, nothing)
+    return QueryPlan(compiler, compiler.compile_source(field, nodes, source), places, empty_answer)
 
 
 def as_fragment(data: bytes | None) -> orjson.Fragment | None:
-    """Return what the compiler has completed, to be passed on."""
+    """Return completed JSON in a form that orjson writes into the response unchanged."""
     return None if data is None else orjson.Fragment(data)
 
 
-class PassingOn(Executor[None]):
-    """graphql-core's executor, but for values that are complete already: they go into the answer as they are.
+class FragmentExecutor(Executor[None]):
+    """graphql-core's executor, except that it does not complete an orjson.Fragment, which is complete already.
 
-    The fields of mutations answer with such, where it is the root value that says so.
+    The engine sets this class as the root value too. The resolvers of sources below a mutation return a Fragment only
+    then.
     """
 
     def complete_value(self, return_type: Any, details: Any, info: Any, path: Any, result: Any, position: Any) -> Any:
@@ -132,7 +147,9 @@ class PassingOn(Executor[None]):
         return super().complete_value(return_type, details, info, path, result, position)
 
 
-def know(known: Known) -> Callable[..., Any]:
+def known_resolver(known: Known) -> Callable[..., Any]:
+    """Return the resolver of a Known object."""
+
     async def resolve(parent: Any, info: Info) -> SimpleNamespace:
         (row,) = await known.step.run(info.context, parent, frozenset())
         return SimpleNamespace(**dict(zip(known.step.columns, row, strict=True)))
@@ -140,8 +157,11 @@ def know(known: Known) -> Callable[..., Any]:
     return resolve
 
 
-def type_of(otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
-    """Return a resolver of types: compiled values say theirs; Python objects, such as payloads, have it by class."""
+def type_resolver(otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
+    """Return a resolver of the concrete type of an abstract value.
+
+    Compiled values contain the name of their type. For Python objects, such as payloads, `otherwise` decides by class.
+    """
 
     def resolve(value: Any, info: Info, abstract: Any) -> Any:
         if isinstance(value, dict):
@@ -152,26 +172,27 @@ def type_of(otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
 
 
 def variables_of(info: Info) -> VariableValues:
-    """Return the coerced values; Strawberry's executor gives a plain dict of them, graphql-core's gives this."""
-    given: Any = info.variable_values
-    return given if isinstance(given, VariableValues) else VariableValues({}, given)
+    """Return the coerced variables. graphql-core's executor has VariableValues, Strawberry's a plain dict."""
+    values: Any = info.variable_values
+    return values if isinstance(values, VariableValues) else VariableValues({}, values)
 
 
 def by_response_key(row: dict[str, Any], info: Info, **arguments: Any) -> Any:
-    """Return a compiled value: the compiler named it by its response key and applied the arguments."""
+    """Resolve a field to its compiled value, which has the field's response key. The arguments are applied already."""
     return row[str(info.path.key)]
 
 
 def enum_by_response_key(row: dict[str, Any], info: Info, **arguments: Any) -> Any:
-    """Return members' values, which graphql-core wants, for the names that the compiled values hold."""
-    found = row[str(info.path.key)]
-    members: Any = get_named_type(info.return_type)
-    if isinstance(found, list):
-        return [members.values[name].value for name in found]
-    return found and members.values[found].value
+    """Resolve an enum field. Compiled values are names of enum values; graphql-core needs their Python values."""
+    names = row[str(info.path.key)]
+    enum: Any = get_named_type(info.return_type)
+    if isinstance(names, list):
+        return [enum.values[name].value for name in names]
+    return names and enum.values[names].value
 
 
-def compute(field: GraphQLField, computed: Computed) -> Callable[..., Any]:
+def computed_resolver(field: GraphQLField, computed: Computed) -> Callable[..., Any]:
+    """Return the resolver of a computed field, which calls its function with the compiled inputs."""
     names = {key: python_name(argument) for key, argument in field.args.items()}
 
     def resolve(row: dict[str, Any], info: Info, **arguments: Any) -> Any:

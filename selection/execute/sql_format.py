@@ -1,7 +1,7 @@
 """Formats SQL for people: a statement that is too long for one line gets a line for each clause and item.
 
-Only white space changes, and comments go, so that the text is the same statement. A parser would have to know all of
-PostgreSQL to give back what it has read.
+Only white space is changed and comments are removed, so that the statement stays the same. It works on tokens, because
+a parser would have to support the whole syntax of PostgreSQL to reproduce every statement.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 WIDTH = 120
 NARROW = 48
-"""A group this short stays on its line however deep it is."""
+"""Brackets with a content up to this width stay on one line, whatever their indentation."""
 INDENT = "  "
 TOKEN = re.compile(
     r"""(?P<space>\s+ | --[^\n]* | /\*.*?\*/)
@@ -23,16 +23,16 @@ CLAUSES = {
     "SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "UNION", "EXCEPT", "INTERSECT", "WITH",
     "VALUES", "WINDOW", "WHEN", "ELSE",
 }  # fmt: skip
-"""These words begin a line where the clauses do not fit on one."""
+"""Words that begin a line where the clauses do not fit on one line."""
 CONDITIONS = {"AND", "OR"}
-"""These words begin a line where a condition does not fit on one."""
+"""Words that begin a line where a condition does not fit on one line."""
 PHRASES = {("DISTINCT", "FROM"), ("WITHIN", "GROUP"), ("WITH", "ORDINALITY"), ("WITH", "TIME")}
-"""No clause begins in these pairs of words."""
+"""Pairs of words in which the word of CLAUSES does not begin a clause."""
 JOINS = {"LEFT", "RIGHT", "FULL", "INNER", "CROSS", "NATURAL"}
 
 
 class Token(NamedTuple):
-    """A word, a literal or a sign. `spaced` says whether white space is before it."""
+    """A word, a literal or an operator. `spaced` says whether white space precedes it."""
 
     text: str
     spaced: bool
@@ -43,7 +43,7 @@ class Token(NamedTuple):
 
 
 class Brackets:
-    """A pair of brackets, or CASE and END, with the items between them."""
+    """A pair of brackets, or CASE and END, with the items between them. `flat` is their text on one line."""
 
     def __init__(self, opening: str, spaced: bool) -> None:
         self.opening, self.closing, self.spaced = opening, CLOSING[opening], spaced
@@ -59,11 +59,12 @@ Item = Token | Brackets
 
 
 def format_sql(sql: str) -> str:
-    """Return the same statement on as many lines as it takes, without a line break at its end."""
+    """Return the statement formatted, without a line break at the end."""
     return "\n".join(lines(parse(sql), ""))
 
 
 def parse(sql: str) -> list[Item]:
+    """Return the tokens of a statement, nested by brackets."""
     outer = Brackets("(", False)
     groups, spaced = [outer], False
     for found in TOKEN.finditer(sql):
@@ -95,7 +96,7 @@ def flat(items: Sequence[Item]) -> str:
 
 
 def lines(items: Sequence[Item], indent: str) -> Iterator[str]:
-    """Break at clauses; where there is only one at commas, then at conditions, and last inside of brackets."""
+    """Yield lines that fit into WIDTH: broken at clauses, else at commas, else at conditions, else inside brackets."""
     line = flat(items)
     if len(indent) + len(line) <= WIDTH:
         yield indent + line
@@ -112,18 +113,18 @@ def lines(items: Sequence[Item], indent: str) -> Iterator[str]:
 
 
 def format_list(items: Sequence[Item], parts: list[Sequence[Item]], indent: str) -> Iterator[str]:
-    """Put each part on lines of its own, under the words that begin the clause."""
+    """Yield each part on its own lines, indented below the words that begin the clause."""
     if head := length_of_head(items):
         yield indent + flat(items[:head])
         parts[0], indent = parts[0][head:], indent + INDENT
     for place, part in enumerate(parts):
-        *most, last = lines(part, indent)
-        yield from most
+        *first, last = lines(part, indent)
+        yield from first
         yield last if place == len(parts) - 1 else f"{last},"
 
 
 def length_of_head(items: Sequence[Item]) -> int:
-    """Count the items that come before the first of a list: SELECT, ORDER BY, SELECT DISTINCT ON (...)."""
+    """Return the number of items before a clause's list: those of SELECT, ORDER BY or SELECT DISTINCT ON (...)."""
     words = [item.flat for item in items[:3]]
     if words == ["SELECT", "DISTINCT", "ON"]:
         return 4
@@ -133,7 +134,7 @@ def length_of_head(items: Sequence[Item]) -> int:
 
 
 def format_groups(items: Sequence[Item], indent: str) -> Iterator[str]:
-    """Put one item after another; the longest group, and any other that does not fit, is broken at its brackets."""
+    """Yield the items one after another. The longest brackets, and all that do not fit, are broken inside."""
     line = indent
     longest = max((len(item.flat) for item in items if isinstance(item, Brackets)), default=0)
     for item in items:
@@ -151,7 +152,7 @@ def format_groups(items: Sequence[Item], indent: str) -> Iterator[str]:
 
 
 def split(items: Sequence[Item], begins: Callable[[Sequence[Item], int], bool]) -> Iterator[Sequence[Item]]:
-    """Split the items where something begins."""
+    """Split the items before each place where `begins` is true."""
     start = 0
     for place in range(1, len(items)):
         if begins(items, place):
@@ -161,6 +162,7 @@ def split(items: Sequence[Item], begins: Callable[[Sequence[Item], int], bool]) 
 
 
 def begins_clause(items: Sequence[Item], place: int) -> bool:
+    """Return whether the item at this place is the first word of a clause or a join."""
     word = items[place].flat
     before = items[place - 1].flat if place else ""
     following = [item.flat for item in items[place + 1 : place + 3]]
@@ -172,12 +174,13 @@ def begins_clause(items: Sequence[Item], place: int) -> bool:
 
 
 def begins_condition(items: Sequence[Item], place: int) -> bool:
-    """Return whether an AND or OR is here that is not the AND of a BETWEEN."""
+    """Return whether the item at this place is an AND or OR, but not the AND of a BETWEEN."""
     words = [item.flat for item in items[:place] if item.flat in ("AND", "OR", "BETWEEN")]
     return items[place].flat in CONDITIONS and words[-1:] != ["BETWEEN"]
 
 
 def between_commas(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """Split the items at commas."""
     start = 0
     for place, item in enumerate(items):
         if item.flat == ",":

@@ -108,10 +108,10 @@ def check(pool: Pool, server: Server) -> None:
     assert len(server.lines) <= pool.size
     assert len(pool.idle) + len(pool.lent) + pool.opening <= pool.total <= pool.size
     assert not (pool.waiting and any(not line.is_closed() for line in pool.idle))
-    waited_for_refused = pool.size if pool.full_until else 0
+    waited_for_refused = pool.size if pool.refused_until else 0
     assert len(pool.waiting) - pool.opening <= pool.queue + waited_for_refused
     assert pool.total or not pool.waiting
-    if pool.total < pool.size and not pool.full_until:  # else one was refused, and the others serve who waits
+    if pool.total < pool.size and not pool.refused_until:  # else one was refused, and the others serve who waits
         assert pool.opening >= len(pool.waiting)
 
 
@@ -120,7 +120,7 @@ def check(pool: Pool, server: Server) -> None:
 async def test_nothing_is_lost_and_nothing_is_shared_in_a_storm(
     seed: int, full: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("db.pool.FULL", full)
+    monkeypatch.setattr("db.pool.RETRY_AFTER_REFUSAL", full)
     server = Server(seed)
     rng = server.rng
     pool = Pool(server.connect, size=rng.randint(1, 5), queue=rng.randint(0, 60))

@@ -8,7 +8,7 @@ import orjson
 
 from benchmarks.wikis import Wiki, wiki, write_wikis
 from db.connection import prepare_connection
-from db.database import PLANNED_ANEW
+from db.database import SET_CUSTOM_PLAN
 from db.scope import Actor, ActorKind, Role, Scope
 from resolvers.context import Context
 from schema.root import make_engine
@@ -73,7 +73,7 @@ async def measure(dsn: str) -> dict[Key, tuple[int, list[Execution]]]:
                 answer = await asked(engine, database, case, place)
                 heard = await database.heard()
                 statements = [sent for sent in heard if not sent.sql.startswith(CONTROL)]
-                is_anew = any(sent.sql == PLANNED_ANEW for sent in heard)
+                is_anew = any(sent.sql == SET_CUSTOM_PLAN for sent in heard)
                 for planning in Planning:
                     met = Planning.CUSTOM if is_anew else planning
                     runs = [await explain(look, sent, met) for sent in statements]

@@ -21,11 +21,11 @@ FAULTS = [
     # selection/: variables, shapes, directives, formats
     Fault("selection/compile/collect.py", 'return not (skip and skip["if"]) and', "return"),
     Fault("selection/compile/parameters.py", "request.variables.coerced.get(name, value)", "value"),
-    Fault("selection/execute/resolve.py", "operation.shape(variables)), make", "0), make"),
+    Fault("selection/execute/resolve.py", "operation.shape(variables)), compile_plan", "0), compile_plan"),
     Fault("selection/compile/parameters.py", "return PRESENT\n", "return None\n"),
     Fault("selection/declare/json_format.py", "return func.upper(value)", "return value"),
     Fault("selection/declare/json_format.py", "return cast(value, JSON)", "return value"),
-    Fault("selection/compile/compiler.py", "json_format.require(value) if self.mode", "value if self.mode"),
+    Fault("selection/compile/compiler.py", "json_format.require_not_null(value) if self.mode", "value if self.mode"),
     Fault("selection/execute/plan.py", "await context.spend(self.checked_cost(request))", "pass"),
     Fault("selection/limits.py", "+ child.size.value * child.fixed", ""),
     Fault("selection/execute/plan.py", "if tables := unbound_tables(statement):", "if tables := None:"),

@@ -1,6 +1,7 @@
 -- name: ceilings
--- How sensitive what a caller reads may be, in the wikis where that is less than everything: by grants and, for a
--- credential of the role reader, in its own wikis. Levels count from 1, public, to 4, secret; an unknown word is secret.
+-- The highest sensitivity that the caller may read, in the wikis where it is limited: by the role of a grant and, for a
+-- credential of the role reader, in its own wikis. Levels are numbers from 1 (public) to 4 (secret). An unknown level
+-- counts as secret.
 SELECT o.id AS owner_id, max(CASE
     WHEN CAST(:is_reader AS boolean) OR g.role = 'reader'
     THEN array_position(ARRAY['public', 'internal', 'confidential', 'secret'], o.reader_ceiling)
@@ -37,7 +38,7 @@ WHERE lower(s.metadata ->> 'sensitivity') NOT IN ('', 'public', 'internal')
   ), 4) > c.ceiling;
 
 -- name: marked_sections
--- Sections whose heading ends with a level that is too high, {sensitivity=secret}.
+-- Sections that are too sensitive by a mark at the end of their heading, like {sensitivity=secret}.
 SELECT s.id, s.page_id, s.owner_id FROM ceilings AS c
 JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = c.owner_id
 WHERE strpos(lower(s.heading), '{sensitivity=') > 0
@@ -47,7 +48,7 @@ WHERE strpos(lower(s.heading), '{sensitivity=') > 0
   ), 4) > c.ceiling;
 
 -- name: hidden_sections
--- Those, and sections that cite such a source, or that list such a page.
+-- Marked sections, and sections that cite a hidden source or list a hidden page.
 SELECT id, page_id, owner_id FROM marked_sections
 UNION ALL
 SELECT cited.section_id, cited.page_id, cited.owner_id FROM section_sources AS cited
@@ -59,28 +60,30 @@ JOIN sections AS s ON s.tenant_id = :tenant_id AND s.page_id = l.from_page_id
     AND strpos(CAST(s.aggregation AS text), CAST(h.id AS text)) > 0;
 
 -- name: has_ceiling
--- Whether anything may be hidden from the caller.
+-- Whether the caller's access is limited in any wiki, so that anything may be hidden.
 SELECT EXISTS (SELECT FROM ceilings WHERE ceiling < 4) AS is_so;
 
 -- name: has_hidden
--- Whether anything is hidden from the caller. Without such a page, source or heading no section is hidden either.
+-- Whether anything is hidden from the caller. Sections are hidden only because of a hidden page, a hidden source or a
+-- mark.
 SELECT EXISTS (SELECT FROM hidden_pages) OR EXISTS (SELECT FROM hidden_sources)
     OR EXISTS (SELECT FROM marked_sections) AS is_so;
 
 -- name: withheld
--- Pages of which the caller may not read all: their history, and what says words of the whole page, are withheld.
+-- Pages that the caller may not read entirely. Their history, and all that contains words of the whole page, is
+-- withheld.
 SELECT id AS page_id, owner_id FROM hidden_pages
 UNION ALL
 SELECT page_id, owner_id FROM hidden_sections;
 
 -- name: find_withheld
--- Which of these pages the caller may not read, or not all of.
+-- Those of these pages that the caller may not read, or not entirely.
 SELECT given.id, given.id IN (SELECT id FROM hidden_pages) AS is_hidden
 FROM unnest(CAST(:page_ids AS uuid[])) AS given (id)
 WHERE given.id IN (SELECT page_id FROM withheld);
 
 -- name: pages
--- A page with hidden sections has the text of the others, and no summary.
+-- A page with hidden sections has the text of its other sections, and no summary.
 SELECT
     p.tenant_id, p.owner_id, p.id, p.type, p.slug, p.title, p.status, p.tags, p.parent_page_id, p.hubness_score,
     p.version, p.metadata, p.last_compiled_at, p.created_at, p.updated_at, p.was_merged,
@@ -117,7 +120,7 @@ SELECT t.* FROM old_slugs AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT 
 SELECT t.* FROM page_names AS t WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages);
 
 -- name: page_positions
--- A page that was deleted is hidden from those who could not read it.
+-- The position of a deleted page is hidden from callers who could not read the page.
 SELECT t.* FROM page_positions AS t
 WHERE t.tenant_id = :tenant_id AND t.page_id NOT IN (SELECT id FROM hidden_pages)
   AND NOT EXISTS (
@@ -158,7 +161,7 @@ WHERE t.tenant_id = :tenant_id AND t.from_page_id NOT IN (SELECT page_id FROM wi
   AND coalesce(t.to_page_id NOT IN (SELECT id FROM hidden_pages), TRUE);
 
 -- name: revisions
--- Of a page with hidden sections it is known who wrote when, and not what.
+-- Of a page with hidden sections only the authors and times of revisions are readable, not their contents.
 SELECT
     t.tenant_id, t.owner_id, t.id, t.page_id, t.version, t.author_kind, t.author_id, t.created_at, t.erased_at, t.tags,
     CASE WHEN kept.is_whole THEN t.title ELSE (
@@ -229,7 +232,7 @@ SELECT t.* FROM decision_questions AS t
 WHERE t.tenant_id = :tenant_id AND coalesce(t.page_id NOT IN (SELECT id FROM hidden_pages), TRUE);
 
 -- name: mentions
--- Names that a hidden source says: it may be the only one.
+-- Names that a hidden source contains are hidden, because it may be the only source.
 SELECT t.* FROM mentions AS t
 WHERE t.tenant_id = :tenant_id AND coalesce(t.promoted_page_id NOT IN (SELECT id FROM hidden_pages), TRUE)
   AND t.id NOT IN (
@@ -242,13 +245,13 @@ SELECT t.* FROM sightings AS t
 WHERE t.tenant_id = :tenant_id AND t.source_id NOT IN (SELECT id FROM hidden_sources);
 
 -- name: search_vocabulary
--- Words are neither completed nor corrected where some are those of hidden texts.
+-- Words are neither completed nor corrected in a wiki with hidden texts, whose words could be among them.
 SELECT t.* FROM search_vocabulary AS t
 WHERE t.tenant_id = :tenant_id AND t.owner_id NOT IN (SELECT owner_id FROM withheld)
   AND t.owner_id NOT IN (SELECT owner_id FROM hidden_sources);
 
 -- name: proposals
--- Changes of such pages, and those that would say more than the caller may read.
+-- Proposals that change withheld pages, or that contain a sensitivity above the caller's ceiling, are hidden.
 SELECT t.* FROM proposals AS t
 WHERE t.tenant_id = :tenant_id AND coalesce(t.page_id NOT IN (SELECT page_id FROM withheld), TRUE)
   AND NOT EXISTS (
@@ -271,7 +274,7 @@ WHERE t.tenant_id = :tenant_id AND coalesce(t.page_id NOT IN (SELECT page_id FRO
   );
 
 -- name: activity
--- Lines about such pages and sources, or that name their ids.
+-- Log entries about hidden pages and sources, or that contain their ids, are hidden.
 SELECT t.* FROM activity AS t
 WHERE t.tenant_id = :tenant_id AND coalesce(t.page_id NOT IN (SELECT id FROM hidden_pages), TRUE)
   AND NOT EXISTS (SELECT FROM hidden_pages AS h WHERE strpos(CAST(t.detail AS text), CAST(h.id AS text)) > 0)

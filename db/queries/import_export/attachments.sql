@@ -1,5 +1,5 @@
 -- name: put
--- Keep an attachment at its path; what the path had before comes back, and nothing where it was the same file.
+-- Store an attachment at a path. Return the hash of the file that it replaces. No row if it is the same file.
 WITH former AS MATERIALIZED (
     SELECT a.hash FROM attachments AS a
     WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.path = CAST(:path AS text)
@@ -17,14 +17,14 @@ WITH former AS MATERIALIZED (
 SELECT (SELECT hash FROM former) AS former FROM kept;
 
 -- name: find_same
--- Those of these paths that have these very files already.
+-- Those of these paths that have exactly these files already.
 SELECT a.path FROM attachments AS a
 JOIN unnest(CAST(:paths AS text[]), CAST(:hashes AS bytea[])) AS given (path, hash)
     ON given.path = a.path AND given.hash = a.hash
 WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id;
 
 -- name: find_named
--- The attachments of a wiki that are called so, whatever folder they lie in; those at one of the paths come first.
+-- The attachments of a wiki with these names in any folder. Those at one of the paths come first.
 SELECT a.path, a.name, a.media_type, a.width, a.height FROM attachments AS a
 WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.name = ANY(CAST(:names AS text[]))
 ORDER BY a.path = ANY(CAST(:paths AS text[])) DESC, length(a.path), a.path
@@ -37,14 +37,14 @@ JOIN blobs AS b ON b.tenant_id = :tenant_id AND b.owner_id = :owner_id AND b.has
 WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.path = CAST(:path AS text);
 
 -- name: list_paths
--- The paths of the attachments after one, in order.
+-- The next paths of attachments after a path.
 SELECT a.path FROM attachments AS a
 WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.path > CAST(:after_path AS text)
 ORDER BY a.path
 LIMIT CAST(:size AS integer);
 
 -- name: find_policy
--- The rules by which writes of the wiki are done, proposed or refused.
+-- The write policy of the wiki.
 SELECT o.write_policy FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: drop_file

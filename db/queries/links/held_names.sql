@@ -1,6 +1,6 @@
 -- name: standings
--- The open mentions of a wiki, each with its evidence of 3 at most. A planner keeps with a name what the sources that it
--- has read are worth; each of the others counts as one.
+-- The open mentions of a wiki, each with its evidence, which is 3 at most. A planner stores with a mention the weight
+-- of the sources that it has read; every other source counts as one.
 WITH held AS (
     SELECT m.id, m.name, m.alias, m.mention_count, m.suggested_type, m.contexts, m.last_seen_at,
            m.cluster ->> 'lacks' AS lacks,
@@ -15,7 +15,8 @@ WITH held AS (
 
 -- name: find_nearest
 -- after: standings
--- The mentions that are nearest to a page, of equals those that were seen last, and how many names are held.
+-- The mentions that are closest to a page of their own, most recently seen first among equals, with the total number of
+-- open mentions.
 SELECT held.name, held.mention_count, held.suggested_type, held.evidence, held.lacks, count(*) OVER () AS total
 FROM held
 ORDER BY held.evidence DESC, held.mention_count DESC, held.last_seen_at DESC, held.name
@@ -23,7 +24,7 @@ LIMIT :size;
 
 -- name: find_named
 -- after: standings
--- The mentions of these names, those that most sources say first.
+-- The mentions with these names, most mentioned first.
 SELECT held.name, held.mention_count, held.suggested_type, held.evidence, held.lacks FROM held
 WHERE held.alias = ANY(CAST(:aliases AS text[]))
 ORDER BY held.mention_count DESC, held.alias
@@ -31,7 +32,7 @@ LIMIT :size;
 
 -- name: find_earned
 -- after: standings
--- The next names with the evidence of a page, whenever their sources are from, by alias.
+-- The next mentions that have enough evidence for a page, from sources of any age, by alias.
 SELECT held.alias, held.name, held.suggested_type, held.contexts FROM held
 WHERE held.mention_count >= 3 AND held.evidence >= 3 AND held.alias > :after
 ORDER BY held.alias
@@ -39,14 +40,14 @@ LIMIT :size;
 
 -- name: has_earned
 -- after: standings
--- Whether a name has the evidence of a page, as in find_earned.
+-- Whether a mention has enough evidence for a page, as in find_earned.
 SELECT EXISTS (
     SELECT FROM held WHERE held.id = :mention_id AND held.mention_count >= 3 AND held.evidence >= 3
 );
 
 -- name: earned_names
 -- after: standings
--- Mentions with the evidence of a page, which the next sweep makes.
+-- Mentions that have enough evidence for a page, which the next sweep creates.
 SELECT CAST(NULL AS uuid) AS id, held.suggested_type AS type, CAST(NULL AS text) AS slug, held.name AS title,
        'seen in ' || held.mention_count || ' sources' AS detail, CAST(NULL AS text) AS target
 FROM held

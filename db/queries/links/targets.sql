@@ -1,5 +1,5 @@
 -- name: drop_targets
--- What the changed texts of pages no longer point at.
+-- Delete the link targets that the changed texts of pages no longer contain.
 DELETE FROM link_targets AS t
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = ANY(CAST(:changed AS uuid[]))
   AND t.relation = 'text'
@@ -9,7 +9,8 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = A
   );
 
 -- name: drop_relations
--- What the headers of these pages' files no longer name. The links that it made stay until somebody takes them back.
+-- Delete the targets that the headers of these pages' files no longer name. The links that they created stay until they
+-- are removed explicitly.
 DELETE FROM link_targets AS t
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = ANY(CAST(:changed AS uuid[]))
   AND t.relation <> 'text'
@@ -19,13 +20,14 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = A
   );
 
 -- name: drop_related
--- What the file of one page says of another is taken back by hand.
+-- Delete the relation to another page that the file of a page names, because a user removed it.
 DELETE FROM link_targets
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :from_page_id AND to_page_id = :to_page_id
   AND relation = 'related';
 
 -- name: write_relations
--- What the headers of files name, found or not; those that are new or mean another name than before.
+-- Store the targets that the headers of files name, whether they exist or not. Return those that are new or have
+-- changed.
 INSERT INTO link_targets (tenant_id, owner_id, from_page_id, target, type, slug, alias, relation)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.target, given.type, given.slug,
        given.alias, given.relation
@@ -40,7 +42,7 @@ WHERE (link_targets.type, link_targets.slug, link_targets.alias)
 RETURNING slug, alias;
 
 -- name: write_redirect
--- A slug that leads to a page by a name that nobody answers to yet.
+-- Store a slug that leads to a page which does not exist yet.
 INSERT INTO redirects (tenant_id, owner_id, slug, path, target, type, target_slug, target_alias)
 VALUES (CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), :slug, :path, :target, :type, :target_slug, :target_alias)
 ON CONFLICT (tenant_id, owner_id, slug) DO UPDATE
@@ -48,12 +50,13 @@ SET path = excluded.path, target = excluded.target, type = excluded.type, target
     target_alias = excluded.target_alias;
 
 -- name: drop_redirects
--- Slugs that lead to a page now.
+-- Delete the redirects of slugs that lead to a page now.
 DELETE FROM redirects
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND slug = ANY(CAST(:slugs AS text[]));
 
 -- name: loosen_relations
--- References between these pages lose the reason `import` where no file of the first names the second any more.
+-- Remove the reason `import` from references between these pages if no file of the first page names the second any
+-- more.
 WITH stale AS MATERIALIZED (
     SELECT l.id, l.to_page_id FROM unnest(CAST(:page_ids AS uuid[]), CAST(:to_page_ids AS uuid[])) AS given (a, b)
     JOIN links AS l ON l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = given.a
@@ -73,8 +76,8 @@ WITH stale AS MATERIALIZED (
 SELECT to_page_id FROM stale;
 
 -- name: hang_pages
--- Hang pages under the parent that their files name, where nobody has hung them elsewhere; not under what hangs below
--- them. Those that hang there now.
+-- Set the parents that files name, unless a parent was set otherwise, or is below the page itself. Return the pages
+-- whose parent has changed.
 WITH RECURSIVE up AS MATERIALIZED (
     SELECT id, parent_page_id FROM pages
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :parent_id
@@ -88,7 +91,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:p
 RETURNING p.id;
 
 -- name: unhang_pages
--- Pages hang no more where their files said, because that name means another page or none. Those that did.
+-- Remove the parents that files named, because the name leads to another page or none now. Return these pages.
 UPDATE pages AS p SET parent_page_id = NULL
 FROM unnest(CAST(:page_ids AS uuid[]), CAST(:parent_ids AS uuid[])) AS given (page_id, parent_id)
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = given.page_id
@@ -96,7 +99,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = given.page_
 RETURNING p.id, given.parent_id;
 
 -- name: write_targets
--- What the texts of pages point at, found or not.
+-- Store the link targets of the texts of pages, whether they exist or not.
 INSERT INTO link_targets (tenant_id, owner_id, from_page_id, target, space, type, slug, alias, text, section_slugs)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.target, given.space, given.type,
        given.slug, given.alias, given.text, string_to_array(given.sections, ' ')
@@ -110,14 +113,14 @@ WHERE (link_targets.slug, link_targets.alias, link_targets.text, link_targets.se
     IS DISTINCT FROM (excluded.slug, excluded.alias, excluded.text, excluded.section_slugs);
 
 -- name: find_unplaced
--- Pages with links of which it is not known which sections write them: those that were saved before that was kept.
+-- Pages with links whose sections are unknown, because they were stored before these were recorded.
 SELECT DISTINCT t.from_page_id AS id FROM link_targets AS t
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.relation = 'text' AND t.section_slugs IS NULL
 ORDER BY t.from_page_id
 LIMIT CAST(:size AS integer);
 
 -- name: place_targets
--- The sections that write the links of these pages; a link that the text does not have any more is in none.
+-- Record the sections that contain the links of these pages. A link that the text does not contain any more is in none.
 UPDATE link_targets AS t SET section_slugs = coalesce(string_to_array(given.sections, ' '), '{}')
 FROM link_targets AS own
 LEFT JOIN unnest(CAST(:page_ids AS uuid[]), CAST(:targets AS text[]), CAST(:sections AS text[]))
@@ -128,8 +131,8 @@ WHERE own.tenant_id = :tenant_id AND own.owner_id = :owner_id AND own.from_page_
   AND t.target = own.target;
 
 -- name: find_private_link
--- A link of these that would be new on its page, and that leads from a shared space into the wiki of a user or an agent
--- which the caller may read. Of a wiki that it may not read nobody is told whether it exists.
+-- A link among these that is new on its page and leads from a shared space into the wiki of a user or an agent that the
+-- caller may read. The existence of a wiki that it may not read is not revealed.
 SELECT given.target
 FROM unnest(CAST(:page_ids AS uuid[]), CAST(:targets AS text[]), CAST(:spaces AS text[])) AS given (page_id, target, space)
 JOIN owners AS own ON own.tenant_id = :tenant_id AND own.id = :owner_id AND own.kind = 'shared'
@@ -146,18 +149,17 @@ WHERE NOT EXISTS (
 LIMIT 1;
 
 -- name: forget_page
--- The targets that point at a page that goes, before it goes.
+-- Detach the link targets of a page before the page is deleted.
 UPDATE link_targets SET to_page_id = NULL
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND to_page_id = :page_id
 RETURNING slug, alias;
 
 -- name: resolve_targets
--- Find the pages for the targets of pages and for those that mean one of these names, whether or not they had one; and
--- for the redirects that mean one of the names. Active before archived, then a slug before a former slug before an
--- alias, then the oldest page.
--- The links of each text that points elsewhere now become what it says; one that was asserted for other reasons stays
--- for those. `changed` are texts that may no longer point at something. Answers with the pages at the other end of the
--- text links that come or go, and with the other relations that mean another page than before.
+-- Find the pages to which link targets lead: the targets of these pages and those with one of these names, resolved
+-- before or not, and redirects with one of the names. An active page comes before an archived one, then a slug before a
+-- former slug and that before an alias, then the oldest page. Then update the links of each text whose targets have
+-- changed; links with other reasons stay for those. `changed` are texts that may have lost targets. Return the pages at
+-- the other end of added and removed text links, and the other relations that lead to another page now.
 WITH affected AS MATERIALIZED (
     SELECT from_page_id, target, type, slug, alias, relation, to_page_id FROM link_targets
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND space IS NULL
@@ -253,14 +255,14 @@ UNION ALL
 SELECT relation, from_page_id, target, before_id, to_page_id FROM resolved WHERE is_moved AND relation <> 'text';
 
 -- name: find_all_names
--- Every name that any page or redirect of a wiki points at.
+-- Every name that is the target of a page or redirect of a wiki.
 SELECT slug, alias FROM link_targets
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND space IS NULL
 UNION
 SELECT target_slug, target_alias FROM redirects WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
 
 -- name: find_linking
--- The texts after `reached_id` that call a page by one of these names, by their pages' ids; and how many there are.
+-- The texts after `reached_id` that link to a page by one of these names, by the ids of their pages, with their number.
 SELECT t.from_page_id AS id, array_agg(t.target) AS targets, count(*) OVER () AS total
 FROM link_targets AS t
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = :page_id
@@ -270,7 +272,7 @@ ORDER BY t.from_page_id
 LIMIT CAST(:most AS integer);
 
 -- name: find_calling
--- All texts that call a page by one of these names, where its slug is, or was, that of another page as well.
+-- All texts that link to a page by one of these names, if its slug is or was the slug of another page, too.
 SELECT t.from_page_id AS id, array_agg(t.target) AS targets
 FROM link_targets AS t
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = :page_id
@@ -289,7 +291,7 @@ GROUP BY t.from_page_id
 ORDER BY t.from_page_id;
 
 -- name: find_meant
--- The page that a link without a type means by each of these names, in the order of resolve_targets.
+-- The page to which a link without a type leads for each of these names, in the order of resolve_targets.
 SELECT DISTINCT ON (given.place) given.place, found.id
 FROM unnest(CAST(:slugs AS text[]), CAST(:aliases AS text[])) WITH ORDINALITY AS given (slug, alias, place)
 CROSS JOIN LATERAL (

@@ -1,5 +1,5 @@
 -- name: list_tables
--- The tables of the current schema as the catalogue has them, but for those of extensions: so none can be forgotten.
+-- The tables of the current schema from the catalogue, except those of extensions, so that no table is forgotten.
 SELECT CAST(c.relname AS text) AS name, pg_table_size(c.oid) AS size,
     ARRAY(
         SELECT CAST(a.attname AS text) FROM pg_attribute AS a
@@ -31,7 +31,7 @@ WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND c.relkind IN (
 ORDER BY c.relname;
 
 -- name: list_indexes
--- The indexes of the current schema that belong to no constraint, and how each is made.
+-- The indexes of the current schema that belong to no constraint, with their definitions.
 SELECT CAST(c.relname AS text) AS name, pg_get_indexdef(i.indexrelid) AS definition
 FROM pg_index AS i
 JOIN pg_class AS c ON c.oid = i.indexrelid
@@ -40,7 +40,7 @@ WHERE c.relnamespace = CAST(current_schema() AS regnamespace) AND i.indisvalid
 ORDER BY c.relname;
 
 -- name: describe_server
--- What a copy is made of, and what this role may do.
+-- The facts about the database that a backup records, and the rights of this role.
 SELECT current_database() AS database, CAST(current_schema() AS text) AS schema,
     current_setting('server_version') AS server_version,
     (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS is_superuser,
@@ -48,17 +48,17 @@ SELECT current_database() AS database, CAST(current_schema() AS text) AS schema,
     EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS is_citus;
 
 -- name: count_others
--- How many programs of Cairn are connected to this database, but for commands such as this one.
+-- The number of Cairn's programs that are connected to this database, except commands such as this one.
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name IN ('cairn', 'cairn listening');
 
 -- name: describe_database
--- What another database has to be like to take the place of this one.
+-- The properties of the database with which one that replaces it has to be created.
 SELECT CAST(datlocprovider AS text) AS provider, datcollate, datctype,
     to_jsonb(d) ->> CASE WHEN to_jsonb(d) ? 'datlocale' THEN 'datlocale' ELSE 'daticulocale' END AS locale
 FROM pg_database AS d
 WHERE datname = current_database();
 
 -- name: find_mark
--- The comment of a database of this server; nothing comes back where there is none of that name.
+-- The comment of a database of this server. No row if there is no such database.
 SELECT coalesce(shobj_description(oid, 'pg_database'), '') FROM pg_database WHERE datname = CAST(:name AS text);

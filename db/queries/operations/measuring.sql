@@ -1,6 +1,7 @@
 -- name: find_unmeasured
--- Those of these tables where Postgres thinks that an owner has not a quarter of the rows that it has: it never looked,
--- or not since. Not those that are large beside these rows, and not those where no owner stands out.
+-- Those of these tables whose statistics attribute less than a quarter of this many rows to the owner, because they
+-- were not collected, or not since. Tables that are much larger are left out, and tables in which no owner has a
+-- noticeable share.
 SELECT c.relname AS name FROM pg_class AS c
 WHERE c.relname = ANY(CAST(:tables AS text[])) AND c.relkind IN ('r', 'p') AND pg_table_is_visible(c.oid)
   AND c.reltuples <= 1000.0 * CAST(:rows AS integer)

@@ -1,5 +1,5 @@
 -- name: read_nothing
--- Every table that a page or a search is read from, once, for a tenant that nobody has.
+-- Read every table that the reads of pages and searches use, for a tenant that does not exist.
 SELECT
     (SELECT count(*) FROM owners AS o WHERE o.tenant_id = :tenant_id)
     + (SELECT count(*) FROM grants AS g WHERE g.tenant_id = :tenant_id)
@@ -18,11 +18,11 @@ SELECT
        WHERE e.tenant_id = :tenant_id) AS nothing;
 
 -- name: lock_nothing
--- The row that every write locks, of an owner that nobody has.
+-- Lock the row that every write locks, of an owner that does not exist.
 SELECT id FROM owners WHERE tenant_id = :tenant_id AND id = :tenant_id FOR UPDATE;
 
 -- name: write_nothing
--- A change of several tables that changes none of their rows.
+-- Write several tables without changing a row.
 WITH closed AS (
     INSERT INTO activity (tenant_id, owner_id, id, at, actor_kind, actor_id, action, detail)
     SELECT CAST(:tenant_id AS uuid), CAST(:tenant_id AS uuid), given.id, now(), 'service', '', '', '{}'

@@ -1,5 +1,5 @@
 -- name: broken_links
--- Links to what nobody answers to.
+-- Links whose target does not exist.
 SELECT p.id, p.type, p.slug, p.title, t.target AS detail, t.target AS target FROM link_targets AS t
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = t.from_page_id
     AND p.status = 'active'
@@ -8,7 +8,8 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id IS NU
 ORDER BY p.title, p.id, t.target;
 
 -- name: unknown_spaces
--- Links into a space that the tenant does not have, or that the caller may not read: nobody is told which.
+-- Links into a space that does not exist in the tenant, or that the caller may not read. The two cases are not
+-- distinguished.
 SELECT p.id, p.type, p.slug, p.title, t.target AS detail, '[[' || t.target || ']]' AS target FROM link_targets AS t
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = t.from_page_id
     AND p.status = 'active'
@@ -25,7 +26,7 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.space IS NOT NUL
 ORDER BY p.title, p.id, t.target;
 
 -- name: broken_space_links
--- Links to what nobody answers to in a space that the caller may read.
+-- Links to missing targets in a space that the caller may read.
 SELECT p.id, p.type, p.slug, p.title, t.target AS detail, '[[' || t.target || ']]' AS target FROM link_targets AS t
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = t.from_page_id
     AND p.status = 'active'
@@ -57,7 +58,7 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id
 ORDER BY p.title, p.id, t.target;
 
 -- name: private_links
--- Links of a shared space into the wiki of a user or an agent: they lead nowhere.
+-- Links from a shared space into the wiki of a user or an agent, which lead nowhere.
 SELECT p.id, p.type, p.slug, p.title, t.target AS detail, '[[' || t.target || ']]' AS target FROM link_targets AS t
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = t.from_page_id
     AND p.status = 'active'
@@ -72,7 +73,7 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id
 ORDER BY p.title, p.id, t.target;
 
 -- name: contradictions
--- Claims of pages that cannot both hold, of which nobody has decided which does, with what the policy suggests.
+-- Open contradictions of pages, with the resolution that the policy suggests.
 SELECT p.id, p.type, p.slug, p.title,
        '"' || left(c.older_claim, 100) || '" or "' || left(c.newer_claim, 100) || '": ' || policy.said AS detail,
        c.id || ' ' || policy.resolution AS target
@@ -90,8 +91,8 @@ WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.status = 'open'
 ORDER BY c.id DESC;
 
 -- name: renamed_pages
--- Entities that seem to be one under two names: half of the sources of each are those of the other, of three at least,
--- and a source newer than the first of them says that the one is now called as the other is.
+-- Entities that may be the same under two names: half of the sources of each, and at least three, are sources of the
+-- other, and a source newer than the first of them says that one is now called like the other.
 WITH cited AS MATERIALIZED (
     SELECT DISTINCT c.page_id, c.source_id FROM section_sources AS c
     JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = c.page_id
@@ -151,8 +152,8 @@ JOIN pages AS new ON new.tenant_id = :tenant_id AND new.owner_id = :owner_id AND
 ORDER BY old.title, old.id, new.id;
 
 -- name: similar_names
--- Pages of a type that may be one: their names differ in spaces and signs alone, or an entity has the first word of the
--- one entity whose name begins so, and a source is cited by both.
+-- Pages of a type that may be duplicates. Either their names differ only in spaces and signs, or the name of an entity
+-- is the first word of exactly one other entity's name, and both cite the same source.
 WITH named AS MATERIALIZED (
     SELECT a.page_id, p.type, a.alias, translate(a.alias, ' ''-', '') AS letters
     FROM aliases AS a
@@ -192,7 +193,7 @@ JOIN pages AS long ON long.tenant_id = :tenant_id AND long.owner_id = :owner_id 
 ORDER BY short.title, short.id, long.id;
 
 -- name: missing_pages
--- Names that as many pages link to as the wiki's settings say, and that none has.
+-- Names without a page to which as many pages link as the wiki's settings require.
 SELECT CAST(NULL AS uuid) AS id, named.type, named.slug, named.alias AS title,
        named.pages || ' pages link to it' AS detail, named.alias AS target
 FROM (
@@ -207,7 +208,7 @@ WHERE named.pages >= (SELECT o.lint_min_pages FROM owners AS o WHERE o.tenant_id
 ORDER BY named.pages DESC, named.slug;
 
 -- name: orphans
--- Pages that no other leads to.
+-- Pages to which no other page links.
 SELECT p.id, p.type, p.slug, p.title, CAST(NULL AS text) AS detail, CAST(NULL AS text) AS target FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active' AND p.parent_page_id IS NULL
   AND NOT EXISTS (
@@ -219,7 +220,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY p.title, p.id;
 
 -- name: stale
--- Pages that nobody has changed for so many days as the wiki's settings say, longest first.
+-- Pages that have not changed for the number of days in the wiki's settings, the oldest first.
 SELECT p.id, p.type, p.slug, p.title, 'since ' || to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS detail,
        CAST(NULL AS text) AS target
 FROM pages AS p
@@ -230,7 +231,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY p.updated_at, p.id;
 
 -- name: expired
--- Pages whose own date of expiry is past.
+-- Pages whose own expiry date is past.
 SELECT p.id, p.type, p.slug, p.title, named.day AS detail, CAST(NULL AS text) AS target FROM pages AS p
 CROSS JOIN LATERAL (
     VALUES (coalesce(p.metadata ->> 'expires', p.metadata ->> 'expires_at', p.metadata ->> 'valid_until'))
@@ -241,7 +242,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY named.day, p.id;
 
 -- name: missing_sources
--- Pages that say something and cite nothing; lists of pages rest on those.
+-- Pages with statements and without citations, except lists of pages.
 SELECT p.id, p.type, p.slug, p.title, CAST(NULL AS text) AS detail, CAST(NULL AS text) AS target FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active'
   AND EXISTS (
@@ -257,7 +258,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY p.title, p.id;
 
 -- name: duplicate_aliases
--- Names to which several pages of a type answer, each with another of them.
+-- Names that several pages of a type have, each with one of the other pages.
 SELECT named.id, named.type, named.slug, named.title, named.alias AS detail,
        named.type || '/' || CASE WHEN named.slug = named.first THEN named.last ELSE named.first END AS target
 FROM (
@@ -272,7 +273,7 @@ WHERE named.first <> named.last
 ORDER BY named.alias, named.id;
 
 -- name: oversize
--- Pages that nobody reads to the end, longest first.
+-- Pages that are too long to be read to the end, longest first.
 SELECT p.id, p.type, p.slug, p.title, length(p.body_md) || ' characters' AS detail, CAST(NULL AS text) AS target
 FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active'
@@ -282,14 +283,14 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY length(p.body_md) DESC, p.id;
 
 -- name: missing_summaries
--- Pages that do not say in a line what they are about.
+-- Pages without a summary.
 SELECT p.id, p.type, p.slug, p.title, CAST(NULL AS text) AS detail, CAST(NULL AS text) AS target FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active' AND coalesce(p.summary, '') = ''
 ORDER BY p.title, p.id;
 
 -- name: slug_drift
--- Pages whose address says something else than their title; titles beyond ASCII are not judged. The slug `index` is
--- reserved: a page of that title has `index-page`.
+-- Pages whose slug does not match their title. Titles beyond ASCII are not checked. The slug `index` is reserved: a
+-- page with that title has `index-page`.
 SELECT p.id, p.type, p.slug, p.title, named.slug AS detail, named.slug AS target FROM pages AS p
 CROSS JOIN LATERAL (
     SELECT CASE WHEN plain.slug = 'index' THEN 'index-page' ELSE plain.slug END AS slug
@@ -313,7 +314,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY p.title, p.id;
 
 -- name: unfinished_forgetting
--- Sources that are forgotten and still quoted somewhere, because no job has come to its end.
+-- Sources that are forgotten but may still be quoted, because the job that removes them has not ended.
 SELECT CAST(NULL AS uuid) AS id, CAST(NULL AS text) AS type, CAST(NULL AS text) AS slug,
        s.kind || '/' || s.ref AS title,
        'forgotten ' || to_char(s.forgotten_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS detail,

@@ -1,10 +1,10 @@
 -- name: find_types
--- The types of pages that a write has changed; those that it has deleted are gone already.
+-- The types of the pages that a write has changed. Deleted pages have no row any more.
 SELECT id, type FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_pages
--- What these pages are called today, with their versions, and how sensitive they and their sections say that they are.
+-- The current titles and versions of these pages, and the sensitivity of the pages and their sections.
 SELECT p.id, p.owner_id, p.type, p.title, p.version, p.metadata ->> 'sensitivity' AS level,
     ARRAY(
         SELECT s.heading FROM sections AS s
@@ -13,13 +13,13 @@ SELECT p.id, p.owner_id, p.type, p.title, p.version, p.metadata ->> 'sensitivity
 FROM pages AS p WHERE p.tenant_id = :tenant_id AND p.id = ANY(CAST(:ids AS uuid[]));
 
 -- name: count_open
--- How many proposals of an author wait in a wiki.
+-- The number of an author's open proposals in a wiki.
 SELECT count(*) FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'open'
   AND author_kind = CAST(:author_kind AS text) AND author_id = CAST(:author_id AS text);
 
 -- name: propose
--- A new proposal, and its line in the log; nothing comes back when the same one waits already.
+-- Add a proposal and its log entry. No row if the same proposal is open already.
 WITH made AS (
     INSERT INTO proposals (
         tenant_id, owner_id, id, page_id, page_type, title, base_version, operation, arguments, proposed_title,
@@ -47,16 +47,16 @@ WITH made AS (
 SELECT made.id FROM made;
 
 -- name: find_open
--- The proposal of this digest that waits already.
+-- The open proposal with this digest.
 SELECT id FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'open' AND digest = CAST(:digest AS bytea);
 
 -- name: find_owner
--- In whose wiki something is proposed.
+-- The owner of a proposal.
 SELECT owner_id FROM proposals WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_proposal
--- A proposal with the version of its page today, and whether anybody but its author has changed the page since.
+-- A proposal with the current version of its page, and whether anyone but its author has changed the page since.
 SELECT p.id, p.owner_id, p.page_id, p.page_type, p.title, p.base_version, p.operation, p.arguments, p.proposed_body,
     p.status, p.author_kind, p.author_id, p.significance, p.sensitivity, p.expires_at, page.version AS version,
     EXISTS (
@@ -69,7 +69,7 @@ LEFT JOIN pages AS page ON page.tenant_id = :tenant_id AND page.owner_id = p.own
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :id;
 
 -- name: decide
--- What became of an open proposal, and who said so; nothing comes back when it is not open any more.
+-- Decide an open proposal. No row if it is not open any more.
 UPDATE proposals SET
     status = CAST(:status AS text), decided_at = CAST(:now AS timestamptz), decider_kind = CAST(:actor_kind AS text),
     decider_id = CAST(:actor_id AS text), reason = CAST(:reason AS text)
@@ -78,7 +78,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 
 RETURNING page_id, operation;
 
 -- name: place
--- Where an accepted proposal went: its page, and the version that it made.
+-- Record the page and the version that an accepted proposal created.
 UPDATE proposals SET
     page_id = CAST(:page_id AS uuid), accepted_version = CAST(:version AS integer), title = coalesce(
         (
@@ -90,7 +90,7 @@ UPDATE proposals SET
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id;
 
 -- name: log
--- A line in the log of the wiki that says what became of a proposal, without a word of it.
+-- Add a log entry about the status of a proposal, without its contents.
 INSERT INTO activity (tenant_id, owner_id, id, at, actor_kind, actor_id, action, page_id, detail)
 VALUES (
     :tenant_id, :owner_id, :line_id, CAST(:now AS timestamptz), CAST(:actor_kind AS text), CAST(:actor_id AS text),
@@ -98,13 +98,13 @@ VALUES (
 );
 
 -- name: find_expired
--- The wikis in which the time of proposals is over.
+-- The wikis that have expired proposals.
 SELECT DISTINCT owner_id FROM proposals
 WHERE tenant_id = :tenant_id AND status = 'open' AND expires_at <= statement_timestamp()
 ORDER BY owner_id;
 
 -- name: expire
--- Proposals of a wiki whose time is over end: some at a time, and nobody waits for those that are being decided.
+-- Expire some open proposals of a wiki, except those that are being decided.
 UPDATE proposals SET status = 'expired', decided_at = CAST(:now AS timestamptz)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(ARRAY(
     SELECT p.id FROM proposals AS p
@@ -117,7 +117,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(ARRAY(
 RETURNING id, page_id, page_type, operation, significance, sensitivity, author_kind, author_id;
 
 -- name: end_of_page
--- Open proposals about a page that goes end. Those that did.
+-- End the open proposals for a page that is deleted, and return them.
 UPDATE proposals SET status = 'expired', decided_at = CAST(:now AS timestamptz), reason = CAST(:reason AS text)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND status = 'open'
 RETURNING id, page_id, page_type, operation, significance, sensitivity, author_kind, author_id;

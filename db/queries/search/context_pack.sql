@@ -22,7 +22,7 @@ CROSS JOIN LATERAL (
 ORDER BY space.place, own.type, own.slug;
 
 -- name: find_sections
--- The sections of these pages in order, as far as they are read, with what their page used to say.
+-- The sections of these pages in order, up to a size, with the superseded claims of their page.
 SELECT p.id AS page_id, p.owner_id, p.type, p.slug, p.title, s.id, s.section_slug, s.heading,
     left(s.body_md, CAST(:longest AS integer)) AS body, coalesce(s.last_source_at, p.updated_at) AS date, (
         SELECT jsonb_agg(jsonb_build_array(claim.fact, claim.replacement, claim.superseded_on))
@@ -39,7 +39,7 @@ WHERE p.tenant_id = CAST(:tenant_id AS uuid) AND p.id = ANY(CAST(:page_ids AS uu
 ORDER BY p.id, s.position, s.id;
 
 -- name: find_passages
--- Where these passages stand, and when their sources were captured.
+-- The places of these passages in their sources, and the capture times of the sources.
 SELECT p.source_id, p.position, p.line_start, p.line_end, s.kind, s.ref, s.captured_at
 FROM unnest(CAST(:source_ids AS uuid[]), CAST(:positions AS integer[]), CAST(:analysers AS smallint[]))
     AS hit (source_id, position, analyser)

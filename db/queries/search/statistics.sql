@@ -1,10 +1,10 @@
 -- name: fold_terms
--- Take what waits: in how many pages each lexeme is now, how long pages are, and the words that people may mean: by
--- initials, of large scripts by 256 of them, and words of names by final letters, as are those long enough for a compound
--- of texts in a language that writes them as one word, but for pairs, which are never corrected. What
--- concerns pages that were recounted already goes into the other edition, too. What an older release counted is taken
--- along, into as many shelves as it needs. On its shelves a lexeme has no letter. Answers with the bytes of a shelf, and
--- with the other analysers that have an index of the wiki.
+-- Fold the waiting changes into the statistics of an index: the number of pages with each lexeme, the length of pages,
+-- and the vocabulary for corrections. The vocabulary is partitioned by initials, which for large scripts are grouped by
+-- 256. Words of names are also stored by their final letters, as are long words of texts in a language that writes
+-- compounds as one word, except pairs, which are never corrected. Changes of pages that were recounted already go into
+-- the other edition, too. Counts of an older release are added, in as many shelves as they need. A lexeme on a shelf
+-- has no letter. Return the bytes of a shelf, and the other analysers that have an index of the wiki.
 WITH taken AS (
     DELETE FROM search_changes
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
@@ -118,7 +118,7 @@ WITH taken AS (
 SELECT (SELECT avg(pg_column_size(pages)) FROM counts) AS size, ARRAY(SELECT analyser FROM other) AS others;
 
 -- name: add_shelves
--- The same counts on more shelves, as so many times as many hold them.
+-- Distribute the same counts over a multiple of the shelves.
 WITH scope AS (
     UPDATE search_scopes SET shelves = shelves * CAST(:times AS integer), updated_at = CAST(:now AS timestamptz)
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)

@@ -1,5 +1,6 @@
 -- name: enqueue
--- A job for a wiki and a bucket of time, or the open one that has its key; nothing while another transaction adds that.
+-- Add a job for a wiki and a time bucket, or return the open one that has its key. No row while another transaction
+-- adds that job.
 WITH asked AS (
     SELECT CAST(:stem AS text) || (
         COALESCE(CAST(:bucket AS numeric), div(extract(epoch FROM statement_timestamp()), :seconds)) + :ahead
@@ -23,12 +24,12 @@ UNION ALL
 SELECT id, true FROM added;
 
 -- name: find_open
--- The open job that has a key.
+-- The open job with a key.
 SELECT id FROM compile_jobs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND dedupe_key = :dedupe_key AND status IN ('pending', 'running');
 
 -- name: find_waiting
--- A job of a wiki that waits, is about the same, and was asked for in the same way.
+-- A pending job of a wiki with the same subject and options.
 SELECT id FROM compile_jobs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'pending' AND options = CAST(:options AS jsonb)
   AND rtrim(dedupe_key, '0123456789') = :stem
@@ -36,12 +37,12 @@ ORDER BY created_at, id
 LIMIT 1;
 
 -- name: hurry
--- A job that waits for its moment is to be run now.
+-- Make a pending job due now.
 UPDATE compile_jobs SET run_after = statement_timestamp()
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 'pending' AND run_after > statement_timestamp();
 
 -- name: propose
--- The compiles of a wiki that wait are to propose pages instead of writing them.
+-- Let the pending compile jobs of a wiki propose pages instead of writing them.
 UPDATE compile_jobs SET options = options || '{"propose": true}'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'pending'
   AND dedupe_key ~ '^[^:]+:[^:]+:[0-9]+$';
@@ -52,12 +53,12 @@ SELECT options -> 'propose' = 'true' FROM compile_jobs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id;
 
 -- name: hurry_retries
--- The jobs of a wiki that wait for their next attempt are to be run now.
+-- Make the jobs of a wiki due now that wait for their next attempt.
 UPDATE compile_jobs SET run_after = statement_timestamp()
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'pending' AND error IS NOT NULL AND run_after > statement_timestamp();
 
 -- name: find_last_compiled
--- The newest of the last twenty jobs of a wiki that has read sources.
+-- The newest of a wiki's last twenty jobs that has read sources.
 SELECT id, finished_at, metrics FROM (
     SELECT id, created_at, finished_at, status, metrics FROM compile_jobs
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id
@@ -69,12 +70,12 @@ ORDER BY created_at DESC, id DESC
 LIMIT 1;
 
 -- name: find_job
--- One job as it stands.
+-- A job with its current status.
 SELECT id, owner_id, dedupe_key, trigger, options, status, attempt, error, metrics FROM compile_jobs
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_due
--- The job of a tenant that waits longest of those that may run: its wiki has none that runs, or this one, given up.
+-- The oldest due job of a tenant whose wiki has no running job. A running job without a recent heartbeat is due, too.
 SELECT job.tenant_id, job.created_at FROM compile_jobs AS job
 WHERE job.tenant_id = :tenant_id
   AND (
@@ -90,8 +91,8 @@ ORDER BY job.created_at, job.id
 LIMIT 1;
 
 -- name: claim
--- Take that job, past those that others are taking; with an owner only one of that wiki. A second one of its wiki is
--- refused by compile_jobs_running_uq.
+-- Claim the oldest due job as in find_due, optionally of one wiki, except jobs that other workers are claiming. The
+-- index compile_jobs_running_uq prevents two running jobs of a wiki.
 WITH due AS MATERIALIZED (
     SELECT job.id FROM compile_jobs AS job
     WHERE job.tenant_id = :tenant_id
@@ -116,29 +117,29 @@ WHERE job.tenant_id = :tenant_id AND job.id = due.id
 RETURNING job.tenant_id, job.owner_id, job.id, job.dedupe_key, job.trigger, job.options, job.attempt, job.metrics;
 
 -- name: beat
--- Whoever runs a job is alive; no row when it is not theirs any more.
+-- Record the heartbeat of a running job. No row if another worker has claimed it.
 UPDATE compile_jobs SET heartbeat_at = statement_timestamp()
 WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND claimed_by = :claimed_by;
 
 -- name: advance
--- What a job has done so far; no row when it is not theirs any more.
+-- Record the progress of a running job. No row if another worker has claimed it.
 UPDATE compile_jobs SET heartbeat_at = statement_timestamp(), metrics = :metrics
 WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND claimed_by = :claimed_by;
 
 -- name: close
--- A job that is over, or waits for its next attempt; no row when it is not theirs any more.
+-- End a job, or let it wait for its next attempt. No row if another worker has claimed it.
 UPDATE compile_jobs
 SET status = :status, run_after = statement_timestamp() + CAST(:pause AS interval), error = :error, metrics = :metrics,
     finished_at = CASE WHEN :status = 'pending' THEN NULL ELSE statement_timestamp() END, claimed_by = NULL, heartbeat_at = NULL
 WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND claimed_by = :claimed_by;
 
 -- name: cancel
--- Nobody wants it any more. Who runs it notices before the next batch is written.
+-- Cancel a job. Its worker notices before it writes the next batch.
 UPDATE compile_jobs SET status = 'cancelled', finished_at = statement_timestamp()
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status IN ('pending', 'running');
 
 -- name: retry
--- A job that is over without success, or waits, is to be run now, with all its attempts.
+-- Make a pending, failed or cancelled job due now, with all its attempts.
 UPDATE compile_jobs SET status = 'pending', attempt = 0, run_after = statement_timestamp(), finished_at = NULL, claimed_by = NULL,
     heartbeat_at = NULL
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status IN ('pending', 'failed', 'cancelled');
@@ -156,13 +157,13 @@ ORDER BY job.id DESC
 LIMIT :size;
 
 -- name: find_open_of_wiki
--- The jobs of a wiki that are not over, oldest first, and how long it is until each is due, by the clock of Postgres.
+-- The open jobs of a wiki, oldest first, with the time until each is due, by the clock of Postgres.
 SELECT id, status, attempt, error, run_after, run_after - statement_timestamp() AS due_in FROM compile_jobs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status IN ('pending', 'running')
 ORDER BY created_at, id;
 
 -- name: count_open_jobs
--- The jobs of one tenant that are not finished, and for how many seconds the oldest of them waits that could run.
+-- The numbers of a tenant's open jobs, and for how many seconds the oldest due one has been waiting.
 SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
        count(*) FILTER (WHERE status = 'running') AS running,
        max(extract(epoch FROM statement_timestamp() - run_after))

@@ -1,25 +1,25 @@
 -- name: make_tables
--- Where each state of a page waits to be read.
+-- The states of pages in an imported history, with the place where each can be read.
 CREATE TABLE told (
     page TEXT, version INTEGER, label TEXT, file BLOB, start INTEGER, size INTEGER, PRIMARY KEY (page, version)
 ) WITHOUT ROWID;
 
 -- name: add_state
--- One state; of two that claim to be the same version the first.
+-- Add a state. Of two states with the same version, the first is kept.
 INSERT OR IGNORE INTO told VALUES (:page, :version, :label, :file, :start, :size);
 
 -- name: list_pages
--- The pages that have any.
+-- The pages that have states.
 SELECT DISTINCT page FROM told ORDER BY page;
 
 -- name: list_states
--- Those of a page, oldest first.
+-- The states of a page, oldest first.
 SELECT label, file, start, size FROM told WHERE page = :page ORDER BY version;
 
 -- name: count_states
--- How many a page has.
+-- The number of states of a page.
 SELECT count(*) FROM told WHERE page = :page;
 
 -- name: find_last_state
--- The newest of a page.
+-- The newest state of a page.
 SELECT label, file, start, size FROM told WHERE page = :page ORDER BY version DESC LIMIT 1;

@@ -1,11 +1,11 @@
 -- name: make_tables
--- What the files of pages do not say.
+-- The lines of an export with facts about pages that their files do not contain.
 CREATE TABLE lines (id INTEGER PRIMARY KEY, record BLOB);
 
 -- name: add_record
--- A line of it.
+-- Add a line.
 INSERT INTO lines (record) VALUES (:record);
 
 -- name: list_records
--- All lines, in their order.
+-- All lines in order.
 SELECT record FROM lines ORDER BY id;

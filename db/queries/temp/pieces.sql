@@ -1,25 +1,25 @@
 -- name: make_tables
--- All that an import reads, as it was found.
+-- Everything that an import reads, in the order in which it was found.
 CREATE TABLE pieces (
     id INTEGER PRIMARY KEY, label TEXT, file BLOB, start INTEGER, size INTEGER, is_line INTEGER, is_history INTEGER
 );
 
 -- name: add_piece
--- One note, or one line.
+-- Add a note or a line.
 INSERT INTO pieces (label, file, start, size, is_line, is_history)
 VALUES (:label, :file, :start, :size, :is_line, :is_history);
 
 -- name: count_pieces
--- How many there are.
+-- The number of pieces.
 SELECT count(*) FROM pieces;
 
 -- name: list_pieces
--- Lines in the order of their file, those of histories by their files, then files by their paths.
+-- The lines in the order of their files, those of histories by file, then the files by path.
 SELECT label, file, start, size, is_line FROM pieces
 ORDER BY is_line DESC, is_history, CASE WHEN is_history THEN file WHEN is_line THEN '' ELSE label END, id;
 
 -- name: drop_pieces
--- Those of a folder that are no notes.
+-- Delete the files of a folder, which are no notes.
 DELETE FROM pieces WHERE is_line = 0 AND substr(label, 1, length(:folder)) = :folder;
 
 -- name: list_files

@@ -1,11 +1,11 @@
 -- name: beat
--- A sign of life, to whoever listens there.
+-- Send a notification, by which a listener checks that notifications arrive.
 SELECT pg_notify(CAST(:channel AS text), '');
 
 -- name: notify
--- Tells every process some of what this transaction changed, once it commits; of a rollback nobody hears.
+-- Notify every process of some of the changes of this transaction, when it commits.
 SELECT pg_notify('cairn_changes', :payload);
 
 -- name: begin_history
--- From now on cursors of changes that were given out before are refused.
+-- Give the database a new history id, so that older cursors of changes are refused.
 UPDATE installation SET history_id = CAST(:history_id AS uuid);

@@ -1,1 +1,1 @@
-"""Relations of who may do what: owners, keys, programs, share links, webhooks, and the audit log."""
+"""Owners and credentials: API keys, authorized programs, share links, webhooks, and the audit log."""

@@ -1,4 +1,4 @@
-"""The audit log of a tenant, as its admins see it."""
+"""The audit log of a tenant, for its admins."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from ...tables import audit_events
 
 
 def listed(action: Any = None, outcome: Any = None, actor_id: Any = None, since: Any = None) -> Select[Any]:
-    """Select the events, the newest first; `action` is one of them, or what is before the dot of several."""
+    """Select the events, the newest first. `action` is an action, or the part of several actions before the dot."""
     event = audit_events.alias()
     query = select(event).order_by(event.c.id.desc())
     if action is not None:

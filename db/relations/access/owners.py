@@ -1,4 +1,4 @@
-"""Owners, and who the caller is among them."""
+"""Owners, and the caller's role and identity."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ ACTOR_ID = scope_value("actor_id", Text())
 
 
 def listed() -> Select[Any]:
-    """Select every owner whose wiki the caller may read: the source's access sees to that."""
+    """Select the owners. The access rule of the source leaves out those whose wiki the caller may not read."""
     owner = owners.alias()
     return select(owner).order_by(owner.c.slug, owner.c.id)
 
@@ -38,7 +38,7 @@ def tenant(row: OuterRow) -> Select[Any]:
 
 
 def role(owner: OuterRow) -> ColumnElement[Any]:
-    """Return the caller's role in that owner's wiki: its own role, or what a grant gives it and its role allows."""
+    """Return the caller's role in the owner's wiki: the credential's role, or that of a grant, limited by it."""
     grant = grants.alias()
     strongest = func.max(case({"reader": 1, "member": 2, "admin": 3}, value=grant.c.role))
     granted = in_tenant(select(strongest).where(grant.c.grantee_id == any_(OWNERS), grant.c.owner_id == owner.c.id))
@@ -66,7 +66,7 @@ def actor_name(owner: OuterRow) -> ColumnElement[Any]:
 
 
 def author_name(author_id: ColumnElement[Any]) -> ColumnElement[Any]:
-    """The display name of the owner or API key with this id; else the id itself, such as the subject of a token."""
+    """Return the name of the owner or API key with this id, or else the id itself, such as the subject of a token."""
     owner, key = owners.alias(), api_keys.alias()
     id = case((func.pg_input_is_valid(author_id, "uuid"), cast(author_id, Uuid)))
     of_owner = in_tenant(select(owner.c.name).where(owner.c.id == id)).scalar_subquery()

@@ -1,4 +1,4 @@
-"""Programs that people have let into a wiki by OAuth, as they and the tenant's admins see them."""
+"""Programs that users have authorized by OAuth, for these users and the tenant's admins."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from .owners import ROLE
 
 
 def listed() -> Select[Any]:
-    """Select the programs that may get tokens for a wiki now, the newest first."""
-    one = oauth_authorizations.alias()
+    """Select the active authorizations, by which programs get tokens for a wiki, the newest first."""
+    program = oauth_authorizations.alias()
     return (
-        select(one)
-        .where(or_(ROLE == "admin", one.c.owner_id == any_(OWNERS)))
-        .where(one.c.withdrawn_at.is_(None), one.c.redeemed_at.is_not(None), one.c.expires_at > func.now())
-        .order_by(one.c.id.desc())
+        select(program)
+        .where(or_(ROLE == "admin", program.c.owner_id == any_(OWNERS)))
+        .where(program.c.withdrawn_at.is_(None), program.c.redeemed_at.is_not(None), program.c.expires_at > func.now())
+        .order_by(program.c.id.desc())
     )

@@ -1,4 +1,4 @@
-"""Share links without their secrets, as those see them who may write in the wiki."""
+"""Share links without their secrets, for callers who may write in the wiki."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ page = foreign_row(pages, "page_id")
 
 
 def listed(page_id: Any = None) -> Select[Any]:
-    """Select the links of a wiki, the newest first; ended ones too."""
+    """Select the links of a wiki, including expired ones, the newest first."""
     link = share_links.alias()
     query = select(link).where(may_write(link.c.owner_id)).order_by(link.c.id.desc())
     return query if page_id is None else query.where(link.c.page_id == page_id)
@@ -31,5 +31,5 @@ def author_name(link: OuterRow) -> ColumnElement[Any]:
 
 
 def is_open(link: OuterRow) -> ColumnElement[Any]:
-    """Return whether the link leads to its page now."""
+    """Return whether the link is neither withdrawn nor expired."""
     return case((link.c.withdrawn_at.is_not(None), False), else_=link.c.expires_at > func.now())

@@ -1,4 +1,4 @@
-"""Webhooks and their deliveries as admins see them: everything but the secrets."""
+"""Webhooks and their deliveries, for admins, without the secrets."""
 
 from typing import Any
 
@@ -14,19 +14,19 @@ owner = foreign_row(owners, "owner_id")
 
 
 def listed() -> Select[Any]:
-    """Select the webhooks, the oldest first: ids grow with time."""
+    """Select the webhooks, the oldest first, because ids grow with time."""
     webhook = webhooks.alias()
     return select(webhook).order_by(webhook.c.id)
 
 
 def owners_of(webhook: OuterRow) -> Select[Any]:
-    """Select the owners of whose wikis a webhook is told, by slug."""
-    one = owners.alias()
-    return select(one).where(one.c.id == any_(webhook.c.owner_ids)).order_by(one.c.slug, one.c.id)
+    """Select the owners whose wikis a webhook is notified of, by slug."""
+    owner = owners.alias()
+    return select(owner).where(owner.c.id == any_(webhook.c.owner_ids)).order_by(owner.c.slug, owner.c.id)
 
 
 def state(webhook: OuterRow) -> ColumnElement[Any]:
-    """Return the state of a webhook, which is the same as resolvers.webhooks.webhooks.Webhook.state."""
+    """Return the state of a webhook, like resolvers.webhooks.webhooks.Webhook.state."""
     return case(
         (webhook.c.disabled_at.is_not(None), "disabled"),
         (webhook.c.failing_since.is_not(None), "failing"),
@@ -35,18 +35,18 @@ def state(webhook: OuterRow) -> ColumnElement[Any]:
 
 
 def former_until(webhook: OuterRow) -> ColumnElement[Any]:
-    """Return until when deliveries are signed with the secret before the last rotation, if they are now."""
+    """Return the time until which the former secret signs deliveries, too, or null if it does not any more."""
     return case((webhook.c.former_until > func.now(), webhook.c.former_until), else_=None)
 
 
 def event(delivery: OuterRow) -> ColumnElement[Any]:
-    """Return the name of what is sent, which is the same as resolvers.webhooks.webhooks.event_of."""
+    """Return the name of the event of a delivery, like resolvers.webhooks.webhooks.event_of."""
     of_change = func.concat(case((delivery.c.page_id.is_(None), "wiki."), else_="page."), delivery.c.kind)
     return case((delivery.c.proposal_id.is_not(None), delivery.c.kind), else_=of_change)
 
 
 def kind(delivery: OuterRow) -> ColumnElement[Any]:
-    """Return the kind of a change; a proposal is created, or updated by all that becomes of it."""
+    """Return the kind of the change. For a proposal it is `created`, or `updated` for every later event."""
     of_proposal = case((delivery.c.kind == "proposal.created", "created"), else_="updated")
     return case((delivery.c.proposal_id.is_not(None), of_proposal), else_=delivery.c.kind)
 

@@ -1,1 +1,1 @@
-"""Relations of what is claimed and decided: claims, contradictions, grounding, proposals and decisions."""
+"""Superseded claims, contradictions, grounding, proposals and decisions."""

@@ -1,4 +1,4 @@
-"""Claims that pages used to make, with the sources that stated and overrode them."""
+"""Superseded claims of pages, with the sources that stated and overrode them."""
 
 from typing import Any
 
@@ -28,16 +28,16 @@ def of_page(page: OuterRow) -> Select[Any]:
 
 
 def trajectory(page: OuterRow) -> Select[Any]:
-    """Select what a page said before, oldest first, once it was corrected twice."""
+    """Select the superseded claims of a page, oldest first, if there are at least TRAJECTORY_LEAST."""
     claim, other = superseded_claims.alias(), superseded_claims.alias()
-    known = select(func.count()).select_from(other)
-    known = known.where(other.c.page_id == page.c.id, other.c.withdrawn_at.is_(None))
+    count = select(func.count()).select_from(other)
+    count = count.where(other.c.page_id == page.c.id, other.c.withdrawn_at.is_(None))
     return (
         select(claim)
         .where(
             claim.c.page_id == page.c.id,
             claim.c.withdrawn_at.is_(None),
-            in_tenant(known).scalar_subquery() >= TRAJECTORY_LEAST,
+            in_tenant(count).scalar_subquery() >= TRAJECTORY_LEAST,
         )
         .order_by(claim.c.superseded_on, claim.c.id)
     )

@@ -34,7 +34,7 @@ def of_status(contradiction: FromClause, status: Any) -> Select[Any]:
 
 
 def suggested_resolution(contradiction: OuterRow) -> ColumnElement[Any]:
-    """Return the resolution that the policy suggests; null leaves it to a person."""
+    """Return the resolution that the policy suggests, or null if a person has to decide."""
     row = contradiction.c
     is_contested = and_(row.older_support >= HIGH, row.newer_support < HIGH)
     return case((or_(is_contested, row.older_on == row.newer_on), null()), else_=cast("keep_newer", Text))

@@ -1,4 +1,4 @@
-"""Questions that wait for a decision, and those that have one."""
+"""Decision questions: open ones, and those that are decided."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The support of what pages say by the sources that they cite, and how many of these agree."""
+"""The grounding of pages: how many of their sentences their cited sources support, and the confidence in a page."""
 
 from typing import Any
 
@@ -40,18 +40,22 @@ def of_section(own: OuterRow) -> Select[Any]:
 
 
 def counts(section: Any, page_id: Any, where: ColumnElement[bool]) -> Select[Any]:
-    """Select how many sentences the sources of these sections support, newly enough, or not at all."""
+    """Select the numbers of sentences in sections that are grounded, unverified and stale.
+
+    `supported_at` has the time of the supporting source for each sentence, or null. A sentence is stale if its source
+    is older than the newest source of the page.
+    """
     at: Any = column("at", DateTime(timezone=True))
-    said = func.unnest(section.c.supported_at).table_valued(at).render_derived().lateral()
+    sentence = func.unnest(section.c.supported_at).table_valued(at).render_derived().lateral()
     newest = newest_source(page_id)
-    is_stale = and_(said.c.at.is_not(None), said.c.at < newest)
-    is_fresh = and_(said.c.at.is_not(None), ~func.coalesce(is_stale, False))
+    is_stale = and_(sentence.c.at.is_not(None), sentence.c.at < newest)
+    is_fresh = and_(sentence.c.at.is_not(None), ~func.coalesce(is_stale, False))
     tallies: tuple[Any, ...] = (
         func.count().filter(is_fresh).label("grounded"),
-        func.count().filter(said.c.at.is_(None)).label("unverified"),
+        func.count().filter(sentence.c.at.is_(None)).label("unverified"),
         func.count().filter(is_stale).label("stale"),
     )
-    row = in_tenant(select(*tallies).select_from(section.join(said, true())).where(where)).subquery()
+    row = in_tenant(select(*tallies).select_from(section.join(sentence, true())).where(where)).subquery()
     return select(row)
 
 
@@ -61,7 +65,11 @@ def newest_source(page_id: Any) -> ColumnElement[Any]:
 
 
 def confidence(page: OuterRow) -> ColumnElement[Any]:
-    """Return how far a page can be relied on: by how many sources, that differ and do not contradict each other."""
+    """Return the confidence in a page: `low`, `medium` or `high`.
+
+    It depends on the number of independent sources, and is not `high` if a sentence is unsupported or a contradiction
+    is open.
+    """
     cited, source, section, disputed = (table.alias() for table in (section_sources, sources, sections, contradictions))
     refs, texts = func.distinct(tuple_(source.c.kind, source.c.ref)), func.distinct(source.c.checksum)
     independent = in_tenant(

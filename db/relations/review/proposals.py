@@ -1,4 +1,4 @@
-"""Proposals, as those see them who may write in the wiki: for readers there are none."""
+"""Proposals, for callers who may write in the wiki. Readers see none."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ of_event = foreign_row(proposals, "proposal_id")
 
 
 def may_write(owner_id: ColumnElement[Any]) -> ColumnElement[bool]:
-    """Return whether the caller may write in that owner's wiki, as SQL: the rule of resolvers.permissions."""
+    """Return a condition that is true if the caller may write in the owner's wiki, like resolvers.permissions."""
     grant = grants.alias()
     granted = select(literal(1)).where(
         grant.c.grantee_id == any_(OWNERS), grant.c.owner_id == owner_id, grant.c.role != "reader"
@@ -30,9 +30,9 @@ def listed(status: Any = None, page_id: Any = None, author_id: Any = None) -> Se
     """Select the proposals of a wiki, the newest first."""
     proposal = proposals.alias()
     query = select(proposal).where(may_write(proposal.c.owner_id)).order_by(proposal.c.id.desc())
-    for column, wanted in (("status", status), ("page_id", page_id), ("author_id", author_id)):
-        if wanted is not None:
-            query = query.where(proposal.c[column] == wanted)
+    for column, value in (("status", status), ("page_id", page_id), ("author_id", author_id)):
+        if value is not None:
+            query = query.where(proposal.c[column] == value)
     return query
 
 
@@ -47,7 +47,7 @@ def by_ids(ids: FromClause) -> Select[Any]:
 
 
 def of_revision(revision: OuterRow) -> Select[Any]:
-    """Select the proposal that a version of a page came from."""
+    """Select the proposal whose acceptance created a revision."""
     proposal = proposals.alias()
     return select(proposal).where(
         proposal.c.page_id == revision.c.page_id,
@@ -65,7 +65,7 @@ def decider_name(proposal: OuterRow) -> ColumnElement[Any]:
 
 
 def base_body(proposal: OuterRow) -> ColumnElement[Any]:
-    """Return the text that the page had in the version that the operation was made on."""
+    """Return the text of the page in the version on which the proposal is based."""
     base = revisions.alias()
     of_version = (base.c.page_id == proposal.c.page_id) & (base.c.version == proposal.c.base_version)
     text = select(body(OuterRow(base))).where(of_version)
@@ -83,12 +83,12 @@ def todays_version(proposal: OuterRow) -> ColumnElement[Any]:
 
 
 def is_stale(proposal: OuterRow) -> ColumnElement[Any]:
-    """Return whether the page was changed since; false for a page that is yet to be made."""
+    """Return whether the page has changed since the proposal's base version. It is false for a proposed new page."""
     return case((proposal.c.base_version.is_(None), False), else_=todays_version(proposal) != proposal.c.base_version)
 
 
 def visible_event(event: FromClause) -> Select[Any]:
-    """Select an event, for those who may still write in the wiki, and see the proposal."""
+    """Select an event if the caller may still write in the wiki and read the proposal."""
     proposal = proposals.alias()
     is_seen = in_tenant(select(proposal.c.id).where(proposal.c.id == event.c.proposal_id)).exists()
     return select(event).where(may_write(event.c.owner_id), or_(event.c.proposal_id.is_(None), is_seen))

@@ -29,9 +29,9 @@ def plant(cost: Cost, trees: list[Any]) -> int:
 def test_what_is_counted_beforehand_changes_no_sum(trees: list[Any]) -> None:
     cost = Cost()
     expected = 1 + plant(cost, trees)
-    assert cost.of(REQUEST) == expected
+    assert cost.total(REQUEST) == expected
     cost.fold()
-    assert cost.of(REQUEST) == expected
+    assert cost.total(REQUEST) == expected
 
 
 @given(some.lists(some.integers(0, 9), max_size=4))
@@ -39,4 +39,4 @@ def test_what_is_fixed_throughout_is_one_number(fixed: list[int]) -> None:
     cost = Cost()
     plant(cost, [((size, 2, True), [((size, 1, True), [])]) for size in fixed])
     cost.fold()
-    assert not cost.below
+    assert not cost.children
