@@ -1,7 +1,7 @@
-"""Errors of Postgres, translated into those of this package.
+"""Translate errors of Postgres into the errors of resolvers/errors.py.
 
-Everything is checked before it is written, so these are races and limits of the server. On Citus an error carries
-neither table nor constraint as fields: the name is read from the message, without the number of the shard.
+Input is validated before it is written, so these errors come from races and from limits of the server. On Citus an
+error has no fields for table and constraint: the name is read from the message, without the number of the shard.
 """
 
 import errno
@@ -26,7 +26,7 @@ REFUSED = (
     AnswerTooLarge,
 )
 READ_ONLY = "25006"
-BUSY = ("08", "40", "53", "55", "57", "58")  # connection, rollback, resources, locks, an operator or time-out, files
+BUSY = ("08", "40", "53", "55", "57", "58")  # connection, rollback, resources, locks, operator or time-out, files
 CAUSES = {
     READ_ONLY: "read_only",
     "53100": "disk_full",
@@ -39,17 +39,17 @@ CAUSES = {
     "57": "unreachable",
     "58": "files",
 }
-"""Why Postgres cannot do something now, by its SQLSTATE or the class of it."""
-VALUE = ("22", "54")  # the data itself, or more of it than fits
-DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO}  # no connection fails with these
-CONNECTION = (ConnectionError, TimeoutError)  # every other OSError is one of a file
+"""The cause of an Unavailable error, by SQLSTATE or by its class (the first two characters)."""
+VALUE = ("22", "54")  # classes: a value is invalid, or exceeds a limit
+DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO}  # never raised by a connection
+CONNECTION = (ConnectionError, TimeoutError)  # any other OSError concerns a file
 LONGEST = 300  # characters of a message
-RULE = ("23502", "23514")
-ABORTED = "25P02"  # an earlier statement of the transaction failed: this one was not looked at
+RULE = ("23502", "23514")  # NOT NULL and CHECK constraints
+ABORTED = "25P02"  # an earlier statement of the transaction failed, so this statement was not executed
 
 
 class translated_db_errors:
-    """A context manager that translates errors of Postgres into ours, where there is one."""
+    """A context manager that raises the translation of an error of Postgres, if there is one."""
 
     __slots__ = ()
 
@@ -62,7 +62,7 @@ class translated_db_errors:
 
 
 def refusal(error: Exception) -> CairnError | None:
-    """Return our error for one that a caller can cause or wait out; None for a fault of the program."""
+    """Return the translation of an error that a caller can cause or wait out, or None for a fault of the program."""
     if isinstance(error, Exhausted):
         return Unavailable("The database is busy, or cannot be reached. Try again in a moment.")
     if isinstance(error, AnswerTooLarge):
@@ -90,9 +90,9 @@ def refusal(error: Exception) -> CairnError | None:
 
 
 def translate_error(error: Exception) -> Exception:
-    """Return the error that a caller is told for one that reached a transport: ours where Postgres was lost.
+    """Return the error to show to the caller for an error that reached a transport.
 
-    Most are errors of ours already. This is for what fails between the operations, such as a rollback.
+    Most errors are translated already. This translates those outside of an operation, such as a failed rollback.
     """
     if isinstance(error, (asyncpg.PostgresError, Exhausted)) or is_lost(error):
         return translate(error) or error
@@ -100,8 +100,10 @@ def translate_error(error: Exception) -> Exception:
 
 
 def translate(error: Exception) -> CairnError | None:
-    """Return the refusal of an error. The log of a service says why the database cannot do something now, which callers
-    are not told; a command has no log, and tells it with the error."""
+    """Return the translation of an error as `refusal` does, and log the cause of an Unavailable error.
+
+    Callers are not shown the cause. A command has no configured log; it prints the cause with the error.
+    """
     ours = refusal(error)
     if isinstance(ours, Unavailable):
         cause = cause_of(error)
@@ -117,7 +119,7 @@ def translate(error: Exception) -> CairnError | None:
 
 
 def cause_of(error: Exception) -> str:
-    """Return why the database cannot do something now, in one of a few words."""
+    """Return the cause of an Unavailable error: one of the values of CAUSES, or `busy` or `other`."""
     if isinstance(error, asyncpg.PostgresError):
         state = error.sqlstate or ""
         return CAUSES.get(state) or CAUSES.get(state[:2], "other")
@@ -129,12 +131,15 @@ def cause_of(error: Exception) -> str:
 
 
 def words(error: BaseException) -> str:
-    """Return the first line of a message. What Postgres says of its own state has no value of a client in it; the
-    detail and the context of a message can have."""
+    """Return the first line of an error message, shortened.
+
+    For errors about the state of the server, that line holds no value of a client. The detail and the context, which
+    follow it, may hold such values.
+    """
     return next(iter(str(error).splitlines()), "")[:LONGEST]
 
 
 def rule(error: asyncpg.PostgresError) -> str:
-    """The constraint's name in brackets, where there is one."""
+    """Return the name of the violated constraint in brackets, or an empty string if the message names none."""
     named = CONSTRAINT.search(str(error))
     return f" ({named[1]})" if named else ""
