@@ -1,4 +1,7 @@
-"""New pages with everything that belongs to them: any number, in a fixed number of statements."""
+"""Insert new pages with their sections, names, links, search rows and first revisions.
+
+Any number of pages takes a fixed number of statements.
+"""
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
@@ -29,24 +32,25 @@ from .revision_store import full_columns
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """Sections, the body that they make, each target of its links once, and its words for search."""
+    """The parsed text of a page: sections, rendered body, link targets and searchable words."""
 
     sections: Outline
     body: str
     targets: tuple[Target, ...]
+    """Each target once."""
     words: str
 
 
 async def read_body(body: str, *, restored: bool = False) -> PageText:
-    """Return the text of a page from a whole body, as it was given or as it was stored."""
+    """Parse a body, from a caller or as it was stored. Raises BadInput."""
     text = await read_in_thread(len(body), lambda: text_of(outline.from_body(body, restored=restored)))
     check_links(text.targets, LINKS.limit(restored=restored))
     return text
 
 
 async def read_sections(sections: Outline) -> PageText:
-    """Return the text of a page from sections that can stand together."""
-    await asyncio.sleep(0)  # for others: many pages may be read one after the other
+    """Render and parse the text of a page from a valid outline."""
+    await asyncio.sleep(0)  # lets other tasks run, because callers read many pages in a row
     return await read_in_thread(outline.size(sections), text_of, sections)
 
 
@@ -56,7 +60,7 @@ def text_of(sections: Outline) -> PageText:
 
 
 def find_targets(body: str, sections: Outline) -> tuple[Target, ...]:
-    """Each target once, as it was first written, with the sections that write it."""
+    """Return each target once, as it is first written in the body, with the slugs of the sections that link to it."""
     links = find_links(body)
     targets = {target.target: target for target in reversed(links)}
     check_links(targets, LINKS.stored)
@@ -65,9 +69,13 @@ def find_targets(body: str, sections: Outline) -> tuple[Target, ...]:
 
 
 def sections_of(links: Sequence[Target], sections: Outline) -> dict[str, tuple[str, ...]]:
-    """Return by target the slugs of the sections whose text, as it is rendered, has links to it: the first ones."""
+    """Return the slugs of the sections that link to each target, at most SECTIONS_MOST for a target.
+
+    A link belongs to the section within whose rendered text it starts.
+    """
     places = dict[str, dict[str, None]]()
-    left, end = list(reversed(links)), 0
+    left = list(reversed(links))
+    end = 0
     for section in sections:
         text = render((section,))
         end += len(text) + (len(BETWEEN) if text else 0)
@@ -85,8 +93,8 @@ PAGES = statements("pages/pages")
 SECTIONS = statements("pages/sections")
 ALIASES = statements("pages/aliases")
 BETWEEN = "\n\n"
-SECTIONS_MOST = 20  # of a page that are named as linking to another
-IMPORTED = "import"  # the source of aliases that come out of files
+SECTIONS_MOST = 20  # sections of a page that are stored for one target
+IMPORTED = "import"  # the source of aliases from imported files
 CONTENT = ("slug", "title", "summary", "body_md", "tags", "metadata", "status", "version", "last_compiled_at")
 INSERT_PAGE = inserting(pages, "tenant_id", "owner_id", "id", "type", *CONTENT, "created_at", "updated_at")
 INSERT_REVISION = inserting(
@@ -98,7 +106,7 @@ INSERT_REVISION = inserting(
 
 @dataclass(frozen=True, slots=True)
 class PageToInsert:
-    """A page that is not there yet, what its sections say, and what it is called besides."""
+    """A page to insert, with its parsed text and its names besides the title."""
 
     page: Page
     text: PageText
@@ -107,11 +115,11 @@ class PageToInsert:
     former_slugs: Sequence[str] = ()
     edit_summary: str | None = None
     version: int = 1
-    """The version that it begins with: one that comes from another wiki has earlier ones."""
+    """The version of the page. It is above 1 for a page from another wiki, whose earlier versions are moved as well."""
 
 
 async def create(writer: Writer, *new: PageToInsert, later: bool = False) -> list[Saved]:
-    """Create all of these pages, at their first version. `later` when `count_words` follows after more of them."""
+    """Insert pages. With `later`, the caller inserts more pages and then calls `count_words` for all of them."""
     new = tuple(replace(one, page=replace(one.page, version=one.version)) for one in new)
     made = [one.page for one in new]
     await writer.each(INSERT_PAGE, [page_row(writer, one) for one in new])
@@ -131,7 +139,7 @@ async def create(writer: Writer, *new: PageToInsert, later: bool = False) -> lis
     return [Saved(page.id, page.version, created=True) for page in made]
 
 
-# -- their rows
+# -- rows
 
 
 def page_row(writer: Writer, one: PageToInsert) -> dict[str, Any]:
@@ -144,7 +152,7 @@ def first_revision(writer: Writer, one: PageToInsert, names: Names) -> dict[str,
 
 
 def content_row(page: Page, body: str) -> dict[str, Any]:
-    """Return the columns that a write may change."""
+    """Return the columns of a page that writes may change."""
     return {
         "slug": page.slug,
         "title": page.title,
@@ -159,7 +167,7 @@ def content_row(page: Page, body: str) -> dict[str, Any]:
 
 
 def revision_row(writer: Writer, page: Page, edit_summary: str | None) -> dict[str, Any]:
-    """Return the columns of a revision, except those that `states` writes."""
+    """Return the columns of a revision, except those that revision_store.py makes."""
     actor = writer.scope.actor
     return {
         "id": new_id(),
@@ -176,7 +184,7 @@ def revision_row(writer: Writer, page: Page, edit_summary: str | None) -> dict[s
 
 
 async def write_sections(writer: Writer, found: Sequence[tuple[UUID, int, Section]]) -> None:
-    """Write sections at their places on pages, new ones and changed ones."""
+    """Insert or update sections, given as (page id, position, section)."""
     if found:
         await writer.later(
             SECTIONS["write_sections"],
@@ -189,11 +197,14 @@ async def write_sections(writer: Writer, found: Sequence[tuple[UUID, int, Sectio
         )
 
 
-# -- their names
+# -- names
 
 
 async def name(writer: Writer, new: Sequence[PageToInsert]) -> dict[UUID, Names]:
-    """Let each answer to its title, its aliases and its slug, and to those that it had and nobody else has."""
+    """Write the aliases and former slugs of new pages, and return all their names.
+
+    A former slug that another page has or had is left out.
+    """
     called = await read_in_thread(sum(sum(map(len, one.aliases)) for one in new), aliases_of, new)
     await writer.later(ALIASES["write_aliases"], **alias_rows(called))
     kept = await keep_slugs(writer, [(one.page, slug) for one in new for slug in one.former_slugs])
@@ -211,7 +222,7 @@ async def name(writer: Writer, new: Sequence[PageToInsert]) -> dict[UUID, Names]
 
 
 Called = dict[UUID, dict[str, tuple[str, str]]]
-"""By page and alias: the name as it was written, and who gave it."""
+"""The aliases to write by page id and normalised alias: the name as it was written, and its source."""
 
 
 def aliases_of(new: Iterable[PageToInsert]) -> Called:
@@ -221,18 +232,18 @@ def aliases_of(new: Iterable[PageToInsert]) -> Called:
 
 
 def aliases(names: Sequence[str], source: str) -> dict[str, tuple[str, str]]:
-    """Return the first name of each alias."""
+    """Return the names by normalised alias. Of several names with the same alias, the first one counts."""
     return {alias: (name, source) for name in reversed(names) if (alias := normalise(name))}
 
 
 async def write_aliases(writer: Writer, called: Called) -> set[UUID]:
-    """Write the aliases, and return the pages that did not answer to all of these names before."""
+    """Write the aliases. Return the pages that got a new alias."""
     added = await writer.all(ALIASES["write_aliases"], **alias_rows(called))
     return {row["page_id"] for row in added}
 
 
 def alias_rows(called: Called) -> dict[str, list[Any]]:
-    rows = [(page_id, alias, *given) for page_id, own in called.items() for alias, given in own.items()]
+    rows = [(page_id, alias, name, source) for page_id, own in called.items() for alias, (name, source) in own.items()]
     return {
         "ids": [new_id() for _ in rows],
         "page_ids": [row[0] for row in rows],
@@ -243,7 +254,7 @@ def alias_rows(called: Called) -> dict[str, list[Any]]:
 
 
 async def keep_slugs(writer: Writer, slugs: Sequence[tuple[Page, str]]) -> list[tuple[UUID, str]]:
-    """Let slugs resolve to pages besides their own, but for those that a page has or had; those that are new."""
+    """Write former slugs of pages, except those that another page has or had. Return the ones that were written."""
     if not slugs:
         return []
     rows = await writer.all(

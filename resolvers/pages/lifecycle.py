@@ -1,4 +1,4 @@
-"""Making pages, bringing them up to date, putting them away."""
+"""Create, update, archive and delete pages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -41,11 +41,11 @@ from .upsert import draft_page, draft_text, store
 
 PAGES = statements("pages/pages")
 SEARCH = statements("search/index")
-OPEN_LEVELS = ("public", "internal")  # which everybody reads who reads a wiki: no ceiling is below them
+OPEN_LEVELS = ("public", "internal")  # every reader of a wiki may read these: no ceiling is lower
 
 
 class PageExists(CairnError):
-    """Raised when a page of the same type is called so already."""
+    """A page of the same type has the name already, as its title, alias or slug."""
 
     code = "PAGE_EXISTS"
 
@@ -61,10 +61,10 @@ class PageExists(CairnError):
 
 @proposable
 async def create_page(database: Database, scope: Scope, draft: PageDraft, *, unless_called: bool = False) -> Saved:
-    """Create a page. A slug made from the title gets a number when it is taken; a given one must be free.
+    """Create a page. A slug given in the draft must be free; a slug made from the title gets a number if it is taken.
 
-    With `unless_called` PageExists is raised instead of a number, where a page of the type has that title, alias or
-    slug; a caller who gives a slug means another page.
+    With `unless_called` and no slug in the draft, raises PageExists if a page of the type has the title as an alias, or
+    has or had the slug made from it.
     """
     draft = await clean_draft(draft)
     wanted = draft.slug or title_slug(draft.title)
@@ -101,11 +101,11 @@ async def update_page(
     expected_version: int | None = None,
     edit_summary: str | None = None,
 ) -> Saved:
-    """Change what is given. A new slug keeps the old one resolving; a new title keeps the old one as an alias.
+    """Change the given parts of a page. An old slug stays as a former slug, and an old title as an alias.
 
-    `aliases` are all names that the page has besides its title, `related` all pages that it is related to, whatever
-    its text says: those that are left out are taken from it. Other metadata leaves the sensitivity, unless it says one;
-    null takes it away. `fields` are those of page_fields.py; None takes one away.
+    `aliases` replaces all aliases besides the title, and `related` all related pages, except links in the text. New
+    `metadata` keeps the sensitivity unless it sets one; null removes it. `fields` are the fields of page_fields.py;
+    None removes a field.
     """
     changes: dict[str, Any] = {
         "title": title if title is UNSET else validation.title(title),
@@ -148,7 +148,7 @@ async def update_page(
 
 
 def check_type(page: Page, wanted: str | None) -> None:
-    """Refuse another type: links, default sections and what search promises rest on it."""
+    """Refuse to change the type of a page, because links, template sections and search filters depend on it."""
     if wanted is not None and wanted != page.type:
         raise BadInput(
             f"A page's type never changes: {page.name} stays one. Make a page of the other type with this text, "
@@ -159,7 +159,7 @@ def check_type(page: Page, wanted: str | None) -> None:
 
 @proposable
 async def add_former_slugs(database: Database, scope: Scope, page_id: UUID, slugs: Sequence[str]) -> Saved:
-    """Let a page be found by slugs that it, or a page that became part of it, once had."""
+    """Add former slugs to a page: slugs of earlier times, or of pages that were merged into it."""
     slugs = [validation.slug(slug) for slug in slugs]
     async with writing_page(database, scope, page_id) as (writer, page):
         saved = await save(writer, page, page, former_slugs=slugs)
@@ -172,7 +172,7 @@ async def add_former_slugs(database: Database, scope: Scope, page_id: UUID, slug
 async def archive_page(
     database: Database, scope: Scope, page_id: UUID, *, expected_version: int | None = None
 ) -> Saved:
-    """Archive a page, with everything it owns."""
+    """Archive a page with everything that belongs to it."""
     return await restate(database, scope, page_id, "archived", "page.archived", expected_version)
 
 
@@ -180,7 +180,7 @@ async def archive_page(
 async def unarchive_page(
     database: Database, scope: Scope, page_id: UUID, *, expected_version: int | None = None
 ) -> Saved:
-    """Unarchive a page: it is in sight again."""
+    """Unarchive a page."""
     return await restate(database, scope, page_id, "active", "page.unarchived", expected_version)
 
 
@@ -197,7 +197,7 @@ async def restate(
 
 @proposable
 async def archive_scope(database: Database, scope: Scope) -> int:
-    """Archive every page of the wiki; return how many that were."""
+    """Archive all pages of the wiki. Return how many were archived."""
     async with writing(database, scope, Action.MANAGE) as writer:
         archived = await writer.run(PAGES["archive_all"])
         if archived:
@@ -211,18 +211,19 @@ async def archive_scope(database: Database, scope: Scope) -> int:
 
 @proposable
 async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
-    """Delete a page and all that belongs to it, for good. Its children become parentless, links to it broken."""
+    """Delete a page and all that belongs to it for good. Its children lose their parent, and links to it break."""
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
         await remove_page(writer, page)
         await keep_trajectory(writer, page)
-        is_told = level_of(page.metadata) in OPEN_LEVELS  # nothing else says who may read it any more
-        called = {"type": page.type, "slug": page.slug, "title": page.title} if is_told else {}
-        await record(writer, "page.deleted", page.id, **called)
+        # The log cannot check later who may read a deleted page, so it names only pages that all readers could read.
+        is_open = level_of(page.metadata) in OPEN_LEVELS
+        names = {"type": page.type, "slug": page.slug, "title": page.title} if is_open else {}
+        await record(writer, "page.deleted", page.id, **names)
         return Saved(page.id, page.version)
 
 
 async def end_proposals(writer: Writer, page: Page, reason: str | None = None) -> None:
-    """End the open proposals about a page that goes."""
+    """Expire the open proposals about a page that is deleted or transferred."""
     rows = await writer.all(PROPOSALS["end_of_page"], page_id=page.id, reason=reason)
     for row in rows:
         await record(writer, "proposal.expired", page.id, proposalId=str(row["id"]))
@@ -230,7 +231,7 @@ async def end_proposals(writer: Writer, page: Page, reason: str | None = None) -
 
 
 async def remove_page(writer: Writer, page: Page) -> None:
-    """Remove the page and all that hangs on it; the caller writes the log."""
+    """Delete a page and all that belongs to it. The caller writes the activity log."""
     await end_proposals(writer, page)
     counting = await dependants(writer, page.id)
     for child in await writer.all(PAGES["orphan_children"], page_id=page.id):

@@ -1,4 +1,7 @@
-"""Known pages brought to their next states with all that follows: any number, in a fixed number of statements."""
+"""Update existing pages with their sections, names, links, search rows and revisions.
+
+Any number of pages takes a fixed number of statements.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,7 +43,7 @@ SECTIONS = statements("pages/sections")
 
 @dataclass(slots=True)
 class PageChange:
-    """A page before and after, what it is to be called besides, and its text, if that was read already."""
+    """A page before and after an update, its new names, and its parsed text, if the caller has parsed it."""
 
     before: Page
     after: Page
@@ -51,11 +54,11 @@ class PageChange:
     text: PageText | None = None
     names: Names = field(default_factory=Names, init=False)
     is_named: bool = field(default=False, init=False)
-    """Whether it answers to more than before."""
+    """Whether the page has got a new alias or former slug."""
 
     @property
     def is_revised(self) -> bool:
-        """Return whether the content changed: that makes a version."""
+        """Return whether the content changed, which makes a new version."""
         return self.before.content != self.after.content
 
     @property
@@ -64,7 +67,7 @@ class PageChange:
 
     @property
     def has_new_texts(self) -> bool:
-        """Return whether a section says something else than before."""
+        """Return whether the text of a section changed."""
         texts = {section.slug: section.body for section in self.before.sections}
         return any(texts.get(section.slug) != section.body for section in self.after.sections)
 
@@ -78,19 +81,22 @@ class PageChange:
 
     @property
     def is_renamed(self) -> bool:
-        """Return whether its rows of names are not what they were."""
+        """Return whether the rows of the page's searchable names change."""
         return self.is_named or self.is_restated or self.is_retitled
 
     @property
     def kind(self) -> ChangeKind:
-        """Return what became of the page, as those who follow it are told."""
+        """Return the kind of the change for the change feed."""
         if self.is_restated:
             return ChangeKind.ARCHIVED if self.after.status == "archived" else ChangeKind.RESTORED
         return ChangeKind.RENAMED if self.is_retitled else ChangeKind.UPDATED
 
 
 async def change(writer: Writer, *changes: PageChange) -> list[Saved]:
-    """Write what differs. A compile stamp alone does not count as a change. Each page stands there once."""
+    """Write the differences of updates, at most one for each page.
+
+    A new `last_compiled_at` alone does not count as a change.
+    """
     for one in changes:
         one.after = replace(one.after, version=one.after.version + one.is_revised)
         if one.is_revised and (one.text is None or one.text.sections != one.after.sections):
@@ -118,7 +124,7 @@ def saved_page(one: PageChange) -> Saved:
 
 
 async def write_rows(writer: Writer, changes: Sequence[PageChange]) -> None:
-    """Write the rows of the pages themselves. One takes up a slug that it had before."""
+    """Write the rows of the pages. A new slug that was a former slug of the page is not a former slug any more."""
     if changes:
         rows = [content_row(one.after, one.after.body) | {"page_id": one.after.id} for one in changes]
         await writer.each(PAGES["update_page"], rows)
@@ -127,7 +133,7 @@ async def write_rows(writer: Writer, changes: Sequence[PageChange]) -> None:
 
 
 async def write_texts(writer: Writer, changes: Sequence[PageChange]) -> None:
-    """Write the sections that differ, and what the texts point at."""
+    """Write the changed sections and the targets of the links."""
     if not changes:
         return
     if gone := [(one.after.id, slug) for one in changes for slug in lost(one)]:
@@ -140,18 +146,18 @@ async def write_texts(writer: Writer, changes: Sequence[PageChange]) -> None:
 
 
 def lost(one: PageChange) -> list[str]:
-    """Slugs of sections that the page no longer has."""
+    """Return the slugs of the sections that the page no longer has."""
     return sorted({section.slug for section in one.before.sections} - {section.slug for section in one.after.sections})
 
 
 def different(one: PageChange) -> list[tuple[int, Section]]:
-    """(place, section) of each that is not as it was, where it was."""
+    """Return the sections that are new or changed, or that moved, with their positions."""
     before = dict(enumerate(one.before.sections))
     return [(place, section) for place, section in enumerate(one.after.sections) if before.get(place) != section]
 
 
 async def name(writer: Writer, changes: Sequence[PageChange], called: Called) -> None:
-    """Let the pages answer to their titles, to the slugs that they had, and to what else they are called."""
+    """Write the new aliases and former slugs of the pages, and set `names` and `is_named` of the updates."""
     before = [(one.after, one.before.slug) for one in changes if one.after.slug != one.before.slug]
     former = [(one.after, slug) for one in changes for slug in one.former_slugs]
     named = [
@@ -182,7 +188,7 @@ def names_by_page(changes: Iterable[PageChange]) -> Called:
 
 
 def known_states(writer: Writer, changes: Sequence[PageChange], called: Called) -> Known:
-    """Return what the pages will be and be called, if their names were read together with them; else nothing."""
+    """Return the pages with the aliases that they will have, if all names were read with the pages; else nothing."""
     if not all(one.after.id in writer.named for one in changes):
         return {}
     return {
@@ -194,7 +200,7 @@ def known_states(writer: Writer, changes: Sequence[PageChange], called: Called) 
 async def write_revisions(
     writer: Writer, changes: Sequence[PageChange], expected: Known, bases: Mapping[UUID, Row]
 ) -> None:
-    """Write the states as they are now, for ever. `bases` are those that the expected ones rest on."""
+    """Write the revisions of pages. `bases` are the base revisions for the pages and aliases in `expected`."""
     if not changes:
         return
     known = {one.after.id: (one.after, one.names.aliases) for one in changes}
@@ -204,16 +210,16 @@ async def write_revisions(
 
 
 async def write_words(writer: Writer, changes: Sequence[PageChange]) -> None:
-    """Write what search can find of the changed pages."""
-    said = [one for one in changes if one.is_revised or one.is_named]
-    if said:
-        found = (Findable(one.after, one.names, one.text.words if one.text else None) for one in said)
+    """Write the search rows of the changed pages."""
+    rewritten = [one for one in changes if one.is_revised or one.is_named]
+    if rewritten:
+        found = (Findable(one.after, one.names, one.text.words if one.text else None) for one in rewritten)
         await write_search(writer, *found)
-    await restate_search(writer, [one.after for one in changes if one.is_restated and one not in said])
+    await restate_search(writer, [one.after for one in changes if one.is_restated and one not in rewritten])
 
 
 async def connect(writer: Writer, changes: Sequence[PageChange]) -> None:
-    """Update the links that follow from what the texts say now, and from what the pages are called."""
+    """Update the links that depend on the new texts and names of the pages."""
     texts = [one.after.id for one in changes if one.is_rewritten]
     names = everyone(one.names for one in changes if one.is_renamed)
     if texts or names.slugs:
@@ -221,7 +227,10 @@ async def connect(writer: Writer, changes: Sequence[PageChange]) -> None:
 
 
 async def restate(writer: Writer, changes: Sequence[PageChange]) -> None:
-    """Update what depends on who is to be seen. A page that was merged into another is one of its own again."""
+    """Update what depends on the status of the pages: hubness scores, and the mark of merged pages.
+
+    A merged page that is unarchived is independent of the other page again.
+    """
     if back := [one.after.id for one in changes if one.after.status == "active"]:
         await writer.run(PAGES["mark_merged"], page_ids=back)
         await writer.later(PAGES["drop_merged"], page_ids=back)
@@ -230,7 +239,7 @@ async def restate(writer: Writer, changes: Sequence[PageChange]) -> None:
 
 
 State = tuple[Page | None, Page, Sequence[str]]
-"""A page before, if it was there, and after, and other names for it."""
+"""A page before the write (None for a new page), the page after it, and aliases to add."""
 
 
 EDITING = frozenset(
@@ -238,11 +247,11 @@ EDITING = frozenset(
      "remove_section", "restore_state", "supersede_claim", "update_page", "upsert_page", "write_cited",
      "write_ingested", "write_knowledge"}
 )  # fmt: skip
-"""The operations that change what a page says on purpose; others only bring links and names in it up to date."""
+"""The operations by which a caller edits a page. Other operations only update links and names in its text."""
 
 
 def check_recorded(writer: Writer, before: Page, after: Page) -> None:
-    """Refuse to edit the record of a decision, or to take it off the record. Raises BadInput."""
+    """Raise BadInput for an edit of the record of a decision, or of the mark that it is one."""
     operation = writer.scope.operation
     if operation is None or operation.name not in EDITING or not before.is_recorded:
         return
@@ -267,9 +276,9 @@ async def save(
     alias_source: str = "manual",
     former_slugs: Sequence[str] = (),
 ) -> Saved:
-    """Write what differs. A change of content makes a version; a compile stamp alone does not count as a change.
+    """Create a page (`before` is None) or write its differences. A change of content makes a new version.
 
-    `text` is what the page will say, if it was read already.
+    A new `last_compiled_at` alone does not count as a change. `text` is the parsed new text, if the caller has it.
     """
     if before is None:
         text = text if text and text.sections == after.sections else await read_sections(after.sections)
@@ -287,7 +296,10 @@ async def save(
 async def save_all(
     writer: Writer, states: Sequence[State], *, edit_summary: str | None = None, alias_source: str = "manual"
 ) -> list[Saved]:
-    """Save many pages as `save` does one, each once, in a fixed number of statements."""
+    """Save many pages, each at most once, in a fixed number of statements.
+
+    Unlike `save`, it neither updates the grounding nor protects recorded decisions.
+    """
     new = [
         PageToInsert(after, await read_sections(after.sections), names, alias_source, edit_summary=edit_summary)
         for before, after, names in states

@@ -1,4 +1,4 @@
-"""Pages as drafts want them, made where there are none yet: one, or many in a transaction."""
+"""Create or update pages from drafts: a single page, or many pages in one transaction."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ from .update import save
 async def store(
     writer: Writer, before: Page | None, after: Page, draft: PageDraft, action: str, text: PageText | None
 ) -> Saved:
-    """Store the page with all that the draft says of it."""
+    """Save the page with the names, the parent and the related pages of the draft, and log the action."""
     await check_named(writer, after.id, draft.fields)
     saved = await save(
         writer,
@@ -51,7 +51,7 @@ async def store(
 
 
 def draft_page(draft: PageDraft, slug: str, sections: Outline) -> Page:
-    """The page that a draft describes, where there is none yet."""
+    """Return the new page that a draft describes."""
     return Page(
         id=new_id(),
         type=draft.type,
@@ -66,7 +66,10 @@ def draft_page(draft: PageDraft, slug: str, sections: Outline) -> Page:
 
 
 def brought_up(page: Page, draft: PageDraft, sections: Outline) -> Page:
-    """The page that there is, with what the draft gives. A file says all of its metadata, also where it says none."""
+    """Return the existing page with the fields that the draft gives.
+
+    The metadata of a restored draft replaces all metadata; other drafts keep the sensitivity (`replace_metadata`).
+    """
     known = page.metadata
     if draft.metadata is not None:
         known = dict(draft.metadata) if draft.restored else replace_metadata(page.metadata, draft.metadata)
@@ -82,7 +85,7 @@ def brought_up(page: Page, draft: PageDraft, sections: Outline) -> Page:
 
 
 async def draft_text(draft: PageDraft) -> PageText | None:
-    """Return what a new page would say; None when the draft does not speak of it."""
+    """Return the text of a draft for a new page, or None if the draft has neither a body nor sections."""
     if draft.body is not None:
         return await read_body(draft.body, restored=draft.restored)
     if draft.sections is not None:
@@ -91,7 +94,7 @@ async def draft_text(draft: PageDraft) -> PageText | None:
 
 
 async def merge_sections(draft: PageDraft, text: PageText | None, page: Page | None) -> Outline:
-    """The sections that the draft makes of the page's; `text` is what was read of its body."""
+    """Return the sections of the page with those of the draft. `text` is the parsed body of the draft, if any."""
     current = page.sections if page else ()
     if text:
         return outline.rename_slugs(text.sections, draft.section_slugs) or outline.keep_identities(
@@ -110,7 +113,7 @@ PAGES = statements("pages/pages")
 
 
 class Prepared(NamedTuple):
-    """A draft that was checked, the slug that it asks for, and what its body says."""
+    """A cleaned draft with the slug that it gives or that follows from its title, and its parsed body."""
 
     draft: PageDraft
     slug: str
@@ -126,7 +129,7 @@ async def upsert_page(
     mark_compiled: bool = False,
     expected_version: int | None = None,
 ) -> Saved:
-    """Make or update the page of this type and slug as the draft wants it; what that leaves out stays."""
+    """Create or update the page with the type and slug of the draft. Fields that the draft does not give stay."""
     ready = await prepare_draft(draft)
     if mark_compiled and ready.draft.status == "archived":
         raise BadInput("markCompiled unarchives the page. Leave out the status ARCHIVED, or markCompiled.", "status")
@@ -137,7 +140,7 @@ async def upsert_page(
 
 
 async def check_slug_is_own(writer: Writer, ready: Prepared) -> None:
-    """Refuse a slug that leads to a page which gave it up: who writes to it has not seen what is there now."""
+    """Raise Conflict for a former slug of a page, because the caller may not know that the page was renamed."""
     row = await writer.one(PAGES["find_heir"], type=ready.draft.type, slug=ready.slug)
     if row:
         raise Conflict(
@@ -149,9 +152,9 @@ async def check_slug_is_own(writer: Writer, ready: Prepared) -> None:
 
 
 async def upsert_pages(database: Database, scope: Scope, drafts: Sequence[Prepared]) -> list[Saved]:
-    """Write many prepared drafts as `upsert_page` writes one: all of them, or none when one is refused.
+    """Create or update many pages from prepared drafts in one transaction.
 
-    `count_new_words` is to follow once there are no more of them.
+    The caller calls `count_new_words` after its last batch.
     """
     async with writing(database, scope) as writer:
         created = await create_new(writer, drafts)
@@ -159,13 +162,16 @@ async def upsert_pages(database: Database, scope: Scope, drafts: Sequence[Prepar
 
 
 async def count_new_words(database: Database, scope: Scope) -> None:
-    """Count the words of pages that were written in batches, which leave the counting for the end."""
+    """Update the word counts of search, which `upsert_pages` does not update."""
     async with writing(database, scope) as writer:
         await count_words(writer)
 
 
 async def create_new(writer: Writer, drafts: Sequence[Prepared]) -> dict[int, Saved]:
-    """Create the drafts that are no page yet, in one go and by their places, except those that need other pages."""
+    """Create the new pages among the drafts together. Return the results by the position of their drafts.
+
+    Drafts without a body, and drafts with a parent or related pages, are left to `upsert`.
+    """
     rows = await writer.all(
         PAGES["find_by_slugs"], types=list({one.draft.type for one in drafts}), slugs=[one.slug for one in drafts]
     )
@@ -178,9 +184,10 @@ async def create_new(writer: Writer, drafts: Sequence[Prepared]) -> dict[int, Sa
             taken.add(key)
     if not new:
         return {}
-    ids = sorted(new_id() for _ in new)  # of pages that share a name, links mean the oldest
-    made = [new_page(page_id, *one) for page_id, one in zip(ids, new.values(), strict=True)]
-    saved = await create(writer, *made, later=True)
+    # Ids in the order of the drafts: of several pages with the same name, links resolve to the lowest id.
+    ids = sorted(new_id() for _ in new)
+    pages = [new_page(page_id, ready, text) for page_id, (ready, text) in zip(ids, new.values(), strict=True)]
+    saved = await create(writer, *pages, later=True)
     await record_each(writer, "page.created", saved)
     return dict(zip(new, saved, strict=True))
 
@@ -193,7 +200,7 @@ def new_page(page_id: UUID, ready: Prepared, text: PageText) -> PageToInsert:
 
 
 async def prepare_draft(draft: PageDraft) -> Prepared:
-    """Everything of a draft that does not depend on what the wiki has. Raises BadInput."""
+    """Clean and parse a draft, as far as it does not depend on the content of the wiki. Raises BadInput."""
     draft = await clean_draft(draft)
     slug = draft.slug or title_slug(draft.title)
     return Prepared(draft, slug, None if draft.body is None else await read_body(draft.body, restored=draft.restored))
