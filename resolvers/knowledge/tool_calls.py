@@ -1,4 +1,4 @@
-"""Counts of what agents called, and the hot index that follows from them.
+"""Count the tool calls of agents, and compute the hot index from the counts.
 
 docs/decisions/0014-rest-and-mcp-share-one-core.md
 """
@@ -20,13 +20,16 @@ TOOL_CALLS = statements("operations/tool_calls")
 NO_PAGE = UUID(int=0)
 KEPT_FOR = timedelta(days=30)
 TOOLS = 20
-ENTRIES = 2_000  # pages that are weighed at most: tagged references, and as many that were read
+ENTRIES = 2_000  # tagged references, and as many pages that were read, that are scored at most
 HOT = 5
 HOT_MOST = 20
 
 
 async def count_call(database: Database, scope: Scope, tool: str, page_ids: Sequence[UUID] = ()) -> None:
-    """Count a call in the scope's wiki, which gave the text of these pages. Old days go when a new one begins."""
+    """Count a call of a tool in the scope's wiki, which returned the text of these pages.
+
+    The first call of a tool on a day deletes the counts that are older than KEPT_FOR.
+    """
     where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
     counted = [NO_PAGE, *dict.fromkeys(page_ids)]
     async with read_connection(database) as connection:
@@ -36,7 +39,7 @@ async def count_call(database: Database, scope: Scope, tool: str, page_ids: Sequ
 
 
 async def hot_index(database: Database, scope: Scope, owner_id: UUID, size: int = HOT) -> list[tuple[UUID, int]]:
-    """Return (page id, score) pairs, the hottest first; none of a wiki that may not be read."""
+    """Return (page id, score) pairs, the hottest page first. Return none for a wiki that the caller may not read."""
     where = {"tenant_id": scope.tenant_id, "owner_id": owner_id, "first": first_day(), "no_page": NO_PAGE}
     async with read_connection(database) as connection:
         try:
