@@ -1,5 +1,5 @@
 -- name: write_aliases
--- Other names of pages; those they have already stay as they are. Answers with the page of each that is new.
+-- Insert aliases of pages; aliases that a page has already stay as they are. Return the page of each new alias.
 INSERT INTO aliases (tenant_id, owner_id, id, page_id, alias, name, source, created_at)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.id, given.page_id, given.alias, given.name, given.source,
        CAST(:now AS timestamptz)
@@ -11,8 +11,8 @@ ON CONFLICT (tenant_id, page_id, alias) DO NOTHING
 RETURNING page_id;
 
 -- name: take_names
--- What pages are called besides: new aliases, and slugs that resolve to them as far as no page of the type has or had
--- them. Answers with every name that they answer to now but their own slugs, and which of them are new.
+-- Insert aliases and former slugs of pages, except slugs that another page of the type has or had. Return all aliases
+-- and former slugs of the pages, and which of them are new.
 WITH former AS MATERIALIZED (
     SELECT page_id, 'alias' AS kind, alias AS name FROM aliases
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:every_id AS uuid[]))
@@ -49,18 +49,18 @@ UNION ALL
 SELECT page_id, 'old_slug', slug, TRUE FROM kept;
 
 -- name: delete_alias
--- One name that a page no longer answers to.
+-- Delete an alias of a page.
 DELETE FROM aliases
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND alias = :alias;
 
 -- name: delete_aliases
--- Names that a page no longer answers to.
+-- Delete aliases of a page.
 DELETE FROM aliases
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
   AND alias = ANY(CAST(:aliases AS text[]));
 
 -- name: find_names
--- What else pages answer to: their aliases and the slugs they had.
+-- Return the aliases and former slugs of pages.
 SELECT page_id, 'alias' AS kind, alias AS name FROM aliases
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
 UNION ALL

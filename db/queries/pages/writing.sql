@@ -1,9 +1,9 @@
 -- name: lock_wiki
--- One writer at a time: slugs, parents, links and counters of a wiki need no other lock.
+-- Lock a wiki for one writer. Slugs, parents, links and counters of the wiki need no other lock.
 SELECT id FROM owners WHERE tenant_id = :tenant_id AND id = :owner_id FOR NO KEY UPDATE;
 
 -- name: place_pages
--- The pages of a write changed after all others of their wiki, in this order.
+-- Give the changed pages the next positions in the change feed of their wiki, in the given order.
 WITH placed AS (
     INSERT INTO page_positions (tenant_id, owner_id, page_id, position, changed_at)
     SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.place + (
@@ -16,8 +16,8 @@ WITH placed AS (
 );
 
 -- name: close
--- The pages of a write in the order of changes, and its lines in the log; the write policy of the wiki comes back, and
--- whether webhooks are told of what changes there.
+-- Write the positions of the changed pages and the lines of the activity log. Return the write policy of the wiki, and
+-- whether webhooks are subscribed to it.
 -- after: place_pages
 , logged AS (
     INSERT INTO activity (tenant_id, owner_id, id, at, actor_kind, actor_id, action, page_id, detail)
@@ -33,9 +33,10 @@ SELECT o.write_policy, EXISTS (
 FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: close_restating
--- The same of a write that touched some pages, and changed how much of a hub others are: these are counted again.
--- Counted are the references and children that can be seen, and a tenth of what aggregated sections rest on; once, as a
--- mere subselect would be by Postgres for each place where the score is said. A page is written once, as it must be.
+-- Do the same as `close` for a write that touched pages or changed hubness scores, which are computed again: active
+-- references count 1, active children 2, and the sources behind rollup sections a tenth. The CTE is materialized
+-- because Postgres would run the subselects for each use of the score. Both changes of a row are written at once,
+-- because a statement can change a row only once.
 -- after: place_pages
 , counted AS MATERIALIZED (
     SELECT
@@ -81,7 +82,7 @@ SELECT o.write_policy, EXISTS (
 FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: advance_archived
--- The pages that were archived at this moment changed after all others of their wiki.
+-- Give the pages that were archived at this time the next positions in the change feed of their wiki.
 INSERT INTO page_positions (tenant_id, owner_id, page_id, position, changed_at)
 SELECT p.tenant_id, p.owner_id, p.id, row_number() OVER (ORDER BY p.id) + (
     SELECT coalesce(max(position), 0) FROM page_positions
