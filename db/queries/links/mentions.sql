@@ -1,14 +1,15 @@
 -- name: find_owner
--- In whose wiki a mention was recorded.
+-- Return the owner of a mention.
 SELECT owner_id FROM mentions WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_mention
--- One mention.
+-- Return a mention.
 SELECT id, name, status, mention_count FROM mentions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :mention_id;
 
 -- name: find_counting
--- The mention that a new sighting of a name counts for; one promoted to a page that is gone counts no more.
+-- Return the mention that a new sighting of a name counts for. A mention that was promoted to a deleted page does not
+-- count.
 SELECT id, status, mention_count, suggested_type, contexts, first_seen_at, last_seen_at FROM mentions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND alias = :alias
   AND (status <> 'promoted' OR promoted_page_id IS NOT NULL)
@@ -16,8 +17,8 @@ ORDER BY CASE status WHEN 'ignored' THEN 1 WHEN 'promoted' THEN 2 ELSE 3 END
 LIMIT 1;
 
 -- name: see
--- A source names it: once, whatever the number of its versions, and the newest that does stands for all. Nothing comes
--- back for the same version again or an older one; else a row, with the version that stood for it before.
+-- Write the sighting of a source in a mention. A source has one sighting, of its newest version that contains the name.
+-- Return no row if this version or a newer one is stored already, otherwise a row with the version that is replaced.
 WITH former AS MATERIALIZED (
     SELECT seen.source_id, named.version FROM sources AS named
     JOIN sightings AS seen
@@ -41,7 +42,7 @@ UNION ALL
 SELECT source_id FROM moved;
 
 -- name: count
--- So many sources more, and what they said.
+-- Add to the number of sources of a mention, and store the quotes and the suggested type.
 UPDATE mentions
 SET mention_count = mention_count + CAST(:added AS integer), contexts = :contexts, suggested_type = :suggested_type,
     first_seen_at = least(first_seen_at, CAST(:seen_at AS timestamptz)),
@@ -49,12 +50,12 @@ SET mention_count = mention_count + CAST(:added AS integer), contexts = :context
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :mention_id;
 
 -- name: ignore
--- Nobody wants a page for it.
+-- Ignore a mention.
 UPDATE mentions SET status = 'ignored'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :mention_id;
 
 -- name: find_each_counting
--- The mention that a new sighting of each of these names counts for, as in find_counting.
+-- Return the mention that a new sighting of each of these names counts for, as in find_counting.
 SELECT DISTINCT ON (alias) id, name, alias, status, mention_count, suggested_type, contexts, cluster, first_seen_at,
     last_seen_at
 FROM mentions
@@ -63,7 +64,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND alias = ANY(CAST(:alia
 ORDER BY alias, CASE status WHEN 'ignored' THEN 1 WHEN 'promoted' THEN 2 ELSE 3 END;
 
 -- name: find_seen
--- For each mention the versions of a source that stand for it already: there is one at most.
+-- Return the version of a source that has a sighting in each mention; there is at most one.
 SELECT given.mention_id, named.kind, named.ref, named.id AS source_id, named.version
 FROM unnest(CAST(:mention_ids AS uuid[]), CAST(:kinds AS text[]), CAST(:refs AS text[]))
     AS given (mention_id, kind, ref)
@@ -73,7 +74,7 @@ JOIN sightings AS seen ON seen.tenant_id = :tenant_id AND seen.owner_id = :owner
     AND seen.mention_id = given.mention_id AND seen.source_id = named.id;
 
 -- name: add_each
--- Names that are seen for the first time.
+-- Insert mentions of new names.
 INSERT INTO mentions (
     tenant_id, owner_id, id, name, alias, status, mention_count, suggested_type, contexts, cluster, first_seen_at,
     last_seen_at
@@ -87,7 +88,7 @@ FROM jsonb_to_recordset(CAST(:mentions AS jsonb)) AS given (
 );
 
 -- name: update_each
--- What names that were seen before have come to.
+-- Update mentions.
 UPDATE mentions AS m
 SET mention_count = given.mention_count, suggested_type = given.suggested_type, contexts = given.contexts,
     cluster = given.cluster, first_seen_at = given.first_seen_at, last_seen_at = given.last_seen_at
@@ -98,14 +99,14 @@ FROM jsonb_to_recordset(CAST(:mentions AS jsonb)) AS given (
 WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.id = given.id;
 
 -- name: drop_seen
--- Older versions of sources, in whose place a newer one stands now.
+-- Delete the sightings of older versions of sources, which are replaced.
 DELETE FROM sightings AS seen
 USING unnest(CAST(:mention_ids AS uuid[]), CAST(:source_ids AS uuid[])) AS given (mention_id, source_id)
 WHERE seen.tenant_id = :tenant_id AND seen.owner_id = :owner_id AND seen.mention_id = given.mention_id
   AND seen.source_id = given.source_id;
 
 -- name: add_seen
--- Sources that name something.
+-- Insert sightings.
 INSERT INTO sightings (tenant_id, owner_id, mention_id, source_id, seen_at)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.mention_id, given.source_id, given.seen_at
 FROM unnest(CAST(:mention_ids AS uuid[]), CAST(:source_ids AS uuid[]), CAST(:seen_at AS timestamptz[]))
