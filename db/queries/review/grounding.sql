@@ -1,7 +1,7 @@
 -- name: find_cited
--- The sections of these pages that cite sources and whose support is not known, or is asked again: each with its text
--- and its sources, those that its text names and the newest others. Then the texts of these sources but for the known
--- ones, each once, however many sections cite it. Of a long source the beginning is enough.
+-- Return the sections of pages to check, that is those that cite sources and have not been checked, or all of them if
+-- `again` is set, with their texts and sources: the sources named in the text, and the newest others. Then return the
+-- texts of these sources, except the known ones, each once. A long source is cut.
 WITH cited AS MATERIALIZED (
     SELECT s.id, s.body_md, s.supported_at, sources.ids, sources.labels, sources.moments
     FROM sections AS s
@@ -33,6 +33,6 @@ WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = ANY(ARRAY(
 ));
 
 -- name: write_support
--- When the newest source that supports each sentence of a section was captured.
+-- Store for each sentence of a section when the newest source that supports it was captured.
 UPDATE sections SET supported_at = CAST(:supported_at AS timestamptz[])
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :section_id;

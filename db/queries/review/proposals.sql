@@ -1,10 +1,11 @@
 -- name: find_types
--- The types of pages that a write has changed; those that it has deleted are gone already.
+-- Return the types of pages; deleted pages are missing.
 SELECT id, type FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_pages
--- What these pages are called today, with their versions, and how sensitive they and their sections say that they are.
+-- Return pages of the tenant with their titles, versions and sensitivity levels, and the headings of their sections
+-- that set a level.
 SELECT p.id, p.owner_id, p.type, p.title, p.version, p.metadata ->> 'sensitivity' AS level,
     ARRAY(
         SELECT s.heading FROM sections AS s
@@ -13,13 +14,13 @@ SELECT p.id, p.owner_id, p.type, p.title, p.version, p.metadata ->> 'sensitivity
 FROM pages AS p WHERE p.tenant_id = :tenant_id AND p.id = ANY(CAST(:ids AS uuid[]));
 
 -- name: count_open
--- How many proposals of an author wait in a wiki.
+-- Return the number of open proposals of an author in a wiki.
 SELECT count(*) FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'open'
   AND author_kind = CAST(:author_kind AS text) AND author_id = CAST(:author_id AS text);
 
 -- name: propose
--- A new proposal, and its line in the log; nothing comes back when the same one waits already.
+-- Insert a proposal and its line in the activity log. Return no row if an open proposal has the same digest.
 WITH made AS (
     INSERT INTO proposals (
         tenant_id, owner_id, id, page_id, page_type, title, base_version, operation, arguments, proposed_title,
@@ -47,16 +48,17 @@ WITH made AS (
 SELECT made.id FROM made;
 
 -- name: find_open
--- The proposal of this digest that waits already.
+-- Return the open proposal with a digest.
 SELECT id FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'open' AND digest = CAST(:digest AS bytea);
 
 -- name: find_owner
--- In whose wiki something is proposed.
+-- Return the owner of the wiki of a proposal.
 SELECT owner_id FROM proposals WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_proposal
--- A proposal with the version of its page today, and whether anybody but its author has changed the page since.
+-- Return a proposal with the current version of its page, and whether anybody but its author has changed the page
+-- since.
 SELECT p.id, p.owner_id, p.page_id, p.page_type, p.title, p.base_version, p.operation, p.arguments, p.proposed_body,
     p.status, p.author_kind, p.author_id, p.significance, p.sensitivity, p.expires_at, page.version AS version,
     EXISTS (
@@ -69,7 +71,8 @@ LEFT JOIN pages AS page ON page.tenant_id = :tenant_id AND page.owner_id = p.own
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :id;
 
 -- name: decide
--- What became of an open proposal, and who said so; nothing comes back when it is not open any more.
+-- Store the decision about an open proposal. Return no row if the proposal is not open, or has expired and is to be
+-- accepted.
 UPDATE proposals SET
     status = CAST(:status AS text), decided_at = CAST(:now AS timestamptz), decider_kind = CAST(:actor_kind AS text),
     decider_id = CAST(:actor_id AS text), reason = CAST(:reason AS text)
@@ -78,7 +81,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 
 RETURNING page_id, operation;
 
 -- name: place
--- Where an accepted proposal went: its page, and the version that it made.
+-- Store the page of an accepted proposal and the version that it made.
 UPDATE proposals SET
     page_id = CAST(:page_id AS uuid), accepted_version = CAST(:version AS integer), title = coalesce(
         (
@@ -90,7 +93,7 @@ UPDATE proposals SET
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id;
 
 -- name: log
--- A line in the log of the wiki that says what became of a proposal, without a word of it.
+-- Insert a line about a proposal into the activity log, without any of its content.
 INSERT INTO activity (tenant_id, owner_id, id, at, actor_kind, actor_id, action, page_id, detail)
 VALUES (
     :tenant_id, :owner_id, :line_id, CAST(:now AS timestamptz), CAST(:actor_kind AS text), CAST(:actor_id AS text),
@@ -98,13 +101,13 @@ VALUES (
 );
 
 -- name: find_expired
--- The wikis in which the time of proposals is over.
+-- Return the wikis of a tenant with overdue proposals.
 SELECT DISTINCT owner_id FROM proposals
 WHERE tenant_id = :tenant_id AND status = 'open' AND expires_at <= statement_timestamp()
 ORDER BY owner_id;
 
 -- name: expire
--- Proposals of a wiki whose time is over end: some at a time, and nobody waits for those that are being decided.
+-- Expire a batch of overdue proposals of a wiki. Proposals that are locked by a decision are skipped.
 UPDATE proposals SET status = 'expired', decided_at = CAST(:now AS timestamptz)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(ARRAY(
     SELECT p.id FROM proposals AS p
@@ -117,11 +120,11 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(ARRAY(
 RETURNING id, page_id, page_type, operation, significance, sensitivity, author_kind, author_id;
 
 -- name: end_of_page
--- Open proposals about a page that goes end. Those that did.
+-- Expire the open proposals about a page that is deleted or transferred, and return them.
 UPDATE proposals SET status = 'expired', decided_at = CAST(:now AS timestamptz), reason = CAST(:reason AS text)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND status = 'open'
 RETURNING id, page_id, page_type, operation, significance, sensitivity, author_kind, author_id;
 
 -- name: find_policy
--- The write policy of a wiki.
+-- Return the write policy of a wiki.
 SELECT write_policy FROM owners WHERE tenant_id = :tenant_id AND id = :owner_id;
