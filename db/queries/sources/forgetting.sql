@@ -1,5 +1,5 @@
 -- name: find_repeating
--- The pages which a job found to say still, as people wrote it, what was to be forgotten.
+-- Return the pages in which a job found forgotten text as written by people.
 SELECT p.type, p.slug FROM compile_jobs AS j
 CROSS JOIN LATERAL jsonb_array_elements_text(j.metrics -> 'repeating_page_ids') AS found (page_id)
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = CAST(found.page_id AS uuid)
@@ -7,18 +7,19 @@ WHERE j.tenant_id = :tenant_id AND j.owner_id = :owner_id AND j.id = :job_id
 ORDER BY p.type, p.slug;
 
 -- name: find_owner
--- In whose wiki a source was kept.
+-- Return the owner of a source.
 SELECT owner_id FROM sources WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_versions
--- Every version of a source, the one that is asked for among them.
+-- Return all versions of a source, given by the id of one of them.
 SELECT s.id, s.kind, s.ref, s.version, s.forgotten_at FROM sources AS asked
 JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.kind = asked.kind AND s.ref = asked.ref
 WHERE asked.tenant_id = :tenant_id AND asked.owner_id = :owner_id AND asked.id = :source_id
 ORDER BY s.version;
 
 -- name: keep_said
--- What these sources said, for the job that takes it out of everything else. No clock of ours is an hour wrong.
+-- Store the texts of these sources for the job that removes them from everything else. The hour covers differences
+-- between clocks.
 INSERT INTO forgettings (tenant_id, owner_id, source_id, said, since)
 SELECT s.tenant_id, s.owner_id, s.id,
        concat_ws(chr(10), s.title, s.content, CASE WHEN s.metadata <> '{}' THEN CAST(s.metadata AS text) END),
@@ -28,52 +29,52 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = ANY(CAST(:i
 ON CONFLICT (tenant_id, source_id) DO NOTHING;
 
 -- name: erase
--- What is left of a forgotten source: that it was there, its checksum, and who forgot it.
+-- Erase the contents of sources; the kind, ref and checksum stay, and who has forgotten them.
 UPDATE sources
 SET title = NULL, content = '', metadata = '{}', forgotten_at = :now, forgotten_by = :by, forgotten_reason = :reason
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: erase_job_errors
--- The errors of jobs, which may quote a source, make way for a sentence that says so.
+-- Replace the errors of jobs, which may quote a source, by a fixed sentence.
 UPDATE compile_jobs SET error = 'The message was erased together with a forgotten source.'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND error IS NOT NULL;
 
 -- name: find_forgettings
--- What is to be taken out of this wiki.
+-- Return the texts of forgotten sources that have to be removed from the wiki.
 SELECT f.source_id, f.said, f.since, s.ref FROM forgettings AS f
 JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = f.source_id
 WHERE f.tenant_id = :tenant_id AND f.owner_id = :owner_id
 ORDER BY f.source_id;
 
 -- name: is_forgetting
--- Whether anything still has to be taken out.
+-- Return whether any forgotten text has yet to be removed.
 SELECT EXISTS (SELECT FROM forgettings WHERE tenant_id = :tenant_id AND owner_id = :owner_id);
 
 -- name: drop_forgettings
--- It is out of everything.
+-- Delete the stored texts of forgotten sources that have been removed everywhere.
 DELETE FROM forgettings
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND source_id = ANY(CAST(:source_ids AS uuid[]));
 
 -- name: count_forgotten
--- How many of these sources are forgotten.
+-- Return how many of these sources are forgotten.
 SELECT count(*) FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[])) AND forgotten_at IS NOT NULL;
 
 -- name: find_citing
--- The next pages that rest on forgotten sources.
+-- Return the next pages that cite forgotten sources.
 SELECT DISTINCT page_id FROM section_sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND source_id = ANY(CAST(:source_ids AS uuid[]))
 ORDER BY page_id
 LIMIT :size;
 
 -- name: drop_citations
--- Pages rest on them no more.
+-- Delete the citations of forgotten sources from pages.
 DELETE FROM section_sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
   AND source_id = ANY(CAST(:source_ids AS uuid[]));
 
 -- name: restate_evidence
--- The newest evidence that the sections of these pages still rest on.
+-- Set when the newest source that each section of these pages still cites was captured.
 UPDATE sections AS s SET last_source_at = newest.captured_at
 FROM (
     SELECT own.id, (
@@ -89,8 +90,8 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = newest.id
   AND s.last_source_at IS DISTINCT FROM newest.captured_at;
 
 -- name: erase_states
--- What a page said from a moment on until its present state: that there were such states is all that stays. The summary
--- that it still has stays where it stood, so that it is known who wrote it.
+-- Erase the revisions of a page from a time on up to its current version; only their existence stays. The current
+-- summary stays where it occurs, so that its author is known.
 UPDATE revisions
 SET title = :title, summary = CASE WHEN summary = CAST(:summary AS text) THEN summary END, body_md = '', tags = '{}',
     edit_summary = NULL, base_version = NULL, base_starts = NULL, base_lengths = NULL, base_texts = NULL,
@@ -100,20 +101,20 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND
   AND (erased_at IS NULL OR title <> :title OR summary IS DISTINCT FROM CAST(:summary AS text));
 
 -- name: make_state_whole
--- The present state, which may rest on one that is erased, and the names that are left.
+-- Store the current revision whole, because its base may be erased, with the aliases that remain.
 UPDATE revisions
 SET body_md = :body_md, base_version = NULL, base_starts = NULL, base_lengths = NULL, base_texts = NULL,
     slug = :slug, metadata = :metadata, aliases = :aliases, facts_version = NULL
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND version = :version;
 
 -- name: find_page_aliases
--- The other names of these pages that nobody gave by hand.
+-- Return the aliases of pages that were not added by hand.
 SELECT a.page_id, a.alias FROM aliases AS a
 WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.page_id = ANY(CAST(:page_ids AS uuid[]))
   AND a.source <> 'manual';
 
 -- name: is_title_compiled
--- Whether a compile first gave a page the title that it has.
+-- Return whether the compiler first gave a page its current title.
 SELECT r.author_kind = 'compiler' FROM pages AS p
 JOIN revisions AS r ON r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.id
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :page_id AND r.title = p.title
@@ -121,32 +122,32 @@ ORDER BY r.version
 LIMIT 1;
 
 -- name: find_names_of_page
--- What a page is called besides its title.
+-- Return the aliases of a page as they were written.
 SELECT name FROM aliases WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
 ORDER BY alias;
 
 -- name: drop_aliases
--- Names that only a forgotten source gave.
+-- Delete aliases that come only from a forgotten source.
 DELETE FROM aliases
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND alias = ANY(CAST(:aliases AS text[]));
 
 -- name: find_old_slugs
--- The slugs that these pages once had.
+-- Return the former slugs of pages.
 SELECT page_id, slug FROM old_slugs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: drop_old_slugs
--- Slugs that lead to a page no more.
+-- Delete former slugs of a page.
 DELETE FROM old_slugs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND slug = ANY(CAST(:slugs AS text[]));
 
 -- name: find_with_children
--- Which of these pages have others below them.
+-- Return those of the pages that have children.
 SELECT DISTINCT parent_page_id AS id FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND parent_page_id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: find_made
--- Which of these topics a compile made, from a list of pages rather than from what grew out of a section.
+-- Return those of the topics that the compiler created as a list of pages, not by promoting a section.
 SELECT r.page_id FROM revisions AS r
 WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = ANY(CAST(:page_ids AS uuid[]))
   AND r.version = 1 AND r.author_kind = 'compiler'
@@ -156,14 +157,14 @@ WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = ANY(CA
   );
 
 -- name: find_showing
--- The sections of other pages that link to this one.
+-- Return the sections of other pages that link to one of these pages.
 SELECT s.page_id, s.section_slug FROM link_targets AS t
 JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = t.from_page_id
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = ANY(CAST(:page_ids AS uuid[]))
   AND t.relation = 'text' AND t.from_page_id <> ALL(CAST(:page_ids AS uuid[]));
 
 -- name: find_seen
--- The next names that were seen in forgotten sources, and in which others.
+-- Return the next mentions with sightings in forgotten sources, and the other sources that contain them.
 SELECT m.id, m.alias, m.contexts, m.cluster IS NOT NULL AND m.status = 'open' AS has_cluster, ARRAY(
     SELECT other.source_id FROM sightings AS other
     WHERE other.tenant_id = :tenant_id AND other.owner_id = :owner_id AND other.mention_id = m.id
@@ -180,18 +181,18 @@ ORDER BY m.id
 LIMIT :size;
 
 -- name: drop_mentions
--- Names that nothing else says.
+-- Delete mentions without other sources.
 DELETE FROM mentions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:mention_ids AS uuid[]));
 
 -- name: drop_sightings
--- The forgotten sources named nothing.
+-- Delete the sightings of forgotten sources.
 DELETE FROM sightings
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND source_id = ANY(CAST(:source_ids AS uuid[]))
   AND mention_id = ANY(CAST(:mention_ids AS uuid[]));
 
 -- name: recount_mentions
--- What the other sources say of these names.
+-- Recompute mentions from their remaining sightings.
 UPDATE mentions AS m
 SET mention_count = counted.number, first_seen_at = counted.earliest, last_seen_at = counted.latest,
     contexts = counted.contexts, cluster = counted.cluster
@@ -207,7 +208,7 @@ FROM (
 WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.id = counted.id;
 
 -- name: find_revised
--- The next pages of which a state was written since, the last of them before it is known to be clean.
+-- Return the next pages with revisions from a time on, after the last page that was checked.
 SELECT DISTINCT r.page_id FROM revisions AS r
 WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id > :after AND r.created_at >= :since
   AND r.erased_at IS NULL
@@ -215,14 +216,14 @@ ORDER BY r.page_id
 LIMIT :size;
 
 -- name: find_versions_since
--- The states of a page that were written since, oldest first, without those that are erased.
+-- Return the revisions of a page from a time on, the oldest first, except erased ones.
 SELECT r.version, r.edit_summary FROM revisions AS r
 WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = :page_id AND r.created_at >= :since
   AND r.erased_at IS NULL
 ORDER BY r.version;
 
 -- name: find_said_besides
--- What the sources say that a page rests on, and those that the pages rest on which it links to: a thousand, the newest.
+-- Return the contents of the newest 1,000 sources that are cited by a page or by the pages that it links to.
 SELECT concat_ws(chr(10), e.title, e.content) AS said FROM sources AS e
 WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.forgotten_at IS NULL AND e.id IN (
     SELECT c.source_id FROM section_sources AS c
@@ -237,13 +238,13 @@ ORDER BY e.captured_at DESC, e.id
 LIMIT 1000;
 
 -- name: drop_reasons
--- Links that only a forgotten source gave a reason for lose it.
+-- Remove reasons that come from forgotten sources from links. Return the targets of these links.
 UPDATE links SET reasons = ARRAY(SELECT why FROM unnest(reasons) AS why WHERE why <> ALL(CAST(:reasons AS text[])))
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND reasons && CAST(:reasons AS text[])
 RETURNING to_page_id;
 
 -- name: drop_places
--- What followed from shared places, and follows no more from what is left.
+-- Remove deterministic reasons from links of pages that do not follow from the remaining sources.
 UPDATE links AS l SET reasons = ARRAY(
     SELECT why FROM unnest(l.reasons) AS why
     WHERE why NOT LIKE 'deterministic:%' OR EXISTS (
@@ -257,12 +258,12 @@ WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = A
 RETURNING l.to_page_id;
 
 -- name: drop_unfounded
--- Links that have no reason left.
+-- Delete links without a reason. Return their targets.
 DELETE FROM links WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND reasons = '{}'
 RETURNING to_page_id;
 
 -- name: find_logged_names
--- Lines of the log since then that hold names.
+-- Return the lines of the activity log from a time on that contain names.
 SELECT id, detail FROM activity
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND at >= :since
   AND (
@@ -273,12 +274,13 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND at >= :since
   );
 
 -- name: clear_log
--- These lines say what happened, and no more to what.
+-- Erase the details of lines of the activity log.
 UPDATE activity SET detail = '{}'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_unsaid
--- Which of these words no page says any more: the words, and their stems in the languages of the wiki, are in none.
+-- Return those of the words that no page contains any more, neither as such nor by their stems in the languages of the
+-- wiki.
 SELECT given.word FROM unnest(CAST(:words AS text[])) AS given (word)
 WHERE NOT EXISTS (
     SELECT FROM search_scopes AS s
@@ -296,19 +298,19 @@ WHERE NOT EXISTS (
 );
 
 -- name: drop_words
--- Words that are suggested to nobody any more.
+-- Delete words from the vocabulary of search suggestions.
 UPDATE search_vocabulary
 SET words = ARRAY(SELECT word FROM unnest(words) AS word WHERE word <> ALL(CAST(:words AS text[])))
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = CAST(:analyser AS smallint)
   AND words && CAST(:words AS text[]);
 
 -- name: drop_empty_words
--- Partitions of the vocabulary without words.
+-- Delete partitions of the vocabulary without words.
 DELETE FROM search_vocabulary
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = CAST(:analyser AS smallint) AND words = '{}';
 
 -- name: drop_answers
--- Answers that were kept for who asks again, and show what is forgotten.
+-- Delete stored answers of requests with an idempotency key that contain forgotten text.
 DELETE FROM idempotency_keys AS kept
 WHERE kept.tenant_id = :tenant_id AND kept.created_at >= :since
   AND EXISTS (
@@ -316,7 +318,7 @@ WHERE kept.tenant_id = :tenant_id AND kept.created_at >= :since
   );
 
 -- name: find_claims_since
--- The claims that rest on these sources, and those that were recorded since and may quote them.
+-- Return the superseded claims with one of these sources, and those recorded from a time on, which may quote them.
 SELECT id, page_id, fact, replacement, coalesce(
     stated_by_id = ANY(CAST(:source_ids AS uuid[])) OR overridden_by_id = ANY(CAST(:source_ids AS uuid[])), FALSE
 ) AS is_of_them
@@ -328,17 +330,18 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id
   );
 
 -- name: find_claims_of_page
--- What a page used to say.
+-- Return the superseded claims of a page.
 SELECT id, fact, replacement FROM superseded_claims
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: drop_claims
--- Claims that say what is forgotten.
+-- Delete superseded claims that contain forgotten text.
 DELETE FROM superseded_claims
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_contradictions_since
--- The contradictions between claims that rest on these sources, and those that were recorded since and may quote them.
+-- Return the contradictions with one of these sources, and those recorded or resolved from a time on, which may quote
+-- them.
 SELECT id, page_id, older_claim, newer_claim, reason, coalesce(
     older_source_id = ANY(CAST(:source_ids AS uuid[])) OR newer_source_id = ANY(CAST(:source_ids AS uuid[])), FALSE
 ) AS is_of_them
@@ -350,17 +353,18 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id
   );
 
 -- name: find_contradictions_of_page
--- The claims of a page that contradict each other.
+-- Return the contradictions of a page.
 SELECT id, older_claim, newer_claim, reason FROM contradictions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: drop_contradictions
--- Contradictions that say what is forgotten.
+-- Delete contradictions that contain forgotten text.
 DELETE FROM contradictions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_proposals_since
--- Proposals that were made or decided since these sources were kept, and may quote them.
+-- Return the proposals created or decided from a time on, or with one of these sources as evidence, which may quote
+-- them.
 SELECT id, page_id, title, CAST(arguments AS text) AS said, proposed_body, why, reason, FALSE AS is_of_them
 FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id
@@ -370,26 +374,26 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id
   ));
 
 -- name: find_proposals_of_page
--- What was proposed for a page.
+-- Return the proposals about a page.
 SELECT id, title, CAST(arguments AS text) AS said, proposed_body, why, reason FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: drop_proposals
--- Proposals that say what is forgotten.
+-- Delete proposals that contain forgotten text.
 DELETE FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: drop_original
--- The file that a page came from may say what is forgotten.
+-- Delete the file that a page was imported from, because it may contain forgotten text.
 DELETE FROM originals WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: find_mutes_since
--- Findings of lint that were muted since: their names and reasons may quote a source.
+-- Return the mutes created from a time on, whose names and reasons may quote a source.
 SELECT check_name, subject, name, reason FROM lint_mutes
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND created_at >= :since;
 
 -- name: drop_mutes
--- Mutes that say what is forgotten.
+-- Delete mutes that contain forgotten text.
 DELETE FROM lint_mutes AS m
 USING unnest(CAST(:check_names AS text[]), CAST(:subjects AS text[])) AS given (check_name, subject)
 WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.check_name = given.check_name
