@@ -1,15 +1,15 @@
 -- name: claim_key
--- Whether nobody else is at work under this key; it is given back when the transaction ends, however that happens.
+-- Try to lock a key until the transaction ends. Return whether that succeeded.
 SELECT pg_try_advisory_xact_lock(CAST(:lock AS bigint));
 
 -- name: find_answer
--- What was asked under this key, and what was answered.
+-- Return the request and the answer that are stored for a key.
 SELECT request, answer FROM idempotency_keys
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND digest = CAST(:digest AS bytea)
     AND created_at > statement_timestamp() - CAST(:kept_for AS interval);
 
 -- name: keep_answer
--- The answer, unless there is one that still holds.
+-- Store an answer, unless one is stored that has not expired.
 INSERT INTO idempotency_keys (tenant_id, digest, request, answer, created_at)
 VALUES (
     CAST(:tenant_id AS uuid),
@@ -23,7 +23,7 @@ SET request = excluded.request, answer = excluded.answer, created_at = excluded.
 WHERE idempotency_keys.created_at <= excluded.created_at - CAST(:kept_for AS interval);
 
 -- name: forget_answers
--- A portion of the answers of a tenant that nobody may ask for any more.
+-- Delete a portion of the expired answers of a tenant.
 DELETE FROM idempotency_keys
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND digest IN (
     SELECT digest FROM idempotency_keys

@@ -1,5 +1,6 @@
 -- name: count_calls
--- One more call of a tool today, for itself and for each page that it gave, in one order for all who count.
+-- Count a call of a tool today, for the tool and for each page that it returned. Rows are written in one fixed order,
+-- so that concurrent calls do not deadlock.
 INSERT INTO tool_calls AS t (tenant_id, owner_id, day, tool, page_id, calls)
 SELECT
     CAST(:tenant_id AS uuid),
@@ -14,12 +15,12 @@ ON CONFLICT (tenant_id, owner_id, day, tool, page_id) DO UPDATE SET calls = t.ca
 RETURNING page_id, calls;
 
 -- name: forget_calls
--- Away with the days that no index looks at any more.
+-- Delete the counts of days that the hot index does not read any more.
 DELETE FROM tool_calls
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid) AND day < CAST(:first AS date);
 
 -- name: find_tools
--- The tools that were called most since a day.
+-- Return the tools with the most calls since a day.
 SELECT tool, sum(calls) AS calls FROM tool_calls
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid) AND day >= CAST(:first AS date)
     AND page_id = CAST(:no_page AS uuid)
@@ -28,7 +29,8 @@ ORDER BY sum(calls) DESC, tool
 LIMIT CAST(:most AS integer);
 
 -- name: find_entries
--- What may stand in the index: references that have tags, the newest of them, and pages that were read, with how often.
+-- Return the candidates for the hot index: the newest references with tags, and the pages that were read, with the
+-- number of reads.
 WITH read AS (
     SELECT page_id, sum(calls) AS calls FROM tool_calls
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid) AND day >= CAST(:first AS date)

@@ -1,5 +1,5 @@
 -- name: wants_proposals
--- Whether any webhook names an event of proposals of this wiki.
+-- Return whether any webhook of the tenant names a kind of proposal event for this wiki.
 SELECT EXISTS (
     SELECT FROM webhooks AS w
     WHERE w.tenant_id = CAST(:tenant_id AS uuid) AND w.disabled_at IS NULL
@@ -8,10 +8,10 @@ SELECT EXISTS (
 );
 
 -- name: queue_deliveries
--- Queues what a write changed for each webhook of the tenant that wants it, in the transaction of the write. Webhooks are
--- locked against deletion first, so none goes meanwhile. A page that is gone is described by what was said of it; a change
--- of the whole wiki goes to webhooks of any type of page, and one that stands for several also to those of any kind of
--- change. Events of proposals go to those that name them alone: no kinds are all changes of pages.
+-- Queue the changes of a write for all webhooks of the tenant that subscribe to them, in the transaction of the write.
+-- Webhooks are locked against deletion first. A deleted page is described by the given values. A change of the whole
+-- wiki goes to webhooks of all page types, and a `resync` also to those of all kinds of changes. Events of proposals go
+-- only to webhooks that name them: no kinds means all changes of pages.
 WITH wanting AS MATERIALIZED (
     SELECT w.id, w.kinds, w.types,
            array_position(ARRAY['public', 'internal', 'confidential', 'secret'], w.ceiling) AS ceiling
