@@ -32,7 +32,7 @@ KEYS = statements("access/idempotency")
 KEPT_FOR = timedelta(hours=24)
 ANSWER_MAX = 1_000_000  # bytes
 PORTION = 1000  # rows
-OURS = {"INTERNAL_SERVER_ERROR", "TIMEOUT", "UNAVAILABLE"}  # codes of errors that the client did not cause
+SERVER_ERRORS = {"INTERNAL_SERVER_ERROR", "TIMEOUT", "UNAVAILABLE"}  # codes of errors that the client did not cause
 
 
 class InProgress(CairnError):
@@ -84,31 +84,31 @@ class Attempt:
         """Lock the key until the transaction ends. Raises InProgress if it is locked, or another answer is stored."""
         lock = int.from_bytes(self.digest[:8], signed=True)
         if not await connection.value(KEYS["claim_key"], lock=lock):
-            raise busy()
+            raise in_progress()
         self.found = await self.find(connection)
         if self.found is not None:
-            raise busy()
+            raise in_progress()
 
     async def keep(self, connection: Connection, answer: bytes) -> None:
         """Store the answer. Raises InProgress if another attempt has stored its answer."""
         values = {"tenant_id": self.tenant_id, "digest": self.digest, "request": self.request, "answer": answer}
         if not await connection.run(KEYS["keep_answer"], **values, kept_for=KEPT_FOR):
-            raise busy()
+            raise in_progress()
 
 
 async def once(database: Database, attempt: Attempt, run: Callable[[Database], Awaitable[Answer]]) -> Answered:
     """Return the answer of `run`, or the stored answer of an earlier attempt.
 
-    The answer is stored if `run` wrote something. If any part failed with one of the codes in OURS, all of it is rolled
-    back.
+    The answer is stored if `run` wrote something. If any part failed with one of the codes in SERVER_ERRORS, everything
+    is rolled back.
     """
     if (known := await attempt.look(database)) is not None:
         return replay(known)
     async with OneTransaction(database, attempt.claim) as whole:
-        noted = error_count()
+        errors_before = error_count()
         answer = await run(whole)
         if attempt.found is not None or whole.refused is not None:
-            forget_errors(noted)
+            forget_errors(errors_before)
         if attempt.found is not None:
             return replay(attempt.found)
         if whole.refused is not None:
@@ -126,10 +126,10 @@ def replay(answer: bytes) -> Answered:
     return Answered(Answer(answer), replayed=True)
 
 
-HELD = b"held "
+PROPOSAL_PREFIX = b"held "
 """The prefix of a stored answer whose write became a proposal. No JSON begins with it."""
-NOT_DONE = Answer(orjson.dumps({"errors": [{"extensions": {"code": "UNAVAILABLE"}}]}))
-"""An answer with an error of OURS, for which `store_answer` does not commit."""
+NOT_COMMITTED = Answer(orjson.dumps({"errors": [{"extensions": {"code": "UNAVAILABLE"}}]}))
+"""An answer with an error of SERVER_ERRORS, for which `store_answer` does not commit."""
 
 
 async def run_once(
@@ -146,14 +146,14 @@ async def run_once(
         try:
             return Answer(await work(restricted(within, attempt.scope)))
         except ReviewRequired as error:
-            return Answer(HELD + orjson.dumps([error.message, error.proposal_id and str(error.proposal_id)]))
+            return Answer(PROPOSAL_PREFIX + orjson.dumps([error.message, error.proposal_id and str(error.proposal_id)]))
         except CairnError as error:
             failed.append(error)
-            return NOT_DONE
+            return NOT_COMMITTED
 
     answer, replayed = await once(unrestricted(database), attempt, run)
-    if answer.body.startswith(HELD):
-        message, proposal_id = orjson.loads(answer.body[len(HELD) :])
+    if answer.body.startswith(PROPOSAL_PREFIX):
+        message, proposal_id = orjson.loads(answer.body[len(PROPOSAL_PREFIX) :])
         raise ReviewRequired(message, proposal_id and UUID(proposal_id))
     if failed and not replayed:
         raise failed[0]
@@ -171,7 +171,8 @@ async def store_answer(whole: OneTransaction, attempt: Attempt, answer: Answer) 
             "Nothing was written: select less, or send it without the key."
         )
     errors = errors_of(answer.body)
-    if errors and (whole.is_broken or any(error.get("extensions", {}).get("code") in OURS for error in errors)):
+    codes = {error.get("extensions", {}).get("code") for error in errors}
+    if errors and (whole.is_broken or codes & SERVER_ERRORS):
         return Answer(orjson.dumps({"data": None, "errors": errors}), unavailable=all(map(is_unavailable, errors)))
     assert whole.inside is not None
     with translated_db_errors():
@@ -199,7 +200,7 @@ async def forget_portion(database: Database, tenant_id: UUID) -> int:
         return await connection.run(KEYS["forget_answers"], tenant_id=tenant_id, kept_for=KEPT_FOR, most=PORTION)
 
 
-def busy() -> InProgress:
+def in_progress() -> InProgress:
     return InProgress("A request with this Idempotency-Key is at work. Send it again in a moment.")
 
 

@@ -41,7 +41,7 @@ READ, WRITE, MANAGE, ADMINISTER = Action
 
 # The highest action that a role permits under each relation. A grant never raises a credential above its own role.
 # Services and admins need no grant: their roles hold in all wikis of the tenant.
-MOST: Mapping[Role, tuple[int, int, int, int, int]] = {
+MAX_ACTIONS: Mapping[Role, tuple[int, int, int, int, int]] = {
     #              stranger    reader      member      own         admin
     Role.READER:  (NOTHING,    READ,       READ,       READ,       READ),
     Role.MEMBER:  (NOTHING,    READ,       WRITE,      WRITE,      MANAGE),
@@ -58,12 +58,12 @@ REFUSALS: Mapping[Action, str] = {
 
 def is_allowed(role: Role, relation: WikiRelation, action: Action) -> bool:
     """Return whether the role permits the action under this relation."""
-    return action <= MOST[role][relation]
+    return action <= MAX_ACTIONS[role][relation]
 
 
 def covers(maker: Role, role: Role) -> bool:
     """Return whether a credential with the role `maker` may create one with `role`: `maker` has all its rights."""
-    return all(mine >= theirs for mine, theirs in zip(MOST[maker], MOST[role], strict=True))
+    return all(mine >= theirs for mine, theirs in zip(MAX_ACTIONS[maker], MAX_ACTIONS[role], strict=True))
 
 
 def require_admin(scope: Scope) -> UUID:
@@ -92,24 +92,24 @@ async def authorise(connection: Connection, scope: Scope, owner_id: UUID, action
         raise Forbidden(REFUSALS[action])
 
 
-BEYOND = "This is more sensitive than you may read here, so you may not write it. Nothing was written."
-PARTLY = "Parts of this page are more sensitive than you may read, so you may not write it. Nothing was written."
+PAGE_HIDDEN = "This is more sensitive than you may read here, so you may not write it. Nothing was written."
+PARTS_HIDDEN = "Parts of this page are more sensitive than you may read, so you may not write it. Nothing was written."
 
 
 async def check_sees(connection: Connection, scope: Scope, page_ids: Collection[UUID], missing: str) -> None:
     """Refuse a write to pages that the caller may not read completely.
 
     Raises NotFound with the message `missing` if a whole page is hidden from the caller (Forbidden if `missing` is
-    BEYOND), and Forbidden if parts are. Runs no statement for a caller who may read everything in the wiki.
+    PAGE_HIDDEN), and Forbidden if parts are. Runs no statement for a caller who may read everything in the wiki.
     """
     restriction = restriction_of(scope)
     if restriction is None or not page_ids or (scope.owner_id in scope.owners and not restriction.is_reader):
         return
     rows = await connection.all(find_withheld(), page_ids=list(page_ids), **restriction.values)
     if any(row["is_hidden"] for row in rows):
-        raise Forbidden(BEYOND) if missing == BEYOND else NotFound(missing)
+        raise Forbidden(PAGE_HIDDEN) if missing == PAGE_HIDDEN else NotFound(missing)
     if rows:
-        raise Forbidden(PARTLY)
+        raise Forbidden(PARTS_HIDDEN)
 
 
 async def relation_to(connection: Connection, scope: Scope, owner_id: UUID) -> WikiRelation | None:
@@ -117,10 +117,10 @@ async def relation_to(connection: Connection, scope: Scope, owner_id: UUID) -> W
     rows = await connection.all(
         GRANTS["find_roles"], tenant_id=scope.tenant_id, owner_id=owner_id, grantee_ids=list(scope.owners)
     )
-    unasked = WikiRelation.OWN if owner_id in scope.owners else WikiRelation.STRANGER
-    return max((max(unasked, relation_by(row["role"])) for row in rows), default=None)
+    ungranted = WikiRelation.OWN if owner_id in scope.owners else WikiRelation.STRANGER
+    return max((max(ungranted, granted_relation(row["role"])) for row in rows), default=None)
 
 
-def relation_by(granted: str | None) -> WikiRelation:
+def granted_relation(granted: str | None) -> WikiRelation:
     """Return the relation that a granted role makes."""
     return WikiRelation.STRANGER if granted is None else WikiRelation[granted.upper()]

@@ -29,10 +29,10 @@ from .errors import CairnError
 
 log = structlog.get_logger()
 THROTTLES = statements("access/throttles")
-KNOWN = 10_000  # credentials, and tenants, that a process remembers
-OF_THE_TENANT = ""
+MAX_CACHED = 10_000  # credentials, and tenants, that a process remembers
+TENANT_SUBJECT = ""
 LEASE_TIMEOUT = 0.25  # seconds; after that the process uses a bucket of its own
-SHORTEST, LONGEST = 0.02, 1.0  # seconds between two leases from an empty bucket
+MIN_PAUSE, MAX_PAUSE = 0.02, 1.0  # seconds between two leases from an empty bucket
 
 
 class Rate(NamedTuple):
@@ -83,26 +83,26 @@ class Share:
         """`ask` takes the owed and up to the wanted tokens from the shared bucket, or raises."""
         self.rate, self.ask, self.clock = rate, ask, clock
         self.portion = rate.portion()
-        self.ahead = self.portion
+        self.credit = self.portion
         """The tokens that may be spent before they are leased; 0 while the shared bucket is known to be empty."""
-        self.few = self.portion / 2
+        self.low_mark = self.portion / 2
         self.tokens = 0.0
         """The leased tokens that are left. A negative number is a debt, which the next lease pays."""
-        self.common = Bucket(rate, rate.burst, clock())
+        self.shared = Bucket(rate, rate.burst, clock())
         """The shared bucket as of the last lease."""
-        self.own = Bucket(rate, rate.burst, clock())
+        self.fallback = Bucket(rate, rate.burst, clock())
         """A bucket of this process alone, for when the database cannot be reached."""
-        self.asks_again = 0.0
+        self.next_lease_at = 0.0
         self.leasing: asyncio.Task[None] | None = None
 
     def covers(self, cost: float) -> bool:
         """Return whether the cost may be spent now. A cost above the burst needs a full bucket, and leaves a debt."""
-        left = self.tokens + self.ahead
+        left = self.tokens + self.credit
         return left >= cost or left >= self.rate.burst
 
     def spend(self, cost: float) -> None:
         self.tokens -= cost
-        if self.tokens < self.few:
+        if self.tokens < self.low_mark:
             self.renew(0)
 
     async def fetch(self, cost: float) -> None:
@@ -120,7 +120,7 @@ class Share:
 
     def renew(self, cost: float) -> asyncio.Task[None] | None:
         """Start a lease, unless one is running or the bucket is known to be empty. Return the running lease, if any."""
-        if self.leasing is None and self.clock() >= self.asks_again:
+        if self.leasing is None and self.clock() >= self.next_lease_at:
             wanted = min(self.rate.burst, cost + self.portion - max(0.0, self.tokens))
             # In an empty context, because the lease does not belong to the request that starts it.
             self.leasing = asyncio.create_task(self.lease(wanted, max(0.0, -self.tokens)), context=Context())
@@ -132,11 +132,11 @@ class Share:
         finally:
             self.leasing = None
         self.tokens += owed + lease.given
-        self.common = Bucket(self.rate, lease.left, self.clock())
+        self.shared = Bucket(self.rate, lease.left, self.clock())
         is_dry = lease.given < wanted
-        self.ahead = 0.0 if is_dry else self.portion
-        pause = min(LONGEST, max(SHORTEST, self.few / self.rate.per_second)) if is_dry else 0.0
-        self.asks_again = self.clock() + pause
+        self.credit = 0.0 if is_dry else self.portion
+        pause = min(MAX_PAUSE, max(MIN_PAUSE, self.low_mark / self.rate.per_second)) if is_dry else 0.0
+        self.next_lease_at = self.clock() + pause
 
     async def acquire_lease(self, wanted: float, owed: float) -> Lease:
         """Lease from the shared bucket or, if that fails, from the bucket of this process."""
@@ -146,15 +146,15 @@ class Share:
         except Exception as error:
             log.warning("rate limits are enforced by this process alone", reason=type(error).__name__)
             now = self.clock()
-            return Lease(self.own.take(wanted, owed, now), self.own.level(now))
+            return Lease(self.fallback.take(wanted, owed, now), self.fallback.level(now))
 
     def remaining(self) -> float:
         """Return the tokens that are left in the shared bucket and this share, as far as this process knows."""
-        return max(0.0, min(self.rate.burst, self.common.level(self.clock()) + self.tokens))
+        return max(0.0, min(self.rate.burst, self.shared.level(self.clock()) + self.tokens))
 
     def wait(self, cost: float) -> float:
         """Return the seconds until there may be enough tokens for the cost."""
-        lacks = min(cost, self.rate.burst) - self.common.level(self.clock()) - self.tokens
+        lacks = min(cost, self.rate.burst) - self.shared.level(self.clock()) - self.tokens
         return max(0.0, lacks / self.rate.per_second)
 
 
@@ -216,8 +216,8 @@ class Account:
                 await share.fetch(cost)
         if not self.covers(cost):
             wait = max(share.wait(cost) for share in self.shares)
-            few = "No row is left now." if cost <= 1 else f"This asks for {cost} rows, more than are left now."
-            raise Throttled(few, wait)
+            message = "No row is left now." if cost <= 1 else f"This asks for {cost} rows, more than are left now."
+            raise Throttled(message, wait)
 
     def owe(self, cost: int) -> None:
         """Spend the cost even if there are not enough tokens. Later requests wait until the debt is paid."""
@@ -241,8 +241,8 @@ class Throttle:
         """A rate of 0 per second means no rate limit; a `max_concurrent` of 0 means no limit of running requests."""
         self.database, self.credential, self.tenant = database, credential, tenant
         self.max_concurrent = max_concurrent
-        self.accounts: LRU[Account] = LRU(KNOWN)
-        self.tenants: LRU[tuple[Share, ...]] = LRU(KNOWN)
+        self.accounts: LRU[Account] = LRU(MAX_CACHED)
+        self.tenants: LRU[tuple[Share, ...]] = LRU(MAX_CACHED)
         self.forgetting: set[asyncio.Task[None]] = set()
 
     def account(self, scope: Scope) -> Account:
@@ -251,16 +251,16 @@ class Throttle:
     def open(self, scope: Scope) -> Account:
         subject = f"{scope.actor.kind}:{scope.actor.id}"
         own = self.shares(scope.tenant_id, subject, self.credential)
-        common = self.tenants.get(scope.tenant_id, partial(self.met, scope.tenant_id))
+        common = self.tenants.get(scope.tenant_id, partial(self.new_tenant_shares, scope.tenant_id))
         return Account((*own, *common), self.max_concurrent)
 
-    def met(self, tenant_id: UUID) -> tuple[Share, ...]:
+    def new_tenant_shares(self, tenant_id: UUID) -> tuple[Share, ...]:
         """Return new shares for a tenant that is not cached, and start to delete its full buckets."""
         if self.credential.per_second:
-            task = asyncio.create_task(self.forget(tenant_id), context=Context())
+            task = asyncio.create_task(self.delete_full_buckets(tenant_id), context=Context())
             self.forgetting.add(task)
             task.add_done_callback(self.forgetting.discard)
-        return self.shares(tenant_id, OF_THE_TENANT, self.tenant)
+        return self.shares(tenant_id, TENANT_SUBJECT, self.tenant)
 
     def shares(self, tenant_id: UUID, subject: str, rate: Rate) -> tuple[Share, ...]:
         return (Share(rate, partial(self.lease, tenant_id, subject, rate)),) if rate.per_second else ()
@@ -279,7 +279,7 @@ class Throttle:
         assert row is not None
         return Lease(row["leased"], row["tokens"])
 
-    async def forget(self, tenant_id: UUID) -> None:
+    async def delete_full_buckets(self, tenant_id: UUID) -> None:
         """Delete the tenant's full buckets: a missing bucket counts as full. On failure a later process does it."""
         burst, rate = self.credential.burst, self.credential.per_second
         with suppress(Exception):

@@ -87,11 +87,11 @@ def alias(value: str, field: str = "name", *, restored: bool = False) -> str:
 
 def aliases(values: Sequence[str], *, restored: bool = False) -> tuple[str, ...]:
     """Return the aliases to add to a page in one call. A restored page may have as many as can be stored."""
-    check_count(values, aliases_most(restored=restored), "aliases")
+    check_count(values, max_aliases(restored=restored), "aliases")
     return tuple(alias(value, f"aliases.{n}", restored=restored) for n, value in enumerate(values))
 
 
-def aliases_most(*, restored: bool) -> int:
+def max_aliases(*, restored: bool) -> int:
     return ALIASES.stored if restored else ALIASES_PER_CALL.most
 
 

@@ -64,7 +64,7 @@ async def clean_draft(draft: PageDraft) -> PageDraft:
     if draft.status is not None:
         validation.one_of(draft.status, STATUSES, "status")
     restored = draft.restored
-    aliases = validation.check_count(draft.aliases, validation.aliases_most(restored=restored), "aliases")
+    aliases = validation.check_count(draft.aliases, validation.max_aliases(restored=restored), "aliases")
     return replace(
         draft,
         type=validation.one_of(draft.type, PAGE_TYPES, "type"),

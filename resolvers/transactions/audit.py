@@ -30,10 +30,10 @@ OPERATORS_LOG: Final = UUID(int=0)
 """The tenant id of the operator's events, which belong to no tenant. No tenant has this id."""
 MACHINE = Actor(ActorKind.SERVICE, "cairn")
 """The actor of commands that are run on the server's machine."""
-STORED_EVERY: Final = 60.0  # seconds
-LINES_MOST: Final = 20  # different refusals between two stores
-KEYS_MOST: Final = 10_000  # keys whose last use is noted between two stores
-REASON_MOST: Final = 120  # characters
+STORE_INTERVAL: Final = 60.0  # seconds
+MAX_REFUSALS: Final = 20  # different refusals between two stores
+MAX_KEYS: Final = 10_000  # keys whose last use is noted between two stores
+MAX_REASON_LENGTH: Final = 120  # characters
 
 
 class Event(StrEnum):
@@ -79,7 +79,7 @@ async def audit(
     connection: Connection, tenant_id: UUID, by: Actor, event: Event, subject: object = None, **detail: Any
 ) -> None:
     """Write an event in the transaction of the change. `subject` is the id of the changed object."""
-    values = line(tenant_id, event, by, subject, detail)
+    values = event_row(tenant_id, event, by, subject, detail)
     await (connection.later if isinstance(connection, Writer) else connection.run)(AUDIT["add_event"], **values)
 
 
@@ -91,7 +91,7 @@ async def audit_by_itself(
         await audit(connection, tenant_id, by, event, subject, **detail)
 
 
-def line(
+def event_row(
     tenant_id: UUID, event: Event, by: Actor | None, subject: object = None, detail: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return the row of an event with the outcome `done`, at the current time."""
@@ -162,14 +162,14 @@ class Refusal(NamedTuple):
     address: str | None
 
 
-OTHERS: Final = Refusal(OPERATORS_LOG, Event.CREDENTIAL, "Others, more than are told apart.", None, None)
+OTHER_REFUSALS: Final = Refusal(OPERATORS_LOG, Event.CREDENTIAL, "Others, more than are told apart.", None, None)
 
 
 class CredentialLog:
     """Refused credentials and the last use of API keys, collected in memory and stored once a minute.
 
-    Neither a refused request nor the use of a key costs a statement. At most LINES_MOST different refusals are told
-    apart between two stores; further ones are counted together as OTHERS.
+    Neither a refused request nor the use of a key costs a statement. At most MAX_REFUSALS different refusals are told
+    apart between two stores; further ones are counted together as OTHER_REFUSALS.
     """
 
     def __init__(self, database: Database) -> None:
@@ -182,15 +182,15 @@ class CredentialLog:
     ) -> None:
         """Count a refusal. Without `tenant_id` it goes to the operator's log: the credential tells no tenant."""
         shown = None if subject is None else str(subject)
-        self.count(Refusal(tenant_id, event, reason[:REASON_MOST], shown, CLIENT_ADDRESS.get()), 1)
+        self.count(Refusal(tenant_id, event, reason[:MAX_REASON_LENGTH], shown, CLIENT_ADDRESS.get()), 1)
 
     def count(self, refusal: Refusal, times: int) -> None:
         is_new = refusal not in self.refused
-        self.refused[OTHERS if is_new and len(self.refused) >= LINES_MOST else refusal] += times
+        self.refused[OTHER_REFUSALS if is_new and len(self.refused) >= MAX_REFUSALS else refusal] += times
 
     def use(self, tenant_id: UUID, key_id: UUID) -> None:
         """Record that a key is used now."""
-        if (tenant_id, key_id) in self.used or len(self.used) < KEYS_MOST:
+        if (tenant_id, key_id) in self.used or len(self.used) < MAX_KEYS:
             self.used[tenant_id, key_id] = datetime.now(UTC)
 
     async def store(self) -> None:
@@ -200,9 +200,9 @@ class CredentialLog:
         if not refused and not used:
             return
         lines = [
-            line(one.tenant_id, one.event, None, one.subject, {"reason": one.reason})
-            | {"outcome": "refused", "address": one.address, "times": times, "request_id": None}
-            for one, times in refused.items()
+            event_row(refusal.tenant_id, refusal.event, None, refusal.subject, {"reason": refusal.reason})
+            | {"outcome": "refused", "address": refusal.address, "times": times, "request_id": None}
+            for refusal, times in refused.items()
         ]
         keys = [{"tenant_id": tenant_id, "id": id, "now": at} for (tenant_id, id), at in sorted(used.items())]
         try:
@@ -210,15 +210,15 @@ class CredentialLog:
                 await connection.each(AUDIT["add_event"], lines)
                 await connection.each(KEYS["note_use"], keys)
         except BaseException:
-            for one, times in refused.items():
-                self.count(one, times)
+            for refusal, times in refused.items():
+                self.count(refusal, times)
             self.used = used | self.used
             raise
 
     @asynccontextmanager
     async def storing(self) -> AsyncIterator[None]:
         """Store the collected refusals and uses every minute, and at the end of the context."""
-        task = asyncio.create_task(self.look())
+        task = asyncio.create_task(self.store_periodically())
         try:
             yield
         finally:
@@ -227,9 +227,9 @@ class CredentialLog:
                 await task
             await self.try_to_store()
 
-    async def look(self) -> None:
+    async def store_periodically(self) -> None:
         while True:
-            await asyncio.sleep(STORED_EVERY)
+            await asyncio.sleep(STORE_INTERVAL)
             await self.try_to_store()
 
     async def try_to_store(self) -> None:

@@ -26,7 +26,8 @@ REFUSED = (
     AnswerTooLarge,
 )
 READ_ONLY = "25006"
-BUSY = ("08", "40", "53", "55", "57", "58")  # connection, rollback, resources, locks, operator or time-out, files
+# Connection, rollback, resources, locks, operator or time-out, files.
+UNAVAILABLE_CLASSES = ("08", "40", "53", "55", "57", "58")
 CAUSES = {
     READ_ONLY: "read_only",
     "53100": "disk_full",
@@ -40,11 +41,11 @@ CAUSES = {
     "58": "files",
 }
 """The cause of an Unavailable error, by SQLSTATE or by its class (the first two characters)."""
-VALUE = ("22", "54")  # classes: a value is invalid, or exceeds a limit
-DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO}  # never raised by a connection
-CONNECTION = (ConnectionError, TimeoutError)  # any other OSError concerns a file
-LONGEST = 300  # characters of a message
-RULE = ("23502", "23514")  # NOT NULL and CHECK constraints
+VALUE_CLASSES = ("22", "54")  # classes: a value is invalid, or exceeds a limit
+DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO}  # never raised by a connection
+CONNECTION_ERRORS = (ConnectionError, TimeoutError)  # any other OSError concerns a file
+MAX_MESSAGE_LENGTH = 300  # characters of a message
+CONSTRAINT_STATES = ("23502", "23514")  # NOT NULL and CHECK constraints
 ABORTED = "25P02"  # an earlier statement of the transaction failed, so this statement was not executed
 
 
@@ -57,8 +58,8 @@ class translated_db_errors:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if isinstance(error, REFUSED) and (ours := translate(error)) is not None:
-            raise ours from error
+        if isinstance(error, REFUSED) and (translation := translate(error)) is not None:
+            raise translation from error
 
 
 def refusal(error: Exception) -> CairnError | None:
@@ -67,24 +68,24 @@ def refusal(error: Exception) -> CairnError | None:
         return Unavailable("The database is busy, or cannot be reached. Try again in a moment.")
     if isinstance(error, AnswerTooLarge):
         return LimitExceeded(f"{error} Ask for fewer rows or fields.")
-    if isinstance(error, OSError) and error.errno in DISK:
+    if isinstance(error, OSError) and error.errno in DISK_ERRORS:
         return Unavailable(f"A file cannot be written: {error.strerror}. Make room, then try again.")
     if isinstance(error, asyncpg.InterfaceError) and not is_lost(error):
         return None
-    if isinstance(error, OSError) and not isinstance(error, CONNECTION):
+    if isinstance(error, OSError) and not isinstance(error, CONNECTION_ERRORS):
         return None
     if not isinstance(error, asyncpg.PostgresError):
         return Unavailable("The database cannot be reached. Try again in a moment.")
     state = error.sqlstate or ""
     if state == "23505":
-        return Conflict(f"Somebody else wrote the same thing first{rule(error)}. Read it again, then retry.")
+        return Conflict(f"Somebody else wrote the same thing first{constraint_name(error)}. Read it again, then retry.")
     if state == "23503":
-        return NotFound(f"Something that this refers to is gone{rule(error)}. Read it again, then retry.")
-    if state in RULE or state.startswith(VALUE):
-        return BadInput(f"The database cannot hold this value{rule(error)}.")
+        return NotFound(f"Something that this refers to is gone{constraint_name(error)}. Read it again, then retry.")
+    if state in CONSTRAINT_STATES or state.startswith(VALUE_CLASSES):
+        return BadInput(f"The database cannot hold this value{constraint_name(error)}.")
     if state == READ_ONLY:
         return Unavailable("The database takes no writes: it is a standby, or was set to read only.", "read_only")
-    if state.startswith(BUSY) or state == ABORTED:
+    if state.startswith(UNAVAILABLE_CLASSES) or state == ABORTED:
         return Unavailable("The database cannot do this now. Try again in a moment.")
     return None
 
@@ -104,8 +105,8 @@ def translate(error: Exception) -> CairnError | None:
 
     Callers are not shown the cause. A command has no configured log; it prints the cause with the error.
     """
-    ours = refusal(error)
-    if isinstance(ours, Unavailable):
+    translation = refusal(error)
+    if isinstance(translation, Unavailable):
         cause = cause_of(error)
         record_refusal(cause)
         state = error.sqlstate if isinstance(error, asyncpg.PostgresError) else None
@@ -115,7 +116,7 @@ def translate(error: Exception) -> CairnError | None:
             structlog.get_logger().warning(
                 "database refused", cause=cause, sqlstate=state, error=type(error).__name__, message=words(error)
             )
-    return ours
+    return translation
 
 
 def cause_of(error: Exception) -> str:
@@ -127,7 +128,7 @@ def cause_of(error: Exception) -> str:
         return "timeout"
     if isinstance(error, Exhausted):
         return "busy"
-    return "files" if isinstance(error, OSError) and error.errno in DISK else "unreachable"
+    return "files" if isinstance(error, OSError) and error.errno in DISK_ERRORS else "unreachable"
 
 
 def words(error: BaseException) -> str:
@@ -136,10 +137,10 @@ def words(error: BaseException) -> str:
     For errors about the state of the server, that line holds no value of a client. The detail and the context, which
     follow it, may hold such values.
     """
-    return next(iter(str(error).splitlines()), "")[:LONGEST]
+    return next(iter(str(error).splitlines()), "")[:MAX_MESSAGE_LENGTH]
 
 
-def rule(error: asyncpg.PostgresError) -> str:
+def constraint_name(error: asyncpg.PostgresError) -> str:
     """Return the name of the violated constraint in brackets, or an empty string if the message names none."""
-    named = CONSTRAINT.search(str(error))
-    return f" ({named[1]})" if named else ""
+    found = CONSTRAINT.search(str(error))
+    return f" ({found[1]})" if found else ""

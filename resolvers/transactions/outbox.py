@@ -50,14 +50,14 @@ class ProposalEvent(NamedTuple):
 
 async def queue_deliveries(writer: "Writer") -> None:
     """Queue the changes and proposal events of a write for the webhooks of its tenant, in the order they happened."""
-    told = [change_values(writer, change) for change in writer.changes.all()]
-    told += [event._asdict() for event in writer.proposals]
-    if not told:
+    deliveries = [change_values(writer, change) for change in writer.changes.all()]
+    deliveries += [event._asdict() for event in writer.proposals]
+    if not deliveries:
         return
     id_start, id_number = numbered_ids()
     await writer.run(
         OUTBOX["queue_deliveries"],
-        changes=[{"place": place, **one} for place, one in enumerate(told, 1)],
+        changes=[{"place": place, **delivery} for place, delivery in enumerate(deliveries, 1)],
         proposal_kinds=[*ProposalKind],
         id_start=id_start,
         id_number=id_number,
@@ -67,8 +67,8 @@ async def queue_deliveries(writer: "Writer") -> None:
 
 def change_values(writer: "Writer", change: ChangeEvent) -> Mapping[str, Any]:
     """Return the parameters of a change. For a deleted page they include the type, slug and level that it had."""
-    told: dict[str, Any] = {"kind": change.kind, "page_id": change.id, "version": change.version}
+    values: dict[str, Any] = {"kind": change.kind, "page_id": change.id, "version": change.version}
     page = change.id and writer.removed.get(change.id)
     if page:
-        told |= {"type": page.type, "slug": page.slug, "level": level_of(page.metadata)}
-    return told
+        values |= {"type": page.type, "slug": page.slug, "level": level_of(page.metadata)}
+    return values

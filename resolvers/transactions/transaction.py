@@ -26,7 +26,7 @@ from lib.lru import LRU
 
 from ..errors import BadInput, CairnError, Conflict, NotFound, Unavailable
 from ..model.pages import Page, find_page
-from ..permissions import BEYOND, Action, authorise, check_sees, is_at_home
+from ..permissions import PAGE_HIDDEN, Action, authorise, check_sees, is_at_home
 from ..proposals.gate import Held, ReviewRequired, pass_gate
 from ..subscriptions.changes import ChangeKind, announce
 from .db_errors import translated_db_errors
@@ -36,7 +36,7 @@ from .writer import LogLine, Writer
 QUEUE_TIMEOUT = 10.0  # seconds
 BUSY = "The wiki is locked by other writes. Try again in a moment."
 
-Place = tuple[Database, UUID, UUID]
+WikiKey = tuple[Database, UUID, UUID]
 
 
 class WriteQueue:
@@ -49,7 +49,7 @@ class WriteQueue:
         self.length = 0
 
 
-QUEUES: dict[Place, WriteQueue] = {}
+QUEUES: dict[WikiKey, WriteQueue] = {}
 
 
 class process_lock:
@@ -58,7 +58,7 @@ class process_lock:
     __slots__ = ("place", "queue")
 
     def __init__(self, database: Database, scope: Scope) -> None:
-        self.place: Place | None = None
+        self.place: WikiKey | None = None
         database = unrestricted(database)
         if isinstance(database, OneTransaction):
             if database.inside:  # it has locked the wiki already: queued writers may wait for it, so it must not queue
@@ -73,7 +73,7 @@ class process_lock:
         queue.length += 1
         try:
             # The only writer in the queue gets the lock without waiting, so it needs no timeout.
-            await (wait_for(queue.lock) if queue.length > 1 else queue.lock.acquire())
+            await (acquire_in_time(queue.lock) if queue.length > 1 else queue.lock.acquire())
         except BaseException:
             self.leave(self.place)
             raise
@@ -85,13 +85,13 @@ class process_lock:
             self.queue.lock.release()
             self.leave(self.place)
 
-    def leave(self, place: Place) -> None:
+    def leave(self, place: WikiKey) -> None:
         self.queue.length -= 1
         if not self.queue.length:
             del QUEUES[place]
 
 
-async def wait_for(lock: asyncio.Lock) -> None:
+async def acquire_in_time(lock: asyncio.Lock) -> None:
     """Acquire the lock. Raises Unavailable after QUEUE_TIMEOUT."""
     try:
         async with asyncio.timeout(QUEUE_TIMEOUT):
@@ -100,16 +100,16 @@ async def wait_for(lock: asyncio.Lock) -> None:
         raise Unavailable(BUSY) from None
 
 
-MOST = 10_000  # cached pages of one database
+MAX_PAGE_OWNERS = 10_000  # cached pages of one database
 
-REMEMBERED: WeakKeyDictionary[Database, LRU[UUID]] = WeakKeyDictionary()
+PAGE_OWNERS: WeakKeyDictionary[Database, LRU[UUID]] = WeakKeyDictionary()
 
 
 def page_owners(database: Database) -> LRU[UUID]:
     """Return the cached owners of pages by (tenant, page). A cached page may be deleted or transferred by now."""
     database = pooled(database)
-    known = REMEMBERED.get(database)
-    return REMEMBERED.setdefault(database, LRU(MOST)) if known is None else known
+    known = PAGE_OWNERS.get(database)
+    return PAGE_OWNERS.setdefault(database, LRU(MAX_PAGE_OWNERS)) if known is None else known
 
 
 WRITING = statements("pages/writing")
@@ -136,7 +136,7 @@ async def finish(writer: Writer, action: Action) -> None:
             touched_ids=writer.touched,
             counted_ids=writer.counted,
         )
-        await check_sees(writer, writer.scope, {line.page_id for line in writer.lines if line.page_id}, BEYOND)
+        await check_sees(writer, writer.scope, {line.page_id for line in writer.lines if line.page_id}, PAGE_HIDDEN)
         assert closed is not None, "the wiki is locked, so it exists"
         if action is not Action.ADMINISTER:
             await pass_gate(writer, closed["write_policy"])
@@ -151,7 +151,7 @@ def line_to_dict(line: LogLine) -> dict[str, Any]:
 
 PAGES = statements("pages/pages")
 NO_WIKI = "There is no such wiki, or none that you may see."
-FOUND = "SELECT 1"
+WIKI_LOCKED = "SELECT 1"  # the command tag of lock_wiki if it has found the wiki
 NO_PAGE = "There is no such page, or none that you may see."
 TARGET_REVIEWS = (
     "Writes of this role are reviewed in the wiki that the page would go to, and a transfer into it cannot be "
@@ -272,7 +272,7 @@ async def locked_transaction(database: Database, scope: Scope, action: Action) -
     """
     with translated_db_errors():
         async with process_lock(database, scope), wiki_lock(database, scope) as connection:
-            if connection.begun != FOUND:
+            if connection.begun != WIKI_LOCKED:
                 raise NotFound(NO_WIKI)
             await authorise(connection, scope, scope.owner_id, action)
             writer = Writer(connection, scope)
@@ -295,18 +295,18 @@ async def writing_two(database: Database, scope: Scope, page_id: UUID, to_owner_
         await authorise(connection, scope, to_owner_id, Action.WRITE)
     here = scope.in_owner(owner_id)
     there = replace(scope.in_owner(to_owner_id), review=None)
-    first, second = sorted((here, there), key=lambda one: one.owner_id)
+    first, second = sorted((here, there), key=lambda wiki_scope: wiki_scope.owner_id)
     with translated_db_errors():
         async with (
             process_lock(database, first),
             process_lock(database, second),
             wiki_lock(database, first) as connection,
         ):
-            if connection.begun != FOUND:
+            if connection.begun != WIKI_LOCKED:
                 raise NotFound(NO_WIKI)
             await lock_wiki(connection, second)
-            for one in (here, there):
-                await authorise(connection, one, one.owner_id, Action.WRITE)
+            for wiki_scope in (here, there):
+                await authorise(connection, wiki_scope, wiki_scope.owner_id, Action.WRITE)
             both = TwoWikis(Writer(connection, here), Writer(connection, there))
             yield both
             for writer in both:
@@ -360,7 +360,7 @@ def check_version(page: Page, expected: int | None) -> None:
 
 async def check_same_wiki(writer: Writer, page_id: UUID, field: str) -> None:
     """Raise BadInput for a page of another wiki, or NotFound if the caller may not see the page."""
-    await check_own(writer, await writer.value(PAGES["find_owner"], id=page_id), field)
+    await check_owner(writer, await writer.value(PAGES["find_owner"], id=page_id), field)
     await check_sees(writer, writer.scope, [page_id], NO_PAGE)
 
 
@@ -370,11 +370,11 @@ async def check_pair(writer: Writer, page_id: UUID, other_id: UUID, field: str) 
     owners = {row["id"]: row["owner_id"] for row in rows}
     if owners.get(page_id) != writer.scope.owner_id:
         raise NotFound(NO_PAGE)
-    await check_own(writer, owners.get(other_id), field)
+    await check_owner(writer, owners.get(other_id), field)
     await check_sees(writer, writer.scope, [page_id, other_id], NO_PAGE)
 
 
-async def check_own(writer: Writer, owner_id: UUID | None, field: str) -> None:
+async def check_owner(writer: Writer, owner_id: UUID | None, field: str) -> None:
     """Check the owner of a page as `check_same_wiki` does; None stands for a page that does not exist."""
     if owner_id == writer.scope.owner_id:
         return

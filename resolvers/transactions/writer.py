@@ -26,8 +26,8 @@ class LogLine(NamedTuple):
     detail: dict[str, Any]
 
 
-NAMES = frozenset({"aliases", "old_slugs"})
-SHARED = frozenset({"tenant_id", "owner_id", "now"})
+NAME_TABLES = frozenset({"aliases", "old_slugs"})
+SHARED_PARAMETERS = frozenset({"tenant_id", "owner_id", "now"})
 
 
 class Queued(NamedTuple):
@@ -93,7 +93,7 @@ class Writer(Connection):
             await super().run(joined, **values)
 
     def may_join(self, statement: Statement) -> bool:
-        return is_independent(statement.sql, tuple(one.statement.sql for one in self.queue))
+        return is_independent(statement.sql, tuple(queued.statement.sql for queued in self.queue))
 
     async def ready(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
         """Return the statement joined with the queued ones. Queued ones that cannot be joined are sent first."""
@@ -103,32 +103,32 @@ class Writer(Connection):
         return self.combine_last(statement, values)
 
     def forget_names(self, statement: Statement) -> None:
-        if self.named and not NAMES.isdisjoint(table for table, _ in tables_of(statement.sql).written):
+        if self.named and not NAME_TABLES.isdisjoint(table for table, _ in tables_of(statement.sql).written):
             self.named.clear()
 
     def combine_last(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
         if not self.queue:
             return statement, values
         before, self.queue = self.queue, []
-        every = [*before, Queued(statement, values)]
-        given = {f"{number}.{name}": value for number, one in enumerate(every) for name, value in one.values.items()}
-        return combine(tuple(one.statement for one in before), statement, SHARED), given
+        numbered = enumerate([*before, Queued(statement, values)])
+        joined = {f"{number}.{name}": value for number, queued in numbered for name, value in queued.values.items()}
+        return combine(tuple(queued.statement for queued in before), statement, SHARED_PARAMETERS), joined
 
     async def all(self, statement: Statement, **values: Any) -> list[Row]:
-        statement, given = await self.ready(statement, values)
-        return await super().all(statement, **given)
+        joined, joined_values = await self.ready(statement, values)
+        return await super().all(joined, **joined_values)
 
     async def one(self, statement: Statement, **values: Any) -> Row | None:
-        statement, given = await self.ready(statement, values)
-        return await super().one(statement, **given)
+        joined, joined_values = await self.ready(statement, values)
+        return await super().one(joined, **joined_values)
 
     async def value(self, statement: Statement, **values: Any) -> Any:
-        statement, given = await self.ready(statement, values)
-        return await super().value(statement, **given)
+        joined, joined_values = await self.ready(statement, values)
+        return await super().value(joined, **joined_values)
 
     async def run(self, statement: Statement, **values: Any) -> int:
-        statement, given = await self.ready(statement, values)
-        return await super().run(statement, **given)
+        joined, joined_values = await self.ready(statement, values)
+        return await super().run(joined, **joined_values)
 
     async def all_of_each(self, statement: Statement, each: Iterable[Mapping[str, Any]]) -> list[Row]:
         await self.flush()
@@ -152,5 +152,5 @@ async def record(writer: Writer, action: str, page_id: UUID | None = None, **det
 
 async def record_each(writer: Writer, action: str, saved: "Iterable[Saved]") -> None:
     """Add a line to the activity log for each of the saved pages, as `record` does."""
-    for one in saved:
-        await record(writer, action, one.page_id, version=one.version)
+    for page in saved:
+        await record(writer, action, page.page_id, version=page.version)
