@@ -49,10 +49,10 @@ from ..transactions.writer import Writer
 TRIGGER = "ingest"
 PARSERS = FairQueue(2)  # files that are parsed at the same time, each in a process with its own memory
 PARSE_TIMEOUT = 30.0  # seconds for parsing one file
-SAID_MOST = 8 * CONTENT.most  # bytes of the output of a parser process
+MAX_OUTPUT = 8 * CONTENT.most  # bytes of the output of a parser process
 ORIGIN = "ingested_from"
 POINTS = "key_points"
-FLAGS_TOLD = 10  # flagged sentences that a proposal quotes
+FLAGS_QUOTED = 10  # flagged sentences that a proposal quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Ingested:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedFile:
     """A parsed file: the source to store, and the digest from which the page is written."""
 
     draft: SourceDraft
@@ -101,11 +101,11 @@ async def ingest_source(database: Database, scope: Scope, draft: IngestDraft) ->
     category = checked_category(draft.category)
     if draft.data is None:
         draft = await fetch_file(database, draft)
-    read = await reading(draft, draft.data or b"", category)
+    read = await parse_file(draft, draft.data or b"", category)
     async with OneTransaction(database) as whole:
         saved = await add_source(whole, scope, read.draft, trigger=TRIGGER)
-        kept = Ingested(saved.source_id, saved.version, saved.created, read.flags)
-        done = await with_page(whole, scope, read, kept)
+        ingested = Ingested(saved.source_id, saved.version, saved.created, read.flags)
+        done = await write_or_propose_page(whole, scope, read, ingested)
         await whole.commit()
     return done
 
@@ -172,7 +172,7 @@ def checked_category(category: str | None) -> str:
 # -- the file
 
 
-async def reading(draft: IngestDraft, data: bytes, category: str) -> Reading:
+async def parse_file(draft: IngestDraft, data: bytes, category: str) -> ParsedFile:
     """Parse a file, without holding a connection. Raises BadInput if the file cannot be parsed."""
     hash = await hash_of(data)
     given = validation.optional(draft.address, "address", ADDRESS.most)
@@ -188,7 +188,7 @@ async def reading(draft: IngestDraft, data: bytes, category: str) -> Reading:
     flagged = await read_in_thread(size, flags, text)
     title = draft.title or values.get("title") or extracted.title or summary.title or name_of(address) or "Untitled"
     is_url = urlsplit(address).scheme in ("http", "https") if ":" in address else False
-    return Reading(
+    return ParsedFile(
         draft=SourceDraft(
             "url" if is_url else "document",
             address,
@@ -211,7 +211,7 @@ async def text_of(media_type: str, data: bytes) -> Extracted:
     command = [sys.executable, "-I", "-m", "content.ingest.extraction", media_type]
     try:
         async with slot(PARSERS):
-            code, output = await run_bounded(command, data, PARSE_TIMEOUT, SAID_MOST)
+            code, output = await run_bounded(command, data, PARSE_TIMEOUT, MAX_OUTPUT)
         result = await read_in_thread(len(output), orjson.loads, output) if code == 0 else {}
     except OutOfTime:
         raise Unreadable(f"reading it takes more than {PARSE_TIMEOUT:.0f} seconds") from None
@@ -240,7 +240,7 @@ def name_of(address: str) -> str:
 # -- the page
 
 
-async def with_page(database: Database, scope: Scope, read: Reading, kept: Ingested) -> Ingested:
+async def write_or_propose_page(database: Database, scope: Scope, read: ParsedFile, ingested: Ingested) -> Ingested:
     """Create or update the page of a stored source, or propose that if writes of the role are reviewed."""
     source, old = f"{read.draft.kind}/{read.draft.ref}", None
     async with read_connection(database) as connection:
@@ -248,8 +248,8 @@ async def with_page(database: Database, scope: Scope, read: Reading, kept: Inges
         given = {"kind": read.draft.kind, "ref": read.draft.ref, "type": read.category, "named": source}
         found = await reader.one(BLOBS["find_ingested"], **given)
         page = await find_page(reader, found["id"]) if found else None
-    if found and found["source_id"] == kept.source_id:
-        return replace(kept, page_id=found["id"])
+    if found and found["source_id"] == ingested.source_id:
+        return replace(ingested, page_id=found["id"])
     if found:
         old = await read_in_thread(len(found["content"]), digest, found["content"])
     parts = digest_sections(read.category, read.digest, page, old and digest_sections(read.category, old))
@@ -258,7 +258,7 @@ async def with_page(database: Database, scope: Scope, read: Reading, kept: Inges
             database,
             scope,
             page_draft(read, source, page, parts),
-            source_id=kept.source_id,
+            source_id=ingested.source_id,
             citations=[(slug, part.start, part.end) for slug, part in parts.items() if part.text],
             evidence=[source.replace("/", ":", 1)],
             is_new=page is None,
@@ -266,8 +266,8 @@ async def with_page(database: Database, scope: Scope, read: Reading, kept: Inges
     except ReviewRequired as held:
         if held.proposal_id is None:
             raise
-        return replace(kept, proposal_id=held.proposal_id)
-    return replace(kept, page_id=saved.page_id)
+        return replace(ingested, proposal_id=held.proposal_id)
+    return replace(ingested, page_id=saved.page_id)
 
 
 def digest_sections(
@@ -287,7 +287,7 @@ def digest_sections(
     return {slug: part for slug, part in parts.items() if current.get(slug, "") in ("", own.get(slug))}
 
 
-def page_draft(read: Reading, source: str, page: Page | None, parts: Mapping[str, Lines]) -> PageDraft:
+def page_draft(read: ParsedFile, source: str, page: Page | None, parts: Mapping[str, Lines]) -> PageDraft:
     """Return the draft of the page. A new page has all template sections of its category."""
     headings = {POINTS: "Key points", **dict(TEMPLATES[read.category])}
     sections = [SectionDraft(part.text, slug, headings[slug]) for slug, part in parts.items()]
@@ -305,12 +305,12 @@ def page_draft(read: Reading, source: str, page: Page | None, parts: Mapping[str
     )
 
 
-def edit_summary(read: Reading, source: str) -> str:
+def edit_summary(read: ParsedFile, source: str) -> str:
     """Return the edit summary of the page. It quotes the sentences that address agents, for the reviewer."""
     summary = f"Ingested from {source}."
     if read.flags:
         count = f"{len(read.flags)} sentence{'s' * (len(read.flags) != 1)}"
-        quoted = "".join(f"\n- line {flag.line}: {flag.text}" for flag in read.flags[:FLAGS_TOLD])
+        quoted = "".join(f"\n- line {flag.line}: {flag.text}" for flag in read.flags[:FLAGS_QUOTED])
         summary += f" {count} in it address agents; the page leaves them out:{quoted}"
     return summary[: EDIT_SUMMARY.most]
 

@@ -28,13 +28,13 @@ from ..transactions.writer import Writer
 
 JOBS = statements("sources/jobs")
 BUCKET = 300  # seconds; a wiki gets one compile job for each bucket of time
-SILENCE = timedelta(minutes=10)
+HEARTBEAT_TIMEOUT = timedelta(minutes=10)
 """The time without a heartbeat after which another worker may claim a running job."""
 ATTEMPTS_MAX = 5
-PAUSE = timedelta(seconds=30)
+RETRY_PAUSE = timedelta(seconds=30)
 """The pause before the second attempt. It doubles before each further attempt."""
 DOUBLINGS_MAX = 7
-RIVALS = 20  # attempts to claim a job while other workers claim jobs of the same wiki
+CLAIM_ATTEMPTS = 20  # attempts to claim a job while other workers claim jobs of the same wiki
 NO_JOB = "There is no such job, or none that you may see."
 ERROR_MAX = 2_000
 
@@ -160,16 +160,16 @@ async def hurry_retries(database: Database, scope: Scope) -> None:
 
 async def claim(database: Database, worker: str) -> Job | None:
     """Claim the job of any tenant that has waited longest. Return None if no job is due."""
-    for tenant_id in await due(database):
+    for tenant_id in await find_due_tenants(database):
         job = await claim_in(database, tenant_id, worker)
         if job:
             return job
     return None
 
 
-async def due(database: Database) -> list[UUID]:
+async def find_due_tenants(database: Database) -> list[UUID]:
     """Return the tenants with a job that is due, in the order of their oldest due jobs."""
-    wanted = [{"tenant_id": tenant.id, "silence": SILENCE} for tenant in await list_tenants(database)]
+    wanted = [{"tenant_id": tenant.id, "silence": HEARTBEAT_TIMEOUT} for tenant in await list_tenants(database)]
     async with database.connection() as connection:
         rows = await connection.all_of_each(JOBS["find_due"], wanted)
     return [row["tenant_id"] for row in sorted(rows, key=lambda row: row["created_at"])]
@@ -177,7 +177,7 @@ async def due(database: Database) -> list[UUID]:
 
 async def claim_in(database: Database, tenant_id: UUID, worker: str, owner_id: UUID | None = None) -> Job | None:
     """Claim the job of a tenant, or of one owner's wiki in it, that has waited longest."""
-    for _ in range(RIVALS):
+    for _ in range(CLAIM_ATTEMPTS):
         token = f"{worker}:{new_id()}"
         try:
             async with database.transaction() as connection:
@@ -186,7 +186,7 @@ async def claim_in(database: Database, tenant_id: UUID, worker: str, owner_id: U
                     tenant_id=tenant_id,
                     owner_id=owner_id,
                     claimed_by=token,
-                    silence=SILENCE,
+                    silence=HEARTBEAT_TIMEOUT,
                 )
                 if row is None:
                     return None
@@ -200,12 +200,12 @@ async def claim_in(database: Database, tenant_id: UUID, worker: str, owner_id: U
 async def beat(database: Database, job: Job) -> None:
     """Record a heartbeat of the job. Raises Lost."""
     async with database.connection() as connection:
-        await run_own(connection, "beat", job)
+        await run_claimed(connection, "beat", job)
 
 
 async def advance(writer: Writer, job: Job, metrics: dict[str, Any]) -> None:
     """Record the progress of the job in the transaction of its work. Raises Lost, which rolls the work back."""
-    await run_own(writer, "advance", job, metrics=metrics)
+    await run_claimed(writer, "advance", job, metrics=metrics)
     announce_job(writer, job.tenant_id, job.owner_id, job.id)
 
 
@@ -215,7 +215,7 @@ async def finish(writer: Writer, job: Job, metrics: dict[str, Any]) -> None:
     The writer holds the lock of the wiki: a source that was added before was read by the job, and a source that is
     added later enqueues a new job.
     """
-    await run_own(writer, "close", job, status="succeeded", error=None, metrics=metrics, pause=timedelta())
+    await run_claimed(writer, "close", job, status="succeeded", error=None, metrics=metrics, pause=timedelta())
     announce_job(writer, job.tenant_id, job.owner_id, job.id)
 
 
@@ -234,14 +234,14 @@ async def fail(database: Database, job: Job, error: str, metrics: dict[str, Any]
     """End a failed attempt: schedule the next attempt after a pause, or fail the job for good. Raises Lost."""
     is_last = is_hopeless or job.is_last_attempt
     async with transaction(database) as connection:
-        await run_own(
+        await run_claimed(
             connection,
             "close",
             job,
             status="failed" if is_last else "pending",
             error=error[:ERROR_MAX],
             metrics=metrics,
-            pause=PAUSE * 2 ** min(job.attempt - 1, DOUBLINGS_MAX),
+            pause=RETRY_PAUSE * 2 ** min(job.attempt - 1, DOUBLINGS_MAX),
         )
         announce_job(connection, job.tenant_id, job.owner_id, job.id)
 
@@ -250,7 +250,7 @@ async def release(database: Database, job: Job, metrics: dict[str, Any]) -> None
     """Return the job to the queue at once, because this worker is stopping. Raises Lost."""
     values: dict[str, Any] = {"status": "pending", "error": None, "metrics": metrics, "pause": timedelta()}
     async with transaction(database) as connection:
-        await run_own(connection, "close", job, **values)
+        await run_claimed(connection, "close", job, **values)
         announce_job(connection, job.tenant_id, job.owner_id, job.id)
 
 
@@ -320,7 +320,7 @@ async def find_job(database: Database, scope: Scope, job_id: UUID) -> Row:
     return row
 
 
-async def run_own(connection: Connection, statement: str, job: Job, **values: Any) -> None:
+async def run_claimed(connection: Connection, statement: str, job: Job, **values: Any) -> None:
     """Run a statement that only the worker of the job may run. Raises Lost if the worker does not have it any more."""
     if not await connection.run(JOBS[statement], **job.claim_values, **values):
         raise Lost("This job was cancelled, or given to another worker.")

@@ -16,7 +16,7 @@ from ..errors import BadInput
 from ..permissions import Action, authorise
 from ..transactions.transaction import read_connection
 from ..transactions.writer import Writer
-from .overview import OVERVIEW, page_called
+from .overview import OVERVIEW, page_label
 
 DAYS, DAYS_MAX = 7, 31
 LINES, LINES_MAX = 20, 100  # entries of a day
@@ -155,7 +155,7 @@ async def diary(
     zone = zone_of(time_zone)
     if lines < 1:
         raise BadInput("A day has at least one line.", "lines")
-    first, last = span(day_of(since, "since"), day_of(until, "until"), datetime.now(zone).date())
+    first, last = day_range(day_of(since, "since"), day_of(until, "until"), datetime.now(zone).date())
     days = [last - timedelta(days=back) for back in range((last - first).days + 1)]
     midnight = [datetime.combine(day, time.min, zone).astimezone(UTC) for day in days]
     after = datetime.combine(last + timedelta(days=1), time.min, zone).astimezone(UTC)
@@ -174,7 +174,7 @@ async def diary(
     return Diary(first, last, "\n".join(render_diary(first, last, shown, zone)), shown)
 
 
-def span(since: date | None, until: date | None, today: date) -> tuple[date, date]:
+def day_range(since: date | None, until: date | None, today: date) -> tuple[date, date]:
     """Return the first and the last requested day; without `since` it is a week. Raises BadInput."""
     last = until or (today if since is None else min(max(today, since), since + timedelta(days=DAYS_MAX - 1)))
     first = since or last - timedelta(days=DAYS - 1)
@@ -225,7 +225,7 @@ def topic_of(action: str) -> str:
 def entry_from(row: Row) -> Entry:
     action = row["action"]
     _, words = ACTIONS.get(action, (OTHER, f"{action}: {PAGE}"))
-    page = page_called(row) or "a page"
+    page = page_label(row) or "a page"
     times = f", {row['times']:,} times" if row["times"] > 1 else ""
     by = f"{row['authors']:,} authors" if row["authors"] > 1 else f"{row['actor_kind']} {row['actor']}"
     text = f"{words.replace(PAGE, page)}{times} — {' '.join(by.split())}"

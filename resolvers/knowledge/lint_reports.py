@@ -20,7 +20,7 @@ from ..transactions.writer import Writer, record
 from .lint import BY_NAME, Finding, Report, lint, no_check
 
 LINTING = statements("review/lint_reports")
-KEPT = 200  # stored reports of a wiki
+MAX_REPORTS = 200  # stored reports of a wiki
 TRIGGER, SCHEDULE, AFTER_SOURCES = "lint", "schedule", "sources"
 LINTER = Actor(ActorKind.COMPILER, "cairn")
 
@@ -100,13 +100,13 @@ async def report_lint(database: Database, scope: Scope, trigger: str, *, most: i
 
 
 async def write_report(writer: Writer, reports: Collection[Report], trigger: str) -> UUID:
-    """Store the report of a run, log it, and delete the oldest reports above KEPT. Return the id of the report."""
+    """Store and log the report of a run, and delete the oldest reports above MAX_REPORTS. Return its id."""
     counts = [{"name": report.check.name, "total": report.total, "muted": report.muted_total} for report in reports]
     found = sum(report.total for report in reports)
     muted = sum(report.muted_total for report in reports)
     report_id = new_id()
     await writer.run(LINTING["add_report"], id=report_id, trigger=trigger, found=found, muted=muted, counts=counts)
-    await writer.run(LINTING["drop_old_reports"], kept=KEPT)
+    await writer.run(LINTING["drop_old_reports"], kept=MAX_REPORTS)
     await record(writer, "lint.reported", trigger=trigger, found=found, muted=muted)
     return report_id
 

@@ -46,7 +46,7 @@ async def knowledge_map(
 
     Each page is a link with the first sentence of its summary. Raises BadInput.
     """
-    size = within(first)
+    size = clamp_lines(first)
     chosen = [type for type in PAGE_TYPES if types is None or type in types]
     type, slug = read_cursor(after, str, str) or (None, None)
     if type is not None and type not in chosen:
@@ -58,7 +58,7 @@ async def knowledge_map(
         rows = await reader.all(OVERVIEW["list_map"], types=left, after=slug, most=size + 1)
     pages = [row for row in rows if row["slug"] is not None]
     shown = pages[:size]
-    parts = [] if type else [f"# Knowledge map\n\n{amounts(rows)}"]
+    parts = [] if type else [f"# Knowledge map\n\n{page_counts(rows)}"]
     for page_type, same in groupby(shown, lambda row: row["type"]):
         lines = list(same)
         total = ", continued" if page_type == type else f" ({lines[0]['total']:,})" if lines[0]["total"] else ""
@@ -67,7 +67,7 @@ async def knowledge_map(
     return Overview("\n\n".join(parts), None if is_whole else make_cursor(shown[-1]["type"], shown[-1]["slug"]))
 
 
-def amounts(rows: Sequence[Row]) -> str:
+def page_counts(rows: Sequence[Row]) -> str:
     """Return a sentence with the number of pages of each type."""
     counts = {row["type"]: row["total"] for row in rows if row["total"]}
     if not counts:
@@ -82,7 +82,7 @@ def map_line(row: Row) -> str:
 
 async def activity_log(database: Database, scope: Scope, *, first: int = DEFAULT, after: str | None) -> Overview:
     """Return the activity log of the scope's wiki, the newest line first, by day in UTC. Raises BadInput."""
-    size = within(first)
+    size = clamp_lines(first)
     at, id = read_cursor(after, datetime.fromisoformat, UUID) or (NEVER, LAST_ID)
     if at.tzinfo is None:
         raise BadInput("This is not a cursor of this list.", "after")
@@ -102,14 +102,14 @@ async def activity_log(database: Database, scope: Scope, *, first: int = DEFAULT
 
 def log_line(row: Row) -> str:
     """Return a line of the log: time, action, page and actor. Only numbers of the details are shown, no content."""
-    page = page_called(row)
+    page = page_label(row)
     numbers = [f"{name} {value}" for name, value in row["detail"].items() if type(value) is int]
     by = f"{row['actor_kind']} {' '.join(row['actor'].split())}".strip()
     about = f" {page}" if page else ""
     return f"- {row['at'].astimezone(UTC):%H:%M} {row['action']}{about} — {', '.join([by, *numbers])}"
 
 
-def page_called(row: Row) -> str:
+def page_label(row: Row) -> str:
     """Return the page of a line of the log: a link, `TYPE/SLUG` if it is archived, or an empty string if deleted."""
     if row["title"] is None:
         return ""
@@ -118,7 +118,7 @@ def page_called(row: Row) -> str:
     return title_link(" ".join(row["title"].split()), row["type"], row["slug"])
 
 
-def within(first: int) -> int:
+def clamp_lines(first: int) -> int:
     """Return the number of lines, at most MOST. Raises BadInput for less than one."""
     if first < 1:
         raise BadInput("A part has at least one line.", "first")

@@ -19,10 +19,10 @@ from ..transactions.transaction import read_connection
 TOOL_CALLS = statements("operations/tool_calls")
 NO_PAGE = UUID(int=0)
 KEPT_FOR = timedelta(days=30)
-TOOLS = 20
-ENTRIES = 2_000  # tagged references, and as many pages that were read, that are scored at most
-HOT = 5
-HOT_MOST = 20
+MAX_TOOLS = 20
+MAX_ENTRIES = 2_000  # tagged references that are scored, and as many pages that were read
+DEFAULT_SIZE = 5
+MAX_SIZE = 20
 
 
 async def count_call(database: Database, scope: Scope, tool: str, page_ids: Sequence[UUID] = ()) -> None:
@@ -38,7 +38,9 @@ async def count_call(database: Database, scope: Scope, tool: str, page_ids: Sequ
             await connection.run(TOOL_CALLS["forget_calls"], **where, first=first_day())
 
 
-async def hot_index(database: Database, scope: Scope, owner_id: UUID, size: int = HOT) -> list[tuple[UUID, int]]:
+async def hot_index(
+    database: Database, scope: Scope, owner_id: UUID, size: int = DEFAULT_SIZE
+) -> list[tuple[UUID, int]]:
     """Return (page id, score) pairs, the hottest page first. Return none for a wiki that the caller may not read."""
     where = {"tenant_id": scope.tenant_id, "owner_id": owner_id, "first": first_day(), "no_page": NO_PAGE}
     async with read_connection(database) as connection:
@@ -46,11 +48,11 @@ async def hot_index(database: Database, scope: Scope, owner_id: UUID, size: int 
             await authorise(connection, scope, owner_id, Action.READ)
         except NotFound:
             return []
-        tools = await connection.all(TOOL_CALLS["find_tools"], **where, most=TOOLS)
-        rows = await connection.all(TOOL_CALLS["find_entries"], **where, most=ENTRIES)
+        tools = await connection.all(TOOL_CALLS["find_tools"], **where, most=MAX_TOOLS)
+        rows = await connection.all(TOOL_CALLS["find_entries"], **where, most=MAX_ENTRIES)
     calls = {row["tool"]: int(row["calls"]) for row in tools}
     entries = [PageUse(row["id"], row["tags"], int(row["reads"])) for row in rows]
-    return hottest(entries, calls, max(1, min(size, HOT_MOST)))
+    return hottest(entries, calls, max(1, min(size, MAX_SIZE)))
 
 
 def today() -> date:

@@ -78,7 +78,7 @@ async def unlink_pages(
     check_kind(kind)
     reason = None if reason is None else check_reason(reason, restored=True)
     async with writing_near_page(database, scope, from_page_id) as writer:
-        gone, left = await take_back(writer, from_page_id, to_page_id, reason)
+        gone, left = await remove_reasons(writer, from_page_id, to_page_id, reason)
         if IMPORTED in gone:
             await drop_related(writer, from_page_id, to_page_id)
         if gone:
@@ -86,7 +86,7 @@ async def unlink_pages(
         return SavedLink(from_page_id, to_page_id, left, changed=bool(gone))
 
 
-async def take_back(
+async def remove_reasons(
     writer: Writer, from_page_id: UUID, to_page_id: UUID, reason: str | None
 ) -> tuple[Sequence[str], tuple[str, ...]]:
     """Remove a reason, or all if it is None. Return the removed reasons and the remaining ones.

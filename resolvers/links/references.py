@@ -33,7 +33,7 @@ def evidence(reason: str) -> CitationMark | UUID | None:
 
 def refresh_hubness(writer: Writer, page_ids: Iterable[UUID | None]) -> None:
     """Mark the pages, so that `finish` of the transaction computes their hubness scores again."""
-    writer.counted.update(page_id for page_id in page_ids if page_id)
+    writer.stale_hubness.update(page_id for page_id in page_ids if page_id)
 
 
 async def refresh_all_hubness(writer: Writer) -> None:
@@ -41,7 +41,7 @@ async def refresh_all_hubness(writer: Writer) -> None:
     refresh_hubness(writer, [row["id"] for row in await writer.all(PAGES["find_all"])])
 
 
-async def dependants(writer: Writer, *page_ids: UUID) -> list[UUID]:
+async def find_hubness_dependents(writer: Writer, *page_ids: UUID) -> list[UUID]:
     """Return the pages whose hubness scores count these pages: their parents and the targets of their links."""
     return [row["id"] for row in await writer.all(PAGES["find_dependants"], page_ids=page_ids)]
 
@@ -81,11 +81,11 @@ async def assert_references(writer: Writer, asserted: Iterable[Reference]) -> Co
 REASON = "related"
 
 
-async def relate(writer: Writer, page_id: UUID, names: Sequence[str]) -> bool:
+async def link_related(writer: Writer, page_id: UUID, names: Sequence[str]) -> bool:
     """Link the page to the pages with these names. Return whether a link is new. Raises BadInput for unknown names."""
     if not names:
         return False
-    return await link(writer, page_id, await find_each(writer, page_id, names))
+    return await write_related_links(writer, page_id, await find_named_pages(writer, page_id, names))
 
 
 async def replace_related(writer: Writer, page_id: UUID, names: Sequence[str]) -> bool:
@@ -93,30 +93,30 @@ async def replace_related(writer: Writer, page_id: UUID, names: Sequence[str]) -
 
     Links that the page's text makes stay. Raises BadInput for unknown names.
     """
-    wanted = set(await find_each(writer, page_id, names) if names else ())
+    wanted = set(await find_named_pages(writer, page_id, names) if names else ())
     existing = {row["to_page_id"] for row in await writer.all(LINKS["find_related"], page_id=page_id)}
     if gone := sorted(existing - wanted):
         await writer.run(LINKS["delete_related"], page_id=page_id, to_page_ids=gone)
         await writer.run(LINKS["leave_to_text"], page_id=page_id, to_page_ids=gone)
         writer.touched.add(page_id)
         refresh_hubness(writer, gone)
-    is_linked = bool(wanted - existing) and await link(writer, page_id, sorted(wanted - existing))
+    is_linked = bool(wanted - existing) and await write_related_links(writer, page_id, sorted(wanted - existing))
     return is_linked or bool(gone)
 
 
-async def check_named(writer: Writer, page_id: UUID, fields: Mapping[str, Any]) -> None:
+async def check_page_names(writer: Writer, page_id: UUID, fields: Mapping[str, Any]) -> None:
     """Check that the pages named in the fields of a page exist in the wiki. Raises BadInput."""
     for field in OF_PAGES:
         if fields.get(field):
-            await find_each(writer, page_id, fields[field], field)
+            await find_named_pages(writer, page_id, fields[field], field)
 
 
-async def find_each(writer: Writer, page_id: UUID, names: Sequence[str], field: str = REASON) -> list[UUID]:
+async def find_named_pages(writer: Writer, page_id: UUID, names: Sequence[str], field: str = REASON) -> list[UUID]:
     """Return the ids of the pages with these names (SLUG or TYPE/SLUG).
 
     Raises BadInput for a name of no page, of several pages, or of the page itself.
     """
-    parted = [parts(name) for name in names]
+    parted = [split_name(name) for name in names]
     rows = await find_slugs(writer, writer.scope, [slug for _, slug in parted])
     found: list[UUID] = []
     for n, (type, slug) in enumerate(parted):
@@ -130,7 +130,7 @@ async def find_each(writer: Writer, page_id: UUID, names: Sequence[str], field: 
     return found
 
 
-async def link(writer: Writer, page_id: UUID, page_ids: Sequence[UUID]) -> bool:
+async def write_related_links(writer: Writer, page_id: UUID, page_ids: Sequence[UUID]) -> bool:
     """Write the links to related pages. Return whether any of them is new."""
     related = sorted(set(page_ids))
     written = await writer.run(
@@ -147,7 +147,7 @@ async def link(writer: Writer, page_id: UUID, page_ids: Sequence[UUID]) -> bool:
     return bool(written)
 
 
-def parts(name: str) -> tuple[str | None, str]:
+def split_name(name: str) -> tuple[str | None, str]:
     """Return the type and slug of a name such as `entity/austin`; for a slug alone the type is None."""
     type, slash, slug = name.partition("/")
     return (type, slug) if slash and type in PAGE_TYPES else (None, name)

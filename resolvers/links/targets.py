@@ -167,15 +167,15 @@ async def resolve(
     for row in rows:
         by_relation[row["relation"]].append(row)
     refresh_hubness(writer, [row["now_id"] for row in by_relation[TEXT]])
-    tied = await relate(writer, by_relation[RELATED]) if by_relation[RELATED] else set()
+    tied = await update_references(writer, by_relation[RELATED]) if by_relation[RELATED] else set()
     if by_relation[PARENT]:
         tied |= await set_parents(writer, by_relation[PARENT])
     if leading := {row["target"]: row["now_id"] for row in by_relation[REDIRECT] if row["now_id"]}:
-        await redirect(writer, leading)
+        await resolve_redirects(writer, leading)
     return tied
 
 
-async def relate(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
+async def update_references(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
     """Update the references for relations `related` in files whose page has changed. Return the pages that got one."""
     left = [row for row in moved if row["before_id"]]
     if left:
@@ -244,7 +244,7 @@ async def set_parents(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
     return set(hung)
 
 
-async def redirect(writer: Writer, leading: Mapping[str, UUID]) -> None:
+async def resolve_redirects(writer: Writer, leading: Mapping[str, UUID]) -> None:
     """Make the slugs of redirects former slugs of the pages that they lead to, unless a page has or had them."""
     await writer.run(TARGETS["drop_redirects"], slugs=list(leading))
     for slug, page_id in leading.items():
@@ -258,7 +258,7 @@ async def redirect(writer: Writer, leading: Mapping[str, UUID]) -> None:
             await resolve(writer, Names(frozenset({slug})))
 
 
-async def forget_page(writer: Writer, page_id: UUID) -> Names:
+async def detach_targets(writer: Writer, page_id: UUID) -> Names:
     """Detach the targets of a page that is about to be deleted. Return the names that they use."""
     rows = await writer.all(TARGETS["forget_page"], page_id=page_id)
     return Names(frozenset(row["slug"] for row in rows), frozenset(row["alias"] for row in rows))

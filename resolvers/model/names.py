@@ -13,7 +13,7 @@ from db.sql import statements
 from ..errors import BadInput, SlugTaken
 from ..permissions import check_sees
 from ..transactions.writer import Writer
-from .pages import Page, find_page, learn_editions
+from .pages import Page, cache_editions, find_page
 
 ALIASES = statements("pages/aliases")
 SEARCH = statements("search/index")
@@ -47,14 +47,14 @@ def former_address(page: Page, former: str) -> tuple[str, str]:
     return type or page.type, slug
 
 
-async def take_names(
+async def claim_names(
     writer: Writer, pages: Sequence[Page], aliases: dict[str, list[Any]], slugs: Sequence[tuple[Page, str]]
 ) -> tuple[dict[UUID, Names], dict[UUID, Names]]:
     """Give pages aliases, and former slugs unless another page has or had them.
 
     Return all names of the pages, and the names that are new.
     """
-    if not slugs and not aliases["ids"] and all(page.id in writer.named for page in pages):
+    if not slugs and not aliases["ids"] and all(page.id in writer.read_names for page in pages):
         return {page.id: known_names(writer, page) for page in pages}, {}
     rows = await writer.all(
         ALIASES["take_names"],
@@ -77,7 +77,7 @@ async def take_names(
 
 def known_names(writer: Writer, page: Page) -> Names:
     """Return the names that were read with the page. Raises KeyError if they were written since."""
-    aliases, old_slugs = writer.named[page.id]
+    aliases, old_slugs = writer.read_names[page.id]
     return Names(old_slugs | {page.slug}, aliases)
 
 
@@ -115,7 +115,7 @@ def rows_of(named: Sequence[tuple[Page, Names]]) -> dict[str, Any]:
     }
 
 
-def everyone(several: Iterable[Names]) -> Names:
+def join_names(several: Iterable[Names]) -> Names:
     """Return the union of several sets of names."""
     names = list(several)
     return Names(
@@ -123,7 +123,7 @@ def everyone(several: Iterable[Names]) -> Names:
     )
 
 
-def check_number(names: Names, field: str, *, restored: bool = False) -> None:
+def check_alias_count(names: Names, field: str, *, restored: bool = False) -> None:
     """Raise BadInput if there are more aliases than a page can have."""
     max_aliases = limits.ALIASES.limit(restored=restored)
     if len(names.aliases) > max_aliases:
@@ -169,7 +169,7 @@ async def free_slug(writer: Writer, page_type: str, slug: str) -> str:
         wanted = [slug if n == 1 else numbered_slug(slug, n) for n in range(start, start + size)]
         row = await writer.one(PAGES["find_taken_slugs"], type=page_type, slugs=wanted)
         assert row is not None
-        learn_editions(writer, row)
+        cache_editions(writer, row)
         if free := next((candidate for candidate in wanted if candidate not in row["taken"]), None):
             return free
         start, size = start + size, size * 4

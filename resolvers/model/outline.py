@@ -109,9 +109,9 @@ def patch_section(page_type: str, current: Outline, slug: str, body: Given[str],
     return checked_outline(sections.values(), "bodyMd", current)
 
 
-def without(current: Outline, slug: str) -> Outline:
+def remove_section(current: Outline, slug: str) -> Outline:
     """Return the outline without a section. Raises NotFound if there is no such section."""
-    place_of(current, slug)
+    section_index(current, slug)
     return checked_outline([section for section in current if section.slug != slug], "sectionSlug", current)
 
 
@@ -120,11 +120,11 @@ def move_section(current: Outline, slug: str, position: int) -> Outline:
     if not 0 <= position < len(current):
         raise BadInput(f"The position must lie between 0 and {len(current) - 1}.", "position")
     sections = list(current)
-    sections.insert(position, sections.pop(place_of(current, slug)))
+    sections.insert(position, sections.pop(section_index(current, slug)))
     return checked_outline(sections, "position", current)
 
 
-def place_of(current: Outline, slug: str) -> int:
+def section_index(current: Outline, slug: str) -> int:
     for place, section in enumerate(current):
         if section.slug == slug:
             return place

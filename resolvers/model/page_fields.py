@@ -19,7 +19,7 @@ NAMES: Mapping[str, str] = {
     "contradicts": "contradicts",
 }
 """The names in the metadata by argument name."""
-OLDER = {"expires_at": ("expires", "valid_until")}
+OTHER_NAMES = {"expires_at": ("expires", "valid_until")}
 """Other names that files use for a field. Setting the field removes them from the metadata."""
 OF_PAGES = ("supersedes", "contradicts")
 CONFIDENCES = ("low", "medium", "high")
@@ -38,15 +38,15 @@ def clean_field(name: str, value: Any) -> Any:
         case "stated_confidence":
             return validation.one_of(value, CONFIDENCES, "statedConfidence")
         case "expires_at":
-            return day_or_moment(value)
+            return format_time(value)
         case "owner_role":
             return validation.line(value, "ownerRole", ROLE_MAX)
         case "supersedes" | "contradicts":
-            return names_of_pages(value, name)
+            return clean_page_names(value, name)
     raise BadInput(f"A page has no field of this name; it has {', '.join(NAMES)}.", name)
 
 
-def day_or_moment(value: datetime | str) -> str:
+def format_time(value: datetime | str) -> str:
     """Return a time as files write it: as a day if it is midnight UTC, otherwise as a timestamp."""
     try:
         parsed = datetime.fromisoformat(value) if isinstance(value, str) else value
@@ -56,7 +56,7 @@ def day_or_moment(value: datetime | str) -> str:
     return moment.date().isoformat() if moment.time() == time() else moment.isoformat().replace("+00:00", "Z")
 
 
-def names_of_pages(value: Sequence[str], field: str) -> list[str]:
+def clean_page_names(value: Sequence[str], field: str) -> list[str]:
     names = validation.check_count(value, RELATED.most, field)
     return list(dict.fromkeys(validation.line(name, f"{field}.{n}", SLUG.most + 20) for n, name in enumerate(names)))
 
@@ -77,7 +77,7 @@ def with_fields(metadata: Mapping[str, Any] | None, fields: Mapping[str, Any]) -
     """Return the metadata with these fields, by argument name. A value of None removes the field."""
     known = dict(metadata or {})
     for name, value in fields.items():
-        for older in (NAMES[name], *OLDER.get(name, ())):
+        for older in (NAMES[name], *OTHER_NAMES.get(name, ())):
             known.pop(older, None)
         if value is not None:
             known[NAMES[name]] = value

@@ -77,8 +77,8 @@ async def find_pages(writer: Writer, page_ids: Collection[UUID]) -> dict[UUID, P
         return {}
     rows = await writer.all(PAGES["find_pages"], page_ids=list(page_ids))
     for row in rows:
-        learn_editions(writer, row)
-        writer.named[row["id"]] = frozenset(row["aliases"]), frozenset(row["old_slugs"])
+        cache_editions(writer, row)
+        writer.read_names[row["id"]] = frozenset(row["aliases"]), frozenset(row["old_slugs"])
     return {row["id"]: page_of(row) for row in rows}
 
 
@@ -100,7 +100,7 @@ def page_of(row: Row) -> Page:
     )
 
 
-def learn_editions(writer: Writer, row: Row) -> None:
+def cache_editions(writer: Writer, row: Row) -> None:
     """Cache the language and search analysers of the wiki, which another statement has read along with its own rows.
 
     They cannot change while the transaction holds the lock of the wiki.

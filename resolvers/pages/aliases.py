@@ -12,7 +12,7 @@ from .. import validation
 from ..errors import BadInput
 from ..links.targets import resolve
 from ..model.drafts import ALIAS_SOURCES
-from ..model.names import Names, check_number, find_names, renew_names
+from ..model.names import Names, check_alias_count, find_names, renew_names
 from ..model.pages import Page, Saved
 from ..proposals.operations import proposable
 from ..search.index import Findable, write_search
@@ -31,7 +31,7 @@ async def add_alias(database: Database, scope: Scope, page_id: UUID, *, name: st
     async with writing_page(database, scope, page_id) as (writer, page):
         added = await write_aliases(writer, {page.id: aliases([name], source)})
         if added:
-            check_number(await record_rename(writer, page, Names(), "alias.added", name), "name")
+            check_alias_count(await record_rename(writer, page, Names(), "alias.added", name), "name")
         return Saved(page.id, page.version, changed=bool(added))
 
 
@@ -59,7 +59,7 @@ async def replace_aliases(writer: Writer, page: Page, names: Sequence[str]) -> b
     if new:
         await write_aliases(writer, {page.id: aliases(new, "manual")})
     if gone or new:
-        check_number(await findable(writer, page, Names(aliases=gone)), "aliases")
+        check_alias_count(await refresh_names(writer, page, Names(aliases=gone)), "aliases")
     return bool(gone or new)
 
 
@@ -68,12 +68,12 @@ async def record_rename(writer: Writer, page: Page, lost: Names, action: str, na
 
     `lost` are the names that the page no longer has.
     """
-    names = await findable(writer, page, lost)
+    names = await refresh_names(writer, page, lost)
     await record(writer, action, page.id, name=name)
     return names
 
 
-async def findable(writer: Writer, page: Page, lost: Names) -> Names:
+async def refresh_names(writer: Writer, page: Page, lost: Names) -> Names:
     """Update search and the links of other pages to the names of a page. Return the current names."""
     writer.touched.add(page.id)
     names = await renew_names(writer, page)

@@ -31,12 +31,12 @@ class BatchOutcome:
 
 async def archive_pages(database: Database, scope: Scope, page_ids: Sequence[UUID]) -> list[BatchOutcome]:
     """Archive up to PAGES_MAX pages."""
-    return await each(page_ids, lambda page_id: archive_page(database, scope, page_id))
+    return await change_each(page_ids, lambda page_id: archive_page(database, scope, page_id))
 
 
 async def unarchive_pages(database: Database, scope: Scope, page_ids: Sequence[UUID]) -> list[BatchOutcome]:
     """Unarchive up to PAGES_MAX pages."""
-    return await each(page_ids, lambda page_id: unarchive_page(database, scope, page_id))
+    return await change_each(page_ids, lambda page_id: unarchive_page(database, scope, page_id))
 
 
 async def tag_pages(
@@ -46,7 +46,7 @@ async def tag_pages(
     added, removed = tags(add, "add"), tags(remove, "remove")
     if both := sorted(set(added) & set(removed)):
         raise BadInput(f'The tag "{both[0]}" cannot be added and removed at once.', "remove")
-    return await each(page_ids, lambda page_id: retag_page(database, scope, page_id, added, removed))
+    return await change_each(page_ids, lambda page_id: retag_page(database, scope, page_id, added, removed))
 
 
 @proposable
@@ -64,7 +64,7 @@ async def retag_page(
         return saved
 
 
-async def each(page_ids: Sequence[UUID], change: Callable[[UUID], Awaitable[Saved]]) -> list[BatchOutcome]:
+async def change_each(page_ids: Sequence[UUID], change: Callable[[UUID], Awaitable[Saved]]) -> list[BatchOutcome]:
     """Change one page after the other. An error for one page does not affect the others."""
     outcomes = []
     for position, page_id in enumerate(validation.check_count(page_ids, PAGES_MAX, "pageIds")):

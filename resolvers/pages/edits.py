@@ -23,10 +23,10 @@ from ..transactions.transaction import check_version, writing_page
 from ..transactions.writer import record
 from ..validation import UNSET
 from .insert import PageText, read_body, read_sections
-from .sections import named
+from .sections import check_section_slug
 from .update import save
 
-SAME = "The text was found, and it says already what it would say after the edit: nothing was written."
+UNCHANGED = "The text was found, and it says already what it would say after the edit: nothing was written."
 
 
 class EditFailed(CairnError):
@@ -88,7 +88,7 @@ async def edit_page(
     old_text = validation.text(old_text, "oldText", BODY.most)
     new_text = validation.text(new_text, "newText", BODY.most)
     summary = validation.optional(summary, "summary", EDIT_SUMMARY.most)
-    section_slug = section_slug and named(section_slug)
+    section_slug = section_slug and check_section_slug(section_slug)
     page_id = await locate(database, scope, address)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
@@ -98,7 +98,7 @@ async def edit_page(
         saved = await save(writer, page, after, text=text, edit_summary=summary)
         if saved.changed:
             await record(writer, "page.edited", page.id, version=saved.version, matchedBy=edited.matched_by)
-        return SavedEdit(saved, edited, None if saved.changed else SAME)
+        return SavedEdit(saved, edited, None if saved.changed else UNCHANGED)
 
 
 @proposable
@@ -120,7 +120,7 @@ async def append_to_page(
     if not validation.text(text, "text", BODY.most).strip():
         raise BadInput("There is nothing to append in this.", "text")
     summary = validation.optional(summary, "summary", EDIT_SUMMARY.most)
-    section_slug = section_slug and named(section_slug)
+    section_slug = section_slug and check_section_slug(section_slug)
     page_id = await locate(database, scope, address)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
@@ -149,7 +149,7 @@ def text_of(page: Page, section_slug: str | None) -> str:
     """Return the text to edit: the whole body, or the body of one section. Raises NotFound for an unknown section."""
     if section_slug is None:
         return render(page.sections)
-    return page.sections[outline.place_of(page.sections, section_slug)].body
+    return page.sections[outline.section_index(page.sections, section_slug)].body
 
 
 def append_text(before: str, text: str, as_paragraph: bool) -> str:

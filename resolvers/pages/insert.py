@@ -21,7 +21,7 @@ from lib.threads import read_in_thread
 from ..errors import BadInput
 from ..links.targets import add_targets, refuse_private_links, resolve
 from ..model import outline
-from ..model.names import Names, add_names, check_number, everyone, former_address
+from ..model.names import Names, add_names, check_alias_count, former_address, join_names
 from ..model.outline import Outline
 from ..model.pages import Page, Saved
 from ..search.index import Findable, searchable, write_search
@@ -69,7 +69,7 @@ def find_targets(body: str, sections: Outline) -> tuple[Target, ...]:
 
 
 def sections_of(links: Sequence[Target], sections: Outline) -> dict[str, tuple[str, ...]]:
-    """Return the slugs of the sections that link to each target, at most SECTIONS_MOST for a target.
+    """Return the slugs of the sections that link to each target, at most MAX_LINKING_SECTIONS each.
 
     A link belongs to the section within whose rendered text it starts.
     """
@@ -78,10 +78,10 @@ def sections_of(links: Sequence[Target], sections: Outline) -> dict[str, tuple[s
     end = 0
     for section in sections:
         text = render((section,))
-        end += len(text) + (len(BETWEEN) if text else 0)
+        end += len(text) + (len(SECTION_SEPARATOR) if text else 0)
         while left and left[-1].start < end:
             places.setdefault(left.pop().target, {})[section.slug] = None
-    return {target: tuple(slugs)[:SECTIONS_MOST] for target, slugs in places.items()}
+    return {target: tuple(slugs)[:MAX_LINKING_SECTIONS] for target, slugs in places.items()}
 
 
 def check_links(targets: Collection[object], most: int) -> None:
@@ -92,9 +92,9 @@ def check_links(targets: Collection[object], most: int) -> None:
 PAGES = statements("pages/pages")
 SECTIONS = statements("pages/sections")
 ALIASES = statements("pages/aliases")
-BETWEEN = "\n\n"
-SECTIONS_MOST = 20  # sections of a page that are stored for one target
-IMPORTED = "import"  # the source of aliases from imported files
+SECTION_SEPARATOR = "\n\n"
+MAX_LINKING_SECTIONS = 20  # sections of a page that are stored for one target
+IMPORT_SOURCE = "import"  # the source of aliases from imported files
 CONTENT = ("slug", "title", "summary", "body_md", "tags", "metadata", "status", "version", "last_compiled_at")
 INSERT_PAGE = inserting(pages, "tenant_id", "owner_id", "id", "type", *CONTENT, "created_at", "updated_at")
 INSERT_REVISION = inserting(
@@ -118,37 +118,37 @@ class PageToInsert:
     """The version of the page. It is above 1 for a page from another wiki, whose earlier versions are moved as well."""
 
 
-async def create(writer: Writer, *new: PageToInsert, later: bool = False) -> list[Saved]:
+async def create(writer: Writer, *inserts: PageToInsert, later: bool = False) -> list[Saved]:
     """Insert pages. With `later`, the caller inserts more pages and then calls `count_words` for all of them."""
-    new = tuple(replace(one, page=replace(one.page, version=one.version)) for one in new)
-    made = [one.page for one in new]
-    await writer.each(INSERT_PAGE, [page_row(writer, one) for one in new])
-    await write_sections(writer, [(page.id, *placed) for page in made for placed in enumerate(page.sections)])
-    names = await name(writer, new)
-    await writer.each(INSERT_REVISION, [first_revision(writer, one, names[one.page.id]) for one in new])
-    targets = {one.page.id: one.text.targets for one in new}
+    inserts = tuple(replace(new, page=replace(new.page, version=new.version)) for new in inserts)
+    new_pages = [new.page for new in inserts]
+    await writer.each(INSERT_PAGE, [page_row(writer, new) for new in inserts])
+    await write_sections(writer, [(page.id, *placed) for page in new_pages for placed in enumerate(page.sections)])
+    names = await write_page_names(writer, inserts)
+    await writer.each(INSERT_REVISION, [first_revision(writer, new, names[new.page.id]) for new in inserts])
+    targets = {new.page.id: new.text.targets for new in inserts}
     if not later:
         await refuse_private_links(writer, targets)
     await add_targets(writer, targets)
-    found = (Findable(one.page, names[one.page.id], one.text.words) for one in new)
+    found = (Findable(new.page, names[new.page.id], new.text.words) for new in inserts)
     await write_search(writer, *found, later=later)
-    await resolve(writer, everyone(names.values()), [page.id for page in made])
-    for page in made:
+    await resolve(writer, join_names(names.values()), [page.id for page in new_pages])
+    for page in new_pages:
         writer.note_state(None, page)
         writer.changes.add(ChangeKind.CREATED, page.id, page.version)
-    return [Saved(page.id, page.version, created=True) for page in made]
+    return [Saved(page.id, page.version, created=True) for page in new_pages]
 
 
 # -- rows
 
 
-def page_row(writer: Writer, one: PageToInsert) -> dict[str, Any]:
+def page_row(writer: Writer, new: PageToInsert) -> dict[str, Any]:
     moments = {"created_at": writer.now, "updated_at": writer.now}
-    return {"id": one.page.id, "type": one.page.type, **content_row(one.page, one.text.body), **moments}
+    return {"id": new.page.id, "type": new.page.type, **content_row(new.page, new.text.body), **moments}
 
 
-def first_revision(writer: Writer, one: PageToInsert, names: Names) -> dict[str, Any]:
-    return revision_row(writer, one.page, one.edit_summary) | full_columns(one.page, one.text.body, names.aliases)
+def first_revision(writer: Writer, new: PageToInsert, names: Names) -> dict[str, Any]:
+    return revision_row(writer, new.page, new.edit_summary) | full_columns(new.page, new.text.body, names.aliases)
 
 
 def content_row(page: Page, body: str) -> dict[str, Any]:
@@ -200,34 +200,35 @@ async def write_sections(writer: Writer, found: Sequence[tuple[UUID, int, Sectio
 # -- names
 
 
-async def name(writer: Writer, new: Sequence[PageToInsert]) -> dict[UUID, Names]:
+async def write_page_names(writer: Writer, inserts: Sequence[PageToInsert]) -> dict[UUID, Names]:
     """Write the aliases and former slugs of new pages, and return all their names.
 
     A former slug that another page has or had is left out.
     """
-    called = await read_in_thread(sum(sum(map(len, one.aliases)) for one in new), aliases_of, new)
-    await writer.later(ALIASES["write_aliases"], **alias_rows(called))
-    kept = await keep_slugs(writer, [(one.page, slug) for one in new for slug in one.former_slugs])
+    new_aliases = await read_in_thread(sum(sum(map(len, new.aliases)) for new in inserts), aliases_of, inserts)
+    await writer.later(ALIASES["write_aliases"], **alias_rows(new_aliases))
+    kept = await keep_slugs(writer, [(new.page, slug) for new in inserts for slug in new.former_slugs])
     names = {
-        one.page.id: Names(
-            frozenset({one.page.slug, *(slug for page_id, slug in kept if page_id == one.page.id)}),
-            frozenset(called[one.page.id]),
+        new.page.id: Names(
+            frozenset({new.page.slug, *(slug for page_id, slug in kept if page_id == new.page.id)}),
+            frozenset(new_aliases[new.page.id]),
         )
-        for one in new
+        for new in inserts
     }
-    for one in new:
-        check_number(names[one.page.id], "aliases", restored=one.alias_source == IMPORTED)
-    await add_names(writer, [(one.page, names[one.page.id]) for one in new])
+    for new in inserts:
+        check_alias_count(names[new.page.id], "aliases", restored=new.alias_source == IMPORT_SOURCE)
+    await add_names(writer, [(new.page, names[new.page.id]) for new in inserts])
     return names
 
 
-Called = dict[UUID, dict[str, tuple[str, str]]]
+AliasesByPage = dict[UUID, dict[str, tuple[str, str]]]
 """The aliases to write by page id and normalised alias: the name as it was written, and its source."""
 
 
-def aliases_of(new: Iterable[PageToInsert]) -> Called:
+def aliases_of(inserts: Iterable[PageToInsert]) -> AliasesByPage:
     return {
-        one.page.id: {**aliases(one.aliases, one.alias_source), **aliases([one.page.title], "compiler")} for one in new
+        new.page.id: {**aliases(new.aliases, new.alias_source), **aliases([new.page.title], "compiler")}
+        for new in inserts
     }
 
 
@@ -236,14 +237,18 @@ def aliases(names: Sequence[str], source: str) -> dict[str, tuple[str, str]]:
     return {alias: (name, source) for name in reversed(names) if (alias := normalise(name))}
 
 
-async def write_aliases(writer: Writer, called: Called) -> set[UUID]:
+async def write_aliases(writer: Writer, new_aliases: AliasesByPage) -> set[UUID]:
     """Write the aliases. Return the pages that got a new alias."""
-    added = await writer.all(ALIASES["write_aliases"], **alias_rows(called))
+    added = await writer.all(ALIASES["write_aliases"], **alias_rows(new_aliases))
     return {row["page_id"] for row in added}
 
 
-def alias_rows(called: Called) -> dict[str, list[Any]]:
-    rows = [(page_id, alias, name, source) for page_id, own in called.items() for alias, (name, source) in own.items()]
+def alias_rows(new_aliases: AliasesByPage) -> dict[str, list[Any]]:
+    rows = [
+        (page_id, alias, name, source)
+        for page_id, page_aliases in new_aliases.items()
+        for alias, (name, source) in page_aliases.items()
+    ]
     return {
         "ids": [new_id() for _ in rows],
         "page_ids": [row[0] for row in rows],

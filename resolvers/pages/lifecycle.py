@@ -16,15 +16,21 @@ from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput, CairnError
-from ..links.references import check_named, dependants, refresh_all_hubness, refresh_hubness, replace_related
-from ..links.targets import forget_page, resolve, resolve_all
+from ..links.references import (
+    check_page_names,
+    find_hubness_dependents,
+    refresh_all_hubness,
+    refresh_hubness,
+    replace_related,
+)
+from ..links.targets import detach_targets, resolve, resolve_all
 from ..model import outline
 from ..model.drafts import PageDraft, clean_draft
 from ..model.names import check_free, free_slug, title_slug
 from ..model.page_fields import checked_fields, replace_metadata, with_fields
 from ..model.pages import Page, Saved
 from ..permissions import Action
-from ..proposals.events import note
+from ..proposals.events import announce_events
 from ..proposals.gate import PROPOSALS
 from ..proposals.operations import proposable
 from ..search.index import forget_search
@@ -115,7 +121,7 @@ async def update_page(
         "metadata": metadata if metadata is UNSET else validation.metadata({} if metadata is None else metadata),
     }
     edit_summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
-    said = checked_fields(fields or {})
+    cleaned_fields = checked_fields(fields or {})
     if aliases is not UNSET:
         names = validation.check_count(aliases, ALIASES_PER_CALL.most, "aliases")
         aliases = await read_in_thread(sum(map(len, names)), validation.aliases, names)
@@ -129,9 +135,9 @@ async def update_page(
         after = replace(
             after, metadata=page.metadata if metadata is UNSET else replace_metadata(page.metadata, after.metadata)
         )
-        if said:
-            await check_named(writer, page.id, said)
-            after = replace(after, metadata=with_fields(after.metadata, said))
+        if cleaned_fields:
+            await check_page_names(writer, page.id, cleaned_fields)
+            after = replace(after, metadata=with_fields(after.metadata, cleaned_fields))
         if text:
             after = replace(after, sections=outline.keep_identities(text.sections, page.sections))
         if after.slug != page.slug:
@@ -173,7 +179,7 @@ async def archive_page(
     database: Database, scope: Scope, page_id: UUID, *, expected_version: int | None = None
 ) -> Saved:
     """Archive a page with everything that belongs to it."""
-    return await restate(database, scope, page_id, "archived", "page.archived", expected_version)
+    return await change_status(database, scope, page_id, "archived", "page.archived", expected_version)
 
 
 @proposable
@@ -181,10 +187,10 @@ async def unarchive_page(
     database: Database, scope: Scope, page_id: UUID, *, expected_version: int | None = None
 ) -> Saved:
     """Unarchive a page."""
-    return await restate(database, scope, page_id, "active", "page.unarchived", expected_version)
+    return await change_status(database, scope, page_id, "active", "page.unarchived", expected_version)
 
 
-async def restate(
+async def change_status(
     database: Database, scope: Scope, page_id: UUID, status: str, action: str, expected_version: int | None
 ) -> Saved:
     async with writing_page(database, scope, page_id) as (writer, page):
@@ -227,18 +233,18 @@ async def end_proposals(writer: Writer, page: Page, reason: str | None = None) -
     rows = await writer.all(PROPOSALS["end_of_page"], page_id=page.id, reason=reason)
     for row in rows:
         await record(writer, "proposal.expired", page.id, proposalId=str(row["id"]))
-    await note(writer, ProposalKind.EXPIRED, rows)
+    await announce_events(writer, ProposalKind.EXPIRED, rows)
 
 
 async def remove_page(writer: Writer, page: Page) -> None:
     """Delete a page and all that belongs to it. The caller writes the activity log."""
     await end_proposals(writer, page)
-    counting = await dependants(writer, page.id)
+    counting = await find_hubness_dependents(writer, page.id)
     for child in await writer.all(PAGES["orphan_children"], page_id=page.id):
         writer.changes.add(ChangeKind.MOVED, child["id"])
     for release in ("release_sections", "release_mentions"):
         await writer.later(PAGES[release], page_id=page.id)
-    names = await forget_page(writer, page.id)
+    names = await detach_targets(writer, page.id)
     await forget_search(writer, page.id)
     if (level := level_of(page.metadata)) not in OPEN_LEVELS:
         await writer.run(PAGES["keep_sensitivity"], page_id=page.id, sensitivity=level)

@@ -27,12 +27,12 @@ async def place_links(database: Database, tenant_id: UUID) -> int:
     placed = 0
     for owner in await list_owners(database, tenant_id):
         scope = Scope(tenant_id, owner.id, Role.ADMIN, ACTOR, (owner.id,))
-        while count := await place_some(database, scope):
+        while count := await place_batch(database, scope):
             placed += count
     return placed
 
 
-async def place_some(database: Database, scope: Scope) -> int:
+async def place_batch(database: Database, scope: Scope) -> int:
     async with read_connection(database) as connection:
         if not await Writer(connection, scope).all(TARGETS["find_unplaced"], size=1):
             return 0

@@ -20,10 +20,10 @@ from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput, NotFound
-from ..links.references import dependants, refresh_hubness
+from ..links.references import find_hubness_dependents, refresh_hubness
 from ..links.targets import resolve
 from ..model import outline
-from ..model.names import check_number, everyone, find_names, free_slug, write_names
+from ..model.names import check_alias_count, find_names, free_slug, join_names, write_names
 from ..model.outline import Outline
 from ..model.pages import Page, Saved, find_page
 from ..permissions import check_sees
@@ -36,7 +36,7 @@ from .claims.claims import write_claims
 from .claims.trajectory import keep_trajectory
 from .hierarchy import place
 from .insert import read_sections
-from .renaming import find_calling, rewrite_calling
+from .renaming import find_texts_naming, rewrite_texts_naming
 from .update import save
 
 
@@ -49,7 +49,7 @@ class Joined:
     """For each section slug of the merged page, the slug of the joined section that has its text now."""
 
 
-def join(sections: Outline, others: Outline) -> Joined:
+def join_sections(sections: Outline, others: Outline) -> Joined:
     """Join two outlines: sections with the same heading or slug are joined, the other sections are appended."""
     found = {section.slug: section for section in sections}
     by_heading = {section.heading: section.slug for section in reversed(sections)}
@@ -166,26 +166,27 @@ async def is_merged(writer: Writer, gone: Page, into: Page) -> bool:
 async def merge(writer: Writer, gone: Page, into: Page) -> Saved:
     if into.status != "active":
         raise BadInput(f"The page that stays, {into.name}, is archived. Unarchive it first.", "intoPageId")
-    joined = await read_in_thread(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
+    size = outline.size(gone.sections, into.sections)
+    joined = await read_in_thread(size, join_sections, into.sections, gone.sections)
     return await join_pages(writer, gone, into, joined)
 
 
 async def join_pages(writer: Writer, gone: Page, into: Page, joined: Joined) -> Saved:
     """Merge a page into another whose sections are joined already, and archive the merged page."""
-    counting = await dependants(writer, gone.id, into.id)
-    calling = await find_calling(writer, gone)
+    counting = await find_hubness_dependents(writer, gone.id, into.id)
+    texts = await find_texts_naming(writer, gone)
     renamed_by = await find_renaming(writer, gone, into)
     async with index_together(writer):
         gone_after = await archive_merged(writer, gone, into)
         into_after = await enrich(writer, gone, into, joined)
         touched = await move_belongings(writer, gone, into, joined)
-        await ground(writer, [into.id], again=True)
+        await ground(writer, [into.id], recheck=True)
         if renamed_by:
             await record_renaming(writer, gone, into_after, renamed_by)
         await keep_trajectory(writer, gone)
         await keep_trajectory(writer, into_after)
-        await rename_both(writer, gone_after, into_after)
-        version = (await rewrite_calling(writer, calling, gone, into_after)).get(into.id, into_after.version)
+        await rewrite_names_of_both(writer, gone_after, into_after)
+        version = (await rewrite_texts_naming(writer, texts, gone, into_after)).get(into.id, into_after.version)
     refresh_hubness(writer, [*counting, *touched, gone.id, into.id])
     await record(writer, "page.merged", into.id, fromPageId=gone.id, version=version)
     return Saved(into.id, version)
@@ -323,11 +324,11 @@ async def move_references(writer: Writer, gone: Page, into: Page) -> list[UUID]:
     return [end for found in pairs.values() for pair in found for end in pair]
 
 
-async def rename_both(writer: Writer, gone: Page, into: Page) -> None:
+async def rewrite_names_of_both(writer: Writer, gone: Page, into: Page) -> None:
     """Rewrite the searchable names of both pages, and resolve all links that use one of these names again."""
     names = await find_names(writer, into, gone)
-    check_number(names[into.id], "fromPageId")
+    check_alias_count(names[into.id], "fromPageId")
     renamed = [(page, names[page.id]) for page in (into, gone)]
     await write_names(writer, renamed)
     await write_search(writer, *(Findable(page, found) for page, found in renamed))
-    await resolve(writer, everyone(names.values()))
+    await resolve(writer, join_names(names.values()))

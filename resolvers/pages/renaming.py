@@ -46,7 +46,7 @@ TEXTS_PER_BATCH = 100  # texts of one transaction, which locks the wiki for abou
 BEGINNING = UUID(int=0)
 
 
-class Rewritten(NamedTuple):
+class RewrittenBatch(NamedTuple):
     """The result of a batch of rewritten texts."""
 
     versions: Mapping[UUID, int]
@@ -89,22 +89,22 @@ class NewName:
         return self.new.title if self.title_means_it and can_be_linked(self.new.title) else None
 
 
-async def find_calling(writer: Writer, page: Page) -> list[Row]:
+async def find_texts_naming(writer: Writer, page: Page) -> list[Row]:
     """Return the texts whose links use the page's name, if another page has or had its slug.
 
     Their links would resolve to the other page as soon as this page gives up its slug.
     """
-    return await writer.all(TARGETS["find_calling"], page_id=page.id, slug=page.slug, alias=normalise(page.title))
+    return await writer.all(TARGETS["find_texts_naming"], page_id=page.id, slug=page.slug, alias=normalise(page.title))
 
 
-async def rewrite_calling(writer: Writer, calling: Sequence[Row], old: Page, new: Page) -> dict[UUID, int]:
+async def rewrite_texts_naming(writer: Writer, texts: Sequence[Row], old: Page, new: Page) -> dict[UUID, int]:
     """Rewrite the texts that were found before the rename. Return the new versions of their pages."""
-    return await rewrite_each(writer, calling, await new_name(writer, old.slug, old.title, new)) if calling else {}
+    return await rewrite_texts(writer, texts, await new_name(writer, old.slug, old.title, new)) if texts else {}
 
 
-async def rewrite_first(writer: Writer, old: Page, new: Page) -> Rewritten:
+async def rewrite_first_batch(writer: Writer, old: Page, new: Page) -> RewrittenBatch:
     """Rewrite the first batch of texts. If more remain, store the renaming for `rewrite_next`."""
-    done = await rewrite_some(writer, await new_name(writer, old.slug, old.title, new), BEGINNING)
+    done = await rewrite_batch(writer, await new_name(writer, old.slug, old.title, new), BEGINNING)
     if done.left:
         actor = writer.scope.actor
         await writer.run(
@@ -122,7 +122,7 @@ async def rewrite_first(writer: Writer, old: Page, new: Page) -> Rewritten:
     return done
 
 
-async def rewrite_next(database: Database, scope: Scope, renaming_id: UUID) -> Rewritten | None:
+async def rewrite_next(database: Database, scope: Scope, renaming_id: UUID) -> RewrittenBatch | None:
     """Rewrite the next batch of texts of a renaming in a transaction of its own. Return None if it is complete."""
     async with writing(database, scope) as writer:
         renaming = await writer.one(RENAMINGS["find_renaming"], id=renaming_id)
@@ -131,7 +131,7 @@ async def rewrite_next(database: Database, scope: Scope, renaming_id: UUID) -> R
         page = await find_page(writer, renaming["page_id"])
         assert page is not None, "the row of the renaming is deleted with its page"
         name = await new_name(writer, renaming["slug"], renaming["title"], page)
-        done = await rewrite_some(writer, name, renaming["reached_id"])
+        done = await rewrite_batch(writer, name, renaming["reached_id"])
         if done.left:
             await writer.run(
                 RENAMINGS["advance_renaming"], id=renaming_id, reached_id=done.reached, remaining=done.left
@@ -184,7 +184,7 @@ async def new_name(writer: Writer, old_slug: str, old_title: str, page: Page) ->
     return NewName(old_slug, old_title, page, slug_means_it=1 in own_places, title_means_it=2 in own_places)
 
 
-async def rewrite_some(writer: Writer, name: NewName, reached: UUID) -> Rewritten:
+async def rewrite_batch(writer: Writer, name: NewName, reached: UUID) -> RewrittenBatch:
     """Rewrite the batch of texts that follows the page `reached`, in the order of page ids."""
     rows = await writer.all(
         TARGETS["find_linking"],
@@ -194,22 +194,24 @@ async def rewrite_some(writer: Writer, name: NewName, reached: UUID) -> Rewritte
         reached_id=reached,
         most=TEXTS_PER_BATCH,
     )
-    versions = await rewrite_each(writer, rows, name)
-    return Rewritten(versions, rows[-1]["id"], rows[0]["total"] - len(rows)) if rows else Rewritten({}, reached, 0)
+    versions = await rewrite_texts(writer, rows, name)
+    if not rows:
+        return RewrittenBatch({}, reached, 0)
+    return RewrittenBatch(versions, rows[-1]["id"], rows[0]["total"] - len(rows))
 
 
-async def rewrite_each(writer: Writer, rows: Sequence[Row], name: NewName) -> dict[UUID, int]:
+async def rewrite_texts(writer: Writer, rows: Sequence[Row], name: NewName) -> dict[UUID, int]:
     """Rewrite the links in the texts of these rows, in a fixed number of statements. Return the new versions."""
     pages = await find_pages(writer, [row["id"] for row in rows])
-    calling = {row["id"]: frozenset(row["targets"]) for row in rows if row["id"] in pages}
+    targets = {row["id"]: frozenset(row["targets"]) for row in rows if row["id"] in pages}
     size = outline.size(*(page.sections for page in pages.values()))
-    texts = await read_in_thread(
-        size, lambda: {id: rename_section_links(pages[id].sections, calling[id], name) for id in calling}
+    renamed = await read_in_thread(
+        size, lambda: {id: rename_section_links(pages[id].sections, targets[id], name) for id in targets}
     )
-    states = [(pages[id], replace(pages[id], sections=sections), ()) for id, sections in texts.items()]
+    states = [(pages[id], replace(pages[id], sections=sections), ()) for id, sections in renamed.items()]
     different = [state for state in states if state[0].sections != state[1].sections]
     saved = await save_all(writer, different, edit_summary=f"Renamed link: {name.old_title} → {name.new.title}")
-    return {one.page_id: one.version for one in saved}
+    return {page.page_id: page.version for page in saved}
 
 
 def rename_section_links(sections: Outline, targets: frozenset[str], name: NewName) -> Outline:
@@ -272,26 +274,26 @@ async def rename_page(
         scope = writer.scope.upkeep()
     if isinstance(unrestricted(database), OneTransaction):
         return replace(done, left=sum(waiting.values()))
-    return await rewritten(database, scope, done, waiting, RENAME_TIMEOUT if time_limit is None else time_limit)
+    return await rewrite_in_time(database, scope, done, waiting, RENAME_TIMEOUT if time_limit is None else time_limit)
 
 
 async def rename(writer: Writer, page: Page, after: Page, summary: str | None) -> Renamed:
     """Save the page under its new name, and rewrite the first batch of texts."""
-    calling = await find_calling(writer, page) if after.slug != page.slug else []
+    texts = await find_texts_naming(writer, page) if after.slug != page.slug else []
     saved = await save(writer, page, after, edit_summary=summary)
     if not saved.changed:
         return Renamed(saved)
     now = replace(after, version=saved.version)
     await keep_trajectory(writer, now, page.slug)
-    at_once = await rewrite_calling(writer, calling, page, now)
-    first = await rewrite_first(writer, page, now)
+    at_once = await rewrite_texts_naming(writer, texts, page, now)
+    first = await rewrite_first_batch(writer, page, now)
     versions = {**at_once, **first.versions}
     version = versions.get(page.id, saved.version)
     await record(writer, "page.renamed", page.id, version=version, texts=len(versions))
     return Renamed(replace(saved, version=version), tuple(versions), first.left)
 
 
-async def rewritten(
+async def rewrite_in_time(
     database: Database, scope: Scope, done: Renamed, waiting: dict[UUID, int], time_limit: float
 ) -> Renamed:
     """Rewrite the waiting texts within the time limit, and return the result with the texts rewritten before.
@@ -303,8 +305,8 @@ async def rewritten(
     with suppress(CairnError):
         for renaming_id in waiting:
             while waiting[renaming_id] and monotonic() < end:
-                some = await rewrite_next(database, scope, renaming_id)
-                waiting[renaming_id] = some.left if some else 0
-                versions |= some.versions if some else {}
+                batch = await rewrite_next(database, scope, renaming_id)
+                waiting[renaming_id] = batch.left if batch else 0
+                versions |= batch.versions if batch else {}
     saved = replace(done.saved, version=versions.get(done.saved.page_id, done.saved.version))
     return Renamed(saved, tuple(dict.fromkeys([*done.rewritten, *versions])), sum(waiting.values()))

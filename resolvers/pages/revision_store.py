@@ -46,11 +46,11 @@ def facts(page: Page, aliases: Collection[str]) -> dict[str, Any]:
     return {"slug": page.slug, "metadata": page.metadata or {}, "aliases": sorted(aliases)}
 
 
-Known = Mapping[UUID, tuple[Page, Collection[str]]]
+NamedPages = Mapping[UUID, tuple[Page, Collection[str]]]
 """Pages with their aliases, by page id."""
 
 
-async def find_bases(writer: Writer, known: Known) -> dict[UUID, Row]:
+async def find_bases(writer: Writer, known: NamedPages) -> dict[UUID, Row]:
     """Return the newest revision of each page that is stored whole.
 
     The row also names the newest version since then that stores the same facts as the page has now, if there is one.
@@ -59,7 +59,7 @@ async def find_bases(writer: Writer, known: Known) -> dict[UUID, Row]:
     return {row["page_id"]: row for row in await writer.all(REVISIONS["find_bases"], pages=pages)}
 
 
-async def compact_rows(known: Known, bases: Mapping[UUID, Row]) -> dict[UUID, dict[str, Any]]:
+async def compact_rows(known: NamedPages, bases: Mapping[UUID, Row]) -> dict[UUID, dict[str, Any]]:
     """Return the columns for text, slug, metadata and aliases of the new revisions of pages, by page id.
 
     Facts that an earlier revision since the base has stored are not stored again.

@@ -36,7 +36,8 @@ async def patch_section(
     edit_summary: str | None = None,
 ) -> Saved:
     """Change a section's text or heading. A section that does not exist yet is added at the end."""
-    section_slug, summary = named(section_slug), validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    section_slug = check_section_slug(section_slug)
+    summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     added = [] if body is UNSET else [SectionDraft(validation.text(body, "bodyMd", BODY.most))]
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
@@ -63,10 +64,12 @@ async def remove_section(
     edit_summary: str | None = None,
 ) -> Saved:
     """Remove a section and its citations from a page."""
-    section_slug, summary = named(section_slug), validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    section_slug = check_section_slug(section_slug)
+    summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
-        sections = await read_in_thread(outline.size(page.sections), outline.without, page.sections, section_slug)
+        size = outline.size(page.sections)
+        sections = await read_in_thread(size, outline.remove_section, page.sections, section_slug)
         return await save_sections(writer, page, sections, "section.removed", section_slug, summary)
 
 
@@ -82,7 +85,8 @@ async def move_section(
     edit_summary: str | None = None,
 ) -> Saved:
     """Move a section to a position among the sections of the page, counted from 0."""
-    section_slug, summary = named(section_slug), validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    section_slug = check_section_slug(section_slug)
+    summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         size = outline.size(page.sections)
@@ -100,7 +104,7 @@ async def save_sections(
     return saved
 
 
-def named(section_slug: str) -> str:
+def check_section_slug(section_slug: str) -> str:
     """Return the slug of a section to look up, if it is a valid text of the right length. Raises BadInput."""
     return validation.text(section_slug, "sectionSlug", SLUG.most)
 

@@ -24,8 +24,8 @@ from ..transactions.transaction import read_connection, writing_page, writing_ro
 from ..transactions.writer import LogLine, Writer
 
 LINKS = statements("access/share_links")
-USUAL = timedelta(days=30)
-LONGEST = timedelta(days=366)
+DEFAULT_LIFETIME = timedelta(days=30)
+MAX_LIFETIME = timedelta(days=366)
 TENANT_BYTES, SECRET_BYTES = 16, 32
 NO_LINK = "There is no such share link, or none that you may see."
 ENDED = "This link leads to no page: it is not complete, or it has ended. Ask whoever gave it to you for another one."
@@ -50,7 +50,7 @@ async def share_page(
         )
     if expires_at is not None:
         now, expires_at = datetime.now(UTC), validation.timestamp(expires_at, "expiresAt")
-        if not now < expires_at <= now + LONGEST:
+        if not now < expires_at <= now + MAX_LIFETIME:
             raise BadInput("This must be a time in the future, within a year.", "expiresAt")
     token = urlsafe_b64encode(scope.tenant_id.bytes + token_bytes(SECRET_BYTES)).decode()
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
@@ -65,7 +65,7 @@ async def share_page(
             token_hash=hash_token(token),
             **author,
             expires_at=expires_at,
-            usual=USUAL,
+            usual=DEFAULT_LIFETIME,
         )
         log(writer, "page.shared", page.id, issued.id)
         detail = {"pageId": str(page.id), "expiresAt": ends}

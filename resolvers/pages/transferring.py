@@ -67,7 +67,7 @@ class AttachmentTaken(BadInput):
     code = "ATTACHMENT_TAKEN"
 
 
-class Called(NamedTuple):
+class PageNames(NamedTuple):
     """The names of a page besides its title, and the slugs of both wikis."""
 
     aliases: Sequence[str]
@@ -89,33 +89,33 @@ async def transfer_page(
     """
     async with read_connection(database) as connection:
         (space,) = await find_spaces(connection, scope, [to_owner])
-    async with writing_two(database, scope, page_id, space.id) as both:
-        page = await find_page(both.here, page_id)
+    async with writing_two(database, scope, page_id, space.id) as wikis:
+        page = await find_page(wikis.here, page_id)
         if page is None:
             raise NotFound(NO_PAGE)
-        await check_sees(both.here, both.here.scope, [page_id], NO_PAGE)
+        await check_sees(wikis.here, wikis.here.scope, [page_id], NO_PAGE)
         check_version(page, expected_version)
-        called = await check_transferable(both, page)
-        return await transfer(database, both, page, called)
+        names = await check_transferable(wikis, page)
+        return await transfer(database, wikis, page, names)
 
 
-async def check_transferable(both: TwoWikis, page: Page) -> Called:
+async def check_transferable(wikis: TwoWikis, page: Page) -> PageNames:
     """Return the names of the page. Raises BadInput or Conflict if the page cannot be transferred."""
     if is_trajectory(page):
         raise BadInput(
             "A trajectory moves with its page and cannot be transferred alone. Transfer that page.", "pageId"
         )
-    if await both.here.value(FORGETTING["is_forgetting"]):
+    if await wikis.here.value(FORGETTING["is_forgetting"]):
         raise Conflict("A source of this wiki is being forgotten. Transfer the page once that is done.")
-    row = await both.here.one(
-        TRANSFERS["find_names"], page_id=page.id, type=page.type, to_owner_id=both.there.scope.owner_id
+    row = await wikis.here.one(
+        TRANSFERS["find_names"], page_id=page.id, type=page.type, to_owner_id=wikis.there.scope.owner_id
     )
     assert row is not None, "the statement always returns a row"
-    called = Called(**row)
-    taken = await both.there.one(
+    names = PageNames(**row)
+    taken = await wikis.there.one(
         TRANSFERS["find_taken"],
-        slugs=[page.slug, *(former_address(page, slug)[1] for slug in called.old_slugs)],
-        aliases=[normalise(name) for name in (page.title, *called.aliases)],
+        slugs=[page.slug, *(former_address(page, slug)[1] for slug in names.old_slugs)],
+        aliases=[normalise(name) for name in (page.title, *names.aliases)],
     )
     if taken:
         error, noun = (SlugTaken, "slug") if taken["is_slug"] else (AliasTaken, "name")
@@ -124,23 +124,23 @@ async def check_transferable(both: TwoWikis, page: Page) -> Called:
             "Rename one of the pages, or merge them there.",
             "toOwner",
         )
-    return called
+    return names
 
 
-async def transfer(database: Database, both: TwoWikis, page: Page, called: Called) -> Saved:
-    here, there = both
+async def transfer(database: Database, wikis: TwoWikis, page: Page, names: PageNames) -> Saved:
+    here, there = wikis
     await drop_trajectory(here, page)
-    sections = await readdress_page(here, page, called)
-    sources = await copy_sources(database, both, page)
-    await copy_attachments(database, both, page)
-    texts = await readdress_texts(here, page, called)
+    sections = await readdress_page(here, page, names)
+    sources = await copy_sources(database, wikis, page)
+    await copy_attachments(database, wikis, page)
+    texts = await readdress_texts(here, page, names)
     await end_proposals(here, page, TRANSFERRED)  # from now on the reviewers of the other wiki decide about the page
     await here.flush()
-    moved = await create_at_target(both, page, replace(page, id=new_id(), sections=sections, parent_id=None), called)
-    await copy_history(both, page, moved, sources)
-    await leave(here, page)
+    moved = await create_at_target(wikis, page, replace(page, id=new_id(), sections=sections, parent_id=None), names)
+    await copy_history(wikis, page, moved, sources)
+    await delete_transferred(here, page)
     await update_target(there, moved)
-    places = {"fromOwner": called.space, "toOwner": called.to_space}
+    places = {"fromOwner": names.space, "toOwner": names.to_space}
     await record(here, "page.transferred", page.id, **places, toPageId=moved.id, version=page.version, texts=texts)
     here.changes.add(ChangeKind.DELETED, page.id)
     await record(there, "page.transferred", moved.id, **places, fromPageId=page.id, version=moved.version)
@@ -161,7 +161,7 @@ async def drop_trajectory(here: Writer, page: Page) -> None:
             await record(here, "page.deleted", trajectory.id, type=page.type, slug=trajectory.slug)
 
 
-async def readdress_texts(here: Writer, page: Page, called: Called) -> int:
+async def readdress_texts(here: Writer, page: Page, names: PageNames) -> int:
     """Rewrite the texts that link to the page, so that their links name the other wiki. Return how many there are.
 
     Raises LimitExceeded for more than TEXTS_MAX.
@@ -169,7 +169,7 @@ async def readdress_texts(here: Writer, page: Page, called: Called) -> int:
     rows = await here.all(TRANSFERS["find_linking"], page_id=page.id, most=TEXTS_MAX + 1)
     if len(rows) > TEXTS_MAX:
         raise LimitExceeded(f"The texts of more than {TEXTS_MAX} pages link to this one. It cannot be transferred.")
-    address = f"{called.to_space}:{page.slug}"
+    address = f"{names.to_space}:{page.slug}"
     pages = await find_pages(here, [row["id"] for row in rows])
     addresses = {row["id"]: dict.fromkeys(row["targets"], address) for row in rows}
     texts = {id: await readdress_sections(text.sections, addresses[id]) for id, text in pages.items()}
@@ -178,10 +178,10 @@ async def readdress_texts(here: Writer, page: Page, called: Called) -> int:
     return len(states)
 
 
-async def readdress_page(here: Writer, page: Page, called: Called) -> Outline:
+async def readdress_page(here: Writer, page: Page, names: PageNames) -> Outline:
     """Return the sections of the page with links that name the wiki of the pages that stay behind."""
     rows = await here.all(TRANSFERS["find_linked"], page_id=page.id)
-    return await readdress_sections(page.sections, {row["target"]: f"{called.space}:{row['slug']}" for row in rows})
+    return await readdress_sections(page.sections, {row["target"]: f"{names.space}:{row['slug']}" for row in rows})
 
 
 async def readdress_sections(sections: Outline, addresses: Mapping[str, str]) -> Outline:
@@ -200,7 +200,7 @@ async def readdress_sections(sections: Outline, addresses: Mapping[str, str]) ->
     return await read_in_thread(size, lambda: outline.checked_outline(map(rewrite, sections), "toOwner"))
 
 
-async def leave(here: Writer, page: Page) -> None:
+async def delete_transferred(here: Writer, page: Page) -> None:
     """Delete the page from its former wiki."""
     await remove_page(here, page)
     here.note_state(page, page)  # tells the write policy the page's type, which the database does not have any more
@@ -210,43 +210,43 @@ async def leave(here: Writer, page: Page) -> None:
 # -- the page in the other wiki
 
 
-async def create_at_target(both: TwoWikis, page: Page, after: Page, called: Called) -> Page:
+async def create_at_target(wikis: TwoWikis, page: Page, after: Page, names: PageNames) -> Page:
     """Create the page in the other wiki, with the next version after its current version."""
     version = page.version + 1
     new = PageToInsert(
         after,
         await read_sections(after.sections),
-        called.aliases,
-        former_slugs=called.old_slugs,
-        edit_summary=f"Transferred from {called.space}",
+        names.aliases,
+        former_slugs=names.old_slugs,
+        edit_summary=f"Transferred from {names.space}",
         version=version,
     )
-    await create(both.there, new)
-    await both.there.flush()
+    await create(wikis.there, new)
+    await wikis.there.flush()
     return replace(after, version=version)
 
 
-async def copy_history(both: TwoWikis, page: Page, moved: Page, sources: Mapping[UUID, UUID]) -> None:
+async def copy_history(wikis: TwoWikis, page: Page, moved: Page, sources: Mapping[UUID, UUID]) -> None:
     """Move the revisions, proposals, citations, claims and contradictions of the page to the other wiki."""
     ids: dict[str, Any] = {
         "page_id": page.id,
         "into_id": moved.id,
-        "to_owner_id": both.there.scope.owner_id,
+        "to_owner_id": wikis.there.scope.owner_id,
     }
     copies: dict[str, Any] = {"ids": list(sources), "copy_ids": list(sources.values())}
     for name in ("page", "sections", "aliases"):
-        await both.here.later(TRANSFERS[f"carry_{name}"], **ids)
+        await wikis.here.later(TRANSFERS[f"carry_{name}"], **ids)
     for name in ("revisions", "original", "relations", "proposals"):
-        await both.here.later(TRANSFERS[f"move_{name}"], **ids)
+        await wikis.here.later(TRANSFERS[f"move_{name}"], **ids)
     for name in ("citations", "claims", "contradictions"):
-        await both.here.later(TRANSFERS[f"move_{name}"], **ids, **copies)
-    await both.here.flush()
+        await wikis.here.later(TRANSFERS[f"move_{name}"], **ids, **copies)
+    await wikis.here.flush()
 
 
 async def update_target(there: Writer, moved: Page) -> None:
     """Update the links, grounding, trajectory and hubness score of the page in its new wiki."""
     await resolve(there, Names(), [moved.id])
-    await ground(there, [moved.id], again=True)
+    await ground(there, [moved.id], recheck=True)
     await keep_trajectory(there, moved)
     refresh_hubness(there, [moved.id])
 
@@ -254,56 +254,56 @@ async def update_target(there: Writer, moved: Page) -> None:
 # -- attachments and sources
 
 
-async def copy_attachments(database: Database, both: TwoWikis, page: Page) -> None:
+async def copy_attachments(database: Database, wikis: TwoWikis, page: Page) -> None:
     """Copy the attachments that the page uses to the same paths of the other wiki, so that its text stays valid.
 
     The attachments also stay in the former wiki, because other pages may use them. Raises AttachmentTaken.
     """
     names = await read_in_thread(len(page.body), attachments_in, page.body)
-    paths = await find_paths(both.here, folder_of((page.metadata or {}).get("imported_from")), names)
+    paths = await find_paths(wikis.here, folder_of((page.metadata or {}).get("imported_from")), names)
     if not paths:
         return
-    given: dict[str, Any] = {"paths": sorted(paths), "to_owner_id": both.there.scope.owner_id}
-    if taken := await both.here.value(TRANSFERS["find_taken_files"], **given):
+    given: dict[str, Any] = {"paths": sorted(paths), "to_owner_id": wikis.there.scope.owner_id}
+    if taken := await wikis.here.value(TRANSFERS["find_taken_files"], **given):
         raise AttachmentTaken(
             f"The other wiki has another file at {taken}, which the page shows. Nothing was written.", "toOwner"
         )
-    await copy_blobs(database, both, "copy_attached_blobs", given)
-    await both.here.run(TRANSFERS["copy_attachments"], **given)
+    await copy_blobs(database, wikis, "copy_attached_blobs", given)
+    await wikis.here.run(TRANSFERS["copy_attachments"], **given)
 
 
-async def copy_blobs(database: Database, both: TwoWikis, name: str, given: Mapping[str, Any]) -> None:
+async def copy_blobs(database: Database, wikis: TwoWikis, name: str, given: Mapping[str, Any]) -> None:
     """Copy the blobs that the statement returns, including the files of blobs that are stored in a folder."""
-    rows = await both.here.all(TRANSFERS[name], **given)
+    rows = await wikis.here.all(TRANSFERS[name], **given)
     files = [bytes(row["hash"]) for row in rows if row["is_in_folder"]]
-    await copy_files(database, both.here.scope, both.there.scope.owner_id, files)
+    await copy_files(database, wikis.here.scope, wikis.there.scope.owner_id, files)
 
 
-async def copy_sources(database: Database, both: TwoWikis, page: Page) -> dict[UUID, UUID]:
+async def copy_sources(database: Database, wikis: TwoWikis, page: Page) -> dict[UUID, UUID]:
     """Return the sources of the other wiki by the ids of the sources that the page cites. Missing ones are copied.
 
     Raises LimitExceeded for more than SOURCES_MAX, SourceTaken and SourceForgotten.
     """
-    cited = await both.here.all(TRANSFERS["find_evidence"], page_id=page.id, most=SOURCES_MAX + 1)
+    cited = await wikis.here.all(TRANSFERS["find_evidence"], page_id=page.id, most=SOURCES_MAX + 1)
     if len(cited) > SOURCES_MAX:
         raise LimitExceeded(f"The page cites more than {SOURCES_MAX:,} sources. It cannot be transferred.")
     if not cited:
         return {}
     named = sorted({(row["kind"], row["ref"]) for row in cited})
     refs: dict[str, Any] = {"kinds": [kind for kind, _ in named], "refs": [ref for _, ref in named]}
-    known = await both.there.all(TRANSFERS["find_versions"], **refs)
-    found = {row["id"]: standing_for(row, known) for row in cited}
+    known = await wikis.there.all(TRANSFERS["find_versions"], **refs)
+    found = {row["id"]: find_equivalent(row, known) for row in cited}
     copies = {id: new_id() for id, there_id in found.items() if there_id is None}
     ids = list(copies)
     for start in range(0, len(ids), SOURCES_PER_BATCH):
-        await copy_some(database, both, ids[start : start + SOURCES_PER_BATCH], copies)
+        await copy_batch(database, wikis, ids[start : start + SOURCES_PER_BATCH], copies)
     if copies:
-        rechained = await both.there.all(TRANSFERS["rechain_sources"], **refs)
-        await write_passages(both.there, [], sorted({row["supersedes_id"] for row in rechained} - {None}))
+        rechained = await wikis.there.all(TRANSFERS["rechain_sources"], **refs)
+        await write_passages(wikis.there, [], sorted({row["supersedes_id"] for row in rechained} - {None}))
     return {id: there_id or copies[id] for id, there_id in found.items()}
 
 
-def standing_for(source: Row, known: Sequence[Row]) -> UUID | None:
+def find_equivalent(source: Row, known: Sequence[Row]) -> UUID | None:
     """Return the source of the other wiki with the same content, or None if the source has to be copied.
 
     Raises SourceForgotten if the other wiki has forgotten the content, and SourceTaken if it has another content as the
@@ -325,13 +325,13 @@ def standing_for(source: Row, known: Sequence[Row]) -> UUID | None:
     return None
 
 
-async def copy_some(database: Database, both: TwoWikis, ids: Sequence[UUID], copies: Mapping[UUID, UUID]) -> None:
+async def copy_batch(database: Database, wikis: TwoWikis, ids: Sequence[UUID], copies: Mapping[UUID, UUID]) -> None:
     """Copy a batch of sources, with the original files that they were read from."""
-    rows = await both.here.all(TRANSFERS["find_contents"], ids=ids)
-    await keep_rows(both.there, [{**row, "id": copies[row["id"]], "supersedes_id": None} for row in rows])
+    rows = await wikis.here.all(TRANSFERS["find_contents"], ids=ids)
+    await keep_rows(wikis.there, [{**row, "id": copies[row["id"]], "supersedes_id": None} for row in rows])
     for row in rows:
-        await record(both.there, "source.added", sourceId=copies[row["id"]], version=row["version"])
-    await both.there.flush()
-    given: dict[str, Any] = {"ids": ids, "to_owner_id": both.there.scope.owner_id}
-    await copy_blobs(database, both, "copy_blobs", given)
-    await both.here.run(TRANSFERS["copy_originals"], **given, copy_ids=[copies[id] for id in ids])
+        await record(wikis.there, "source.added", sourceId=copies[row["id"]], version=row["version"])
+    await wikis.there.flush()
+    given: dict[str, Any] = {"ids": ids, "to_owner_id": wikis.there.scope.owner_id}
+    await copy_blobs(database, wikis, "copy_blobs", given)
+    await wikis.here.run(TRANSFERS["copy_originals"], **given, copy_ids=[copies[id] for id in ids])

@@ -47,7 +47,7 @@ from ..transactions.outbox import ProposalKind
 from ..transactions.transaction import lock_wiki, process_lock, read_connection, transaction
 from ..transactions.writer import Writer
 from ..validation import UNSET, Given
-from .events import tell
+from .events import announce_and_queue_events
 from .gate import PROPOSALS, Policy, ReviewRequired, checked_terms, policy_for, rules_of
 from .operations import PROPOSABLE, decode_arguments
 
@@ -60,14 +60,14 @@ NO_PROPOSAL = "There is no such proposal, or none that you may see."
 DECIDED = "This proposal is no longer open: it was decided, or it has expired."
 DECISIONS_MAX = 50  # proposals of one batch
 PORTION = 500  # proposals that expire in one transaction
-EXPIRING = Actor(ActorKind.SERVICE, "expiries")
+EXPIRY_ACTOR = Actor(ActorKind.SERVICE, "expiries")
 
-TEXTS = frozenset(
+TEXT_EDITS = frozenset(
     {"append_to_page", "edit_page", "move_section", "patch_section", "remove_section", "restore_state", "update_page",
      "upsert_page", "write_cited", "write_ingested"}
 )  # fmt: skip
 """The operations that edit the text of one page. Accepting them merges the text with changes made since."""
-UNREAD = frozenset({"archive_page", "archive_scope", "delete_page", "merge_many", "merge_pages"})
+REMOVALS = frozenset({"archive_page", "archive_scope", "delete_page", "merge_many", "merge_pages"})
 """The operations that remove a text. Accepting them raises Conflict if somebody else has changed the page since."""
 
 
@@ -131,7 +131,7 @@ async def accept_proposal(
     reason = validation.optional(reason, "reason", EDIT_SUMMARY.most)
     found = await find_proposal(database, scope, proposal_id, Action.MANAGE)
     scope = scope.in_owner(found["owner_id"])
-    await check_other(database, scope, found)
+    await check_reviewer(database, scope, found)
 
     async def begin(connection: Connection) -> None:
         await lock_wiki(connection, scope)
@@ -142,19 +142,19 @@ async def accept_proposal(
     with translated_db_errors():
         async with process_lock(database, scope), OneTransaction(database, begin) as whole:
             async with whole.transaction() as connection:
-                current = await proposal_now(connection, scope, found["id"])
-                name, arguments = await todays(connection, scope, current, amendment)
-            page_id, version = place_of(await PROPOSABLE[name](whole, acting, **arguments), current)
+                current = await find_current(connection, scope, found["id"])
+                name, arguments = await current_operation(connection, scope, current, amendment)
+            page_id, version = written_version(await PROPOSABLE[name](whole, acting, **arguments), current)
             async with whole.transaction() as connection:
                 own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
                 await connection.run(PROPOSALS["place"], **own, id=found["id"], page_id=page_id, version=version)
                 accepted = {**current, "page_id": current["page_id"] or page_id}
-                await tell(Writer(connection, scope), ProposalKind.ACCEPTED, [accepted], version)
+                await announce_and_queue_events(Writer(connection, scope), ProposalKind.ACCEPTED, [accepted], version)
             await whole.commit()
     return Decided(found["id"], page_id, version)
 
 
-def place_of(result: Any, found: Row) -> tuple[UUID | None, int | None]:
+def written_version(result: Any, found: Row) -> tuple[UUID | None, int | None]:
     """Return the page and the version that an operation has written, or None for an operation that wrote none."""
     saved = getattr(result, "saved", result)
     page_id = getattr(saved, "page_id", None) or found["page_id"]
@@ -163,7 +163,7 @@ def place_of(result: Any, found: Row) -> tuple[UUID | None, int | None]:
     return page_id, getattr(saved, "version", None) or found["version"]
 
 
-async def todays(
+async def current_operation(
     connection: Connection, scope: Scope, found: Row, amendment: Amendment | None
 ) -> tuple[str, dict[str, Any]]:
     """Return the name and arguments of the operation to execute on the current version of the page.
@@ -178,13 +178,13 @@ async def todays(
         raise BadInput("This was proposed to an older version of Cairn. Decline it, and ask for it again.") from None
     is_moved = found["base_version"] is not None and found["base_version"] != found["version"]
     given = {} if amendment is None else amended_values(amendment)
-    if given and name not in TEXTS and name != "create_page":
+    if given and name not in TEXT_EDITS and name != "create_page":
         raise BadInput("This operation has no text to amend. Decline it, and say why.", "amendment")
     if found["base_version"] is None:
         if "draft" in arguments and given:
             arguments["draft"] = amend_draft(arguments["draft"], given)
         return name, arguments
-    if is_moved and name in UNREAD and found["is_moved_by_others"]:
+    if is_moved and name in REMOVALS and found["is_moved_by_others"]:
         raise Conflict(
             f"The page was changed since this was proposed: version {found['base_version']} was meant, "
             f"and it is at version {found['version']} now. Decline it, or let it be proposed again.",
@@ -193,7 +193,7 @@ async def todays(
         )
     for expected in ("expected_version", "from_expected_version"):
         arguments.pop(expected, None)
-    if not (name in TEXTS and (is_moved or given)):
+    if not (name in TEXT_EDITS and (is_moved or given)):
         return name, arguments
     proposed = given.pop("body", found["proposed_body"])
     version = amendment and amendment.version
@@ -250,17 +250,19 @@ async def decline_proposal(database: Database, scope: Scope, proposal_id: UUID, 
     reason = validation.text(reason, "reason", EDIT_SUMMARY.most).strip()
     if not reason:
         raise BadInput("Give a reason for the author.", "reason")
-    return await end(database, scope, proposal_id, Decision.DECLINE, reason)
+    return await close_proposal(database, scope, proposal_id, Decision.DECLINE, reason)
 
 
 async def withdraw_proposal(database: Database, scope: Scope, proposal_id: UUID, reason: str | None = None) -> Decided:
     """Withdraw a proposal. Raises BadInput unless the caller is its author."""
-    return await end(
+    return await close_proposal(
         database, scope, proposal_id, Decision.WITHDRAW, validation.optional(reason, "reason", EDIT_SUMMARY.most)
     )
 
 
-async def end(database: Database, scope: Scope, proposal_id: UUID, decision: Decision, reason: str | None) -> Decided:
+async def close_proposal(
+    database: Database, scope: Scope, proposal_id: UUID, decision: Decision, reason: str | None
+) -> Decided:
     is_own = decision is Decision.WITHDRAW
     found = await find_proposal(database, scope, proposal_id, Action.WRITE if is_own else Action.MANAGE)
     if is_own and (found["author_kind"], found["author_id"]) != (scope.actor.kind.value, scope.actor.id):
@@ -269,7 +271,8 @@ async def end(database: Database, scope: Scope, proposal_id: UUID, decision: Dec
     async with process_lock(database, scope), transaction(database) as connection:
         await lock_wiki(connection, scope)
         await decide(connection, scope, found, decision, reason)
-        await tell(Writer(connection, scope), ProposalKind(f"proposal.{STATUSES[decision]}"), [found])
+        kind = ProposalKind(f"proposal.{STATUSES[decision]}")
+        await announce_and_queue_events(Writer(connection, scope), kind, [found])
     return Decided(found["id"], found["page_id"])
 
 
@@ -305,10 +308,10 @@ async def find_proposal(database: Database, scope: Scope, proposal_id: UUID, act
             await authorise(connection, scope, owner_id, action)
         except NotFound:
             raise NotFound(NO_PROPOSAL) from None
-        return await proposal_now(connection, scope.in_owner(owner_id), proposal_id)
+        return await find_current(connection, scope.in_owner(owner_id), proposal_id)
 
 
-async def proposal_now(connection: Connection, scope: Scope, proposal_id: UUID) -> Row:
+async def find_current(connection: Connection, scope: Scope, proposal_id: UUID) -> Row:
     """Return a proposal with the current version of its page. Raises NotFound."""
     own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
     found = await connection.one(PROPOSALS["find_proposal"], **own, id=proposal_id)
@@ -317,7 +320,7 @@ async def proposal_now(connection: Connection, scope: Scope, proposal_id: UUID) 
     return found
 
 
-async def check_other(database: Database, scope: Scope, found: Row) -> None:
+async def check_reviewer(database: Database, scope: Scope, found: Row) -> None:
     """Raise Forbidden if the caller is the author of the proposal and the caller's own writes are reviewed."""
     if (found["author_kind"], found["author_id"]) != (scope.actor.kind.value, scope.actor.id):
         return
@@ -354,7 +357,7 @@ async def expire_proposals(database: Database) -> int:
         async with read_connection(database) as connection:
             rows = await connection.all(PROPOSALS["find_expired"], tenant_id=tenant.id)
         for row in rows:
-            scope = Scope(tenant.id, row["owner_id"], Role.SERVICE, EXPIRING, (row["owner_id"],))
+            scope = Scope(tenant.id, row["owner_id"], Role.SERVICE, EXPIRY_ACTOR, (row["owner_id"],))
             with suppress(Unavailable, NotFound):  # the wiki is busy and is tried again in the next call, or is deleted
                 ended += await expire_in_wiki(database, scope)
     return ended
@@ -371,7 +374,7 @@ async def expire_in_wiki(database: Database, scope: Scope) -> int:
             for row in rows:
                 author = {"actor_kind": row["author_kind"], "actor_id": row["author_id"]}
                 await log(writer, author, "proposal.expired", row["id"], row["page_id"])
-            await tell(writer, ProposalKind.EXPIRED, rows)
+            await announce_and_queue_events(writer, ProposalKind.EXPIRED, rows)
         found = len(rows)
         ended += found
     return ended

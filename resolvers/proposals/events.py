@@ -15,15 +15,15 @@ from ..transactions.writer import Writer
 PROPOSALS = statements("review/proposals")
 
 
-async def tell(
+async def announce_and_queue_events(
     writer: Writer, kind: ProposalKind, rows: Sequence[Mapping[str, Any]], version: int | None = None
 ) -> None:
     """Announce events of proposals and queue their deliveries, in a transaction that does not end with `finish`."""
-    await note(writer, kind, rows, version)
+    await announce_events(writer, kind, rows, version)
     await queue_deliveries(writer)
 
 
-async def note(
+async def announce_events(
     writer: Writer, kind: ProposalKind, rows: Sequence[Mapping[str, Any]], version: int | None = None
 ) -> None:
     """Announce events of proposals to subscribers, and collect them in the writer for webhooks.

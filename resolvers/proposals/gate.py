@@ -155,7 +155,7 @@ class Held(ReviewRequired):
         """The sensitivity levels of the changed pages whose states are known, before and after the write."""
 
 
-async def pass_gate(writer: "Writer", rules: Sequence[dict[str, Any]]) -> None:
+async def check_write_policy(writer: "Writer", rules: Sequence[dict[str, Any]]) -> None:
     """Check a write against the stored rules of its wiki.
 
     Raises Held if it has to be reviewed or was meant as a proposal, and Forbidden if the policy is CLOSED. The accepted

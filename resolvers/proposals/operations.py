@@ -25,7 +25,7 @@ from ..transactions.outbox import ProposalKind
 from ..transactions.transaction import lock_wiki, process_lock
 from ..transactions.writer import Writer
 from ..validation import UNSET
-from .events import find_pages, levels_of_row, tell
+from .events import announce_and_queue_events, find_pages, levels_of_row
 from .gate import DAYS, OPEN_MAX, PROPOSALS, Held, ReviewRequired, Significance
 
 P = ParamSpec("P")
@@ -100,11 +100,11 @@ async def keep_proposal(database: Database, held: Held) -> ReviewRequired:
             await lock_wiki(connection, scope)
             writer = Writer(connection, scope)
             row = await row_of(writer, held, scope.operation, arguments)
-            await check_number(writer)
+            await check_open_count(writer)
             new_proposal_id = await writer.value(PROPOSALS["propose"], **row)
             proposal_id = new_proposal_id or await writer.value(PROPOSALS["find_open"], digest=row["digest"])
             if new_proposal_id is not None:
-                await tell(writer, ProposalKind.CREATED, [row])
+                await announce_and_queue_events(writer, ProposalKind.CREATED, [row])
     if proposal_id is None:
         return ReviewRequired("The same change was decided at this moment. Read the page again. Nothing was written.")
     return ReviewRequired(
@@ -123,7 +123,7 @@ class TooManyProposals(LimitExceeded):
         )
 
 
-async def check_number(writer: Writer) -> None:
+async def check_open_count(writer: Writer) -> None:
     if await writer.value(PROPOSALS["count_open"], **author_of(writer)) >= OPEN_MAX:
         raise TooManyProposals
 
@@ -149,7 +149,7 @@ async def row_of(writer: Writer, held: Held, operation: Operation, arguments: di
         else:
             version = before.version if before else page["version"]
             row = {"page_type": page["type"], "title": page["title"], "base_version": version}
-    terms = (held.scope.review and held.scope.review.terms) or usual_terms(operation)
+    terms = (held.scope.review and held.scope.review.terms) or default_terms(operation)
     author = author_of(writer)
     identity = [operation.name, arguments, row["base_version"], *author.values()]
     return (
@@ -193,7 +193,7 @@ def ids_in(value: Any) -> Iterator[UUID]:
             yield from ids_in(item)
 
 
-def usual_terms(operation: Operation) -> Terms:
+def default_terms(operation: Operation) -> Terms:
     """Return the terms of a write that was not meant as a proposal: the reason is its edit summary."""
     arguments = operation.arguments
     if operation.name == "update_page":  # its argument `summary` is the summary of the page

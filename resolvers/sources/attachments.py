@@ -112,7 +112,7 @@ async def find_attachments(
     A name means the file at that path relative to the note, else a file whose path ends with the name, else the file
     with that name that is nearest to the top folder.
     """
-    wanted = Wanted.of(folder, names)
+    wanted = AttachmentLookup.of(folder, names)
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         rows = await connection.all(ATTACHMENTS["find_named"], **wiki(scope), **wanted.values)
@@ -123,19 +123,19 @@ async def find_paths(writer: Writer, folder: str, names: Collection[str]) -> set
     """Return the paths of the attachments in the writer's wiki that a note in `folder` means by these names."""
     if not names:
         return set()
-    wanted = Wanted.of(folder, names)
+    wanted = AttachmentLookup.of(folder, names)
     rows = await writer.all(ATTACHMENTS["find_named"], **wanted.values)
     return {row["path"] for _, row in wanted.among(rows)}
 
 
-class Wanted(NamedTuple):
+class AttachmentLookup(NamedTuple):
     """The names of attachments in a text, to be looked up."""
 
     likely: Mapping[str, Sequence[str]]
     """The paths where the attachment of a name may be, the likeliest first."""
 
     @classmethod
-    def of(cls, folder: str, names: Collection[str]) -> "Wanted":
+    def of(cls, folder: str, names: Collection[str]) -> "AttachmentLookup":
         return cls({name: likely_paths(name, folder) for name in names})
 
     @property

@@ -128,7 +128,7 @@ async def request_sweep(writer: Writer, options: dict[str, Any] | None = None) -
     return await enqueue(writer, writer.scope.tenant_id, writer.scope.owner_id, SWEEP, options=options, subject=SWEEP)
 
 
-async def ask_for(writer: Writer, mention_id: UUID) -> UUID | None:
+async def request_sweep_for(writer: Writer, mention_id: UUID) -> UUID | None:
     """Enqueue a sweep if this mention has enough evidence for a page. Return its id.
 
     Return None if it has not, or if the tenant's settings leave it to admins to request jobs.

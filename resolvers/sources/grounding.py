@@ -15,7 +15,7 @@ from ..transactions.writer import Writer
 
 GROUNDING = statements("review/grounding")
 PAGES_PER_BATCH = 20  # pages; up to 200 sources of 50,000 characters are read for each of their sections
-KEPT_MAX = 1_000_000  # characters of source texts that are cached for further pages, which often cite the same sources
+CACHED_MAX = 1_000_000  # characters of cached source texts: further pages often cite the same sources
 
 
 class CitedSection(NamedTuple):
@@ -31,23 +31,23 @@ class CitedSection(NamedTuple):
 
 
 async def ground(
-    writer: Writer, page_ids: Collection[UUID], *, section_id: UUID | None = None, again: bool = False
+    writer: Writer, page_ids: Collection[UUID], *, section_id: UUID | None = None, recheck: bool = False
 ) -> None:
     """Store for each sentence of the pages when a cited source last supported it.
 
-    Only sections whose text changed since the last check are read, and the section `section_id`; with `again`, all
+    Only sections whose text changed since the last check are read, and the section `section_id`; with `recheck`, all
     sections are. Sections without citations are skipped.
     """
     pages = list(page_ids)
     changes: list[dict[str, Any]] = []
     cached: dict[UUID, str] = {}
     for start in range(0, len(pages), PAGES_PER_BATCH):
-        values = {"page_ids": pages[start : start + PAGES_PER_BATCH], "section_id": section_id, "again": again}
+        values = {"page_ids": pages[start : start + PAGES_PER_BATCH], "section_id": section_id, "recheck": recheck}
         for section in await find_cited(writer, values, cached):
             moments = await read_in_thread(len(section.body) + sum(map(len, section.texts)), support_times, section)
             if moments != section.supported_at:
                 changes.append({"section_id": section.id, "supported_at": moments})
-        if sum(map(len, cached.values())) > KEPT_MAX:
+        if sum(map(len, cached.values())) > CACHED_MAX:
             cached.clear()
     if changes:
         await writer.each(GROUNDING["write_support"], changes)

@@ -17,9 +17,9 @@ from ..search.search import in_wiki
 from ..transactions.transaction import read_connection
 
 HELD_NAMES = statements("links/held_names")
-EARNED_LEAST = 3
+MIN_SOURCES = 3
 """The minimum number of sources with a name before its evidence for a page is checked."""
-HELD_MOST = 3  # names that a search shows
+MAX_HELD_NAMES = 3  # names that a search shows
 QUERY_WORDS_MAX = 40  # words of a query that are compared with names
 NAME_WORDS_MAX = 5  # words of one name
 
@@ -58,7 +58,7 @@ async def find_held_names(database: Database, scope: Scope, request: SearchReque
         async with read_connection(database) as connection:
             await authorise(connection, scope, scope.owner_id, Action.READ)
             wanted = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-            rows = await connection.all(HELD_NAMES["find_named"], **wanted, aliases=aliases, size=HELD_MOST)
+            rows = await connection.all(HELD_NAMES["find_named"], **wanted, aliases=aliases, size=MAX_HELD_NAMES)
     except NotFound:
         return []
     return list(map(held_name, rows))
@@ -70,13 +70,13 @@ def held_name(mention: Row) -> HeldName:
         suggested_type=mention["suggested_type"],
         mention_count=mention["mention_count"],
         evidence=mention["evidence"],
-        missing=missing(mention),
+        missing=describe_missing(mention),
     )
 
 
-def missing(mention: Row) -> str:
+def describe_missing(mention: Row) -> str:
     """Return what a mention lacks for a page, as the end of a sentence."""
-    name, wanted = mention["name"], ceil(EARNED_LEAST - mention["evidence"])
+    name, wanted = mention["name"], ceil(MIN_SOURCES - mention["evidence"])
     if mention["lacks"] == "naming":
         return f"nothing says yet that it is a name; write it as [[{name}]] or #tag where a note is about it"
     if wanted <= 0:

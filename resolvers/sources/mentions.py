@@ -14,18 +14,18 @@ from db.ids import new_id
 from db.scope import Scope
 from db.sql import inserting, statements
 from db.tables import PAGE_TYPES
-from db.tables import mentions as table
+from db.tables import mentions as mentions_table
 
 from .. import validation
 from ..errors import BadInput, NotFound
 from ..transactions.transaction import writing, writing_row
 from ..transactions.writer import Writer, record
-from .compile_requests import ask_for
-from .held_names import EARNED_LEAST
+from .compile_requests import request_sweep_for
+from .held_names import MIN_SOURCES
 from .sources import find_source
 
 MENTIONS = statements("links/mentions")
-INSERT = inserting(table, "tenant_id", "owner_id", "id", "name", "alias", "first_seen_at", "last_seen_at")
+INSERT = inserting(mentions_table, "tenant_id", "owner_id", "id", "name", "alias", "first_seen_at", "last_seen_at")
 CONTEXTS_MAX = 5
 NO_MENTION = "There is no such mention, or none that you may see."
 
@@ -59,8 +59,8 @@ async def record_mention(
         sighted = await record_sighting(writer, name, source, quote, suggested_type)
         if sighted.changed:
             await record(writer, "mention.recorded", mentionId=sighted.mention_id, sourceId=source_id)
-        if sighted.changed and sighted.count >= EARNED_LEAST and sighted.status == "open":
-            await ask_for(writer, sighted.mention_id)
+        if sighted.changed and sighted.count >= MIN_SOURCES and sighted.status == "open":
+            await request_sweep_for(writer, sighted.mention_id)
         return sighted
 
 
@@ -68,7 +68,7 @@ async def record_sighting(
     writer: Writer, name: str, source: Row, quote: str | None, suggested_type: str | None
 ) -> SavedMention:
     """Count a source for the mention of a name, and store its quote."""
-    mention = await counting(writer, name, source["captured_at"])
+    mention = await find_or_create_mention(writer, name, source["captured_at"])
     seen = await add_sighting(writer, mention, source)
     if seen is None:
         return SavedMention(mention["id"], mention["status"], mention["mention_count"], changed=False)
@@ -100,7 +100,7 @@ async def add_sighting(writer: Writer, mention: Row, source: Row) -> Row | None:
     )
 
 
-async def counting(writer: Writer, name: str, seen_at: datetime) -> Row:
+async def find_or_create_mention(writer: Writer, name: str, seen_at: datetime) -> Row:
     """Return the mention that a sighting of the name counts for, which is created if needed. It may be ignored."""
     alias = normalise(name)
     mention = await writer.one(MENTIONS["find_counting"], alias=alias)
@@ -210,11 +210,11 @@ async def find_held(writer: Writer, seen: Sequence[Sighted]) -> dict[str, Held]:
     held = {row["alias"]: Held(row["id"], dict(row), is_new=False) for row in rows}
     for sighted in seen:
         if sighted.alias not in held:
-            held[sighted.alias] = Held(new_id(), unseen(sighted), is_new=True)
+            held[sighted.alias] = Held(new_id(), new_mention(sighted), is_new=True)
     return held
 
 
-def unseen(sighted: Sighted) -> dict[str, Any]:
+def new_mention(sighted: Sighted) -> dict[str, Any]:
     """Return the columns of a new mention without sightings."""
     at = sighted.source["captured_at"]
     return {

@@ -22,7 +22,7 @@ from .blob_files import ACTOR, drop_files, folder_of
 
 BLOBS = statements("import_export/blobs")
 FILES_PER_BATCH = 500
-FIRST = b""
+BEGINNING = b""
 Report = Callable[[str, int, int, str], None]
 
 
@@ -51,7 +51,7 @@ async def move_files(database: Database, tenant_ids: Sequence[UUID], report: Rep
     missing: list[str] = []
     report("moving", 0, total, "")
     for scope in scopes:
-        last = FIRST
+        last = BEGINNING
         while files := await list_elsewhere(database, scope, last, to_folder):
             left: list[bytes] = []
             for file in files:
@@ -90,7 +90,7 @@ async def move_file(database: Database, scope: Scope, folder: BlobFolder, hash: 
         if to_folder:
             await asyncio.to_thread(write_whole, folder, scope, hash, bytes(row["data"]))
         else:
-            data = await asyncio.to_thread(folder.get, *place(scope), hash)
+            data = await asyncio.to_thread(folder.get, *wiki_ids(scope), hash)
         if data is None:
             return False
         await writer.run(BLOBS["move"], hash=hash, data=data, is_in_folder=to_folder)
@@ -99,10 +99,10 @@ async def move_file(database: Database, scope: Scope, folder: BlobFolder, hash: 
 
 def write_whole(folder: BlobFolder, scope: Scope, hash: bytes, data: bytes) -> None:
     """Write a file to the folder. A damaged file with the same hash is replaced."""
-    if folder.get(*place(scope), hash) is None:
-        folder.drop(*place(scope), hash)
-        folder.put(*place(scope), hash, data)
+    if folder.get(*wiki_ids(scope), hash) is None:
+        folder.drop(*wiki_ids(scope), hash)
+        folder.put(*wiki_ids(scope), hash, data)
 
 
-def place(scope: Scope) -> tuple[UUID, UUID]:
+def wiki_ids(scope: Scope) -> tuple[UUID, UUID]:
     return scope.tenant_id, scope.owner_id

@@ -73,7 +73,7 @@ async def retain_sources(
         ):
             job_id = await enqueue(writer, scope.tenant_id, scope.owner_id, trigger)
     items = [
-        source if isinstance(source, Retained) else retain_result(position, saved[position])
+        source if isinstance(source, Retained) else retained(position, saved[position])
         for position, source in enumerate(checked)
     ]
     return Retention(items, job_id)
@@ -87,7 +87,7 @@ async def retain_source(database: Database, scope: Scope, draft: SourceDraft) ->
     return item.saved
 
 
-def retain_result(position: int, saved: SavedSource | CairnError) -> Retained:
+def retained(position: int, saved: SavedSource | CairnError) -> Retained:
     return Retained(position, error=saved) if isinstance(saved, CairnError) else Retained(position, saved)
 
 

@@ -214,7 +214,7 @@ async def cite_source(
     async with writing_page(database, scope, page_id) as (writer, page):
         source = await find_source(writer, source_id)
         section_id = await find_section(writer, page.id, section_slug)
-        start, end = lines(source["content"], line_start, line_end)
+        start, end = check_lines(source["content"], line_start, line_end)
         changed = await cite(writer, page.id, section_id, source, start, end, summary)
         if changed:
             await ground(writer, [page.id], section_id=section_id)
@@ -286,7 +286,7 @@ async def find_section(writer: Writer, page_id: UUID, slug: str) -> UUID:
     raise NotFound(f'The page has no section "{slug}".')
 
 
-def lines(content: str, start: int | None, end: int | None) -> tuple[int | None, int | None]:
+def check_lines(content: str, start: int | None, end: int | None) -> tuple[int | None, int | None]:
     """Return a range of lines within the content. Without an end it is one line. Raises BadInput."""
     if start is None and end is None:
         return None, None

@@ -27,7 +27,7 @@ from lib.lru import LRU
 from ..errors import BadInput, CairnError, Conflict, NotFound, Unavailable
 from ..model.pages import Page, find_page
 from ..permissions import PAGE_HIDDEN, Action, authorise, check_sees, is_at_home
-from ..proposals.gate import Held, ReviewRequired, pass_gate
+from ..proposals.gate import Held, ReviewRequired, check_write_policy
 from ..subscriptions.changes import ChangeKind, announce
 from .db_errors import translated_db_errors
 from .outbox import queue_deliveries
@@ -125,7 +125,7 @@ async def finish(writer: Writer, action: Action) -> None:
     if None in found and found[None].kind is ChangeKind.ARCHIVED:
         await writer.run(WRITING["advance_archived"])
     page_ids = [page_id for page_id in found if page_id is not None]
-    is_restating = bool(writer.touched or writer.counted)
+    is_restating = bool(writer.touched or writer.stale_hubness)
     if writer.lines or page_ids or is_restating:
         closed = await writer.one(
             WRITING["close_restating" if is_restating else "close"],
@@ -134,12 +134,12 @@ async def finish(writer: Writer, action: Action) -> None:
             actor_id=writer.scope.actor.id,
             page_ids=page_ids,
             touched_ids=writer.touched,
-            counted_ids=writer.counted,
+            counted_ids=writer.stale_hubness,
         )
         await check_sees(writer, writer.scope, {line.page_id for line in writer.lines if line.page_id}, PAGE_HIDDEN)
         assert closed is not None, "the wiki is locked, so it exists"
         if action is not Action.ADMINISTER:
-            await pass_gate(writer, closed["write_policy"])
+            await check_write_policy(writer, closed["write_policy"])
         if closed["has_webhooks"]:
             await queue_deliveries(writer)
     announce(writer, writer.changes.all())
@@ -307,13 +307,13 @@ async def writing_two(database: Database, scope: Scope, page_id: UUID, to_owner_
             await lock_wiki(connection, second)
             for wiki_scope in (here, there):
                 await authorise(connection, wiki_scope, wiki_scope.owner_id, Action.WRITE)
-            both = TwoWikis(Writer(connection, here), Writer(connection, there))
-            yield both
-            for writer in both:
+            wikis = TwoWikis(Writer(connection, here), Writer(connection, there))
+            yield wikis
+            for writer in wikis:
                 try:
                     await finish(writer, Action.WRITE)
                 except Held as held:
-                    raise held if writer is both.here else ReviewRequired(TARGET_REVIEWS) from None
+                    raise held if writer is wikis.here else ReviewRequired(TARGET_REVIEWS) from None
                 await writer.flush()
 
 

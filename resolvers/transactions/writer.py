@@ -51,7 +51,7 @@ class Writer(Connection):
         self.now = datetime.now(UTC)
         self.known = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "now": self.now}
         self.queue: list[Queued] = []
-        self.named: dict[UUID, Any] = {}
+        self.read_names: dict[UUID, Any] = {}
         """The aliases and former slugs of pages, as read in this transaction. Cleared when either is written."""
         self.editions: tuple[str, list[tuple[int, str]]] | None = None
         """The language of the wiki, and its search analysers with their states, once they were read."""
@@ -67,7 +67,7 @@ class Writer(Connection):
         """Pages that the write deletes for good, in their last state."""
         self.touched: set[UUID] = set()
         """Pages of which something other than the content changed."""
-        self.counted: set[UUID] = set()
+        self.stale_hubness: set[UUID] = set()
         """Pages whose hubness score has to be computed again."""
 
     def note_state(self, before: "Page | None", after: "Page") -> None:
@@ -103,8 +103,8 @@ class Writer(Connection):
         return self.combine_last(statement, values)
 
     def forget_names(self, statement: Statement) -> None:
-        if self.named and not NAME_TABLES.isdisjoint(table for table, _ in tables_of(statement.sql).written):
-            self.named.clear()
+        if self.read_names and not NAME_TABLES.isdisjoint(table for table, _ in tables_of(statement.sql).written):
+            self.read_names.clear()
 
     def combine_last(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
         if not self.queue:

@@ -272,7 +272,7 @@ GROUP BY t.from_page_id
 ORDER BY t.from_page_id
 LIMIT CAST(:most AS integer);
 
--- name: find_calling
+-- name: find_texts_naming
 -- Return all texts with links to a page by one of these names, if another page has or had its slug.
 SELECT t.from_page_id AS id, array_agg(t.target) AS targets
 FROM link_targets AS t

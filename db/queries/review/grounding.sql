@@ -1,6 +1,6 @@
 -- name: find_cited
 -- Return the sections of pages to check, that is those that cite sources and have not been checked, or all of them if
--- `again` is set, with their texts and sources: the sources named in the text, and the newest others. Then return the
+-- `recheck` is set, with their texts and sources: the sources named in the text, and the newest others. Then return the
 -- texts of these sources, except the known ones, each once. A long source is cut.
 WITH cited AS MATERIALIZED (
     SELECT s.id, s.body_md, s.supported_at, sources.ids, sources.labels, sources.moments
@@ -20,7 +20,7 @@ WITH cited AS MATERIALIZED (
         WHERE ranked.place <= 20 OR (ranked.place <= 200 AND position(ranked.ref IN s.body_md) > 0)
     ) AS sources
     WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = ANY(CAST(:page_ids AS uuid[]))
-      AND (s.supported_at IS NULL OR CAST(:again AS boolean) OR s.id = CAST(:section_id AS uuid))
+      AND (s.supported_at IS NULL OR CAST(:recheck AS boolean) OR s.id = CAST(:section_id AS uuid))
       AND sources.ids IS NOT NULL
 )
 SELECT true AS is_section, id, body_md AS text, supported_at, ids, labels, moments FROM cited

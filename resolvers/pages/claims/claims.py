@@ -28,7 +28,7 @@ from ...sources.sources import find_section
 from ...transactions.transaction import check_version, writing_page, writing_row
 from ...transactions.writer import Writer, record
 from ..edits import EditFailed, append_text, edit_text, replace_text, text_of
-from ..sections import named
+from ..sections import check_section_slug
 from ..update import save
 from .trajectory import keep_trajectory
 
@@ -109,7 +109,7 @@ async def supersede_claim(
     correction = Correction(
         claim_text(fact, "fact"),
         claim_text(replacement, "replacement"),
-        section_slug and named(section_slug),
+        section_slug and check_section_slug(section_slug),
         check_source(stated_by, "statedBy"),
         check_source(overridden_by, "overriddenBy"),
         None if superseded_on is None else validation.timestamp(superseded_on, "supersededOn"),
@@ -131,9 +131,9 @@ async def supersede_claim(
 async def supersede(
     writer: Writer, page: Page, correction: Correction, summary: str | None, known_id: UUID | None
 ) -> SupersededClaim:
-    named = {"statedBy.ref": correction.stated_by, "overriddenBy.ref": correction.overridden_by}
-    sources = await find_sources(writer, named)
-    after, section_slug, edited = await rewritten(page, correction)
+    check_section_slug = {"statedBy.ref": correction.stated_by, "overriddenBy.ref": correction.overridden_by}
+    sources = await find_sources(writer, check_section_slug)
+    after, section_slug, edited = await correct_page(page, correction)
     done = await record_claim(writer, page, after, correction, sources, section_slug, summary, known_id)
     return replace(done, edited=edited)
 
@@ -176,7 +176,7 @@ async def record_claim(
         await writer.run(CLAIMS["restate_claim"], claim_id=known_id, withdrawn_at=None)
     if overriding and section and saved.changed:
         await cite(writer, page.id, section.slug, overriding)
-        await ground(writer, [page.id], again=True)
+        await ground(writer, [page.id], recheck=True)
     if not saved.changed:
         writer.touched.add(page.id)
     await keep_trajectory(writer, after)
@@ -186,12 +186,12 @@ async def record_claim(
     return SupersededClaim(claim_id, Saved(page.id, saved.version))
 
 
-async def rewritten(page: Page, correction: Correction) -> tuple[Page, str | None, Edited | None]:
+async def correct_page(page: Page, correction: Correction) -> tuple[Page, str | None, Edited | None]:
     """Return the corrected page, the slug of the claim's section, and how the fact was found in the text."""
     slug, mode = correction.section_slug, correction.mode
     if mode is Mode.NONE:
         if slug:
-            outline.place_of(page.sections, slug)
+            outline.section_index(page.sections, slug)
         return page, slug or only_section_with(page, correction.fact), None
     if mode is Mode.APPEND:
         slug = slug or (page.sections[-1].slug if page.sections else outline.LEAD)

@@ -28,7 +28,7 @@ from ...proposals.operations import proposable
 from ...transactions.transaction import NO_PAGE, writing_page, writing_row
 from ...transactions.writer import Writer, record
 from ..edits import replace_text
-from ..sections import named
+from ..sections import check_section_slug
 from .claims import (
     CLAIMS,
     Correction,
@@ -109,7 +109,7 @@ def clean_claim(claimed: Claimed, name: str) -> Claimed:
     """Return the validated claim. A BadInput names the field below the argument `name`."""
     return Claimed(
         claim_text(claimed.claim, f"{name}.claim"),
-        claimed.section_slug and named(claimed.section_slug),
+        claimed.section_slug and check_section_slug(claimed.section_slug),
         check_source(claimed.source, f"{name}.source"),
         None if claimed.on is None else validation.timestamp(claimed.on, f"{name}.on"),
     )
@@ -119,7 +119,7 @@ def row_of(writer: Writer, page: Page, name: str, claimed: Claimed, source: Row 
     """Return the columns of the older or the newer claim. The section defaults to the only one with the claim."""
     if claimed.section_slug:
         try:
-            outline.place_of(page.sections, claimed.section_slug)
+            outline.section_index(page.sections, claimed.section_slug)
         except NotFound as error:
             raise BadInput(error.message, f"{name}.sectionSlug") from None
     return {

@@ -69,7 +69,7 @@ class RecordedDecision:
 
 async def ask_decision(database: Database, scope: Scope, draft: QuestionDraft) -> UUID:
     """Store an open question, which is listed until it is decided or withdrawn. Raises BadInput, LimitExceeded."""
-    asked = clean_question(draft)
+    question = clean_question(draft)
     async with writing(database, scope) as writer:
         if await writer.value(DECISIONS["count_open"]) >= OPEN_MAX:
             raise LimitExceeded(f"{OPEN_MAX:,} questions wait in this wiki. Decide some first.")
@@ -78,10 +78,10 @@ async def ask_decision(database: Database, scope: Scope, draft: QuestionDraft) -
         await writer.run(
             DECISIONS["ask"],
             id=question_id,
-            question=asked.question,
-            why=asked.why,
-            options=list(asked.options),
-            significance=asked.significance,
+            question=question.question,
+            why=question.why,
+            options=list(question.options),
+            significance=question.significance,
             **author,
         )
         await record(writer, "decision.asked", questionId=str(question_id))
@@ -102,17 +102,17 @@ async def record_decision(database: Database, scope: Scope, draft: DecisionDraft
         raise BadInput("Give the question, or the id of one that was asked.", "question")
     decision = required_text(draft.decision, "decision")
     consequences = required_text(draft.consequences, "consequences") if draft.consequences.strip() else ""
-    asked = await question_of(database, scope, draft)
+    question = await question_of(database, scope, draft)
     async with read_connection(database) as connection:
         threshold = await connection.value(
             DECISIONS["find_threshold"], tenant_id=scope.tenant_id, owner_id=scope.owner_id
         )
     if threshold is None:
         raise NotFound("There is no such wiki, or none that you may see.")
-    if draft.supersedes_id is None and LEVELS.index(asked.significance) < LEVELS.index(threshold):
-        return await log_decision(database, scope, draft, asked, decision)
+    if draft.supersedes_id is None and LEVELS.index(question.significance) < LEVELS.index(threshold):
+        return await log_decision(database, scope, draft, question, decision)
     async with OneTransaction(database) as whole:
-        saved = await create_page(whole, scope, page_of(asked, decision, consequences))
+        saved = await create_page(whole, scope, page_of(question, decision, consequences))
         if draft.supersedes_id is not None:
             await link_pages(whole, scope, saved.page_id, draft.supersedes_id, reason=SUPERSEDES)
         if draft.question_id is not None:
@@ -122,7 +122,7 @@ async def record_decision(database: Database, scope: Scope, draft: DecisionDraft
 
 
 async def log_decision(
-    database: Database, scope: Scope, draft: DecisionDraft, asked: QuestionDraft, decision: str
+    database: Database, scope: Scope, draft: DecisionDraft, question: QuestionDraft, decision: str
 ) -> RecordedDecision:
     if draft.question_id is not None:
         await close_question(database, scope, draft.question_id, decision, None)
@@ -131,9 +131,9 @@ async def log_decision(
             await record(
                 writer,
                 "decision.logged",
-                question=asked.question[: TITLE.most],
+                question=question.question[: TITLE.most],
                 decision=decision[: SUMMARY.most],
-                significance=asked.significance,
+                significance=question.significance,
             )
     return RecordedDecision(None, None, draft.question_id)
 
@@ -189,22 +189,22 @@ async def require_page(writer: Writer, page_id: UUID) -> Page:
     return page
 
 
-def page_of(asked: QuestionDraft, decision: str, consequences: str) -> PageDraft:
+def page_of(question: QuestionDraft, decision: str, consequences: str) -> PageDraft:
     """Return the draft of a decision's page, with the sections of the template for decisions."""
     texts = {
-        "context": asked.question,
+        "context": question.question,
         "decision": decision,
-        "rationale": asked.why,
+        "rationale": question.why,
         "consequences": consequences,
-        "options_considered": "\n".join(f"- {' '.join(option.split())}" for option in asked.options),
+        "options_considered": "\n".join(f"- {' '.join(option.split())}" for option in question.options),
     }
     return PageDraft(
         "decision",
-        asked.question[: TITLE.most],
+        question.question[: TITLE.most],
         summary=" ".join(decision.split())[: SUMMARY.most],
         sections=[SectionDraft(texts[slug], slug, heading) for slug, heading in TEMPLATES["decision"]],
-        metadata={RECORDED: True, "significance": asked.significance},
-        edit_summary=f"Decided: {' '.join(asked.question.split())[:200]}",
+        metadata={RECORDED: True, "significance": question.significance},
+        edit_summary=f"Decided: {' '.join(question.question.split())[:200]}",
     )
 
 

@@ -23,12 +23,12 @@ from ...transactions.writer import Writer, record
 from ..update import save
 
 CLAIMS = statements("review/claims")
-OF, SUFFIX, REASON = "trajectory_of", "-trajectory", "trajectory"
-LEAST, MOST = 2, 500
+TRAJECTORY_OF, SUFFIX, REASON = "trajectory_of", "-trajectory", "trajectory"
+MIN_CLAIMS, MAX_CLAIMS = 2, 500
 
 
 def is_trajectory(page: Page) -> bool:
-    return OF in (page.metadata or {})
+    return TRAJECTORY_OF in (page.metadata or {})
 
 
 def slug_of(slug: str) -> str:
@@ -44,13 +44,13 @@ async def keep_trajectory(writer: Writer, page: Page, former_slug: str | None = 
     own = next((row for row in found if row["is_own"]), None)
     if any(row["slug"] == slugs[0] and not row["is_own"] for row in found):
         return  # another page has the slug of the trajectory
-    if own is None and found[0]["claims"] < LEAST:
+    if own is None and found[0]["claims"] < MIN_CLAIMS:
         return
-    rows = await writer.all(CLAIMS["list_of_page"], page_id=page.id, most=MOST)
+    rows = await writer.all(CLAIMS["list_of_page"], page_id=page.id, most=MAX_CLAIMS)
     before = await find_page(writer, own["id"]) if own else None
-    if len(rows) < LEAST and (before is None or before.status == "archived"):
+    if len(rows) < MIN_CLAIMS and (before is None or before.status == "archived"):
         return
-    if len(rows) < LEAST and before is not None:
+    if len(rows) < MIN_CLAIMS and before is not None:
         after = replace(before, status="archived")
     else:
         after = describe_trajectory(before or Page(new_id(), page.type, slugs[0], page.title), page, slugs[0], rows)
@@ -68,7 +68,7 @@ def describe_trajectory(known: Page, page: Page, slug: str, rows: list[Row]) -> 
     lines = "\n".join(map(line_of, rows))
     body = f"How {title_link(page.title, page.type, page.slug)} came to say what it says.\n\n{lines}"
     sections = outline.checked_outline([Section("overview", "", body)], "bodyMd")
-    metadata = stricter((known.metadata or {}) | {OF: f"{page.type}/{page.slug}"}, page.metadata)
+    metadata = stricter((known.metadata or {}) | {TRAJECTORY_OF: f"{page.type}/{page.slug}"}, page.metadata)
     summary = f"What {page.title[:200]} used to say, and until when."
     after = replace(known, slug=slug, title=title, summary=summary, sections=sections)
     return replace(after, metadata=metadata, status="active")
