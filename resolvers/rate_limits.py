@@ -42,7 +42,7 @@ class Rate(NamedTuple):
     burst: float
 
     def portion(self) -> float:
-        """Return how many tokens to lease at a time: those of one second, but at most a tenth of the capacity."""
+        """Return how many tokens to lease at a time: those of one second, a tenth of the capacity at most, and 1 at least."""
         return max(1.0, min(self.per_second, self.burst / 10))
 
 
