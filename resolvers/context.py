@@ -1,4 +1,4 @@
-"""The context of one request: its database, its scope and its budget."""
+"""The context that resolvers get for one request: the database, the scope and the budget."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,12 +34,12 @@ from .transactions.db_errors import translated_db_errors
 
 
 class Context:
-    """The database, the caller's scope and the request's budget."""
+    """The database, the caller's scope and the budget of one request."""
 
     feed: Feed | None = None
-    """What tells of changes, where there is somebody to follow them."""
+    """The change feed, if the request may subscribe to it."""
     event: ChangeEvent | None = None
-    """The change that a subscription is being shown."""
+    """The change for which a subscription is executed."""
 
     def __init__(
         self,
@@ -50,13 +50,22 @@ class Context:
         account: Account | None = None,
         may_introspect: bool = True,
     ) -> None:
-        """`budget` is what one operation may cost at most, in rows; the account pays for what it does cost."""
-        self.database, self.scope, self.budget = restricted(database, scope), scope, budget
+        """`budget` is the maximum cost of one operation, in rows. The actual cost is charged to `account`."""
+        self.database = restricted(database, scope)
+        self.scope, self.budget = scope, budget
         self.account, self.may_introspect = account, may_introspect
-        self.spent, self.paid, self.is_begun = OPERATION, 0, False
+        self.spent = OPERATION
+        """The cost of the operation so far."""
+        self.paid = 0
+        """The part of the cost that was charged to the account."""
+        self.is_begun = False
 
     async def begin(self, cost: int) -> None:
-        """Begin the operation. What it spends later is owed, because a part of the answer may be there already."""
+        """Charge the cost of an operation before it runs, or raise Throttled.
+
+        Costs that the operation causes later are charged even if the account has nothing left, because a part of the
+        answer may exist already.
+        """
         self.spent = OPERATION
         await self.spend(cost)
         self.is_begun = True
@@ -81,11 +90,11 @@ class Context:
 
     @property
     def allowance(self) -> Allowance | None:
-        """Return what the caller has left, or None where there is no limit."""
+        """Return the caller's rate limit and what is left of it, or None if there is no limit."""
         return self.account.allowance() if self.account else None
 
     async def owner_named(self, name: str) -> UUID:
-        """The id of the owner of that slug or id; the id of nobody where the tenant has no such owner."""
+        """Return the id of the owner with this slug or id, or NOBODY if the tenant has no such owner."""
         if as_id(name) or len(name) > SLUG.most:
             return identifier(name)
         try:
@@ -94,40 +103,43 @@ class Context:
         except NotFound:
             return NOBODY
 
-    async def search(self, asked: SearchRequest) -> SearchResult:
-        """Run the search that a step needs before the statement that shows its hits."""
+    async def search(self, request: SearchRequest) -> SearchResult:
+        """Search pages, for a step whose compiled statement then reads the hits."""
         with once_only():
-            return await search(self.database, self.scope, asked)
+            return await search(self.database, self.scope, request)
 
-    async def find_held_names(self, asked: SearchRequest) -> list[HeldName]:
-        """Return the names without a page that a question says, for a search that finds none."""
+    async def find_held_names(self, request: SearchRequest) -> list[HeldName]:
+        """Return names in the query that the wiki knows only from mentions, for a search that finds no page."""
         with once_only():
-            return await find_held_names(self.database, self.scope, asked)
+            return await find_held_names(self.database, self.scope, request)
 
-    async def search_within(self, asked: SearchRequest, again: bool) -> Mapping[str, Any] | None:
-        """Return the parameters with which that statement searches by itself, or None where `search` has to run."""
-        with once_only():
-            return await cached_values(self.database, self.scope, asked, again)
+    async def search_within(self, request: SearchRequest, is_stale: bool) -> Mapping[str, Any] | None:
+        """Return the parameters for a compiled statement that searches by itself, or None if `search` has to run.
 
-    async def search_sources(self, asked: SourceSearchRequest) -> SourceSearchResult:
-        """Find the passages that a step needs before the statement that shows them."""
+        `is_stale` means that the cached interpretation of the query is out of date.
+        """
         with once_only():
-            return await search_sources(self.database, self.scope, asked)
+            return await cached_values(self.database, self.scope, request, is_stale)
 
-    async def search_all(self, asked: SearchAllRequest) -> SearchAllResult:
-        """Find the pages and passages that a step needs before the statement that shows them."""
+    async def search_sources(self, request: SourceSearchRequest) -> SourceSearchResult:
+        """Search passages of sources, for a step whose compiled statement then reads them."""
         with once_only():
-            return await search_all(self.database, self.scope, asked)
+            return await search_sources(self.database, self.scope, request)
 
-    async def context_pack(self, asked: ContextRequest) -> ContextPack:
-        """Choose what a step shows of all that is known for a task."""
+    async def search_all(self, request: SearchAllRequest) -> SearchAllResult:
+        """Search pages and passages, for a step whose compiled statement then reads them."""
         with once_only():
-            return await context_pack(self.database, self.scope, asked)
+            return await search_all(self.database, self.scope, request)
 
-    async def matching_refs(self, asked: SearchRequest, page_ids: Sequence[UUID]) -> Mapping[UUID, list[str]]:
-        """Return the refs of the sources that match the question, by the page that cites them."""
+    async def context_pack(self, request: ContextRequest) -> ContextPack:
+        """Choose the items of a context pack for a task."""
         with once_only():
-            return await matching_refs(self.database, self.scope, asked, page_ids)
+            return await context_pack(self.database, self.scope, request)
+
+    async def matching_refs(self, request: SearchRequest, page_ids: Sequence[UUID]) -> Mapping[UUID, list[str]]:
+        """Return the refs of the sources that match the query, by the page that cites them."""
+        with once_only():
+            return await matching_refs(self.database, self.scope, request, page_ids)
 
     async def find_related(self, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
         """Return (page id, similarity) pairs, the most similar first."""
@@ -135,12 +147,12 @@ class Context:
             return await find_related(self.database, self.scope, page_id, limit)
 
     async def hot_index(self, owner_id: UUID | None, limit: int) -> list[tuple[UUID, float]]:
-        """Return (page id, score) pairs of the hot index of that wiki, or of the scope's own."""
+        """Return (page id, score) pairs of the hot index of the owner's wiki; without an owner, of the scope's wiki."""
         with once_only():
             return list(await hot_index(self.database, self.scope, owner_id or self.scope.owner_id, limit))
 
     async def compare(self, page_id: UUID, old: int, new: int) -> Comparison | None:
-        """Compare two states of a page; None where the caller may not read them, or there are none."""
+        """Compare two versions of a page. Return None if they do not exist or the caller may not read them."""
         try:
             with translated_db_errors():
                 return await compare_states(self.database, self.scope, page_id, old, new)
@@ -150,9 +162,9 @@ class Context:
 
 @contextmanager
 def once_only() -> Iterator[None]:
-    """End the operation on a limit or a lost database: run again as values it would only meet the same.
+    """Turn Unavailable and LimitExceeded into Final, which ends the whole operation instead of being retried by field.
 
-    Any other error is of one field, and graphql-core says of which.
+    Any other error concerns a single field: it is raised as Refused, and graphql-core reports the field.
     """
     try:
         with translated_db_errors():

@@ -1,11 +1,11 @@
-"""Errors that a caller can meet, each with the code that every transport shows."""
+"""Errors that are shown to callers. All transports show the same code for an error."""
 
 from typing import Any
 from uuid import UUID
 
 
 class CairnError(Exception):
-    """An error shown to the caller as it stands: the message must help and not tell what the caller may not know."""
+    """An error whose message is shown to the caller unchanged, so it must not reveal what the caller may not read."""
 
     code = "INTERNAL"
 
@@ -35,13 +35,13 @@ class Forbidden(CairnError):
 
 
 class NotFound(CairnError):
-    """There is no such thing, or none that the caller may know of."""
+    """The object does not exist, or the caller may not know that it exists."""
 
     code = "NOT_FOUND"
 
 
 class BadInput(CairnError):
-    """`field` names the argument to fix, as the caller wrote it: `title`, `sections.0.bodyMd`."""
+    """An argument is invalid. `field` is its path as the caller wrote it: `title`, `sections.0.bodyMd`."""
 
     code = "BAD_USER_INPUT"
 
@@ -55,7 +55,7 @@ class BadInput(CairnError):
 
 
 class Conflict(CairnError):
-    """Somebody else was first. `current_version` of the page is what to look at before trying again."""
+    """Another write came first. The caller should read `current_version` of the page before trying again."""
 
     code = "CONFLICT"
 
@@ -70,26 +70,28 @@ class Conflict(CairnError):
 
 
 class SlugTaken(BadInput):
-    """Another page of the type has this slug, or had it; or another owner of the tenant, or another tenant, has it."""
+    """The slug is taken: another page of the type has or had it, or another owner of the tenant or tenant has it."""
 
     code = "SLUG_TAKEN"
 
 
 class IdempotencyKeyNotAllowed(CairnError):
-    """The answer to this request holds a secret, which must not be stored for repetitions."""
+    """The response to this request contains a secret, so it must not be stored for repeated requests."""
 
     code = "IDEMPOTENCY_KEY_NOT_ALLOWED"
 
 
 class LimitExceeded(CairnError):
-    """The call asks for more than one call may."""
+    """The call exceeds a limit on a single call."""
 
     code = "LIMIT_EXCEEDED"
 
 
 class Unavailable(CairnError):
-    """The call cannot be served now: the same call may work in `retry_after` seconds. `reason` is told where no retry
-    helps until an operator has done something."""
+    """The call cannot be served now; the same call may succeed in `retry_after` seconds.
+
+    `reason` is set if a retry cannot succeed until an operator has intervened.
+    """
 
     code = "UNAVAILABLE"
     retry_after = 1
@@ -100,5 +102,5 @@ class Unavailable(CairnError):
 
     @property
     def extensions(self) -> dict[str, Any]:
-        told = {"code": self.code, "retryAfter": self.retry_after}
-        return told | {"reason": self.reason} if self.reason else told
+        extensions = {"code": self.code, "retryAfter": self.retry_after}
+        return extensions | {"reason": self.reason} if self.reason else extensions

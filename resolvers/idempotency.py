@@ -1,7 +1,7 @@
-"""Writes that a client may send again: the key, the write and the answer are one transaction.
+"""Idempotency keys: a repeated request gets the answer of the first one and writes nothing.
 
-So there is no moment at which a write is done and its answer is not kept, and nothing to clean up after a crash: what
-was not committed never was. Meanwhile the key is locked in Postgres, for as long as the transaction lives.
+The key, the write and the stored answer are committed in one transaction, so a crash cannot separate them. Until the
+transaction ends, an advisory lock in Postgres holds the key.
 """
 
 from collections.abc import Awaitable, Callable
@@ -32,47 +32,47 @@ KEYS = statements("access/idempotency")
 KEPT_FOR = timedelta(hours=24)
 ANSWER_MAX = 1_000_000  # bytes
 PORTION = 1000  # rows
-OURS = {"INTERNAL_SERVER_ERROR", "TIMEOUT", "UNAVAILABLE"}
+SERVER_ERRORS = {"INTERNAL_SERVER_ERROR", "TIMEOUT", "UNAVAILABLE"}  # codes of errors that the client did not cause
 
 
 class InProgress(CairnError):
-    """Raised while the same request is being processed."""
+    """A request with the same key is still being processed."""
 
     code = "IDEMPOTENCY_IN_PROGRESS"
 
 
 class KeyReused(CairnError):
-    """The key belongs to another request."""
+    """The key was used for a different request."""
 
     code = "IDEMPOTENCY_KEY_REUSED"
 
 
 class Answered(NamedTuple):
-    """An answer, and whether it is one that was given before."""
+    """An answer, and whether it is the stored answer of an earlier request."""
 
     answer: Answer
     replayed: bool = False
 
 
 class Attempt:
-    """One request under a key of its credential."""
+    """One attempt at a request with an idempotency key. Keys of different credentials are independent."""
 
-    def __init__(self, scope: Scope, key: str, asked: Any) -> None:
-        """`asked` is what must be the same again, as JSON."""
+    def __init__(self, scope: Scope, key: str, content: Any) -> None:
+        """`content` is JSON of everything that a repetition of the request must have in common with it."""
         credential = [scope.role, scope.actor_kind, scope.actor_id, *map(str, scope.owners)]
         self.scope, self.tenant_id = scope, scope.tenant_id
         self.digest = hash_request([*credential, key])
-        self.request = hash_request([str(scope.owner_id), asked])
+        self.request = hash_request([str(scope.owner_id), content])
         self.found: bytes | None = None
+        """The answer that another attempt stored before this one claimed the key."""
 
     async def look(self, database: Database) -> bytes | None:
         async with read_connection(database) as connection:
             return await self.find(connection)
 
     async def find(self, connection: Connection) -> bytes | None:
-        """The answer that was given; KeyReused where it was given to something else."""
-        own = {"tenant_id": self.tenant_id, "digest": self.digest}
-        row = await connection.one(KEYS["find_answer"], **own, kept_for=KEPT_FOR)
+        """Return the stored answer of the key. Raises KeyReused if it is the answer to a different request."""
+        row = await connection.one(KEYS["find_answer"], tenant_id=self.tenant_id, digest=self.digest, kept_for=KEPT_FOR)
         if row is None:
             return None
         if row["request"] != self.request:
@@ -81,62 +81,64 @@ class Attempt:
         return answer
 
     async def claim(self, connection: Connection) -> None:
-        """Lock this key until the transaction ends, and find what another request has answered meanwhile."""
+        """Lock the key until the transaction ends. Raises InProgress if it is locked, or another answer is stored."""
         lock = int.from_bytes(self.digest[:8], signed=True)
         if not await connection.value(KEYS["claim_key"], lock=lock):
-            raise busy()
+            raise in_progress()
         self.found = await self.find(connection)
         if self.found is not None:
-            raise busy()
+            raise in_progress()
 
     async def keep(self, connection: Connection, answer: bytes) -> None:
-        given = {"tenant_id": self.tenant_id, "digest": self.digest, "request": self.request, "answer": answer}
-        if not await connection.run(KEYS["keep_answer"], **given, kept_for=KEPT_FOR):
-            raise busy()
+        """Store the answer. Raises InProgress if another attempt has stored its answer."""
+        values = {"tenant_id": self.tenant_id, "digest": self.digest, "request": self.request, "answer": answer}
+        if not await connection.run(KEYS["keep_answer"], **values, kept_for=KEPT_FOR):
+            raise in_progress()
 
 
 async def once(database: Database, attempt: Attempt, run: Callable[[Database], Awaitable[Answer]]) -> Answered:
-    """Return the answer of `run`, or the answer that it gave before.
+    """Return the answer of `run`, or the stored answer of an earlier attempt.
 
-    The answer is kept if something was written. If a part failed for a reason of ours, nothing of it is written.
+    The answer is stored if `run` wrote something. If any part failed with one of the codes in SERVER_ERRORS, everything
+    is rolled back.
     """
     if (known := await attempt.look(database)) is not None:
         return replay(known)
     async with OneTransaction(database, attempt.claim) as whole:
-        noted = error_count()
+        errors_before = error_count()
         answer = await run(whole)
         if attempt.found is not None or whole.refused is not None:
-            forget_errors(noted)
+            forget_errors(errors_before)
         if attempt.found is not None:
             return replay(attempt.found)
         if whole.refused is not None:
             raise whole.refused
         if whole.writes:
             return Answered(await store_answer(whole, attempt, answer))
-    # Another may have done it while this one looked, and what it would have changed is not there any more.
+    # Nothing was written: perhaps another attempt did the write meanwhile, and left nothing to change.
     known = await attempt.look(database)
     return Answered(answer) if known is None else replay(known)
 
 
 def replay(answer: bytes) -> Answered:
-    """Return an answer that was given before; the write behind it was committed before now."""
+    """Return a stored answer as a replay. Its write is committed, so later reads of the client must see it."""
     record_commit()
     return Answered(Answer(answer), replayed=True)
 
 
-HELD = b"held "
-"""How a stored answer begins where the write became a proposal: no JSON does."""
-NOT_DONE = Answer(orjson.dumps({"errors": [{"extensions": {"code": "UNAVAILABLE"}}]}))
-"""What keeps a transaction from being committed."""
+PROPOSAL_PREFIX = b"held "
+"""The prefix of a stored answer whose write became a proposal. No JSON begins with it."""
+NOT_COMMITTED = Answer(orjson.dumps({"errors": [{"extensions": {"code": "UNAVAILABLE"}}]}))
+"""An answer with an error of SERVER_ERRORS, for which `store_answer` does not commit."""
 
 
 async def run_once(
     database: Database, attempt: Attempt, work: Callable[[Database], Awaitable[bytes]]
 ) -> tuple[bytes, bool]:
-    """Return what `work` returns, or returned before, and whether it did before.
+    """Return the result of `work` or its stored result, and whether it is the stored one.
 
-    Of work that raises nothing is done, and the error is raised here. ReviewRequired is an answer like others, as the
-    proposal is kept: it is raised again for each repetition.
+    If `work` raises, its transaction is rolled back and the error is raised here. ReviewRequired is stored as an answer
+    instead, because the proposal is committed, and is raised again for each repetition.
     """
     failed: list[CairnError] = []
 
@@ -144,14 +146,14 @@ async def run_once(
         try:
             return Answer(await work(restricted(within, attempt.scope)))
         except ReviewRequired as error:
-            return Answer(HELD + orjson.dumps([error.message, error.proposal_id and str(error.proposal_id)]))
+            return Answer(PROPOSAL_PREFIX + orjson.dumps([error.message, error.proposal_id and str(error.proposal_id)]))
         except CairnError as error:
             failed.append(error)
-            return NOT_DONE
+            return NOT_COMMITTED
 
     answer, replayed = await once(unrestricted(database), attempt, run)
-    if answer.body.startswith(HELD):
-        message, proposal_id = orjson.loads(answer.body[len(HELD) :])
+    if answer.body.startswith(PROPOSAL_PREFIX):
+        message, proposal_id = orjson.loads(answer.body[len(PROPOSAL_PREFIX) :])
         raise ReviewRequired(message, proposal_id and UUID(proposal_id))
     if failed and not replayed:
         raise failed[0]
@@ -159,14 +161,18 @@ async def run_once(
 
 
 async def store_answer(whole: OneTransaction, attempt: Attempt, answer: Answer) -> Answer:
-    """The answer, committed with what was written; without data where it is not committed."""
+    """Store the answer, commit, and return the answer. Without a commit, return only the errors of the answer.
+
+    Raises LimitExceeded for an answer of more than ANSWER_MAX bytes.
+    """
     if len(answer.body) > ANSWER_MAX:
         raise LimitExceeded(
             f"A response to a request with an Idempotency-Key can have at most {ANSWER_MAX:,} bytes. "
             "Nothing was written: select less, or send it without the key."
         )
     errors = errors_of(answer.body)
-    if errors and (whole.is_broken or any(error.get("extensions", {}).get("code") in OURS for error in errors)):
+    codes = {error.get("extensions", {}).get("code") for error in errors}
+    if errors and (whole.is_broken or codes & SERVER_ERRORS):
         return Answer(orjson.dumps({"data": None, "errors": errors}), unavailable=all(map(is_unavailable, errors)))
     assert whole.inside is not None
     with translated_db_errors():
@@ -181,12 +187,12 @@ def errors_of(body: bytes) -> list[dict[str, Any]]:
 
 
 async def forget_answers(database: Database) -> int:
-    """Delete what nobody may ask for any more, of all tenants, in portions; how many answers that were."""
-    gone = 0
+    """Delete expired answers of all tenants, in portions. Return how many were deleted."""
+    deleted = 0
     for tenant in await list_tenants(database):
         while portion := await forget_portion(database, tenant.id):
-            gone += portion
-    return gone
+            deleted += portion
+    return deleted
 
 
 async def forget_portion(database: Database, tenant_id: UUID) -> int:
@@ -194,7 +200,7 @@ async def forget_portion(database: Database, tenant_id: UUID) -> int:
         return await connection.run(KEYS["forget_answers"], tenant_id=tenant_id, kept_for=KEPT_FOR, most=PORTION)
 
 
-def busy() -> InProgress:
+def in_progress() -> InProgress:
     return InProgress("A request with this Idempotency-Key is at work. Send it again in a moment.")
 
 

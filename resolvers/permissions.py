@@ -1,4 +1,4 @@
-"""Permissions: one table of rules, which every transport asks through `authorise`."""
+"""Permissions: the table of what a role may do in a wiki. All transports check it with `authorise`."""
 
 from collections.abc import Collection, Mapping
 from enum import IntEnum
@@ -16,18 +16,18 @@ GRANTS = statements("access/grants")
 
 
 class Action(IntEnum):
-    """An action in a wiki. Callers who may do one of them may do those before it."""
+    """An action in a wiki. A caller who may do an action may also do every lower one."""
 
     READ = 1
     WRITE = 2
     MANAGE = 3
-    """Delete for good, archive the whole wiki, say who else may use it."""
+    """Delete for good, archive the whole wiki, and grant access to it."""
     ADMINISTER = 4
-    """The tenant's own affairs: owners, keys, jobs."""
+    """Manage the tenant: owners, keys, jobs."""
 
 
 class WikiRelation(IntEnum):
-    """A tie between a credential and a wiki of its tenant, from the weakest to the strongest."""
+    """A relation of a credential to a wiki of its tenant, from the weakest to the strongest."""
 
     STRANGER = 0
     READER = 1
@@ -39,9 +39,9 @@ class WikiRelation(IntEnum):
 NOTHING: Final = 0
 READ, WRITE, MANAGE, ADMINISTER = Action
 
-# The most that a role may do under each relation. A grant never lifts a credential above its own role, and services
-# and admins need none: they have the whole tenant.
-MOST: Mapping[Role, tuple[int, int, int, int, int]] = {
+# The highest action that a role permits under each relation. A grant never raises a credential above its own role.
+# Services and admins need no grant: their roles hold in all wikis of the tenant.
+MAX_ACTIONS: Mapping[Role, tuple[int, int, int, int, int]] = {
     #              stranger    reader      member      own         admin
     Role.READER:  (NOTHING,    READ,       READ,       READ,       READ),
     Role.MEMBER:  (NOTHING,    READ,       WRITE,      WRITE,      MANAGE),
@@ -57,31 +57,31 @@ REFUSALS: Mapping[Action, str] = {
 
 
 def is_allowed(role: Role, relation: WikiRelation, action: Action) -> bool:
-    """Return whether the table allows the action."""
-    return action <= MOST[role][relation]
+    """Return whether the role permits the action under this relation."""
+    return action <= MAX_ACTIONS[role][relation]
 
 
 def covers(maker: Role, role: Role) -> bool:
-    """Return whether a `maker` credential may make one of this role: it has every right of it itself."""
-    return all(mine >= theirs for mine, theirs in zip(MOST[maker], MOST[role], strict=True))
+    """Return whether a credential with the role `maker` may create one with `role`: `maker` has all its rights."""
+    return all(mine >= theirs for mine, theirs in zip(MAX_ACTIONS[maker], MAX_ACTIONS[role], strict=True))
 
 
 def require_admin(scope: Scope) -> UUID:
-    """Return the tenant whose owners, grants and keys may be changed. Raises Forbidden without the role admin."""
+    """Return the scope's tenant, if it may manage owners, grants and keys. Raises Forbidden without the role admin."""
     if not is_allowed(scope.role, WikiRelation.OWN, ADMINISTER):
         raise Forbidden(REFUSALS[ADMINISTER])
     return scope.tenant_id
 
 
 def is_at_home(scope: Scope, owner_id: UUID, action: Action) -> bool:
-    """Return whether the wiki is the credential's own, where it may do this whoever has granted what."""
+    """Return whether the wiki is one of the credential's own and its role permits the action, without any grant."""
     return owner_id in scope.owners and is_allowed(scope.role, WikiRelation.OWN, action)
 
 
 async def authorise(connection: Connection, scope: Scope, owner_id: UUID, action: Action) -> None:
-    """Let the action pass, or raise NotFound if the wiki may not even be read, Forbidden if it may be but not this.
+    """Check the permission for an action. Raises NotFound if the caller may not read the wiki, otherwise Forbidden.
 
-    What a credential may do in its own wikis costs no statement, anything else costs one.
+    The check runs no statement for what a credential may do in its own wikis, and one statement otherwise.
     """
     if is_at_home(scope, owner_id, action):
         return
@@ -92,34 +92,35 @@ async def authorise(connection: Connection, scope: Scope, owner_id: UUID, action
         raise Forbidden(REFUSALS[action])
 
 
-BEYOND = "This is more sensitive than you may read here, so you may not write it. Nothing was written."
-PARTLY = "Parts of this page are more sensitive than you may read, so you may not write it. Nothing was written."
+PAGE_HIDDEN = "This is more sensitive than you may read here, so you may not write it. Nothing was written."
+PARTS_HIDDEN = "Parts of this page are more sensitive than you may read, so you may not write it. Nothing was written."
 
 
 async def check_sees(connection: Connection, scope: Scope, page_ids: Collection[UUID], missing: str) -> None:
-    """Refuse a write of pages of which the caller may not read all: a hidden one is `missing` as if it were not there.
+    """Refuse a write to pages that the caller may not read completely.
 
-    Costs no statement for a caller who may read everything in the wiki.
+    Raises NotFound with the message `missing` if a whole page is hidden from the caller (Forbidden if `missing` is
+    PAGE_HIDDEN), and Forbidden if parts are. Runs no statement for a caller who may read everything in the wiki.
     """
     restriction = restriction_of(scope)
     if restriction is None or not page_ids or (scope.owner_id in scope.owners and not restriction.is_reader):
         return
     rows = await connection.all(find_withheld(), page_ids=list(page_ids), **restriction.values)
     if any(row["is_hidden"] for row in rows):
-        raise Forbidden(BEYOND) if missing == BEYOND else NotFound(missing)
+        raise Forbidden(PAGE_HIDDEN) if missing == PAGE_HIDDEN else NotFound(missing)
     if rows:
-        raise Forbidden(PARTLY)
+        raise Forbidden(PARTS_HIDDEN)
 
 
 async def relation_to(connection: Connection, scope: Scope, owner_id: UUID) -> WikiRelation | None:
-    """Return the strongest tie to that wiki; None when the tenant has no such owner."""
+    """Return the strongest relation of the scope to a wiki, or None if the tenant has no such owner."""
     rows = await connection.all(
         GRANTS["find_roles"], tenant_id=scope.tenant_id, owner_id=owner_id, grantee_ids=list(scope.owners)
     )
-    unasked = WikiRelation.OWN if owner_id in scope.owners else WikiRelation.STRANGER
-    return max((max(unasked, relation_by(row["role"])) for row in rows), default=None)
+    ungranted = WikiRelation.OWN if owner_id in scope.owners else WikiRelation.STRANGER
+    return max((max(ungranted, granted_relation(row["role"])) for row in rows), default=None)
 
 
-def relation_by(granted: str | None) -> WikiRelation:
-    """The tie that a grant makes."""
+def granted_relation(granted: str | None) -> WikiRelation:
+    """Return the relation that a granted role makes."""
     return WikiRelation.STRANGER if granted is None else WikiRelation[granted.upper()]

@@ -1,6 +1,7 @@
-"""Rate limits of a credential and its tenant, in rows a minute and at once, shared by all transports and processes.
+"""Rate limits of credentials and tenants, shared by all transports and processes.
 
-Each has a token bucket in the database: tokens come at a rate and are taken. A process leases a share of them.
+Each credential and each tenant has a token bucket in the database; a token is a row that may be read. A process leases
+tokens in portions and spends them in memory.
 """
 
 import asyncio
@@ -28,26 +29,26 @@ from .errors import CairnError
 
 log = structlog.get_logger()
 THROTTLES = statements("access/throttles")
-KNOWN = 10_000  # credentials, and tenants, that a process remembers
-OF_THE_TENANT = ""
-LEASE_TIMEOUT = 0.25  # seconds that a lease may take; then the process goes by what it knows
-SHORTEST, LONGEST = 0.02, 1.0  # seconds between two questions for a bucket that is empty
+MAX_CACHED = 10_000  # credentials, and tenants, that a process remembers
+TENANT_SUBJECT = ""
+LEASE_TIMEOUT = 0.25  # seconds; after that the process uses a bucket of its own
+MIN_PAUSE, MAX_PAUSE = 0.02, 1.0  # seconds between two leases from an empty bucket
 
 
 class Rate(NamedTuple):
-    """Tokens a second, and how many a bucket holds: what may be taken at once after a rest."""
+    """The refill rate of a bucket in tokens per second, and its capacity, `burst`."""
 
     per_second: float
     burst: float
 
     def portion(self) -> float:
-        """Return what a process takes at a time: as much as comes in a second, and a small part of the whole."""
+        """Return how many tokens to lease at a time: those of a second, at most a tenth of the capacity, at least 1."""
         return max(1.0, min(self.per_second, self.burst / 10))
 
 
 @dataclass
 class Bucket:
-    """`tokens` lay in it at the moment `at`, in seconds of any clock that does not go backwards."""
+    """A token bucket that held `tokens` at the time `at`, in seconds of any monotonic clock."""
 
     rate: Rate
     tokens: float
@@ -57,7 +58,7 @@ class Bucket:
         return min(self.rate.burst, self.tokens + max(0.0, now - self.at) * self.rate.per_second)
 
     def take(self, wanted: float, owed: float, now: float) -> float:
-        """Take as many of the wanted as there are, once what is owed is paid: that may leave less than nothing."""
+        """Pay the owed tokens, then take up to `wanted` of the rest. The debt may leave the bucket below zero."""
         level = self.level(now) - owed
         taken = min(wanted, max(0.0, level))
         self.tokens, self.at = level - taken, now
@@ -65,42 +66,50 @@ class Bucket:
 
 
 class Lease(NamedTuple):
-    """A lease of tokens: `given` to this process, and `left` for others."""
+    """The answer to a lease: the tokens `given` to this process, and the tokens `left` in the shared bucket."""
 
     given: float
     left: float
 
 
 Ask = Callable[[float, float], Awaitable[Lease]]
-"""(wanted, owed)"""
+"""A function of (wanted, owed) that leases tokens from the shared bucket."""
 
 
 class Share:
-    """One bucket, as this process sees it."""
+    """The tokens that this process has leased from a shared bucket."""
 
     def __init__(self, rate: Rate, ask: Ask, clock: Callable[[], float] = time.monotonic) -> None:
-        """`ask` takes what is owed out of the shared bucket, and as many as there are of the wanted, or raises."""
+        """`ask` takes the owed and up to the wanted tokens from the shared bucket, or raises."""
         self.rate, self.ask, self.clock = rate, ask, clock
-        self.portion = self.ahead = rate.portion()
-        self.few = self.portion / 2
+        self.portion = rate.portion()
+        self.credit = self.portion
+        """The tokens that may be spent before they are leased; 0 while the shared bucket is known to be empty."""
+        self.low_mark = self.portion / 2
         self.tokens = 0.0
-        self.common = Bucket(rate, rate.burst, clock())
-        self.own = Bucket(rate, rate.burst, clock())
-        self.asks_again = 0.0
+        """The leased tokens that are left. A negative number is a debt, which the next lease pays."""
+        self.shared = Bucket(rate, rate.burst, clock())
+        """The shared bucket as of the last lease."""
+        self.fallback = Bucket(rate, rate.burst, clock())
+        """A bucket of this process alone, for when the database cannot be reached."""
+        self.next_lease_at = 0.0
         self.leasing: asyncio.Task[None] | None = None
 
     def covers(self, cost: float) -> bool:
-        """Return whether so much may be spent now. More than a full bucket needs a full one, and leaves a debt."""
-        left = self.tokens + self.ahead
+        """Return whether the cost may be spent now. A cost above the burst needs a full bucket, and leaves a debt."""
+        left = self.tokens + self.credit
         return left >= cost or left >= self.rate.burst
 
     def spend(self, cost: float) -> None:
         self.tokens -= cost
-        if self.tokens < self.few:
+        if self.tokens < self.low_mark:
             self.renew(0)
 
     async def fetch(self, cost: float) -> None:
-        """Lease until it covers the cost or the bucket has no more. The lease that is on its way may be for less."""
+        """Lease tokens for the cost, as far as the bucket has them.
+
+        It takes up to two leases, because a lease that is already running may be for fewer tokens.
+        """
         for _ in range(2):
             task = self.renew(cost)
             if task is None:
@@ -110,12 +119,11 @@ class Share:
                 return
 
     def renew(self, cost: float) -> asyncio.Task[None] | None:
-        """Start a lease: one at a time, and none while the bucket is known to be empty."""
-        if self.leasing is None and self.clock() >= self.asks_again:
+        """Start a lease, unless one is running or the bucket is known to be empty. Return the running lease, if any."""
+        if self.leasing is None and self.clock() >= self.next_lease_at:
             wanted = min(self.rate.burst, cost + self.portion - max(0.0, self.tokens))
-            self.leasing = asyncio.create_task(
-                self.lease(wanted, max(0.0, -self.tokens)), context=Context()
-            )  # it is of nobody's request
+            # In an empty context, because the lease does not belong to the request that starts it.
+            self.leasing = asyncio.create_task(self.lease(wanted, max(0.0, -self.tokens)), context=Context())
         return self.leasing
 
     async def lease(self, wanted: float, owed: float) -> None:
@@ -124,34 +132,34 @@ class Share:
         finally:
             self.leasing = None
         self.tokens += owed + lease.given
-        self.common = Bucket(self.rate, lease.left, self.clock())
+        self.shared = Bucket(self.rate, lease.left, self.clock())
         is_dry = lease.given < wanted
-        self.ahead = 0.0 if is_dry else self.portion
-        pause = min(LONGEST, max(SHORTEST, self.few / self.rate.per_second)) if is_dry else 0.0
-        self.asks_again = self.clock() + pause
+        self.credit = 0.0 if is_dry else self.portion
+        pause = min(MAX_PAUSE, max(MIN_PAUSE, self.low_mark / self.rate.per_second)) if is_dry else 0.0
+        self.next_lease_at = self.clock() + pause
 
     async def acquire_lease(self, wanted: float, owed: float) -> Lease:
-        """Lease from the shared bucket or, if that cannot be asked, from one that only this process has."""
+        """Lease from the shared bucket or, if that fails, from the bucket of this process."""
         try:
             async with asyncio.timeout(LEASE_TIMEOUT):
                 return await self.ask(wanted, owed)
         except Exception as error:
             log.warning("rate limits are enforced by this process alone", reason=type(error).__name__)
             now = self.clock()
-            return Lease(self.own.take(wanted, owed, now), self.own.level(now))
+            return Lease(self.fallback.take(wanted, owed, now), self.fallback.level(now))
 
     def remaining(self) -> float:
-        """Return what is left of the whole bucket, as far as this process knows."""
-        return max(0.0, min(self.rate.burst, self.common.level(self.clock()) + self.tokens))
+        """Return the tokens that are left in the shared bucket and this share, as far as this process knows."""
+        return max(0.0, min(self.rate.burst, self.shared.level(self.clock()) + self.tokens))
 
     def wait(self, cost: float) -> float:
-        """Return the seconds until so much may be there."""
-        lacks = min(cost, self.rate.burst) - self.common.level(self.clock()) - self.tokens
+        """Return the seconds until there may be enough tokens for the cost."""
+        lacks = min(cost, self.rate.burst) - self.shared.level(self.clock()) - self.tokens
         return max(0.0, lacks / self.rate.per_second)
 
 
 class Throttled(CairnError, RequestRejected):
-    """An error with `retry_after` in whole seconds, one at least."""
+    """The rate limit is exceeded. `retry_after` is in whole seconds, and at least 1."""
 
     code = "THROTTLED"
 
@@ -165,7 +173,7 @@ class Throttled(CairnError, RequestRejected):
 
 
 class Allowance(NamedTuple):
-    """The rows that may be asked for. `resets_at`: full again if nothing is asked until then."""
+    """The state of a rate limit, in rows. `resets_at` is when the bucket is full again, if nothing is spent."""
 
     limit: int
     remaining: int
@@ -173,7 +181,7 @@ class Allowance(NamedTuple):
 
 
 class Account:
-    """One credential at work: `with` it for as long as a request runs."""
+    """The rate limits of one credential. As a context manager it counts a running request."""
 
     def __init__(self, shares: tuple[Share, ...], max_concurrent: int) -> None:
         self.shares, self.max_concurrent, self.running = shares, max_concurrent, 0
@@ -190,34 +198,34 @@ class Account:
         self.running -= 1
 
     async def take(self, cost: int) -> None:
-        """Pay for so many rows before they are read, or be Throttled."""
+        """Spend the cost before its rows are read. Raises Throttled if there are not enough tokens."""
         if not self.covers(cost):
             await self.fetch(cost)
         self.owe(cost)
 
     def covers(self, cost: int) -> bool:
-        for share in self.shares:  # noqa: SIM110  asked for each request, and all() takes longer
+        for share in self.shares:  # noqa: SIM110  runs for each request, and all() is slower
             if not share.covers(cost):
                 return False
         return True
 
     async def fetch(self, cost: int) -> None:
-        """Lease what is missing, as far as it is there."""
+        """Lease the missing tokens. Raises Throttled if the buckets do not have them."""
         for share in self.shares:
             if not share.covers(cost):
                 await share.fetch(cost)
         if not self.covers(cost):
             wait = max(share.wait(cost) for share in self.shares)
-            few = "No row is left now." if cost <= 1 else f"This asks for {cost} rows, more than are left now."
-            raise Throttled(few, wait)
+            message = "No row is left now." if cost <= 1 else f"This asks for {cost} rows, more than are left now."
+            raise Throttled(message, wait)
 
     def owe(self, cost: int) -> None:
-        """Pay for what is done in any case; whoever asks next waits for it."""
+        """Spend the cost even if there are not enough tokens. Later requests wait until the debt is paid."""
         for share in self.shares:
             share.spend(cost)
 
     def allowance(self) -> Allowance | None:
-        """Return the allowance of the bucket that holds the least; None where there is no limit."""
+        """Return the allowance of the bucket with the fewest remaining tokens, or None if there is no limit."""
         if not self.shares:
             return None
         share = min(self.shares, key=Share.remaining)
@@ -227,14 +235,14 @@ class Account:
 
 
 class Throttle:
-    """The accounts of all who ask here."""
+    """The accounts of all credentials that send requests to this process."""
 
     def __init__(self, database: Database, *, credential: Rate, tenant: Rate, max_concurrent: int) -> None:
-        """A rate of 0 a second, and 0 at once, are no limit."""
+        """A rate of 0 per second means no rate limit; a `max_concurrent` of 0 means no limit of running requests."""
         self.database, self.credential, self.tenant = database, credential, tenant
         self.max_concurrent = max_concurrent
-        self.accounts: LRU[Account] = LRU(KNOWN)
-        self.tenants: LRU[tuple[Share, ...]] = LRU(KNOWN)
+        self.accounts: LRU[Account] = LRU(MAX_CACHED)
+        self.tenants: LRU[tuple[Share, ...]] = LRU(MAX_CACHED)
         self.forgetting: set[asyncio.Task[None]] = set()
 
     def account(self, scope: Scope) -> Account:
@@ -243,16 +251,16 @@ class Throttle:
     def open(self, scope: Scope) -> Account:
         subject = f"{scope.actor.kind}:{scope.actor.id}"
         own = self.shares(scope.tenant_id, subject, self.credential)
-        common = self.tenants.get(scope.tenant_id, partial(self.met, scope.tenant_id))
+        common = self.tenants.get(scope.tenant_id, partial(self.new_tenant_shares, scope.tenant_id))
         return Account((*own, *common), self.max_concurrent)
 
-    def met(self, tenant_id: UUID) -> tuple[Share, ...]:
-        """Return the shares of a tenant that this process has not served yet, or not for long."""
+    def new_tenant_shares(self, tenant_id: UUID) -> tuple[Share, ...]:
+        """Return new shares for a tenant that is not cached, and start to delete its full buckets."""
         if self.credential.per_second:
-            task = asyncio.create_task(self.forget(tenant_id), context=Context())
+            task = asyncio.create_task(self.delete_full_buckets(tenant_id), context=Context())
             self.forgetting.add(task)
             task.add_done_callback(self.forgetting.discard)
-        return self.shares(tenant_id, OF_THE_TENANT, self.tenant)
+        return self.shares(tenant_id, TENANT_SUBJECT, self.tenant)
 
     def shares(self, tenant_id: UUID, subject: str, rate: Rate) -> tuple[Share, ...]:
         return (Share(rate, partial(self.lease, tenant_id, subject, rate)),) if rate.per_second else ()
@@ -271,8 +279,8 @@ class Throttle:
         assert row is not None
         return Lease(row["leased"], row["tokens"])
 
-    async def forget(self, tenant_id: UUID) -> None:
-        """Delete full buckets, which need not be kept. If that fails now, the next process to start will do it."""
+    async def delete_full_buckets(self, tenant_id: UUID) -> None:
+        """Delete the tenant's full buckets: a missing bucket counts as full. On failure a later process does it."""
         burst, rate = self.credential.burst, self.credential.per_second
         with suppress(Exception):
             async with self.database.connection() as connection:

@@ -1,4 +1,4 @@
-"""Arguments of callers: cleaned, or refused with the name of the argument to fix."""
+"""Validate and clean arguments. Each function raises BadInput with the name of the invalid argument."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -26,20 +26,20 @@ from content.values import copy_bounded
 
 from .errors import BadInput
 
-YEARS = range(2, 9999)  # one more at either end, and a time zone could leave what Python and Postgres can both say
+YEARS = range(2, 9999)  # without the first and last year of Python, so that a change of time zone stays in its range
 
 T = TypeVar("T")
 
 
 def check_count(values: Sequence[T], limit: int, field: str) -> Sequence[T]:
-    """No more than a number of things: counted before any of them is looked at."""
+    """Return the values if they are not more than the limit. They are counted before any of them is validated."""
     if len(values) > limit:
         raise BadInput(f"These are {len(values):,}; at most {limit:,} are possible.", field)
     return values
 
 
 def text(value: str, field: str, limit: int) -> str:
-    """Any text that Postgres can hold, up to a number of characters."""
+    """Return the cleaned text if Postgres can store it and it has at most `limit` characters."""
     if len(value) > limit:
         raise BadInput(f"This is {len(value):,} characters long; at most {limit:,} are possible.", field)
     try:
@@ -49,7 +49,7 @@ def text(value: str, field: str, limit: int) -> str:
 
 
 def line(value: str, field: str, limit: int) -> str:
-    """A text on one line, with something in it."""
+    """Return the text on one line, with runs of white space collapsed. It must not be empty."""
     value = " ".join(text(value, field, limit).split())
     if not value:
         raise BadInput("This may not be empty.", field)
@@ -65,19 +65,20 @@ def summary(value: str | None, *, restored: bool = False) -> str | None:
 
 
 def optional(value: str | None, field: str, limit: int) -> str | None:
-    """A text that may be left out; an empty one is none."""
+    """Return the cleaned text, or None if it is missing or blank."""
     return None if value is None else text(value, field, limit).strip() or None
 
 
 def tags(values: Sequence[str], *, restored: bool = False) -> tuple[str, ...]:
-    """Each tag once, in the order given."""
-    given, longest = check_count(values, TAGS.limit(restored=restored), "tags"), TAG.limit(restored=restored)
-    lines = (line(value, f"tags.{n}", longest) for n, value in enumerate(given))
+    """Return the tags without repetitions, in the order given."""
+    check_count(values, TAGS.limit(restored=restored), "tags")
+    longest = TAG.limit(restored=restored)
+    lines = (line(value, f"tags.{n}", longest) for n, value in enumerate(values))
     return tuple(dict.fromkeys(lines if restored else (compose(tag, TAG) for tag in lines)))
 
 
 def alias(value: str, field: str = "name", *, restored: bool = False) -> str:
-    """A name under which a page can be found."""
+    """Return an alias on one line. It must contain a letter or a digit."""
     value = line(value, field, ALIAS.limit(restored=restored))
     if not normalise(value):
         raise BadInput(f'"{value}" has neither letters nor digits, so nothing could be found by it.', field)
@@ -85,12 +86,12 @@ def alias(value: str, field: str = "name", *, restored: bool = False) -> str:
 
 
 def aliases(values: Sequence[str], *, restored: bool = False) -> tuple[str, ...]:
-    """Names to be added to a page at once; an export has all of them."""
-    given = check_count(values, aliases_most(restored=restored), "aliases")
-    return tuple(alias(value, f"aliases.{n}", restored=restored) for n, value in enumerate(given))
+    """Return the aliases to add to a page in one call. A restored page may have as many as can be stored."""
+    check_count(values, max_aliases(restored=restored), "aliases")
+    return tuple(alias(value, f"aliases.{n}", restored=restored) for n, value in enumerate(values))
 
 
-def aliases_most(*, restored: bool) -> int:
+def max_aliases(*, restored: bool) -> int:
     return ALIASES.stored if restored else ALIASES_PER_CALL.most
 
 
@@ -106,7 +107,7 @@ def slug(value: str) -> str:
 
 
 def former_slug(value: str, types: Iterable[str]) -> str:
-    """Return a slug that a page once had, or the type and the slug as `topic/austin`."""
+    """Return a former slug of a page: `austin`, or with the type that the page had then, `topic/austin`."""
     type, slash, bare = value.rpartition("/")
     return f"{one_of(type, types, 'type')}/{slug(bare)}" if slash else slug(value)
 
@@ -118,13 +119,14 @@ def one_of(value: str, values: Iterable[str], field: str) -> str:
 
 
 def metadata(value: object, *, restored: bool = False) -> dict[str, Any]:
-    """An object as it will come back from the database. Its size is known before anything else is looked at."""
+    """Return the metadata as the database will return it. The size is checked before the content."""
     if not isinstance(value, dict):
         raise BadInput('Metadata must be an object, like {"city": "Austin"}.', "metadata")
     try:
-        size, most = len(orjson.dumps(value)), METADATA.limit(restored=restored)
-        if size > most:
-            raise BadInput(f"Metadata is {size:,} bytes of JSON; at most {most:,} fit.", "metadata")
+        size = len(orjson.dumps(value))
+        max_size = METADATA.limit(restored=restored)
+        if size > max_size:
+            raise BadInput(f"Metadata is {size:,} bytes of JSON; at most {max_size:,} fit.", "metadata")
         document: dict[str, Any] = copy_bounded(value, restored=restored)
     except (TypeError, BadText) as error:
         raise BadInput(
@@ -134,7 +136,7 @@ def metadata(value: object, *, restored: bool = False) -> dict[str, Any]:
 
 
 def timestamp(value: datetime, field: str) -> datetime:
-    """A point in time that every calendar can say; without a time zone it is UTC."""
+    """Return a time as UTC, if its year is in YEARS. A time without a time zone is taken as UTC."""
     if value.year not in YEARS:
         raise BadInput(f"The year must lie between {YEARS[0]} and {YEARS[-1]}.", field)
     return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -152,5 +154,5 @@ Given: TypeAlias = T | Literal[Unset.UNSET]
 
 
 def value_or(value: Given[T], otherwise: T) -> T:
-    """The value, or what stands already when none was given."""
+    """Return the value, or `otherwise` if the value is UNSET."""
     return otherwise if value is UNSET else value

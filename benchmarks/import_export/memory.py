@@ -21,7 +21,7 @@ from db.database import Database
 from db.embedded import EmbeddedServer
 from db.migrate import migrate
 from resolvers.import_export.importing import import_path
-from resolvers.transactions.transaction import MOST, page_owners
+from resolvers.transactions.transaction import MAX_PAGE_OWNERS, page_owners
 
 from .author import Author
 from .scopes import new_scope
@@ -171,7 +171,7 @@ def remember(database: Database) -> None:
     for n in range(3 * REMEMBERED):
         words(f"{n}remembered")
     known, nobody = page_owners(database), uuid4()
-    for _ in range(MOST):
+    for _ in range(MAX_PAGE_OWNERS):
         known.keep((nobody, uuid4()), nobody)
 
 

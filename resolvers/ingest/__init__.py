@@ -1,1 +1,1 @@
-"""Files ingested: read, kept, and made into pages; and fetched, where that is allowed."""
+"""Ingest files: fetch them if that is allowed, store them with their text as a source, and write a page from it."""

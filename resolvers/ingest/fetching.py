@@ -1,7 +1,7 @@
-"""Addresses fetched for ingest, where an operator lets that be: from named hosts, on the public internet alone.
+"""Fetch addresses for ingest, if the operator allows it: only from allowed hosts, and only from public IP addresses.
 
-An address is looked up once, and the connection goes to what was found then: a name that means another machine a
-moment later leads nowhere else. Each redirect is looked at like an address that was asked for.
+The host of an address is resolved once, and the connection goes to the IP address that was checked, so a DNS record
+that changes in between has no effect (DNS rebinding). Each redirect is checked like the first address.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from lib.addresses import Address, AddressRefused, LookUp, is_public, pin_addres
 
 from ..errors import BadInput
 
-SECONDS = 15.0  # for all of it, redirects too
+SECONDS = 15.0  # for the whole fetch, redirects included
 REDIRECTS_MAX = 5
 HEADERS = {"User-Agent": "cairn", "Accept": "text/html, text/markdown, text/plain, application/pdf;q=0.9, */*;q=0.1",
            "Accept-Encoding": "identity"}  # fmt: skip
@@ -33,14 +33,14 @@ class NotFetched(BadInput):
 
 
 class Fetched(NamedTuple):
-    """A file as its server sent it, and the media type that it gave."""
+    """A fetched file, with the media type that its server sent."""
 
     data: bytes
     media_type: str | None
 
 
 class Fetcher:
-    """Fetches files from the hosts of an allow-list, `*.` being all below a name."""
+    """A client that fetches files from the hosts of an allow-list. `*.example.com` allows all hosts below the name."""
 
     def __init__(
         self,
@@ -71,17 +71,17 @@ class Fetcher:
 
     @asynccontextmanager
     async def request(self, url: str) -> AsyncIterator[httpx.Response]:
-        """Ask the machine that the address means at this moment, whatever its name means at the next."""
+        """Send the request to the IP address that the host resolves to now, so that it cannot change in between."""
         parts = self.check_url(url)
         pinned = parts.copy_with(host=await self.pin_address(parts))
         headers = {**HEADERS, "Host": parts.netloc.decode("ascii")}
         async with httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=self.seconds) as client:
-            extensions = {"sni_hostname": parts.raw_host.decode("ascii")}  # whose certificate it has to have
+            extensions = {"sni_hostname": parts.raw_host.decode("ascii")}  # the certificate must be for this host
             async with client.stream("GET", pinned, headers=headers, extensions=extensions) as answer:
                 yield answer
 
     def check_url(self, url: str) -> httpx.URL:
-        """Return an address of an allowed host. Raises NotFetched."""
+        """Return the parsed URL, if its scheme and host are allowed. Raises NotFetched."""
         try:
             parts = httpx.URL(url)
         except (httpx.InvalidURL, ValueError):
@@ -97,7 +97,7 @@ class Fetcher:
         return parts
 
     async def pin_address(self, parts: httpx.URL) -> str:
-        """Return the one machine to connect to. Raises NotFetched where the name means any that is not public."""
+        """Return the IP address to connect to. Raises NotFetched if the host resolves to any that is not public."""
         try:
             return await pin_address(parts, self.look_up, self.is_allowed)
         except AddressRefused as error:
@@ -105,7 +105,7 @@ class Fetcher:
 
 
 def redirect_target(url: str, location: str) -> str:
-    """Return where an answer leads. Raises NotFetched where that is less safe."""
+    """Return the URL of a redirect. Raises NotFetched for a redirect from https to another scheme."""
     target = urljoin(url, location)
     if url.lower().startswith("https:") and not target.lower().startswith("https:"):
         raise NotFetched("it leads from https to another scheme")
@@ -113,7 +113,7 @@ def redirect_target(url: str, location: str) -> str:
 
 
 async def read_response(answer: httpx.Response) -> Fetched:
-    """Return the body as it was sent, which is read no further than a file may be long. Raises NotFetched."""
+    """Read the body of a response. Raises NotFetched as soon as it exceeds the size limit for files."""
     if answer.status_code != 200:
         raise NotFetched(f"its server answers {answer.status_code}")
     if answer.headers.get("content-encoding", "identity").lower() != "identity":

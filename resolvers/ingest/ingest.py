@@ -1,4 +1,4 @@
-"""Ingest: a file is kept as it is, read as a source, and a page of a category is made of it or proposed."""
+"""Ingest a file: store it unchanged, store its text as a source, and write or propose a page from it."""
 
 import sys
 from base64 import b64decode
@@ -47,17 +47,17 @@ from ..transactions.transaction import check_may_write, read_connection, writing
 from ..transactions.writer import Writer
 
 TRIGGER = "ingest"
-PARSERS = FairQueue(2)  # files that are being parsed: each has a process, and memory
-PARSE_TIMEOUT = 30.0  # seconds that the parsing of one may take
-SAID_MOST = 8 * CONTENT.most  # bytes in which a process tells of a text
+PARSERS = FairQueue(2)  # files that are parsed at the same time, each in a process with its own memory
+PARSE_TIMEOUT = 30.0  # seconds for parsing one file
+MAX_OUTPUT = 8 * CONTENT.most  # bytes of the output of a parser process
 ORIGIN = "ingested_from"
 POINTS = "key_points"
-FLAGS_TOLD = 10  # of the flagged sentences, in a proposal
+FLAGS_QUOTED = 10  # flagged sentences that a proposal quotes
 
 
 @dataclass(frozen=True, slots=True)
 class IngestDraft:
-    """A file to ingest. Its `address` is where it came from: the same one with other bytes is a new version."""
+    """A file to ingest. `address` is where it came from; other bytes from the same address are a new version."""
 
     data: bytes | None
     category: str | None
@@ -69,10 +69,9 @@ class IngestDraft:
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """The result of an ingest. `created` is false when these bytes were ingested from there before.
+    """The result of an ingest. `created` is false if the same bytes were ingested from the same address before.
 
-    `page_id` is the page, or `proposal_id` the proposal of it that waits for a reviewer; neither where the page that
-    there is says all of it.
+    `page_id` is the page, or `proposal_id` is the proposal of it that waits for a reviewer.
     """
 
     source_id: UUID
@@ -84,8 +83,8 @@ class Ingested:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A file as it was read: the source that it becomes, and what a page says of it."""
+class ParsedFile:
+    """A parsed file: the source to store, and the digest from which the page is written."""
 
     draft: SourceDraft
     category: str
@@ -94,25 +93,25 @@ class Reading:
 
 
 async def ingest_source(database: Database, scope: Scope, draft: IngestDraft) -> Ingested:
-    """Keep a file and its text, and make a page of the category or propose it: all of it, or nothing.
+    """Store a file and its text, and write or propose a page of the category, in one transaction.
 
-    What the file says is data. The same bytes from the same address change nothing.
+    Instructions in the file are treated as data. The same bytes from the same address change nothing.
     """
     await check_may_write(database, scope)
     category = checked_category(draft.category)
     if draft.data is None:
         draft = await fetch_file(database, draft)
-    read = await reading(draft, draft.data or b"", category)
+    read = await parse_file(draft, draft.data or b"", category)
     async with OneTransaction(database) as whole:
         saved = await add_source(whole, scope, read.draft, trigger=TRIGGER)
-        kept = Ingested(saved.source_id, saved.version, saved.created, read.flags)
-        done = await with_page(whole, scope, read, kept)
+        ingested = Ingested(saved.source_id, saved.version, saved.created, read.flags)
+        done = await write_or_propose_page(whole, scope, read, ingested)
         await whole.commit()
     return done
 
 
 def file_of(content: str | None, base64: str | None) -> bytes | None:
-    """Return the bytes of a file that is given as text or in base64; None where neither is. Raises BadInput."""
+    """Return the bytes of a file that is given as text or in base64, or None if neither is given. Raises BadInput."""
     if content is not None and base64 is not None:
         raise BadInput("Give the file as content or as contentBase64, not both.", "content")
     if content is not None:
@@ -126,7 +125,7 @@ def file_of(content: str | None, base64: str | None) -> bytes | None:
 
 
 class File(Protocol):
-    """A file that was fetched, and the media type that its server gave."""
+    """A fetched file, with the media type that its server sent."""
 
     @property
     def data(self) -> bytes: ...
@@ -140,12 +139,15 @@ FETCHING: WeakKeyDictionary[Database, Fetch] = WeakKeyDictionary()
 
 
 def let_fetch(database: Database, fetch: Fetch) -> None:
-    """Let ingests of this database fetch addresses. Its module imports an HTTP client, which few commands need."""
+    """Set the function that fetches addresses for ingests of this database.
+
+    It is injected because its module imports an HTTP client, which few commands need.
+    """
     FETCHING[database] = fetch
 
 
 async def fetch_file(database: Database, draft: IngestDraft) -> IngestDraft:
-    """Return a draft with the file of its address. Raises BadInput where there is none, or it may not be fetched."""
+    """Return the draft with the file at its address. Raises BadInput if there is no URL, or it may not be fetched."""
     url = (draft.address or "").strip()
     if not url.startswith(("http://", "https://")):
         raise BadInput("Give the file: content, or contentBase64.", "content")
@@ -161,32 +163,32 @@ async def fetch_file(database: Database, draft: IngestDraft) -> IngestDraft:
 
 
 def checked_category(category: str | None) -> str:
-    """Return the category. Raises BadInput, which asks for it where there is none."""
+    """Return the category. Raises BadInput if it is missing or unknown."""
     if not category:
         raise BadInput(f"Say which category the page belongs to: {', '.join(PAGE_TYPES)}.", "category")
     return validation.one_of(category, PAGE_TYPES, "category")
 
 
-# -- what the file says
+# -- the file
 
 
-async def reading(draft: IngestDraft, data: bytes, category: str) -> Reading:
-    """Read a file. Raises BadInput for one that cannot be read; no connection is held meanwhile."""
+async def parse_file(draft: IngestDraft, data: bytes, category: str) -> ParsedFile:
+    """Parse a file, without holding a connection. Raises BadInput if the file cannot be parsed."""
     hash = await hash_of(data)
     given = validation.optional(draft.address, "address", ADDRESS.most)
     address = " ".join(given.split()) if given else f"sha256:{hash.hex()[:32]}"
     try:
         media_type = media_type_of(draft.media_type, address, data)
-        found = await text_of(media_type, data)
+        extracted = await text_of(media_type, data)
     except Unreadable as error:
         raise BadInput(f"The file cannot be ingested: {error}.", "content") from None
-    text, size = found.text, len(found.text)
+    text, size = extracted.text, len(extracted.text)
     values = await read_in_thread(size, fields_of, text)
-    said = await read_in_thread(size, digest, text)
+    summary = await read_in_thread(size, digest, text)
     flagged = await read_in_thread(size, flags, text)
-    title = draft.title or values.get("title") or found.title or said.title or name_of(address) or "Untitled"
+    title = draft.title or values.get("title") or extracted.title or summary.title or name_of(address) or "Untitled"
     is_url = urlsplit(address).scheme in ("http", "https") if ":" in address else False
-    return Reading(
+    return ParsedFile(
         draft=SourceDraft(
             "url" if is_url else "document",
             address,
@@ -198,30 +200,30 @@ async def reading(draft: IngestDraft, data: bytes, category: str) -> Reading:
         ),
         category=category,
         flags=flagged,
-        digest=said,
+        digest=summary,
     )
 
 
 async def text_of(media_type: str, data: bytes) -> Extracted:
-    """Return the text of a file. What has to be parsed is parsed in a process of its own. Raises Unreadable."""
+    """Return the text of a file. Files other than plain text are parsed in a separate process. Raises Unreadable."""
     if is_plain(media_type):
         return check_extracted(Extracted(await read_in_thread(len(data), decode, data)))
     command = [sys.executable, "-I", "-m", "content.ingest.extraction", media_type]
     try:
         async with slot(PARSERS):
-            code, said = await run_bounded(command, data, PARSE_TIMEOUT, SAID_MOST)
-        found = await read_in_thread(len(said), orjson.loads, said) if code == 0 else {}
+            code, output = await run_bounded(command, data, PARSE_TIMEOUT, MAX_OUTPUT)
+        result = await read_in_thread(len(output), orjson.loads, output) if code == 0 else {}
     except OutOfTime:
         raise Unreadable(f"reading it takes more than {PARSE_TIMEOUT:.0f} seconds") from None
     except orjson.JSONDecodeError:
-        found = {}
-    if "text" not in found:
-        raise Unreadable(found.get("error") or "reading it takes too much time or memory")
-    return Extracted(found["text"], found["title"])
+        result = {}
+    if "text" not in result:
+        raise Unreadable(result.get("error") or "reading it takes too much time or memory")
+    return Extracted(result["text"], result["title"])
 
 
 def fields_of(text: str) -> dict[str, Any]:
-    """Return what the frontmatter of a text says; nothing where there is none that can be read."""
+    """Return the frontmatter of a text, or an empty dict if there is none or it is invalid."""
     try:
         return split_any(text)[0]
     except BadFrontmatter:
@@ -229,7 +231,7 @@ def fields_of(text: str) -> dict[str, Any]:
 
 
 def name_of(address: str) -> str:
-    """Return the name of a file without its ending, as a title."""
+    """Return the name of a file without its extension as a title, or an empty string if the address has none."""
     parts = urlsplit(address) if "://" in address else None
     name = basename(unquote(parts.path).rstrip("/")) or parts.netloc if parts else basename(address)
     return "" if name.startswith("sha256:") else splitext(name)[0].replace("_", " ").replace("-", " ").strip()
@@ -238,16 +240,16 @@ def name_of(address: str) -> str:
 # -- the page
 
 
-async def with_page(database: Database, scope: Scope, read: Reading, kept: Ingested) -> Ingested:
-    """Make or bring up to date the page of what was kept, or propose it where writes of the role are reviewed."""
+async def write_or_propose_page(database: Database, scope: Scope, read: ParsedFile, ingested: Ingested) -> Ingested:
+    """Create or update the page of a stored source, or propose that if writes of the role are reviewed."""
     source, old = f"{read.draft.kind}/{read.draft.ref}", None
     async with read_connection(database) as connection:
         reader = Writer(connection, scope)
         given = {"kind": read.draft.kind, "ref": read.draft.ref, "type": read.category, "named": source}
         found = await reader.one(BLOBS["find_ingested"], **given)
         page = await find_page(reader, found["id"]) if found else None
-    if found and found["source_id"] == kept.source_id:
-        return replace(kept, page_id=found["id"])
+    if found and found["source_id"] == ingested.source_id:
+        return replace(ingested, page_id=found["id"])
     if found:
         old = await read_in_thread(len(found["content"]), digest, found["content"])
     parts = digest_sections(read.category, read.digest, page, old and digest_sections(read.category, old))
@@ -256,7 +258,7 @@ async def with_page(database: Database, scope: Scope, read: Reading, kept: Inges
             database,
             scope,
             page_draft(read, source, page, parts),
-            source_id=kept.source_id,
+            source_id=ingested.source_id,
             citations=[(slug, part.start, part.end) for slug, part in parts.items() if part.text],
             evidence=[source.replace("/", ":", 1)],
             is_new=page is None,
@@ -264,25 +266,29 @@ async def with_page(database: Database, scope: Scope, read: Reading, kept: Inges
     except ReviewRequired as held:
         if held.proposal_id is None:
             raise
-        return replace(kept, proposal_id=held.proposal_id)
-    return replace(kept, page_id=saved.page_id)
+        return replace(ingested, proposal_id=held.proposal_id)
+    return replace(ingested, page_id=saved.page_id)
 
 
 def digest_sections(
-    category: str, said: Digest, page: Page | None = None, before: Mapping[str, Lines] | None = None
+    category: str, digest: Digest, page: Page | None = None, before: Mapping[str, Lines] | None = None
 ) -> dict[str, Lines]:
-    """Return what a digest says by the slugs of its sections; of a page, those that nobody else has written."""
+    """Return the parts of a digest by section slug.
+
+    For an existing page, only sections that are empty or still have the text of the last ingest, `before`, are
+    included, so that nothing that others wrote is overwritten.
+    """
     first = TEMPLATES[category][0][0]
-    parts = {first: said.summary} | ({POINTS: said.points} if said.points else {})
+    parts = {first: digest.summary} | ({POINTS: digest.points} if digest.points else {})
     if page is None:
         return parts
-    standing = {section.slug: section.body.strip() for section in page.sections}
+    current = {section.slug: section.body.strip() for section in page.sections}
     own = {slug: part.text for slug, part in (before or {}).items()}
-    return {slug: part for slug, part in parts.items() if standing.get(slug, "") in ("", own.get(slug))}
+    return {slug: part for slug, part in parts.items() if current.get(slug, "") in ("", own.get(slug))}
 
 
-def page_draft(read: Reading, source: str, page: Page | None, parts: Mapping[str, Lines]) -> PageDraft:
-    """Return the page that is to be there: a new one has the sections of its category, too."""
+def page_draft(read: ParsedFile, source: str, page: Page | None, parts: Mapping[str, Lines]) -> PageDraft:
+    """Return the draft of the page. A new page has all template sections of its category."""
     headings = {POINTS: "Key points", **dict(TEMPLATES[read.category])}
     sections = [SectionDraft(part.text, slug, headings[slug]) for slug, part in parts.items()]
     why = edit_summary(read, source)
@@ -299,14 +305,14 @@ def page_draft(read: Reading, source: str, page: Page | None, parts: Mapping[str
     )
 
 
-def edit_summary(read: Reading, source: str) -> str:
-    """Return why the page is written; for whoever reviews it, with the sentences that are addressed to agents."""
-    said = f"Ingested from {source}."
+def edit_summary(read: ParsedFile, source: str) -> str:
+    """Return the edit summary of the page. It quotes the sentences that address agents, for the reviewer."""
+    summary = f"Ingested from {source}."
     if read.flags:
         count = f"{len(read.flags)} sentence{'s' * (len(read.flags) != 1)}"
-        quoted = "".join(f"\n- line {flag.line}: {flag.text}" for flag in read.flags[:FLAGS_TOLD])
-        said += f" {count} in it address agents; the page leaves them out:{quoted}"
-    return said[: EDIT_SUMMARY.most]
+        quoted = "".join(f"\n- line {flag.line}: {flag.text}" for flag in read.flags[:FLAGS_QUOTED])
+        summary += f" {count} in it address agents; the page leaves them out:{quoted}"
+    return summary[: EDIT_SUMMARY.most]
 
 
 @proposable
@@ -320,7 +326,10 @@ async def write_ingested(
     evidence: Sequence[str],
     is_new: bool,
 ) -> Saved:
-    """Make a page, or bring it up to date, and cite lines of a source for the sections that it has; or do nothing."""
+    """Create or update a page, and cite lines of the source in its sections, in one transaction.
+
+    `citations` are (section slug, first line, last line).
+    """
     ready = await prepare_draft(draft)
     async with writing(database, scope) as writer:
         source = await find_source(writer, source_id)

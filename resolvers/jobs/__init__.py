@@ -1,1 +1,1 @@
-"""The queue of compile jobs, and the jobs that a caller may ask for."""
+"""The queue of compile jobs."""

@@ -1,8 +1,8 @@
-"""The queue of compiles: asked for, taken by one worker, alive while it beats, ended. Every change is announced.
+"""The queue of compile jobs: enqueue, claim, heartbeat, finish, retry and cancel. Every change of a job is announced.
 
-Wikis are compiled one job at a time (`compile_jobs_running_uq`), the oldest first. Workers look tenant by tenant, all
-in one round trip, so that no statement reads across two of them. Every moment of a job is of the clock of Postgres,
-because those of the machines that serve and work differ.
+A wiki has at most one running job (`compile_jobs_running_uq`), and its oldest job runs first. Workers run one statement
+for each tenant, all in one round trip, so that no statement reads rows of two tenants. All times of a job are taken
+from the clock of Postgres, because the clocks of servers and workers differ.
 """
 
 from collections.abc import Sequence
@@ -27,26 +27,26 @@ from ..transactions.transaction import read_connection, transaction, writing
 from ..transactions.writer import Writer
 
 JOBS = statements("sources/jobs")
-BUCKET = 300  # seconds in which a wiki is compiled once
-SILENCE = timedelta(minutes=10)
-"""A job whose worker has not been heard of for so long is another's."""
+BUCKET = 300  # seconds; a wiki gets one compile job for each bucket of time
+HEARTBEAT_TIMEOUT = timedelta(minutes=10)
+"""The time without a heartbeat after which another worker may claim a running job."""
 ATTEMPTS_MAX = 5
-PAUSE = timedelta(seconds=30)
-"""Before the second attempt; twice as long before each that follows."""
+RETRY_PAUSE = timedelta(seconds=30)
+"""The pause before the second attempt. It doubles before each further attempt."""
 DOUBLINGS_MAX = 7
-RIVALS = 20  # claims of one wiki at the same moment, before another round
+CLAIM_ATTEMPTS = 20  # attempts to claim a job while other workers claim jobs of the same wiki
 NO_JOB = "There is no such job, or none that you may see."
 ERROR_MAX = 2_000
 
 
 class Lost(CairnError):
-    """The job is not this worker's any more: it was cancelled, or given to another."""
+    """The worker has lost the job: it was cancelled, or another worker has claimed it."""
 
     code = "JOB_LOST"
 
 
 class CompileFailed(CairnError):
-    """An error for a job that was given up. `attempt` says how often it was tried."""
+    """A job has failed for good, after `attempt` attempts."""
 
     code = "COMPILE_FAILED"
 
@@ -62,7 +62,7 @@ class CompileFailed(CairnError):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job that this worker runs. `token` stands for this claim: no other has it."""
+    """A job that a worker has claimed. `token` is unique for each claim."""
 
     tenant_id: UUID
     owner_id: UUID
@@ -80,27 +80,27 @@ class Job:
 
     @property
     def next_bucket_begins(self) -> datetime:
-        """Return when the bucket of the job ends, by the clock of Postgres."""
+        """Return when the next bucket after that of the job begins, by the clock of Postgres."""
         return datetime.fromtimestamp((self.bucket + 1) * BUCKET, UTC)
 
     @property
     def stem(self) -> str:
-        """Return the job's key without the bucket."""
+        """Return the key of the job without the number of its bucket."""
         return self.dedupe_key.rstrip("0123456789")
 
     @property
     def subject(self) -> str:
-        """Return what the job is about besides the whole wiki."""
+        """Return the subject of the job, which is empty for a compile of the wiki."""
         return ":".join(self.dedupe_key.split(":")[2:-1])
 
     @property
     def is_last_attempt(self) -> bool:
-        """Each batch that an attempt has stored buys it another."""
+        """Return whether no attempt is left. Each batch that the job has stored adds an attempt."""
         return self.attempt >= ATTEMPTS_MAX + int(self.metrics.get("batches", 0))
 
     @property
     def claim_values(self) -> dict[str, Any]:
-        """Return the parameters of every statement on the job."""
+        """Return the parameters of the statements that only the worker of the job may run."""
         return {"tenant_id": self.tenant_id, "id": self.id, "claimed_by": self.token}
 
 
@@ -116,17 +116,19 @@ async def enqueue(
     subject: str = "",
     after: datetime | None = None,
 ) -> UUID:
-    """The job of this wiki and bucket, in the caller's transaction; this moment's bucket when none is given.
+    """Enqueue a job for a wiki and a bucket of time, in the caller's transaction. Return its id.
 
-    An open job with the key is the answer: it reads whatever is committed before it ends. `ahead` is for a bucket that
-    comes so many later. A job that is not a compile has a `subject`, and with it a key of its own. A new one is run
-    `after` a moment, or at once.
+    If an open job has the same key, its id is returned instead: that job reads everything that is committed before it
+    ends. Without `bucket`, the current bucket is used; `ahead` moves it by so many buckets. A job other than a compile
+    has a `subject`, which is part of its key. A new job runs at the time `after`, or at once.
     """
     parts = filter(None, (str(tenant_id), str(owner_id), subject))
     key: dict[str, Any] = {"stem": ":".join(parts) + ":", "bucket": bucket, "ahead": ahead, "seconds": BUCKET}
-    asked = {"trigger": trigger, "options": options or {}, "after": after}
+    values = {"trigger": trigger, "options": options or {}, "after": after}
     while True:
-        row = await connection.one(JOBS["enqueue"], tenant_id=tenant_id, owner_id=owner_id, id=new_id(), **key, **asked)
+        row = await connection.one(
+            JOBS["enqueue"], tenant_id=tenant_id, owner_id=owner_id, id=new_id(), **key, **values
+        )
         if row:
             if row["is_new"]:
                 announce_job(connection, tenant_id, owner_id, row["id"], ChangeKind.CREATED)
@@ -136,46 +138,46 @@ async def enqueue(
 async def ask_for_compile(
     database: Database, scope: Scope, *, trigger: str = "admin", options: dict[str, Any] | None = None
 ) -> UUID:
-    """A job for the scope's wiki, because somebody who may administer it wants one.
+    """Enqueue a compile of the scope's wiki to run at once. Needs ADMINISTER. Return its id.
 
-    Where it is to `propose` what it compiles, so do the compiles that wait already, which would read the sources first.
+    With the option `propose`, pending compiles propose their pages as well, because they would read the sources first.
     """
     async with writing(database, scope, Action.ADMINISTER) as writer:
         job_id = await enqueue(writer, scope.tenant_id, scope.owner_id, trigger, options=options)
         if options and options.get("propose"):
             await writer.run(JOBS["propose"])
-            if not await writer.value(JOBS["is_proposing"], id=job_id):  # it runs: the next one is meant
+            if not await writer.value(JOBS["is_proposing"], id=job_id):  # that job is running: enqueue the next one
                 job_id = await enqueue(writer, scope.tenant_id, scope.owner_id, trigger, options=options, ahead=1)
         await writer.run(JOBS["hurry"], id=job_id)
         return job_id
 
 
 async def hurry_retries(database: Database, scope: Scope) -> None:
-    """Let the failed jobs of the scope's wiki be tried again at once instead of after their pause."""
+    """Let jobs of the scope's wiki that wait for a retry run at once. Needs ADMINISTER."""
     async with writing(database, scope, Action.ADMINISTER) as writer:
         await writer.run(JOBS["hurry_retries"])
 
 
 async def claim(database: Database, worker: str) -> Job | None:
-    """The job that waits longest, of all tenants; none when there is nothing to do."""
-    for tenant_id in await due(database):
+    """Claim the job of any tenant that has waited longest. Return None if no job is due."""
+    for tenant_id in await find_due_tenants(database):
         job = await claim_in(database, tenant_id, worker)
         if job:
             return job
     return None
 
 
-async def due(database: Database) -> list[UUID]:
-    """The tenants that have a job to be run, the one that waits longest first."""
-    wanted = [{"tenant_id": tenant.id, "silence": SILENCE} for tenant in await list_tenants(database)]
+async def find_due_tenants(database: Database) -> list[UUID]:
+    """Return the tenants with a job that is due, in the order of their oldest due jobs."""
+    wanted = [{"tenant_id": tenant.id, "silence": HEARTBEAT_TIMEOUT} for tenant in await list_tenants(database)]
     async with database.connection() as connection:
         rows = await connection.all_of_each(JOBS["find_due"], wanted)
     return [row["tenant_id"] for row in sorted(rows, key=lambda row: row["created_at"])]
 
 
 async def claim_in(database: Database, tenant_id: UUID, worker: str, owner_id: UUID | None = None) -> Job | None:
-    """The job of a tenant that waits longest, or of one owner's wiki in it."""
-    for _ in range(RIVALS):
+    """Claim the job of a tenant, or of one owner's wiki in it, that has waited longest."""
+    for _ in range(CLAIM_ATTEMPTS):
         token = f"{worker}:{new_id()}"
         try:
             async with database.transaction() as connection:
@@ -184,37 +186,44 @@ async def claim_in(database: Database, tenant_id: UUID, worker: str, owner_id: U
                     tenant_id=tenant_id,
                     owner_id=owner_id,
                     claimed_by=token,
-                    silence=SILENCE,
+                    silence=HEARTBEAT_TIMEOUT,
                 )
                 if row is None:
                     return None
                 announce_job(connection, row["tenant_id"], row["owner_id"], row["id"])
                 return Job(**row, token=token)
-        except asyncpg.UniqueViolationError:  # another worker took a job of the same wiki at the same moment
+        except asyncpg.UniqueViolationError:  # another worker has claimed a job of the same wiki at the same time
             continue
     return None
 
 
 async def beat(database: Database, job: Job) -> None:
-    """Record a sign of life. Raises Lost."""
+    """Record a heartbeat of the job. Raises Lost."""
     async with database.connection() as connection:
-        await run_own(connection, "beat", job)
+        await run_claimed(connection, "beat", job)
 
 
 async def advance(writer: Writer, job: Job, metrics: dict[str, Any]) -> None:
-    """Record the job's progress together with its work. Raises Lost, and then none of the work is committed."""
-    await run_own(writer, "advance", job, metrics=metrics)
+    """Record the progress of the job in the transaction of its work. Raises Lost, which rolls the work back."""
+    await run_claimed(writer, "advance", job, metrics=metrics)
     announce_job(writer, job.tenant_id, job.owner_id, job.id)
 
 
 async def finish(writer: Writer, job: Job, metrics: dict[str, Any]) -> None:
-    """End a job well. Called by the wiki's only writer: a source before it was seen, one after asks for a new job."""
-    await run_own(writer, "close", job, status="succeeded", error=None, metrics=metrics, pause=timedelta())
+    """End a job successfully. Raises Lost.
+
+    The writer holds the lock of the wiki: a source that was added before was read by the job, and a source that is
+    added later enqueues a new job.
+    """
+    await run_claimed(writer, "close", job, status="succeeded", error=None, metrics=metrics, pause=timedelta())
     announce_job(writer, job.tenant_id, job.owner_id, job.id)
 
 
 async def follow_up(writer: Writer, job: Job, after: datetime | None = None) -> UUID:
-    """The rest of a job that reached a cap, in the bucket behind its own. With `after` one that waits will do."""
+    """Enqueue a job, in the next bucket, for the rest of a job that reached a limit. Return its id.
+
+    With `after`, a pending job with the same options and key stem is returned instead, if there is one.
+    """
     if after and (waiting := await writer.value(JOBS["find_waiting"], options=job.options, stem=job.stem)):
         return cast(UUID, waiting)
     same: dict[str, Any] = {"options": job.options, "bucket": job.bucket + 1, "subject": job.subject}
@@ -222,45 +231,45 @@ async def follow_up(writer: Writer, job: Job, after: datetime | None = None) -> 
 
 
 async def fail(database: Database, job: Job, error: str, metrics: dict[str, Any], *, is_hopeless: bool = False) -> None:
-    """End a failed attempt: the next comes after a pause, or none when there were enough. Raises Lost."""
+    """End a failed attempt: schedule the next attempt after a pause, or fail the job for good. Raises Lost."""
     is_last = is_hopeless or job.is_last_attempt
     async with transaction(database) as connection:
-        await run_own(
+        await run_claimed(
             connection,
             "close",
             job,
             status="failed" if is_last else "pending",
             error=error[:ERROR_MAX],
             metrics=metrics,
-            pause=PAUSE * 2 ** min(job.attempt - 1, DOUBLINGS_MAX),
+            pause=RETRY_PAUSE * 2 ** min(job.attempt - 1, DOUBLINGS_MAX),
         )
         announce_job(connection, job.tenant_id, job.owner_id, job.id)
 
 
 async def release(database: Database, job: Job, metrics: dict[str, Any]) -> None:
-    """Leave the job to other workers right away, because this one is told to stop. Raises Lost."""
+    """Return the job to the queue at once, because this worker is stopping. Raises Lost."""
     values: dict[str, Any] = {"status": "pending", "error": None, "metrics": metrics, "pause": timedelta()}
     async with transaction(database) as connection:
-        await run_own(connection, "close", job, **values)
+        await run_claimed(connection, "close", job, **values)
         announce_job(connection, job.tenant_id, job.owner_id, job.id)
 
 
 async def find_open(database: Database, scope: Scope) -> list[Row]:
-    """The jobs of the scope's wiki that are not over, oldest first, for admins."""
+    """Return the pending and running jobs of the scope's wiki, the oldest first. Needs ADMINISTER."""
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.ADMINISTER)
         return await connection.all(JOBS["find_open_of_wiki"], tenant_id=scope.tenant_id, owner_id=scope.owner_id)
 
 
 async def find_last_compiled(database: Database, scope: Scope) -> Row | None:
-    """The newest job of the scope's wiki that has read sources, for admins; none where the last twenty read nothing."""
+    """Return the newest job among the last 20 of the scope's wiki that has read sources, or None. Needs ADMINISTER."""
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.ADMINISTER)
         return await connection.one(JOBS["find_last_compiled"], tenant_id=scope.tenant_id, owner_id=scope.owner_id)
 
 
 async def cancel(database: Database, scope: Scope, job_id: UUID) -> bool:
-    """Cancel a job that nobody wants any more; false when it was over already."""
+    """Cancel a pending or running job. Return false if it was over already. Needs ADMINISTER."""
     row = await find_job(database, scope, job_id)
     async with transaction(database) as connection:
         touched = await connection.run(JOBS["cancel"], tenant_id=scope.tenant_id, owner_id=row["owner_id"], id=job_id)
@@ -270,9 +279,9 @@ async def cancel(database: Database, scope: Scope, job_id: UUID) -> bool:
 
 
 async def retry(database: Database, scope: Scope, job_id: UUID) -> UUID:
-    """Let a job that failed or was cancelled be run again, and one that waits be run now; return the job that will.
+    """Run a failed, cancelled or pending job now. Return the id of the job that runs. Needs ADMINISTER.
 
-    That is another one where one with its key is open. Raises BadInput for a job that runs or has succeeded.
+    That is another job if an open job has the same key. Raises BadInput for a job that is running or has succeeded.
     """
     row = await find_job(database, scope, job_id)
     own = {"tenant_id": scope.tenant_id, "owner_id": row["owner_id"]}
@@ -289,7 +298,7 @@ async def retry(database: Database, scope: Scope, job_id: UUID) -> UUID:
 async def list_jobs(
     database: Database, tenant_ids: Sequence[UUID], owner_id: UUID | None, statuses: Sequence[str], size: int
 ) -> list[Row]:
-    """The newest jobs of these tenants, or of one owner's wiki, with these statuses. For operators."""
+    """Return the newest `size` jobs with these statuses of the tenants, or of one owner's wiki. For operators."""
     wanted = [
         {"tenant_id": tenant_id, "owner_id": owner_id, "statuses": list(statuses), "size": size}
         for tenant_id in tenant_ids
@@ -300,7 +309,7 @@ async def list_jobs(
 
 
 async def find_job(database: Database, scope: Scope, job_id: UUID) -> Row:
-    """A job as it stands, for admins."""
+    """Return a job. Needs ADMINISTER. Raises NotFound, Forbidden."""
     if scope.role is not Role.ADMIN:
         raise Forbidden("This needs a credential with the role admin.")
     async with read_connection(database) as connection:
@@ -311,15 +320,15 @@ async def find_job(database: Database, scope: Scope, job_id: UUID) -> Row:
     return row
 
 
-async def run_own(connection: Connection, statement: str, job: Job, **values: Any) -> None:
-    """Run one of the statements that only the job's worker may. Raises Lost."""
+async def run_claimed(connection: Connection, statement: str, job: Job, **values: Any) -> None:
+    """Run a statement that only the worker of the job may run. Raises Lost if the worker does not have it any more."""
     if not await connection.run(JOBS[statement], **job.claim_values, **values):
         raise Lost("This job was cancelled, or given to another worker.")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenJobs:
-    """Counts over all tenants. `oldest` is how long the oldest job waits that could run, in seconds."""
+    """The number of open jobs of all tenants. `oldest` is how many seconds the oldest due job has waited."""
 
     pending: int
     running: int
@@ -327,7 +336,7 @@ class OpenJobs:
 
 
 async def count_open_jobs(database: Database) -> OpenJobs:
-    """One small statement a tenant, all in one round trip: none reads across two of them."""
+    """Count the open jobs of all tenants: one statement for each tenant, all in one round trip."""
     wanted = [{"tenant_id": tenant.id} for tenant in await list_tenants(database)]
     async with database.connection() as connection:
         rows = await connection.all_of_each(JOBS["count_open_jobs"], wanted)

@@ -1,1 +1,1 @@
-"""A wiki as a knowledge base for agents: its references, its lint report and the tools that were called."""
+"""A wiki as a knowledge base for agents: knowledge entries, overviews, lint, and counts of tool calls."""

@@ -1,4 +1,4 @@
-"""The diary of a wiki: what was synthesized, superseded, merged, proposed, decided and forgotten, in words, by day."""
+"""The diary of a wiki: its activity log by day as text, grouped by topic, action and page."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ from ..errors import BadInput
 from ..permissions import Action, authorise
 from ..transactions.transaction import read_connection
 from ..transactions.writer import Writer
-from .overview import OVERVIEW, page_called
+from .overview import OVERVIEW, page_label
 
 DAYS, DAYS_MAX = 7, 31
-LINES, LINES_MAX = 20, 100  # of a day
-LOGGED_MAX = 1_000  # lines of the log that are read of a day
+LINES, LINES_MAX = 20, 100  # entries of a day
+LOGGED_MAX = 1_000  # lines of the activity log that are read for a day
 ZONE_MAX = 60
 
 TOPICS: Mapping[str, Mapping[str, str]] = {
@@ -100,7 +100,7 @@ TOPICS: Mapping[str, Mapping[str, str]] = {
         "wiki.language_set": "Changed the language",
     },
 }
-"""Topic → action of the log → what to say of it. Topics and actions are told in this order."""
+"""The text of each action of the activity log, by topic. Topics and actions are shown in this order."""
 ACTIONS = {action: (topic, words) for topic, actions in TOPICS.items() for action, words in actions.items()}
 OTHER = "maintained"
 PAGE = "{page}"
@@ -108,7 +108,7 @@ PAGE = "{page}"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An action on a page, or on none, `times` times in a day; `at` is when it was done last."""
+    """An action on a page, or without a page, that happened `times` times in a day. `at` is the last time."""
 
     topic: str
     action: str
@@ -120,21 +120,21 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day on which something happened. `counts` says how often, by topic; `more` is how many entries are not shown.
-
-    Of a busy day the log is read from its end: it is not `whole` when there was more than is counted.
-    """
+    """A day on which something happened."""
 
     date: date
     counts: Mapping[str, int]
+    """The number of events by topic."""
     entries: Sequence[Entry]
     more: int
+    """The number of entries that are not shown."""
     whole: bool
+    """False if the day has more than LOGGED_MAX events: then only the newest ones are counted and shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diary:
-    """The days from `since` to `until`, both included, on which something happened; the newest first."""
+    """The days from `since` to `until`, both included, on which something happened, the newest first."""
 
     since: date
     until: date
@@ -151,11 +151,11 @@ async def diary(
     time_zone: str | None = None,
     lines: int = LINES,
 ) -> Diary:
-    """Tell what happened in the scope's wiki by day of a time zone. Raises BadInput."""
+    """Return what happened in the scope's wiki, by day in a time zone. Raises BadInput."""
     zone = zone_of(time_zone)
     if lines < 1:
         raise BadInput("A day has at least one line.", "lines")
-    first, last = span(day_of(since, "since"), day_of(until, "until"), datetime.now(zone).date())
+    first, last = day_range(day_of(since, "since"), day_of(until, "until"), datetime.now(zone).date())
     days = [last - timedelta(days=back) for back in range((last - first).days + 1)]
     midnight = [datetime.combine(day, time.min, zone).astimezone(UTC) for day in days]
     after = datetime.combine(last + timedelta(days=1), time.min, zone).astimezone(UTC)
@@ -170,12 +170,12 @@ async def diary(
             most=min(lines, LINES_MAX),
             most_logged=LOGGED_MAX + 1,
         )
-    told = [day_from(day, list(same)) for day, same in groupby(rows, lambda row: row["day"])]
-    return Diary(first, last, "\n".join(render_diary(first, last, told, zone)), told)
+    shown = [day_from(day, list(same)) for day, same in groupby(rows, lambda row: row["day"])]
+    return Diary(first, last, "\n".join(render_diary(first, last, shown, zone)), shown)
 
 
-def span(since: date | None, until: date | None, today: date) -> tuple[date, date]:
-    """Return the first and the last day that are asked for: without `since` a week."""
+def day_range(since: date | None, until: date | None, today: date) -> tuple[date, date]:
+    """Return the first and the last requested day; without `since` it is a week. Raises BadInput."""
     last = until or (today if since is None else min(max(today, since), since + timedelta(days=DAYS_MAX - 1)))
     first = since or last - timedelta(days=DAYS - 1)
     if first > last:
@@ -209,7 +209,7 @@ def zone_of(name: str | None) -> tzinfo:
 
 
 def day_from(day: date, rows: Sequence[Row]) -> Day:
-    """Make a day of its rows. It is whole unless the one line too many was read that says so."""
+    """Return the day of these rows. The statement reads one line more than LOGGED_MAX to tell whether it is whole."""
     counts: dict[str, int] = dict.fromkeys(TOPICS, 0)
     for action, times in rows[0]["counts"].items():
         counts[topic_of(action)] += int(times)
@@ -225,7 +225,7 @@ def topic_of(action: str) -> str:
 def entry_from(row: Row) -> Entry:
     action = row["action"]
     _, words = ACTIONS.get(action, (OTHER, f"{action}: {PAGE}"))
-    page = page_called(row) or "a page"
+    page = page_label(row) or "a page"
     times = f", {row['times']:,} times" if row["times"] > 1 else ""
     by = f"{row['authors']:,} authors" if row["authors"] > 1 else f"{row['actor_kind']} {row['actor']}"
     text = f"{words.replace(PAGE, page)}{times} — {' '.join(by.split())}"
@@ -233,7 +233,7 @@ def entry_from(row: Row) -> Entry:
 
 
 def render_diary(first: date, last: date, days: Sequence[Day], zone: tzinfo) -> Iterator[str]:
-    """Yield the lines of a diary in markdown."""
+    """Yield the lines of a diary in Markdown."""
     yield f"# Diary, {first} to {last}" if first < last else f"# Diary, {first}"
     if not days:
         yield "\nNothing happened."

@@ -1,4 +1,4 @@
-"""A wiki as a knowledge base: its references, each known by a topic. A view on pages, not a second store."""
+"""Knowledge entries: pages of the type `reference`, each identified by a topic. They are a view of pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,13 +19,13 @@ from ..transactions.transaction import writing
 
 TYPE = "reference"
 ORIGIN = "knowledgeSource"
-"""The key in a page's metadata that says where an entry is from; one without it came through the API."""
+"""The metadata key with the origin of an entry. An entry without it was written through the API."""
 USER, SEED, API = "user", "seed", "api"
 
 
 @dataclass(frozen=True, slots=True)
 class TopicEntry:
-    """A topic and what is known of it. Tags that are None were not given."""
+    """A topic with its content. Tags of None leave the stored tags as they are."""
 
     topic: str
     content: str
@@ -34,7 +34,7 @@ class TopicEntry:
 
 @proposable
 async def write_knowledge(database: Database, scope: Scope, entry: TopicEntry) -> Saved:
-    """Make an entry or bring it up to date, also one that was deleted; its title and tags that are not given stay."""
+    """Create an entry, or update an existing or deleted one, which keeps its title, and its tags if none are given."""
     ready = await prepare_draft(draft_of(entry))
     async with writing(database, scope) as writer:
         before = await find_slug(writer, TYPE, ready.slug)
@@ -45,7 +45,7 @@ async def write_knowledge(database: Database, scope: Scope, entry: TopicEntry) -
 
 
 async def delete_knowledge(database: Database, scope: Scope, topic: str) -> Saved:
-    """Put an entry away, from where writing it again brings it back."""
+    """Delete an entry by archiving its page. Writing the entry again restores it. Raises NotFound."""
     try:
         page_id = await locate(database, scope, PageAddress(type=TYPE, slug=topic_slug(topic)))
     except (BadInput, NotFound):
@@ -56,7 +56,7 @@ async def delete_knowledge(database: Database, scope: Scope, topic: str) -> Save
 
 
 async def seed_knowledge(database: Database, scope: Scope, topic: str, seed: Seed) -> bool:
-    """Make an entry and return True, unless there is one, or was and is deleted: that stays as it is."""
+    """Create an entry and return true, unless the topic has an entry, also a deleted one, which stays as it is."""
     draft = draft_of(TopicEntry(topic, seed.content, seed.tags))
     ready = await prepare_draft(replace(draft, metadata={ORIGIN: SEED}))
     async with writing(database, scope) as writer:
@@ -80,7 +80,7 @@ def draft_of(entry: TopicEntry) -> PageDraft:
 
 
 def topic_slug(topic: str) -> str:
-    """Return the slug of a topic: `claude_models` and `Claude models` are one."""
+    """Return the slug of a topic; it is the same for `claude_models` and `Claude models`. Raises BadInput."""
     try:
         return title_slug(topic)
     except BadInput as error:
@@ -88,6 +88,6 @@ def topic_slug(topic: str) -> str:
 
 
 def origin(metadata: dict[str, object]) -> str:
-    """Return where the entry comes from: user, seed or api."""
+    """Return the origin of an entry: user, seed or api."""
     found = metadata.get(ORIGIN)
     return found if found in (USER, SEED) and isinstance(found, str) else API

@@ -1,4 +1,4 @@
-"""Lint of a wiki: what could be better. Nothing is edited: every check reports, also when it finds nothing."""
+"""Lint of a wiki: checks that report findings and never edit. A check without findings is reported as well."""
 
 import shlex
 from collections.abc import Collection, Mapping
@@ -31,12 +31,14 @@ EDITED, IMPORTED = "cairn edit {page} OLD NEW", "cairn import FOLDER"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`severity`: an error is wrong, a warning misleads readers, info is untidy. `fix` is the command that fixes it."""
+    """A check of lint."""
 
     name: str
     severity: str
+    """`error` for wrong content, `warning` for what misleads readers, `info` for untidiness."""
     about: str
     fix: str
+    """A template of the command that fixes a finding."""
 
 
 CHECKS = (
@@ -100,7 +102,7 @@ BY_NAME = {check.name: check for check in CHECKS}
 
 @dataclass(frozen=True, slots=True)
 class Mute:
-    """A finding that is none, and why: it is not counted until then, or for good."""
+    """The mute of a finding, with the reason. The finding is not counted `until` then, or forever."""
 
     reason: str
     author_kind: str
@@ -111,8 +113,7 @@ class Mute:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A page, by its id; or a name that has none. `fix` is the command that fixes it, with what only people know in
-    capitals."""
+    """A finding about a page or, if `page_id` is None, about a name without a page."""
 
     page_id: UUID | None
     type: str | None
@@ -120,16 +121,19 @@ class Finding:
     title: str
     detail: str | None
     fix: str
+    """The command that fixes the finding. Words in capitals are arguments that a person has to fill in."""
     mute: Mute | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`total` counts all that was found, `findings` are the first of them; what is muted is counted apart."""
+    """The result of a check. Muted findings are listed and counted separately."""
 
     check: Check
     total: int = 0
+    """The number of all findings that are not muted."""
     findings: tuple[Finding, ...] = ()
+    """The first of these findings."""
     muted_total: int = 0
     muted: tuple[Finding, ...] = field(default=())
 
@@ -137,7 +141,7 @@ class Report:
 async def lint(
     database: Database, scope: Scope, *, most: int = 20, checks: Collection[str] | None = None
 ) -> list[Report]:
-    """Run every check on the scope's wiki, or those that are named, for those who may write in it: one statement."""
+    """Run all checks, or the named ones, on the scope's wiki in one statement. Needs WRITE. Raises BadInput."""
     chosen = [check for check in CHECKS if checks is None or check.name in checks]
     if checks is not None and (unknown := set(checks) - BY_NAME.keys()):
         raise no_check(min(unknown))
@@ -147,7 +151,7 @@ async def lint(
 
 
 async def run_checks(reader: Writer, checks: Collection[Check], most: int) -> list[Report]:
-    """Return what these checks find, by one statement: each is an arm of it, and mutes are taken out once."""
+    """Run checks and return their reports. Each check is an arm of one statement, which also reads the mutes."""
     if not checks:
         return []
     rows = await reader.all(
@@ -167,7 +171,7 @@ async def run_checks(reader: Writer, checks: Collection[Check], most: int) -> li
 
 @lru_cache(maxsize=64)
 def statement_of(names: tuple[str, ...]) -> Statement:
-    """Return the statement of these checks. The order of an arm's rows is that of its findings."""
+    """Return the statement that runs these checks. Findings are in the order in which an arm returns its rows."""
     numbered_arm = "SELECT CAST('{}' AS text) AS name, arm.*, row_number() OVER () AS place FROM (\n{}\n) AS arm"
     arms = "\nUNION ALL\n".join(numbered_arm.replace("{}", name, 1).replace("{}", CHECKING[name], 1) for name in names)
     return parse_statement(CHECKING["judge_findings"].replace("FROM findings AS f", f"FROM (\n{arms}\n) AS f"))
@@ -191,7 +195,7 @@ def finding(check: Check, row: Row) -> Finding:
 
 
 def fix_of(check: Check, row: Mapping[str, object]) -> str:
-    """Return the command that fixes it. Whatever stands in a wiki is quoted: it may be pasted into a shell."""
+    """Return the command that fixes a finding. Content of the wiki is quoted, because it may be pasted into a shell."""
     page, target = f"{row['type']}/{row['slug']}", str(row["target"] or "")
     words = {"page": page, "title": row["title"], "target": target, "link": f"[[{row['slug']}]]"}
     quoted = {name: shlex.quote(" ".join(str(text).split())) for name, text in words.items()}

@@ -1,4 +1,4 @@
-"""Mutes and reports of lint: findings that are none and why, a count of each run, and when a worker runs it."""
+"""Mute findings of lint, store a report of each run, enqueue runs, and render reports as Markdown."""
 
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from ..transactions.writer import Writer, record
 from .lint import BY_NAME, Finding, Report, lint, no_check
 
 LINTING = statements("review/lint_reports")
-KEPT = 200  # reports of a wiki
+MAX_REPORTS = 200  # stored reports of a wiki
 TRIGGER, SCHEDULE, AFTER_SOURCES = "lint", "schedule", "sources"
 LINTER = Actor(ActorKind.COMPILER, "cairn")
 
@@ -35,7 +35,7 @@ async def mute_finding(
     name: str | None = None,
     until: datetime | None = None,
 ) -> bool:
-    """Mute what a check finds of a page, or of a name without one; false where it was muted so already."""
+    """Mute the finding of a check about a page, or about a name without a page. Return false if nothing changed."""
     reason = validation.line(reason, "reason", REASON.most)
     until = None if until is None else validation.timestamp(until, "until")
     if until is not None and until <= datetime.now(UTC):
@@ -44,9 +44,19 @@ async def mute_finding(
     async with writing(database, scope) as writer:
         await check_page(writer, page_id)
         actor = scope.actor
-        given = {"check_name": check, "subject": subject, "page_id": page_id, "name": name, "reason": reason}
-        by = {"until": until, "author_kind": actor.kind.value, "author_id": actor.id}
-        changed = bool(await writer.run(LINTING["mute"], **given, **by))
+        changed = bool(
+            await writer.run(
+                LINTING["mute"],
+                check_name=check,
+                subject=subject,
+                page_id=page_id,
+                name=name,
+                reason=reason,
+                until=until,
+                author_kind=actor.kind.value,
+                author_id=actor.id,
+            )
+        )
         if changed:
             await record(writer, "lint.muted", check=check, pageId=page_id, name=name)
         return changed
@@ -55,7 +65,7 @@ async def mute_finding(
 async def unmute_finding(
     database: Database, scope: Scope, check: str, *, page_id: UUID | None = None, name: str | None = None
 ) -> bool:
-    """Let a check find this page or name again; false where it was not muted."""
+    """Unmute the finding of a check about a page or name. Return false if it was not muted."""
     subject, _ = subject_of(check, page_id, name)
     async with writing(database, scope) as writer:
         await check_page(writer, page_id)
@@ -71,7 +81,7 @@ async def check_page(writer: Writer, page_id: UUID | None) -> None:
 
 
 def subject_of(check: str, page_id: UUID | None, name: str | None) -> tuple[str, str | None]:
-    """Return by what a mute is found, and the name as it is shown: a page goes by its id."""
+    """Return the key of a mute, and the name to show: for a page the key is its id and the name is None."""
     if check not in BY_NAME:
         raise no_check(check)
     if (page_id is None) is (name is None):
@@ -83,37 +93,37 @@ def subject_of(check: str, page_id: UUID | None, name: str | None) -> tuple[str,
 
 
 async def report_lint(database: Database, scope: Scope, trigger: str, *, most: int = 20) -> tuple[list[Report], UUID]:
-    """Run every check, and keep a report of how much each has found. The log says that it ran."""
+    """Run all checks, and store a report with the number of findings of each. Return the results and its id."""
     reports = await lint(database, scope, most=most)
     async with writing(database, scope) as writer:
         return reports, await write_report(writer, reports, trigger)
 
 
 async def write_report(writer: Writer, reports: Collection[Report], trigger: str) -> UUID:
-    """Write a report of a run and its line of the log; the oldest reports make way for it."""
-    counts = [{"name": one.check.name, "total": one.total, "muted": one.muted_total} for one in reports]
-    found, muted = sum(one.total for one in reports), sum(one.muted_total for one in reports)
+    """Store and log the report of a run, and delete the oldest reports above MAX_REPORTS. Return its id."""
+    counts = [{"name": report.check.name, "total": report.total, "muted": report.muted_total} for report in reports]
+    found = sum(report.total for report in reports)
+    muted = sum(report.muted_total for report in reports)
     report_id = new_id()
-    given = {"trigger": trigger, "found": found, "muted": muted, "counts": counts}
-    await writer.run(LINTING["add_report"], id=report_id, **given)
-    await writer.run(LINTING["drop_old_reports"], kept=KEPT)
+    await writer.run(LINTING["add_report"], id=report_id, trigger=trigger, found=found, muted=muted, counts=counts)
+    await writer.run(LINTING["drop_old_reports"], kept=MAX_REPORTS)
     await record(writer, "lint.reported", trigger=trigger, found=found, muted=muted)
     return report_id
 
 
 async def ask_for_lint(writer: Writer, trigger: str) -> UUID:
-    """Enqueue the job that lints the wiki, unless it waits already."""
+    """Enqueue the job that lints the wiki, or return the open one."""
     wiki = writer.scope
     return await enqueue(writer, wiki.tenant_id, wiki.owner_id, TRIGGER, options={"trigger": trigger}, subject=TRIGGER)
 
 
 async def ask_after_sources(writer: Writer) -> UUID | None:
-    """Enqueue that job once as many sources came since the last report as the wiki's settings say."""
+    """Enqueue a lint if as many sources were added since the last report as the wiki's settings say. Return its id."""
     return await ask_for_lint(writer, AFTER_SOURCES) if await writer.value(LINTING["is_due"]) else None
 
 
 async def lint_all(database: Database) -> bool:
-    """Ask for a lint of every wiki that had none for as long as its settings say; false when one was too busy."""
+    """Enqueue a lint of all wikis that are due by their settings. Return false if one of them was too busy."""
     wanted = [{"tenant_id": tenant.id, "now": datetime.now(UTC)} for tenant in await list_tenants(database)]
     async with read_connection(database) as connection:
         rows = await connection.all_of_each(LINTING["find_due"], wanted)
@@ -129,32 +139,32 @@ async def lint_all(database: Database) -> bool:
 
 
 def as_markdown(reports: Iterable[Report], *, is_showing_muted: bool = False) -> str:
-    """Return what was found as a page: every check, its findings, and the command that fixes each."""
+    """Return the reports as Markdown: all checks with their findings, and the command that fixes each finding."""
     parts = ["# Lint"]
-    for one in reports:
-        muted = f", {one.muted_total} muted" if one.muted_total else ""
-        parts.append(f"## {one.check.name} ({one.check.severity}): {one.total}{muted}\n\n{one.check.about}")
-        shown = [*one.findings, *(one.muted if is_showing_muted else ())]
+    for report in reports:
+        muted = f", {report.muted_total} muted" if report.muted_total else ""
+        parts.append(f"## {report.check.name} ({report.check.severity}): {report.total}{muted}\n\n{report.check.about}")
+        shown = [*report.findings, *(report.muted if is_showing_muted else ())]
         parts.append("\n".join(map(line, shown)) or "No findings.")
-        if one.total > len(one.findings):
-            parts.append(f"The first {len(one.findings)} of {one.total}.")
+        if report.total > len(report.findings):
+            parts.append(f"The first {len(report.findings)} of {report.total}.")
     return "\n\n".join(parts)
 
 
 def line(found: Finding) -> str:
-    """Return a finding as a line of markdown. What a wiki says stands in code, so that it is nothing else."""
+    """Return a finding as a line of Markdown. Content of the wiki is in code spans, so it is not read as Markdown."""
     why = "" if found.mute is None else f" Muted: {code(found.mute.reason)}"
     return f"- {code(finding_label(found))} Fix: {code(found.fix)}{why}"
 
 
 def finding_label(found: Finding) -> str:
-    """Return a finding in a few words: its page or name, and what of it."""
+    """Return a short label of a finding: its page or name, and the detail."""
     name = f"{found.type}/{found.slug}" if found.page_id else found.title
     return f"{name} ({found.detail})" if found.detail else name
 
 
 def code(text: str) -> str:
-    """Return a text as a code span of one line, whatever backticks are in it."""
+    """Return a text as a Markdown code span on one line. The text may contain backticks."""
     text = " ".join(text.split())
     fence = "`"
     while fence in text:

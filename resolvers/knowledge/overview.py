@@ -1,4 +1,4 @@
-"""A wiki at a glance, as markdown: the map of what it knows, and the log of what happened in it, part by part."""
+"""Overviews of a wiki as Markdown, in parts: the map of its pages, and its activity log."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ LAST_ID = UUID(int=2**128 - 1)
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A part of a map or of a log. `next_cursor` leads to the next part; None after the last one."""
+    """A part of a map or log. `next_cursor` is the cursor of the next part, or None for the last part."""
 
     body: str
     next_cursor: str | None
@@ -41,8 +41,11 @@ class Overview:
 async def knowledge_map(
     database: Database, scope: Scope, *, types: Sequence[str] | None = None, first: int = DEFAULT, after: str | None
 ) -> Overview:
-    """The active pages of the scope's wiki by type and slug, each a link with the first sentence of its summary."""
-    size = within(first)
+    """Return the active pages of the scope's wiki in the order of type and slug.
+
+    Each page is a link with the first sentence of its summary. Raises BadInput.
+    """
+    size = clamp_lines(first)
     chosen = [type for type in PAGE_TYPES if types is None or type in types]
     type, slug = read_cursor(after, str, str) or (None, None)
     if type is not None and type not in chosen:
@@ -54,17 +57,17 @@ async def knowledge_map(
         rows = await reader.all(OVERVIEW["list_map"], types=left, after=slug, most=size + 1)
     pages = [row for row in rows if row["slug"] is not None]
     shown = pages[:size]
-    parts = [] if type else [f"# Knowledge map\n\n{amounts(rows)}"]
-    for one, same in groupby(shown, lambda row: row["type"]):
+    parts = [] if type else [f"# Knowledge map\n\n{page_counts(rows)}"]
+    for page_type, same in groupby(shown, lambda row: row["type"]):
         lines = list(same)
-        total = ", continued" if one == type else f" ({lines[0]['total']:,})" if lines[0]["total"] else ""
-        parts.append(f"## {one.capitalize()}{total}\n\n" + "\n".join(map(map_line, lines)))
+        total = ", continued" if page_type == type else f" ({lines[0]['total']:,})" if lines[0]["total"] else ""
+        parts.append(f"## {page_type.capitalize()}{total}\n\n" + "\n".join(map(map_line, lines)))
     is_whole = len(pages) <= size
     return Overview("\n\n".join(parts), None if is_whole else make_cursor(shown[-1]["type"], shown[-1]["slug"]))
 
 
-def amounts(rows: Sequence[Row]) -> str:
-    """Say how many pages of which types a wiki has."""
+def page_counts(rows: Sequence[Row]) -> str:
+    """Return a sentence with the number of pages of each type."""
     counts = {row["type"]: row["total"] for row in rows if row["total"]}
     if not counts:
         return "There are no pages yet."
@@ -77,8 +80,8 @@ def map_line(row: Row) -> str:
 
 
 async def activity_log(database: Database, scope: Scope, *, first: int = DEFAULT, after: str | None) -> Overview:
-    """Return what happened in the scope's wiki, the newest first and day by day in UTC."""
-    size = within(first)
+    """Return the activity log of the scope's wiki, the newest line first, by day in UTC. Raises BadInput."""
+    size = clamp_lines(first)
     at, id = read_cursor(after, datetime.fromisoformat, UUID) or (NEVER, LAST_ID)
     if at.tzinfo is None:
         raise BadInput("This is not a cursor of this list.", "after")
@@ -97,16 +100,16 @@ async def activity_log(database: Database, scope: Scope, *, first: int = DEFAULT
 
 
 def log_line(row: Row) -> str:
-    """Say what happened when, to which page, and by whom. Of the details only numbers are told: they quote nothing."""
-    page = page_called(row)
+    """Return a line of the log: time, action, page and actor. Only numbers of the details are shown, no content."""
+    page = page_label(row)
     numbers = [f"{name} {value}" for name, value in row["detail"].items() if type(value) is int]
     by = f"{row['actor_kind']} {' '.join(row['actor'].split())}".strip()
     about = f" {page}" if page else ""
     return f"- {row['at'].astimezone(UTC):%H:%M} {row['action']}{about} — {', '.join([by, *numbers])}"
 
 
-def page_called(row: Row) -> str:
-    """Return the page of a line of the log: a link, or the bare name of an archived one; nothing of a deleted one."""
+def page_label(row: Row) -> str:
+    """Return the page of a line of the log: a link, `TYPE/SLUG` if it is archived, or an empty string if deleted."""
     if row["title"] is None:
         return ""
     if row["status"] != "active":
@@ -114,8 +117,8 @@ def page_called(row: Row) -> str:
     return title_link(" ".join(row["title"].split()), row["type"], row["slug"])
 
 
-def within(first: int) -> int:
-    """A number of lines, clamped as lists clamp it. Raises BadInput for a negative one."""
+def clamp_lines(first: int) -> int:
+    """Return the number of lines, at most MOST. Raises BadInput for less than one."""
     if first < 1:
         raise BadInput("A part has at least one line.", "first")
     return min(first, MOST)
@@ -126,7 +129,7 @@ def make_cursor(*place: str) -> str:
 
 
 def read_cursor(text: str | None, *kinds: Any) -> tuple[Any, ...] | None:
-    """Return the place that a cursor says, or None without one. Raises BadInput for what is no such cursor."""
+    """Return the position in a cursor, converted by `kinds`, or None without a cursor. Raises BadInput."""
     if not text:
         return None
     try:

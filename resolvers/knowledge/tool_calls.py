@@ -1,4 +1,4 @@
-"""Counts of what agents called, and the hot index that follows from them.
+"""Count the tool calls of agents, and compute the hot index from the counts.
 
 docs/decisions/0014-rest-and-mcp-share-one-core.md
 """
@@ -19,14 +19,17 @@ from ..transactions.transaction import read_connection
 TOOL_CALLS = statements("operations/tool_calls")
 NO_PAGE = UUID(int=0)
 KEPT_FOR = timedelta(days=30)
-TOOLS = 20
-ENTRIES = 2_000  # pages that are weighed at most: tagged references, and as many that were read
-HOT = 5
-HOT_MOST = 20
+MAX_TOOLS = 20
+MAX_ENTRIES = 2_000  # tagged references that are scored, and as many pages that were read
+DEFAULT_SIZE = 5
+MAX_SIZE = 20
 
 
 async def count_call(database: Database, scope: Scope, tool: str, page_ids: Sequence[UUID] = ()) -> None:
-    """Count a call in the scope's wiki, which gave the text of these pages. Old days go when a new one begins."""
+    """Count a call of a tool in the scope's wiki, which returned the text of these pages.
+
+    The first call of a tool on a day deletes the counts that are older than KEPT_FOR.
+    """
     where = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
     counted = [NO_PAGE, *dict.fromkeys(page_ids)]
     async with read_connection(database) as connection:
@@ -35,19 +38,21 @@ async def count_call(database: Database, scope: Scope, tool: str, page_ids: Sequ
             await connection.run(TOOL_CALLS["forget_calls"], **where, first=first_day())
 
 
-async def hot_index(database: Database, scope: Scope, owner_id: UUID, size: int = HOT) -> list[tuple[UUID, int]]:
-    """Return (page id, score) pairs, the hottest first; none of a wiki that may not be read."""
+async def hot_index(
+    database: Database, scope: Scope, owner_id: UUID, size: int = DEFAULT_SIZE
+) -> list[tuple[UUID, int]]:
+    """Return (page id, score) pairs, the hottest page first. Return none for a wiki that the caller may not read."""
     where = {"tenant_id": scope.tenant_id, "owner_id": owner_id, "first": first_day(), "no_page": NO_PAGE}
     async with read_connection(database) as connection:
         try:
             await authorise(connection, scope, owner_id, Action.READ)
         except NotFound:
             return []
-        tools = await connection.all(TOOL_CALLS["find_tools"], **where, most=TOOLS)
-        rows = await connection.all(TOOL_CALLS["find_entries"], **where, most=ENTRIES)
+        tools = await connection.all(TOOL_CALLS["find_tools"], **where, most=MAX_TOOLS)
+        rows = await connection.all(TOOL_CALLS["find_entries"], **where, most=MAX_ENTRIES)
     calls = {row["tool"]: int(row["calls"]) for row in tools}
     entries = [PageUse(row["id"], row["tags"], int(row["reads"])) for row in rows]
-    return hottest(entries, calls, max(1, min(size, HOT_MOST)))
+    return hottest(entries, calls, max(1, min(size, MAX_SIZE)))
 
 
 def today() -> date:

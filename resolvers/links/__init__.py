@@ -1,1 +1,1 @@
-"""Links between pages: in texts, asserted by callers, derived from evidence, and broken ones."""
+"""Links between pages: written in texts, asserted by callers, derived from evidence, and broken links."""

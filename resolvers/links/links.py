@@ -1,4 +1,4 @@
-"""References between pages, with every reason for which they were asserted."""
+"""Add and remove references between pages. A reference exists as long as it has a reason."""
 
 import re
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ TEXT = "text"
 
 @dataclass(frozen=True, slots=True)
 class SavedLink:
-    """A link after a write, with the reasons why one page refers to the other; no reasons, no link."""
+    """A link after a write, with its reasons. Without reasons the link does not exist."""
 
     from_page_id: UUID
     to_page_id: UUID
@@ -45,7 +45,7 @@ async def link_pages(
     reason: str = "manual",
     restored: bool = False,
 ) -> SavedLink:
-    """Let a page refer to another for one more reason."""
+    """Add a reason to the reference between two pages; the first reason creates the reference."""
     check_kind(kind)
     reason = check_reason(reason, restored=restored)
     if from_page_id == to_page_id:
@@ -55,8 +55,8 @@ async def link_pages(
             LINKS["write_link"], id=new_id(), from_page_id=from_page_id, to_page_id=to_page_id, reason=reason
         )
         if reasons is None:
-            standing = await reasons_of(writer, from_page_id, to_page_id)
-            return SavedLink(from_page_id, to_page_id, standing, changed=False)
+            existing = await reasons_of(writer, from_page_id, to_page_id)
+            return SavedLink(from_page_id, to_page_id, existing, changed=False)
         await update_dependents(writer, from_page_id, to_page_id, "link.added", [reason])
         return SavedLink(from_page_id, to_page_id, tuple(reasons), changed=True)
 
@@ -71,11 +71,14 @@ async def unlink_pages(
     kind: str = "reference",
     reason: str | None = None,
 ) -> SavedLink:
-    """Take back one reason, or all; the link goes with the last one. What the text says only the text can take back."""
+    """Remove one reason of a reference, or all reasons; without a reason left, the reference is deleted.
+
+    The reason `text` stays: only an edit of the text removes it.
+    """
     check_kind(kind)
     reason = None if reason is None else check_reason(reason, restored=True)
     async with writing_near_page(database, scope, from_page_id) as writer:
-        gone, left = await take_back(writer, from_page_id, to_page_id, reason)
+        gone, left = await remove_reasons(writer, from_page_id, to_page_id, reason)
         if IMPORTED in gone:
             await drop_related(writer, from_page_id, to_page_id)
         if gone:
@@ -83,10 +86,13 @@ async def unlink_pages(
         return SavedLink(from_page_id, to_page_id, left, changed=bool(gone))
 
 
-async def take_back(
+async def remove_reasons(
     writer: Writer, from_page_id: UUID, to_page_id: UUID, reason: str | None
 ) -> tuple[Sequence[str], tuple[str, ...]]:
-    """Return the reasons that go, and those that are left. Mostly none is left: that takes one statement."""
+    """Remove a reason, or all if it is None. Return the removed reasons and the remaining ones.
+
+    In the usual case that no reason remains, it runs a single statement.
+    """
     pair = {"from_page_id": from_page_id, "to_page_id": to_page_id}
     gone: Sequence[str] | None = await writer.value(LINKS["delete_link"], **pair, reason=reason)
     if gone is not None:
@@ -99,7 +105,7 @@ async def take_back(
 
 
 async def reasons_of(writer: Writer, from_page_id: UUID, to_page_id: UUID) -> tuple[str, ...]:
-    """Return the reasons of a link, none without a link. A link shows that both pages are there, in this wiki."""
+    """Return the reasons of a link, or an empty tuple. Without a link, check that both pages are in this wiki."""
     found = await writer.value(LINKS["find_reasons"], from_page_id=from_page_id, to_page_id=to_page_id)
     if found is None:
         await check_pair(writer, from_page_id, to_page_id, "toPageId")
@@ -109,7 +115,7 @@ async def reasons_of(writer: Writer, from_page_id: UUID, to_page_id: UUID) -> tu
 async def update_dependents(
     writer: Writer, from_page_id: UUID, to_page_id: UUID, action: str, reasons: Sequence[str]
 ) -> None:
-    """Update everything that depends on a reference."""
+    """Update the hubness score of the target, mark the linking page as touched, and log the change of a reference."""
     writer.touched.add(from_page_id)
     refresh_hubness(writer, [to_page_id])
     await record(writer, action, from_page_id, toPageId=to_page_id, reasons=list(reasons))
@@ -122,7 +128,7 @@ def check_kind(kind: str) -> None:
 
 
 def check_reason(reason: str, *, restored: bool = False) -> str:
-    """Return the reason, if it is one that may be asserted and taken back."""
+    """Return the cleaned reason. Raises BadInput for `text`, which callers can neither add nor remove."""
     reason = validation.line(reason, "reason", REASON.limit(restored=restored))
     if reason == TEXT:
         raise BadInput('The reason "text" belongs to the links in the page\'s text. Edit the text.', "reason")
@@ -134,15 +140,17 @@ KIND = re.compile(r"(?:deterministic|co_mention)(?::[^*]+)?")
 
 @dataclass(frozen=True, slots=True)
 class DroppedLinks:
-    """A count of the links that lost a reason, and of those that had no other. In a dry run: would lose."""
+    """The result of dropping a kind of links. For a dry run the numbers say what would be dropped."""
 
     kind: str
     links: int
+    """How many links lost a reason."""
     deleted: int
+    """How many of them had no other reason, and were deleted."""
 
 
 async def drop_link_kind(database: Database, scope: Scope, kind: str, *, dry_run: bool = False) -> DroppedLinks:
-    """Take back every reason of a kind, and of the kinds below it. For admins."""
+    """Remove all reasons of a kind and of the kinds below it from all links of the wiki. Needs ADMINISTER."""
     async with writing(database, scope, Action.ADMINISTER) as writer:
         kind = plain_kind(kind)
         found = await writer.one(LINKS["count_kind"], kind=kind)
@@ -158,7 +166,7 @@ async def drop_link_kind(database: Database, scope: Scope, kind: str, *, dry_run
 
 
 def plain_kind(kind: str) -> str:
-    """Return the plain kind: `deterministic:city:*` is `deterministic:city`."""
+    """Return the kind without a wildcard: `deterministic:city:*` becomes `deterministic:city`. Raises BadInput."""
     plain = validation.line(kind, "kind", REASON.stored).removesuffix("*").removesuffix(":")
     if not KIND.fullmatch(plain):
         raise BadInput(

@@ -1,4 +1,4 @@
-"""Many references at once, each with the reasons that assert it, and the hubness that follows from them."""
+"""Write many references with their reasons at once, and the hubness scores that depend on them."""
 
 import re
 from collections import Counter, defaultdict
@@ -18,12 +18,12 @@ from ..transactions.writer import Writer
 
 PAGES = statements("pages/pages")
 CO_MENTION = "co_mention:"
-"""How the reason of a link begins that follows from one source, whose id comes behind."""
+"""The prefix of the reason of a link that follows from one source. The id of the source follows it."""
 EVIDENCE = re.compile(rf"{CO_MENTION}(?:([a-z_]+)@(\d{{1,9}})/(.+)|([0-9a-f-]{{36}}))", re.DOTALL)
 
 
 def evidence(reason: str) -> CitationMark | UUID | None:
-    """Return the source that a reason of a link names: as an export has it by ref, as a wiki has it by id."""
+    """Return the source that the reason of a link names: its id or, in an export, its citation mark."""
     found = EVIDENCE.fullmatch(reason)
     if found is None:
         return None
@@ -32,17 +32,17 @@ def evidence(reason: str) -> CitationMark | UUID | None:
 
 
 def refresh_hubness(writer: Writer, page_ids: Iterable[UUID | None]) -> None:
-    """Count again for these pages once all is written: see closing."""
-    writer.counted.update(page_id for page_id in page_ids if page_id)
+    """Mark the pages, so that `finish` of the transaction computes their hubness scores again."""
+    writer.stale_hubness.update(page_id for page_id in page_ids if page_id)
 
 
 async def refresh_all_hubness(writer: Writer) -> None:
-    """Count again for every page of the wiki."""
+    """Mark all pages of the wiki as `refresh_hubness` does."""
     refresh_hubness(writer, [row["id"] for row in await writer.all(PAGES["find_all"])])
 
 
-async def dependants(writer: Writer, *page_ids: UUID) -> list[UUID]:
-    """The pages whose hubness counts these."""
+async def find_hubness_dependents(writer: Writer, *page_ids: UUID) -> list[UUID]:
+    """Return the pages whose hubness scores count these pages: their parents and the targets of their links."""
     return [row["id"] for row in await writer.all(PAGES["find_dependants"], page_ids=page_ids)]
 
 
@@ -51,63 +51,72 @@ Reference = tuple[UUID, UUID, str]
 
 
 async def assert_references(writer: Writer, asserted: Iterable[Reference]) -> Counter[str]:
-    """(from, to, reason) of each, in three statements; how many references got a reason that they did not have."""
+    """Add reasons to references, given as (from, to, reason). Return to how many references each reason was added.
+
+    Runs two statements for any number of references.
+    """
     wanted: dict[tuple[UUID, UUID], dict[str, None]] = defaultdict(dict)
     for start, end, reason in asserted:
         wanted[start, end][reason] = None
     if not wanted:
         return Counter()
     rows = await writer.all(
-        LINKS["find_standing"], from_page_ids=[start for start, _ in wanted], to_page_ids=[end for _, end in wanted]
+        LINKS["find_existing"], from_page_ids=[start for start, _ in wanted], to_page_ids=[end for _, end in wanted]
     )
-    standing = {(row["from_page_id"], row["to_page_id"]): frozenset(row["reasons"]) for row in rows}
-    fresh: dict[tuple[UUID, UUID], list[str]] = {}
+    existing = {(row["from_page_id"], row["to_page_id"]): frozenset(row["reasons"]) for row in rows}
+    added: dict[tuple[UUID, UUID], list[str]] = {}
     for pair, reasons in wanted.items():
-        if new := [reason for reason in reasons if reason not in standing.get(pair, ())]:
-            fresh[pair] = new
-    if fresh:
+        if new := [reason for reason in reasons if reason not in existing.get(pair, ())]:
+            added[pair] = new
+    if added:
         links: list[dict[str, Any]] = [
             {"id": str(new_id()), "from_page_id": str(start), "to_page_id": str(end), "reasons": reasons}
-            for (start, end), reasons in fresh.items()
+            for (start, end), reasons in added.items()
         ]
         await writer.run(LINKS["write_references"], links=links)
-        refresh_hubness(writer, [pair[1] for pair in fresh if pair not in standing])
-    return Counter(reason for reasons in fresh.values() for reason in reasons)
+        refresh_hubness(writer, [pair[1] for pair in added if pair not in existing])
+    return Counter(reason for reasons in added.values() for reason in reasons)
 
 
 REASON = "related"
 
 
-async def relate(writer: Writer, page_id: UUID, names: Sequence[str]) -> bool:
-    """Link the page to those of these slugs; whether anything is new. Raises BadInput for one that is nobody's."""
+async def link_related(writer: Writer, page_id: UUID, names: Sequence[str]) -> bool:
+    """Link the page to the pages with these names. Return whether a link is new. Raises BadInput for unknown names."""
     if not names:
         return False
-    return await link(writer, page_id, await find_each(writer, page_id, names))
+    return await write_related_links(writer, page_id, await find_named_pages(writer, page_id, names))
 
 
 async def replace_related(writer: Writer, page_id: UUID, names: Sequence[str]) -> bool:
-    """Relate the page to exactly these; whether that changes anything. What its text says stays linked."""
-    wanted = set(await find_each(writer, page_id, names) if names else ())
-    standing = {row["to_page_id"] for row in await writer.all(LINKS["find_related"], page_id=page_id)}
-    if gone := sorted(standing - wanted):
+    """Make exactly these pages the related pages of a page. Return whether anything changed.
+
+    Links that the page's text makes stay. Raises BadInput for unknown names.
+    """
+    wanted = set(await find_named_pages(writer, page_id, names) if names else ())
+    existing = {row["to_page_id"] for row in await writer.all(LINKS["find_related"], page_id=page_id)}
+    if gone := sorted(existing - wanted):
         await writer.run(LINKS["delete_related"], page_id=page_id, to_page_ids=gone)
         await writer.run(LINKS["leave_to_text"], page_id=page_id, to_page_ids=gone)
         writer.touched.add(page_id)
         refresh_hubness(writer, gone)
-    is_linked = bool(wanted - standing) and await link(writer, page_id, sorted(wanted - standing))
+    is_linked = bool(wanted - existing) and await write_related_links(writer, page_id, sorted(wanted - existing))
     return is_linked or bool(gone)
 
 
-async def check_named(writer: Writer, page_id: UUID, fields: Mapping[str, Any]) -> None:
-    """Refuse fields of a page that name pages which the wiki does not have. Raises BadInput."""
+async def check_page_names(writer: Writer, page_id: UUID, fields: Mapping[str, Any]) -> None:
+    """Check that the pages named in the fields of a page exist in the wiki. Raises BadInput."""
     for field in OF_PAGES:
         if fields.get(field):
-            await find_each(writer, page_id, fields[field], field)
+            await find_named_pages(writer, page_id, fields[field], field)
 
 
-async def find_each(writer: Writer, page_id: UUID, names: Sequence[str], field: str = REASON) -> list[UUID]:
-    """The pages of these slugs. Raises BadInput for one that is nobody's, or the page's own."""
-    parted = [parts(name) for name in names]
+async def find_named_pages(writer: Writer, page_id: UUID, names: Sequence[str], field: str = REASON) -> list[UUID]:
+    """Return the ids of the pages with these names (SLUG or TYPE/SLUG).
+
+    Raises BadInput for a name of no page, of several pages, or of the page itself.
+    """
+    parted = [split_name(name) for name in names]
     rows = await find_slugs(writer, writer.scope, [slug for _, slug in parted])
     found: list[UUID] = []
     for n, (type, slug) in enumerate(parted):
@@ -121,8 +130,8 @@ async def find_each(writer: Writer, page_id: UUID, names: Sequence[str], field: 
     return found
 
 
-async def link(writer: Writer, page_id: UUID, page_ids: Sequence[UUID]) -> bool:
-    """Write the links to related pages; whether any of them is new."""
+async def write_related_links(writer: Writer, page_id: UUID, page_ids: Sequence[UUID]) -> bool:
+    """Write the links to related pages. Return whether any of them is new."""
     related = sorted(set(page_ids))
     written = await writer.run(
         LINKS["write_links"],
@@ -138,7 +147,7 @@ async def link(writer: Writer, page_id: UUID, page_ids: Sequence[UUID]) -> bool:
     return bool(written)
 
 
-def parts(name: str) -> tuple[str | None, str]:
-    """Type and slug of `entity/austin`; of any type without the first."""
+def split_name(name: str) -> tuple[str | None, str]:
+    """Return the type and slug of a name such as `entity/austin`; for a slug alone the type is None."""
     type, slash, slug = name.partition("/")
     return (type, slug) if slash and type in PAGE_TYPES else (None, name)

@@ -1,8 +1,7 @@
-"""Targets are what pages point at, in their texts and in the headers of files that they were imported from. Links and
-parents follow from them.
+"""Resolve targets: the names by which pages refer to others, in their texts or in the headers of imported files.
 
-A target always has the page that its words mean now. So the order in which pages were written does not matter, and a
-link to a page that is not there yet heals when it comes.
+Links and parents follow from the resolved targets. Targets are resolved again whenever a name changes, so the order in
+which pages are written does not matter: a link to a page that does not exist yet works as soon as it is created.
 """
 
 from collections import defaultdict
@@ -32,10 +31,7 @@ IMPORTED = "import"
 
 
 class NamedRelation(NamedTuple):
-    """A page named in the header of a file: how it is related, the name as written, and the page that is meant by it.
-
-    A name of text targets has no space in it, so `related: Barton Springs` is never the key of one.
-    """
+    """A relation to another page in the header of a file: its kind, the name as written, and the name to resolve."""
 
     page_id: UUID
     relation: str
@@ -46,19 +42,21 @@ class NamedRelation(NamedTuple):
 
     @property
     def target(self) -> str:
+        """Return the key of the target, such as `related: Barton Springs`. Keys of targets in texts have no space."""
         return f"{self.relation}: {self.name}"
 
 
 class PrivateLink(BadInput):
-    """A page of a shared space links into the wiki of a user or an agent: its readers would see different pages."""
+    """A page of a shared space links into the private wiki of a user or agent. Not all readers may follow the link."""
 
     code = "PRIVATE_LINK"
 
 
 async def refuse_private_links(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) -> None:
-    """Raise PrivateLink for a new link of a shared page into a private wiki. Texts without such links cost nothing.
+    """Raise PrivateLink for a new link of a shared page into a private wiki.
 
-    What compilers write of sources and what is imported is kept, and lint tells of it: a batch has no one to ask.
+    Runs no statement for texts without links to other wikis. Links that compilers or imports write are accepted,
+    because nobody could correct them during a batch; lint reports them.
     """
     found = [(page_id, target) for page_id, targets in texts.items() for target in targets if target.space]
     if not found or writer.gathered is not None or writer.scope.actor.kind is ActorKind.COMPILER:
@@ -79,7 +77,7 @@ async def refuse_private_links(writer: Writer, texts: Mapping[UUID, Sequence[Tar
 
 
 async def write_targets(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) -> None:
-    """Store what the changed texts of pages point at."""
+    """Replace the targets of the changed texts of pages."""
     await writer.later(
         TARGETS["drop_targets"],
         changed=list(texts),
@@ -90,7 +88,7 @@ async def write_targets(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) 
 
 
 async def add_targets(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) -> None:
-    """Store what the texts of these pages point at besides the targets that are known already."""
+    """Store the targets of the texts of pages, and keep the ones that are stored already."""
     found = [(page_id, target) for page_id, targets in texts.items() for target in targets]
     if found:
         await writer.later(
@@ -107,30 +105,33 @@ async def add_targets(writer: Writer, texts: Mapping[UUID, Sequence[Target]]) ->
 
 
 async def write_relations(writer: Writer, page_ids: Sequence[UUID], relations: Sequence[NamedRelation]) -> set[UUID]:
-    """Store all that the files of these pages name, found or not; the pages that are tied to others by it."""
-    keys = {"page_ids": [one.page_id for one in relations], "targets": [one.target for one in relations]}
+    """Store the relations in the files of these pages, whether or not their pages exist.
+
+    Return the pages that got a link or a parent by it.
+    """
+    keys = {"page_ids": [named.page_id for named in relations], "targets": [named.target for named in relations]}
     await writer.run(TARGETS["drop_relations"], changed=page_ids, **keys)
     if not relations:
         return set()
-    unique = list({(one.page_id, one.target): one for one in relations}.values())
+    unique = list({(named.page_id, named.target): named for named in relations}.values())
     written = await writer.all(
         TARGETS["write_relations"],
-        page_ids=[one.page_id for one in unique],
-        targets=[one.target for one in unique],
-        types=[one.type for one in unique],
-        slugs=[one.slug for one in unique],
-        aliases=[one.alias for one in unique],
-        relations=[one.relation for one in unique],
+        page_ids=[named.page_id for named in unique],
+        targets=[named.target for named in unique],
+        types=[named.type for named in unique],
+        slugs=[named.slug for named in unique],
+        aliases=[named.alias for named in unique],
+        relations=[named.relation for named in unique],
     )
     if not written:
         return set()
-    return await resolve(writer, Names(), sorted({one.page_id for one in unique}))
+    return await resolve(writer, Names(), sorted({named.page_id for named in unique}))
 
 
 async def write_redirect(
     writer: Writer, slug: str, path: str, target: str, type: str | None, target_slug: str, target_alias: str
 ) -> None:
-    """Remember a slug that leads to a page which is not there yet."""
+    """Store a slug that redirects to a page which may not exist yet, and redirect it if the page exists."""
     await writer.run(
         TARGETS["write_redirect"],
         slug=slug, path=path, target=target, type=type, target_slug=target_slug, target_alias=target_alias,
@@ -139,17 +140,18 @@ async def write_redirect(
 
 
 async def drop_related(writer: Writer, from_page_id: UUID, to_page_id: UUID) -> None:
-    """Forget what the file of a page says of another, because a person decided otherwise."""
+    """Delete the relation to another page that a page's file names, because a caller has removed the link."""
     await writer.run(TARGETS["drop_related"], from_page_id=from_page_id, to_page_id=to_page_id)
 
 
 async def resolve(
     writer: Writer, names: Names, page_ids: Sequence[UUID] = (), *, changed: Iterable[UUID] = ()
 ) -> set[UUID]:
-    """Find the pages of all targets that mean one of these names, and of those of some pages.
+    """Resolve all targets that have one of these names, and all targets of the pages `page_ids`.
 
-    The links of texts that point elsewhere now follow, and the pages at their other ends are counted again. The
-    `changed` are texts that may no longer point at something. Answers the pages that are related to others by it.
+    Updates the links of the texts, the hubness scores of the pages that they link to, and the links and parents that
+    follow from relations in files. The texts of the pages `changed` may have lost links. Returns the pages that got a
+    link or a parent from a relation.
     """
     id_start, id_number = numbered_ids()
     rows = await writer.all(
@@ -165,29 +167,29 @@ async def resolve(
     for row in rows:
         by_relation[row["relation"]].append(row)
     refresh_hubness(writer, [row["now_id"] for row in by_relation[TEXT]])
-    tied = await relate(writer, by_relation[RELATED]) if by_relation[RELATED] else set()
+    tied = await update_references(writer, by_relation[RELATED]) if by_relation[RELATED] else set()
     if by_relation[PARENT]:
         tied |= await set_parents(writer, by_relation[PARENT])
-    if leading := {row["target"]: row["now_id"] for row in by_relation[REDIRECT] if row["now_id"]}:
-        await redirect(writer, leading)
+    if found_pages := {row["target"]: row["now_id"] for row in by_relation[REDIRECT] if row["now_id"]}:
+        await resolve_redirects(writer, found_pages)
     return tied
 
 
-async def relate(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
-    """Write references for what files call related, to the pages meant now; return the pages that got one."""
+async def update_references(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
+    """Update the references for relations `related` in files whose page has changed. Return the pages that got one."""
     left = [row for row in moved if row["before_id"]]
     if left:
         stale = await writer.all(
-            TARGETS["loosen_relations"],
+            TARGETS["drop_import_reasons"],
             page_ids=[row["from_page_id"] for row in left],
             to_page_ids=[row["before_id"] for row in left],
         )
         refresh_hubness(writer, [row["to_page_id"] for row in stale])
     pairs = sorted({(row["from_page_id"], row["now_id"]) for row in moved if row["now_id"]})
-    standing = await writer.all(
-        LINKS["find_standing"], from_page_ids=[start for start, _ in pairs], to_page_ids=[end for _, end in pairs]
+    existing = await writer.all(
+        LINKS["find_existing"], from_page_ids=[start for start, _ in pairs], to_page_ids=[end for _, end in pairs]
     )
-    known = {(row["from_page_id"], row["to_page_id"]) for row in standing if IMPORTED in row["reasons"]}
+    known = {(row["from_page_id"], row["to_page_id"]) for row in existing if IMPORTED in row["reasons"]}
     new = [(start, end) for start, end in pairs if start != end and (start, end) not in known]
     if new:
         await writer.run(
@@ -206,10 +208,10 @@ async def relate(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
 
 
 async def set_parents(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
-    """Set the parents that files name, for pages whose parent nobody has set; return the pages that moved."""
+    """Set the parents that files name, for pages whose parent nobody has set. Return the pages that got a parent."""
     left = [row for row in moved if row["before_id"]]
     gone = await writer.all(
-        TARGETS["unhang_pages"],
+        TARGETS["clear_named_parents"],
         page_ids=[row["from_page_id"] for row in left],
         parent_ids=[row["before_id"] for row in left],
     ) if left else []  # fmt: skip
@@ -219,50 +221,50 @@ async def set_parents(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
     for row in moved:
         if row["now_id"] and row["now_id"] != row["from_page_id"]:
             below[row["now_id"]].append(row["from_page_id"])
-    hung: dict[UUID, UUID] = {}
+    parented: dict[UUID, UUID] = {}
     for parent_id, page_ids in below.items():
-        rows = await writer.all(TARGETS["hang_pages"], parent_id=parent_id, page_ids=page_ids)
-        hung |= {row["id"]: parent_id for row in rows}
-    if hung:
+        rows = await writer.all(TARGETS["set_named_parents"], parent_id=parent_id, page_ids=page_ids)
+        parented |= {row["id"]: parent_id for row in rows}
+    if parented:
         await writer.run(
             LINKS["write_links"],
-            ids=[new_id() for _ in range(2 * len(hung))],
-            from_page_ids=[*hung.values(), *hung],
-            to_page_ids=[*hung, *hung.values()],
-            kinds=[*("parent_of" for _ in hung), *("child_of" for _ in hung)],
+            ids=[new_id() for _ in range(2 * len(parented))],
+            from_page_ids=[*parented.values(), *parented],
+            to_page_ids=[*parented, *parented.values()],
+            kinds=[*("parent_of" for _ in parented), *("child_of" for _ in parented)],
             reason="hierarchy",
         )
     for page_id, former_id in {row["id"]: row["parent_id"] for row in gone}.items():
-        if page_id not in hung:
+        if page_id not in parented:
             await record(writer, "page.moved", page_id, parentId=None, formerParentId=former_id)
-    writer.touched.update(hung)
-    for page_id, parent_id in hung.items():
+    writer.touched.update(parented)
+    for page_id, parent_id in parented.items():
         await record(writer, "page.moved", page_id, parentId=parent_id, formerParentId=None)
-    refresh_hubness(writer, [*hung.values(), *(row["parent_id"] for row in gone)])
-    return set(hung)
+    refresh_hubness(writer, [*parented.values(), *(row["parent_id"] for row in gone)])
+    return set(parented)
 
 
-async def redirect(writer: Writer, leading: Mapping[str, UUID]) -> None:
-    """Let slugs that led nowhere lead to the pages that are there now, unless a page has or had them."""
-    await writer.run(TARGETS["drop_redirects"], slugs=list(leading))
-    for slug, page_id in leading.items():
+async def resolve_redirects(writer: Writer, found_pages: Mapping[str, UUID]) -> None:
+    """Make the slugs of redirects former slugs of the pages that they lead to, unless a page has or had them."""
+    await writer.run(TARGETS["drop_redirects"], slugs=list(found_pages))
+    for slug, page_id in found_pages.items():
         page = await find_page(writer, page_id)
-        assert page is not None, "the statement before has found it"
-        kept = await writer.all(PAGES["keep_slugs"], types=[page.type], slugs=[slug], page_ids=[page.id])
-        if kept:
+        assert page is not None, "resolve_targets has found it"
+        redirected = await writer.all(PAGES["keep_slugs"], types=[page.type], slugs=[slug], page_ids=[page.id])
+        if redirected:
             names = await renew_names(writer, page)
             await write_search(writer, Findable(page, names))
             await record(writer, "page.updated", page.id, version=page.version)
             await resolve(writer, Names(frozenset({slug})))
 
 
-async def forget_page(writer: Writer, page_id: UUID) -> Names:
-    """Let go of a page that is about to be deleted: the names under which texts pointed at it."""
-    rows = await writer.all(TARGETS["forget_page"], page_id=page_id)
+async def detach_targets(writer: Writer, page_id: UUID) -> Names:
+    """Detach the targets of a page that is about to be deleted. Return the names that they use."""
+    rows = await writer.all(TARGETS["detach_page"], page_id=page_id)
     return Names(frozenset(row["slug"] for row in rows), frozenset(row["alias"] for row in rows))
 
 
 async def resolve_all(writer: Writer) -> None:
-    """Find the pages of every target of the wiki again."""
+    """Resolve all targets of the wiki again."""
     rows = await writer.all(TARGETS["find_all_names"])
     await resolve(writer, Names(frozenset(row["slug"] for row in rows), frozenset(row["alias"] for row in rows)))

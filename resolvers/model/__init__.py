@@ -1,1 +1,1 @@
-"""Pages, drafts and outlines as plain values that every write works with."""
+"""Pages, drafts and outlines: the plain values that all writes work with."""

@@ -1,4 +1,4 @@
-"""A page as a caller wants it."""
+"""Drafts: pages as callers send them, before they are stored."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ ALIAS_SOURCES = ("compiler", "manual", "import")
 
 @dataclass(frozen=True, slots=True)
 class SectionDraft:
-    """One section; without a slug it is known by its heading, without a heading by its slug."""
+    """A section of a draft. It is identified by its slug or, without a slug, by its heading."""
 
     body: str
     slug: str | None = None
@@ -28,11 +28,11 @@ class SectionDraft:
 
 @dataclass(frozen=True, slots=True)
 class PageDraft:
-    """A page to be made or brought up to date. None means not given: what stands there stays.
+    """A page to create or update. A field that is None keeps its stored value.
 
-    `former_slugs` resolve to the page as well, but for those that another page has; `topic/austin` is one of another
-    type. `section_slugs` name the sections of `body`, where they do not follow from the headings. `related` are pages
-    of the wiki that it is to be linked to, by slug, or by type and slug as `entity/austin`.
+    `former_slugs` resolve to the page as well, unless another page has them; `topic/austin` is a former slug of another
+    type. `section_slugs` are the slugs of the sections of `body`, if they do not follow from the headings. `related`
+    are pages of the wiki to link to, by slug or by type and slug such as `entity/austin`.
     """
 
     type: str
@@ -52,19 +52,19 @@ class PageDraft:
     section_slugs: Sequence[str] = ()
     related: Sequence[str] = ()
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """Fields that frontmatter has, too, by their names in page_fields.py; they go into the metadata."""
+    """Fields of page_fields.py by their argument names. They are stored in the metadata."""
     restored: bool = False
-    """Whether it comes out of an export: then its parts may be as large as they ever could be stored."""
+    """Whether the draft comes from an export: its parts may then be as large as stored pages could ever be."""
 
 
 async def clean_draft(draft: PageDraft) -> PageDraft:
-    """The draft, clean; its body and its sections are looked at where they are read."""
+    """Return the cleaned draft. Raises BadInput. Body and sections are validated later, when they are parsed."""
     if draft.body is not None and draft.sections is not None:
         raise BadInput("Give the whole body or single sections, not both.", "bodyMd")
     if draft.status is not None:
         validation.one_of(draft.status, STATUSES, "status")
     restored = draft.restored
-    aliases = validation.check_count(draft.aliases, validation.aliases_most(restored=restored), "aliases")
+    aliases = validation.check_count(draft.aliases, validation.max_aliases(restored=restored), "aliases")
     return replace(
         draft,
         type=validation.one_of(draft.type, PAGE_TYPES, "type"),
@@ -84,7 +84,7 @@ async def clean_draft(draft: PageDraft) -> PageDraft:
 
 
 def check_sections(sections: Sequence[SectionDraft]) -> Sequence[SectionDraft]:
-    """No more sections, and no more text in them, than a page can have: known before any of it is read."""
+    """Return the sections, if neither their number nor their total length exceeds the limits. They are not parsed."""
     length = sum(len(section.body) for section in validation.check_count(sections, SECTIONS.most, "sections"))
     if length > BODY.most:
         raise BadInput(f"These sections have {length:,} characters; at most {BODY.most:,} are possible.", "sections")

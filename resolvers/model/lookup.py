@@ -1,4 +1,4 @@
-"""A page as a caller names it: by its id, by type and slug, or by a slug alone."""
+"""Find the page that a caller names by its id, by type and slug, or by a slug alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ PAGES = statements("pages/pages")
 
 @dataclass(frozen=True, slots=True)
 class PageAddress:
-    """The id, or type and slug in the scope's wiki; a slug that the page once had finds it too.
+    """The address of a page: its id, or its type and slug in the scope's wiki. Former slugs find the page, too.
 
-    With `in_wiki` a page that is named by its id must lie in the scope's wiki as well.
+    With `in_wiki`, a page that is named by its id must be in the scope's wiki as well.
     """
 
     page_id: UUID | None = None
@@ -35,7 +35,10 @@ class PageAddress:
 
 
 async def locate(database: Database, scope: Scope, address: PageAddress) -> UUID:
-    """The id of the page; NotFound where there is none that the caller may see."""
+    """Return the id of the page. Raises NotFound if there is none, or the caller may not read the wiki.
+
+    An id without `in_wiki` is returned unchecked.
+    """
     by_name = address.type is not None and address.slug is not None
     if by_name == (address.page_id is not None) or (address.type is None) != (address.slug is None):
         raise BadInput("Name the page by pageId, or else by type and slug.", "pageId")
@@ -61,7 +64,7 @@ async def locate(database: Database, scope: Scope, address: PageAddress) -> UUID
 
 
 class SharedSlug(Conflict):
-    """Pages of several `types` answer to it."""
+    """Pages of several `types` have the slug."""
 
     def __init__(self, slug: str, types: Sequence[str]) -> None:
         super().__init__(f'Pages of several types have the slug "{slug}": {", ".join(types)}. Say which type is meant.')
@@ -74,7 +77,7 @@ class SharedSlug(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A page that has, or once had, a slug among those of its type."""
+    """A page that was found by a slug that it has or had."""
 
     page_id: UUID
     type: str
@@ -82,7 +85,7 @@ class Located:
 
 
 async def locate_slug(database: Database, scope: Scope, slug: str, type: str | None = None) -> Located:
-    """The page of a slug, of that type or of any; NotFound or SharedSlug where there is not one."""
+    """Return the page with a slug, of the given type or of any type. Raises NotFound, SharedSlug."""
     slug = compose(slug, SLUG)
     if not is_slug(slug) or len(slug) > SLUG.most:
         raise NotFound(NO_PAGE)
@@ -96,7 +99,7 @@ async def locate_slug(database: Database, scope: Scope, slug: str, type: str | N
 
 
 async def find_slugs(connection: Connection, scope: Scope, slugs: Sequence[str]) -> list[Row]:
-    """Whatever has or had one of these slugs in the scope's wiki."""
+    """Return the pages of the scope's wiki that have or had one of these slugs."""
     wanted = [slug for slug in slugs if len(slug) <= SLUG.most and is_slug(slug)]
     return await connection.all(
         PAGES["find_by_slugs"],
@@ -108,7 +111,10 @@ async def find_slugs(connection: Connection, scope: Scope, slugs: Sequence[str])
 
 
 def best_match(rows: Sequence[Row], slug: str, type: str | None) -> Located | None:
-    """An active page rather than an archived one, one that has the slug rather than one that had it, as in links."""
+    """Return the best page for a slug: active before archived, then its current slug before a former one, as in links.
+
+    Raises SharedSlug if pages of several types are equally good.
+    """
     fitting = [row for row in rows if row["slug"] == slug and type in (None, row["type"])]
     if not fitting:
         return None

@@ -1,4 +1,4 @@
-"""Every name of a page: its slugs, its title and its aliases, as search and links find them."""
+"""The names of a page (slugs, title, aliases), by which search and links find it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from db.sql import statements
 from ..errors import BadInput, SlugTaken
 from ..permissions import check_sees
 from ..transactions.writer import Writer
-from .pages import Page, find_page, learn_editions
+from .pages import Page, cache_editions, find_page
 
 ALIASES = statements("pages/aliases")
 SEARCH = statements("search/index")
@@ -21,7 +21,7 @@ SEARCH = statements("search/index")
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names that the target of a link may say: slugs as they are, aliases normalised."""
+    """The names by which the target of a link can mean a page: current and former slugs, and normalised aliases."""
 
     slugs: frozenset[str] = frozenset()
     aliases: frozenset[str] = frozenset()
@@ -31,7 +31,7 @@ class Names:
 
 
 async def find_names(writer: Writer, *pages: Page) -> dict[UUID, Names]:
-    """Return what the pages answer to besides their titles: their aliases, their slugs and those that they had."""
+    """Return the aliases and the current and former slugs of the pages."""
     found: dict[tuple[UUID, str], set[str]] = defaultdict(set)
     for row in await writer.all(ALIASES["find_names"], page_ids=[page.id for page in pages]):
         found[row["page_id"], row["kind"]].add(row["name"])
@@ -42,19 +42,22 @@ async def find_names(writer: Writer, *pages: Page) -> dict[UUID, Names]:
 
 
 def former_address(page: Page, former: str) -> tuple[str, str]:
-    """Return the type and the slug that a page once had: `topic/austin`, or `austin` of the type that it has now."""
+    """Return the type and slug of a former slug: `topic/austin`, or `austin`, which has the page's current type."""
     type, _, slug = former.rpartition("/")
     return type or page.type, slug
 
 
-async def take_names(
+async def claim_names(
     writer: Writer, pages: Sequence[Page], aliases: dict[str, list[Any]], slugs: Sequence[tuple[Page, str]]
 ) -> tuple[dict[UUID, Names], dict[UUID, Names]]:
-    """Give pages aliases, and slugs that nobody has or had: all that they answer to now, and what of it is new."""
-    if not slugs and not aliases["ids"] and all(page.id in writer.named for page in pages):
+    """Give pages aliases, and former slugs unless another page has or had them.
+
+    Return all names of the pages, and the names that are new.
+    """
+    if not slugs and not aliases["ids"] and all(page.id in writer.read_names for page in pages):
         return {page.id: known_names(writer, page) for page in pages}, {}
     rows = await writer.all(
-        ALIASES["take_names"],
+        ALIASES["claim_names"],
         every_id=[page.id for page in pages],
         types=[former_address(page, slug)[0] for page, slug in slugs],
         slugs=[former_address(page, slug)[1] for page, slug in slugs],
@@ -65,28 +68,28 @@ async def take_names(
     new: dict[UUID, Names] = defaultdict(Names)
     for row in rows:
         name = frozenset({row["name"]})
-        one = Names(aliases=name) if row["kind"] == "alias" else Names(slugs=name)
-        names[row["page_id"]] |= one
+        added = Names(aliases=name) if row["kind"] == "alias" else Names(slugs=name)
+        names[row["page_id"]] |= added
         if row["is_new"]:
-            new[row["page_id"]] |= one
+            new[row["page_id"]] |= added
     return names, new
 
 
 def known_names(writer: Writer, page: Page) -> Names:
-    """Return the names that were read when the page was."""
-    aliases, old_slugs = writer.named[page.id]
+    """Return the names that were read with the page. Raises KeyError if they were written since."""
+    aliases, old_slugs = writer.read_names[page.id]
     return Names(old_slugs | {page.slug}, aliases)
 
 
 async def renew_names(writer: Writer, page: Page) -> Names:
-    """Bring the rows that search reads in step with the page, its aliases and its old slugs."""
+    """Rewrite the page's rows of searchable names from its title, aliases and slugs, and return its names."""
     names = (await find_names(writer, page))[page.id]
     await write_names(writer, [(page, names)])
     return names
 
 
 async def write_names(writer: Writer, named: Sequence[tuple[Page, Names]]) -> None:
-    """Write the rows that search reads, of pages that may have others."""
+    """Replace the rows of searchable names of pages."""
     rows = rows_of(named)
     page_ids, kinds, names = rows["page_ids"], rows["kinds"], rows["names"]
     await writer.later(SEARCH["drop_names"], page_ids=page_ids, kinds=kinds, names=names)
@@ -94,7 +97,7 @@ async def write_names(writer: Writer, named: Sequence[tuple[Page, Names]]) -> No
 
 
 async def add_names(writer: Writer, new: Sequence[tuple[Page, Names]]) -> None:
-    """Add the rows that search reads, of pages that have none yet."""
+    """Add the rows of searchable names of new pages."""
     await writer.later(SEARCH["add_names"], **rows_of(new))
 
 
@@ -112,20 +115,26 @@ def rows_of(named: Sequence[tuple[Page, Names]]) -> dict[str, Any]:
     }
 
 
-def everyone(several: Iterable[Names]) -> Names:
-    """Return all names that any of them answers to."""
+def join_names(several: Iterable[Names]) -> Names:
+    """Return the union of several sets of names."""
     names = list(several)
-    return Names(frozenset().union(*(one.slugs for one in names)), frozenset().union(*(one.aliases for one in names)))
+    return Names(
+        frozenset().union(*(each.slugs for each in names)), frozenset().union(*(each.aliases for each in names))
+    )
 
 
-def check_number(names: Names, field: str, *, restored: bool = False) -> None:
-    """Refuse more aliases than a page can have."""
-    if len(names.aliases) > (most := limits.ALIASES.limit(restored=restored)):
-        raise BadInput(f"A page can have at most {most:,} names. Remove some first.", field)
+def check_alias_count(names: Names, field: str, *, restored: bool = False) -> None:
+    """Raise BadInput if there are more aliases than a page can have."""
+    max_aliases = limits.ALIASES.limit(restored=restored)
+    if len(names.aliases) > max_aliases:
+        raise BadInput(f"A page can have at most {max_aliases:,} names. Remove some first.", field)
 
 
 def searchable_names(page: Page, aliases: Iterable[str], old_slugs: Iterable[str]) -> set[tuple[str, str]]:
-    """(kind, name) of each: a slug also with its words apart, as people type it. Each name once."""
+    """Return the searchable names of a page as (kind, name), each name once with its best kind.
+
+    A slug is searchable with spaces instead of hyphens, too, as people type it.
+    """
     slugs = [("slug", page.slug), *(("old_slug", slug) for slug in old_slugs)]
     spaced = [(kind, slug.replace("-", " ")) for kind, slug in slugs]
     names = [("title", normalise(page.title)), *(("alias", alias) for alias in sorted(aliases)), *slugs, *spaced]
@@ -137,7 +146,7 @@ PAGES = statements("pages/pages")
 
 
 def title_slug(title: str) -> str:
-    """The slug that a title asks for."""
+    """Return the slug of a title. Raises BadInput if the title has no letters or digits for one."""
     try:
         return slugify(title)
     except NoSlug as error:
@@ -145,7 +154,7 @@ def title_slug(title: str) -> str:
 
 
 async def find_slug(writer: Writer, page_type: str, slug: str) -> Page | None:
-    """The page of a type that has the slug, or had it."""
+    """Return the page of this type that has or had the slug. Raises an error if the caller may not read it."""
     page_id = await writer.value(PAGES["find_by_slug"], type=page_type, slug=slug)
     if page_id is None:
         return None
@@ -154,20 +163,20 @@ async def find_slug(writer: Writer, page_type: str, slug: str) -> Page | None:
 
 
 async def free_slug(writer: Writer, page_type: str, slug: str) -> str:
-    """The slug, or the first number of it that is free."""
+    """Return the slug, or the slug with the first number that makes it free: `austin-2`."""
     start, size = 1, 8
     while True:
         wanted = [slug if n == 1 else numbered_slug(slug, n) for n in range(start, start + size)]
         row = await writer.one(PAGES["find_taken_slugs"], type=page_type, slugs=wanted)
         assert row is not None
-        learn_editions(writer, row)
-        if free := next((one for one in wanted if one not in row["taken"]), None):
+        cache_editions(writer, row)
+        if free := next((candidate for candidate in wanted if candidate not in row["taken"]), None):
             return free
         start, size = start + size, size * 4
 
 
 async def check_free(writer: Writer, page_type: str, slug: str, but: Page | None = None) -> None:
-    """Refuse a slug that another page has or had."""
+    """Raise SlugTaken if a page other than `but` has or had the slug."""
     page = await find_slug(writer, page_type, slug)
     if page and not (but and page.id == but.id):
         raise SlugTaken(f'The slug "{slug}" belongs to {page.name} already.', "slug")

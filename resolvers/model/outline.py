@@ -1,4 +1,4 @@
-"""The sections of a page in their order, as values: each function makes the next outline out of the last."""
+"""Outlines: the sections of a page in their order, as immutable values. Each function returns a new outline."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -19,43 +19,46 @@ LEAD = "overview"
 
 
 def template_sections(page_type: str) -> Outline:
-    """The empty sections that a new page of a type has."""
+    """Return the empty sections of a new page of this type."""
     return tuple(Section(slug, heading, "") for slug, heading in TEMPLATES[page_type])
 
 
 def size(*outlines: Iterable[Section | SectionDraft]) -> int:
-    """Return how many characters have to be read to know what the sections say."""
+    """Return the number of characters of the sections, headings included."""
     return sum(len(section.heading or "") + len(section.body) for section in chain(*outlines))
 
 
 def from_body(body: str, current: Outline = (), *, restored: bool = False) -> Outline:
-    """The sections of a whole body, where there was another."""
+    """Parse a body. Sections that the current outline has keep their slugs. Raises BadInput."""
     body = validation.text(body, "bodyMd", BODY.limit(restored=restored))
     return keep_identities(checked_outline(parse(body), "bodyMd", restored=restored), current)
 
 
 def keep_identities(sections: Outline, current: Outline) -> Outline:
-    """Return the same texts. One that keeps its heading or its slug stays the section that it was."""
-    known: dict[str, list[str]] = {}
+    """Return the sections, with the slug of the current section that has the same heading, if there is one.
+
+    The other sections get the slug of their heading, numbered if it is taken.
+    """
+    slugs_by_heading: dict[str, list[str]] = {}
     for section in current:
-        known.setdefault(section.heading, []).append(section.slug)
-    kept = [known[s.heading].pop(0) if known.get(s.heading) else None for s in sections]
+        slugs_by_heading.setdefault(section.heading, []).append(section.slug)
+    kept = [slugs_by_heading[s.heading].pop(0) if slugs_by_heading.get(s.heading) else None for s in sections]
     taken = {slug for slug in kept if slug}
-    own = []
+    result = []
     for slug, section in zip(kept, sections, strict=True):
-        own.append(replace(section, slug=slug or next_free_slug(section.slug, taken)))
-        taken.add(own[-1].slug)
-    return tuple(own)
+        result.append(replace(section, slug=slug or next_free_slug(section.slug, taken)))
+        taken.add(result[-1].slug)
+    return tuple(result)
 
 
 def rename_slugs(sections: Outline, slugs: Sequence[str]) -> Outline | None:
-    """Return the same texts under these slugs; None when they are not as many, or not such as sections can have."""
+    """Return the sections with these slugs, or None if their number differs or they are not valid, distinct slugs."""
     fits = len(slugs) == len(sections) and len(set(slugs)) == len(slugs) and all(s == section_slug(s) for s in slugs)
-    return tuple(replace(one, slug=slug) for one, slug in zip(sections, slugs, strict=True)) if fits else None
+    return tuple(replace(section, slug=slug) for section, slug in zip(sections, slugs, strict=True)) if fits else None
 
 
 def merge_drafts(page_type: str, current: Outline, drafts: Sequence[SectionDraft]) -> Outline:
-    """The drafts in place of the sections with the same slugs, or behind the others."""
+    """Return the outline with the drafts: each replaces the section with its slug, or is appended. Raises BadInput."""
     sections = {section.slug: section for section in current}
     seen: set[str] = set()
     for n, draft in enumerate(drafts):
@@ -68,7 +71,7 @@ def merge_drafts(page_type: str, current: Outline, drafts: Sequence[SectionDraft
 
 
 def draft_section(page_type: str, draft: SectionDraft, sections: dict[str, Section], field: str) -> Section:
-    """One section as it will stand among the others."""
+    """Return a draft as a section, with the slug and heading that follow from the page's other sections."""
     slug, heading = draft.slug, draft.heading
     if heading is not None:
         heading = clean_heading(heading, f"{field}.heading")
@@ -88,7 +91,7 @@ def draft_section(page_type: str, draft: SectionDraft, sections: dict[str, Secti
 
 
 def patch_section(page_type: str, current: Outline, slug: str, body: Given[str], heading: Given[str]) -> Outline:
-    """One section changed; one that is not there yet joins at the end."""
+    """Return the outline with one section changed. A section that does not exist yet is appended."""
     old = next((section for section in current if section.slug == slug), None)
     if old is None:
         check_slug(slug, "sectionSlug")
@@ -106,22 +109,22 @@ def patch_section(page_type: str, current: Outline, slug: str, body: Given[str],
     return checked_outline(sections.values(), "bodyMd", current)
 
 
-def without(current: Outline, slug: str) -> Outline:
-    """Return all sections but one."""
-    place_of(current, slug)
+def remove_section(current: Outline, slug: str) -> Outline:
+    """Return the outline without a section. Raises NotFound if there is no such section."""
+    section_index(current, slug)
     return checked_outline([section for section in current if section.slug != slug], "sectionSlug", current)
 
 
 def move_section(current: Outline, slug: str, position: int) -> Outline:
-    """One section at another place, counted from 0."""
+    """Return the outline with a section moved to a position, counted from 0. Raises BadInput, NotFound."""
     if not 0 <= position < len(current):
         raise BadInput(f"The position must lie between 0 and {len(current) - 1}.", "position")
     sections = list(current)
-    sections.insert(position, sections.pop(place_of(current, slug)))
+    sections.insert(position, sections.pop(section_index(current, slug)))
     return checked_outline(sections, "position", current)
 
 
-def place_of(current: Outline, slug: str) -> int:
+def section_index(current: Outline, slug: str) -> int:
     for place, section in enumerate(current):
         if section.slug == slug:
             return place
@@ -131,40 +134,42 @@ def place_of(current: Outline, slug: str) -> int:
 def checked_outline(
     sections: Iterable[Section], field: str, current: Outline = (), *, restored: bool = False
 ) -> Outline:
-    """Return the outline as it comes back from the body: else what one section says would leak into the next.
+    """Return the outline as it is when its rendered body is parsed again. Raises BadInput.
 
-    A page that is larger than its bound, since that was lowered, can be written as long as it does not grow.
+    Raises it if parsing finds other sections, because an open code fence would swallow the next section. A page that
+    exceeds a limit which was lowered since can be written as long as it does not grow.
     """
     outline = tuple(section for section in sections if section.heading or section.body.strip())
     if any(not section.heading for section in outline[1:]):
         raise BadInput("The text without a heading has to stay first. Give its section a heading.", field)
-    most = SECTIONS.limit(restored=restored)
-    if len(outline) > max(most, len(current)):
-        raise BadInput(f"A page can have {most:,} sections, not {len(outline):,}.", field)
-    body, longest = render(outline), BODY.limit(restored=restored)
-    if len(body) > longest:
-        longest = max(longest, len(render(current)))
-    body = validation.text(body, field, longest)
-    found = parse(body)
-    if [section.heading for section in found] != [section.heading for section in outline]:
+    max_sections = SECTIONS.limit(restored=restored)
+    if len(outline) > max(max_sections, len(current)):
+        raise BadInput(f"A page can have {max_sections:,} sections, not {len(outline):,}.", field)
+    body = render(outline)
+    max_length = BODY.limit(restored=restored)
+    if len(body) > max_length:
+        max_length = max(max_length, len(render(current)))
+    body = validation.text(body, field, max_length)
+    parsed = parse(body)
+    if [section.heading for section in parsed] != [section.heading for section in outline]:
         raise BadInput("A section holds an open code fence or comment that swallows what follows. Close it.", field)
-    return tuple(replace(section, body=same.body) for section, same in zip(outline, found, strict=True))
+    return tuple(replace(section, body=same.body) for section, same in zip(outline, parsed, strict=True))
 
 
 def check_section(section: Section, field: str) -> Section:
-    """Return the section, when it can stand on a page. An empty lead can: it is left out."""
+    """Return the section, or raise BadInput if a page cannot have it. An empty lead is valid: it is left out later."""
     if (section.heading or section.body.strip()) and (reason := problem(section)):
         raise BadInput(f'The section "{section.slug}" cannot stand like this: {reason}.', field)
     return section
 
 
 def clean_heading(heading: str, field: str) -> str:
-    """A heading on one line; an empty one belongs to the text before the first heading."""
+    """Return the heading on one line. The lead, the text before the first heading, has an empty heading."""
     return " ".join(validation.text(heading, field, HEADING.most).split())
 
 
 def usual_heading(page_type: str, slug: str) -> str:
-    """The template's heading for a slug, or the slug in words."""
+    """Return the heading of a slug in the template of the page type, or the slug in words."""
     return dict(TEMPLATES[page_type]).get(slug) or slug.replace("_", " ").capitalize()
 
 
@@ -174,6 +179,6 @@ def check_slug(slug: str, field: str) -> None:
 
 
 def next_free_slug(slug: str, taken: set[str]) -> str:
-    """The slug, or with the next number that is free."""
+    """Return the slug, or the slug with the first number that makes it free."""
     numbers = (numbered_section(slug, n) for n in count(2))
     return next(free for free in chain([slug], numbers) if free not in taken)

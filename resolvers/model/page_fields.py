@@ -1,4 +1,4 @@
-"""Fields of a page that its frontmatter has, too: they are kept in its metadata under the names that files use."""
+"""Fields of a page that are stored in its metadata, under the names that the frontmatter of files uses."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time
@@ -18,16 +18,16 @@ NAMES: Mapping[str, str] = {
     "supersedes": "supersedes",
     "contradicts": "contradicts",
 }
-"""The name in the metadata by that of the argument."""
-OLDER = {"expires_at": ("expires", "valid_until")}
-"""Other names that files use for the same: what is given stands in their place."""
+"""The names in the metadata by argument name."""
+OTHER_NAMES = {"expires_at": ("expires", "valid_until")}
+"""Other names that files use for a field. Setting the field removes them from the metadata."""
 OF_PAGES = ("supersedes", "contradicts")
 CONFIDENCES = ("low", "medium", "high")
 ROLE_MAX = 100  # characters
 
 
 def checked_fields(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields as metadata holds them, by their arguments; None takes one away. Raises BadInput."""
+    """Return the cleaned fields by argument name; an empty value becomes None, which removes it. Raises BadInput."""
     return {name: None if given[name] in (None, "", [], ()) else clean_field(name, given[name]) for name in given}
 
 
@@ -38,34 +38,34 @@ def clean_field(name: str, value: Any) -> Any:
         case "stated_confidence":
             return validation.one_of(value, CONFIDENCES, "statedConfidence")
         case "expires_at":
-            return day_or_moment(value)
+            return format_time(value)
         case "owner_role":
             return validation.line(value, "ownerRole", ROLE_MAX)
         case "supersedes" | "contradicts":
-            return names_of_pages(value, name)
+            return clean_page_names(value, name)
     raise BadInput(f"A page has no field of this name; it has {', '.join(NAMES)}.", name)
 
 
-def day_or_moment(value: datetime | str) -> str:
-    """Return a moment as files write it: a day alone when it begins then."""
+def format_time(value: datetime | str) -> str:
+    """Return a time as files write it: as a day if it is midnight UTC, otherwise as a timestamp."""
     try:
-        said = datetime.fromisoformat(value) if isinstance(value, str) else value
+        parsed = datetime.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
         raise BadInput("Write a day like 2027-03-02, or a moment like 2027-03-02T10:00:00Z.", "expiresAt") from None
-    moment = validation.timestamp(said, "expiresAt").astimezone(UTC)
+    moment = validation.timestamp(parsed, "expiresAt").astimezone(UTC)
     return moment.date().isoformat() if moment.time() == time() else moment.isoformat().replace("+00:00", "Z")
 
 
-def names_of_pages(value: Sequence[str], field: str) -> list[str]:
-    few = validation.check_count(value, RELATED.most, field)
-    return list(dict.fromkeys(validation.line(one, f"{field}.{n}", SLUG.most + 20) for n, one in enumerate(few)))
+def clean_page_names(value: Sequence[str], field: str) -> list[str]:
+    names = validation.check_count(value, RELATED.most, field)
+    return list(dict.fromkeys(validation.line(name, f"{field}.{n}", SLUG.most + 20) for n, name in enumerate(names)))
 
 
 def replace_metadata(before: Mapping[str, Any] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the metadata that comes in the place of another.
+    """Return the metadata `given` by a caller as the replacement of the stored metadata `before`.
 
-    Without a word of sensitivity it says that of before: a page is not opened to more readers by whoever does not think
-    of it. None, or an empty text, takes it away.
+    Without a sensitivity in `given`, the stored one is kept, so that no caller opens a page to more readers by
+    accident. None or an empty text removes the sensitivity.
     """
     before, given = before or {}, given or {}
     if FIELD not in given:
@@ -74,10 +74,10 @@ def replace_metadata(before: Mapping[str, Any] | None, given: Mapping[str, Any] 
 
 
 def with_fields(metadata: Mapping[str, Any] | None, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata with these fields in it."""
+    """Return the metadata with these fields, by argument name. A value of None removes the field."""
     known = dict(metadata or {})
     for name, value in fields.items():
-        for older in (NAMES[name], *OLDER.get(name, ())):
+        for older in (NAMES[name], *OTHER_NAMES.get(name, ())):
             known.pop(older, None)
         if value is not None:
             known[NAMES[name]] = value

@@ -1,4 +1,4 @@
-"""A page as the writers see it, and what they answer."""
+"""Pages as writes read and store them, and the result of a write."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from ..transactions.writer import Writer
 
 PAGES = statements("pages/pages")
 RECORDED = "recorded_decision"
-"""The field of a page that is the record of a decision: its text is never edited."""
+"""The metadata field of a page that is the record of a decision. The text of such a page is never edited."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One state of a page. The next one is made of it by `dataclasses.replace`, and then saved."""
+    """An immutable state of a page. A write makes the next state with `dataclasses.replace` and saves it."""
 
     id: UUID
     type: str
@@ -42,12 +42,12 @@ class Page:
 
     @property
     def content(self) -> tuple[Any, ...]:
-        """Return what a revision stands for: when this changes, the version does."""
+        """Return the content that a revision stores. The version increases whenever it changes."""
         return (self.slug, self.title, self.summary, self.sections, self.tags, self.metadata)
 
     @property
     def is_recorded(self) -> bool:
-        """Return whether it is the record of a decision."""
+        """Return whether the page is the record of a decision."""
         return self.type == "decision" and (self.metadata or {}).get(RECORDED) is True
 
     @property
@@ -58,7 +58,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The result of a write to a page. `changed` is false when all of it stood there already."""
+    """The result of a write to a page. `changed` is false if the page had the same content already."""
 
     page_id: UUID
     version: int
@@ -67,18 +67,18 @@ class Saved:
 
 
 async def find_page(writer: Writer, page_id: UUID) -> Page | None:
-    """The page with its sections, of this wiki."""
+    """Return a page of this wiki with its sections, or None."""
     return next(iter((await find_pages(writer, [page_id])).values()), None)
 
 
 async def find_pages(writer: Writer, page_ids: Collection[UUID]) -> dict[UUID, Page]:
-    """Return those of the pages that this wiki has, with their sections, by their ids; one statement."""
+    """Return the pages that exist in this wiki by id, with their sections. Runs one statement."""
     if not page_ids:
         return {}
     rows = await writer.all(PAGES["find_pages"], page_ids=list(page_ids))
     for row in rows:
-        learn_editions(writer, row)
-        writer.named[row["id"]] = frozenset(row["aliases"]), frozenset(row["old_slugs"])
+        cache_editions(writer, row)
+        writer.read_names[row["id"]] = frozenset(row["aliases"]), frozenset(row["old_slugs"])
     return {row["id"]: page_of(row) for row in rows}
 
 
@@ -100,6 +100,9 @@ def page_of(row: Row) -> Page:
     )
 
 
-def learn_editions(writer: Writer, row: Row) -> None:
-    """Keep what was read of the wiki beside something else: it holds for as long as the transaction is alone in it."""
+def cache_editions(writer: Writer, row: Row) -> None:
+    """Cache the language and search analysers of the wiki, which another statement has read along with its own rows.
+
+    They cannot change while the transaction holds the lock of the wiki.
+    """
     writer.editions = row["language"], [(number, state) for number, state in orjson.loads(row["editions"] or b"[]")]

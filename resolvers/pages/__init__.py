@@ -1,1 +1,1 @@
-"""Writes to pages: create, update, rename, merge, archive and restore."""
+"""Writes to pages: create, update, rename, merge, transfer, archive and restore."""

@@ -1,4 +1,4 @@
-"""Other names of a page."""
+"""Add and remove the aliases of a page."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -12,7 +12,7 @@ from .. import validation
 from ..errors import BadInput
 from ..links.targets import resolve
 from ..model.drafts import ALIAS_SOURCES
-from ..model.names import Names, check_number, find_names, renew_names
+from ..model.names import Names, check_alias_count, find_names, renew_names
 from ..model.pages import Page, Saved
 from ..proposals.operations import proposable
 from ..search.index import Findable, write_search
@@ -25,13 +25,13 @@ ALIASES = statements("pages/aliases")
 
 @proposable
 async def add_alias(database: Database, scope: Scope, page_id: UUID, *, name: str, source: str = "manual") -> Saved:
-    """Let a page answer to another name; links that mean it find the page from now on."""
+    """Add an alias to a page. Links that use the name resolve to the page from now on."""
     name = validation.alias(name)
     validation.one_of(source, ALIAS_SOURCES, "source")
     async with writing_page(database, scope, page_id) as (writer, page):
         added = await write_aliases(writer, {page.id: aliases([name], source)})
         if added:
-            check_number(await record_rename(writer, page, Names(), "alias.added", name), "name")
+            check_alias_count(await record_rename(writer, page, Names(), "alias.added", name), "name")
         return Saved(page.id, page.version, changed=bool(added))
 
 
@@ -49,29 +49,32 @@ async def remove_alias(database: Database, scope: Scope, page_id: UUID, *, name:
 
 
 async def replace_aliases(writer: Writer, page: Page, names: Sequence[str]) -> bool:
-    """Let a page answer to exactly these names and its title; whether that changes anything."""
+    """Make exactly these names and the title the aliases of a page. Return whether anything changed."""
     wanted = {normalise(name): name for name in names}
-    standing = (await find_names(writer, page))[page.id].aliases
-    gone = standing - wanted.keys() - {normalise(page.title)}
-    new = [name for alias, name in wanted.items() if alias not in standing]
+    stored = (await find_names(writer, page))[page.id].aliases
+    gone = stored - wanted.keys() - {normalise(page.title)}
+    new = [name for alias, name in wanted.items() if alias not in stored]
     if gone:
         await writer.run(ALIASES["delete_aliases"], page_id=page.id, aliases=sorted(gone))
     if new:
         await write_aliases(writer, {page.id: aliases(new, "manual")})
     if gone or new:
-        check_number(await findable(writer, page, Names(aliases=gone)), "aliases")
+        check_alias_count(await refresh_names(writer, page, Names(aliases=gone)), "aliases")
     return bool(gone or new)
 
 
 async def record_rename(writer: Writer, page: Page, lost: Names, action: str, name: str) -> Names:
-    """Everything that depends on what a page is called; its names now."""
-    names = await findable(writer, page, lost)
+    """Update everything that depends on the names of a page, log the action, and return the current names.
+
+    `lost` are the names that the page no longer has.
+    """
+    names = await refresh_names(writer, page, lost)
     await record(writer, action, page.id, name=name)
     return names
 
 
-async def findable(writer: Writer, page: Page, lost: Names) -> Names:
-    """Bring search and the links of others in step with the names of a page; these names."""
+async def refresh_names(writer: Writer, page: Page, lost: Names) -> Names:
+    """Update search and the links of other pages to the names of a page. Return the current names."""
     writer.touched.add(page.id)
     names = await renew_names(writer, page)
     await write_search(writer, Findable(page, names))

@@ -1,4 +1,4 @@
-"""Batches that change many pages in the same way: each page by itself, whole or not at all."""
+"""Batches that change many pages in the same way. Each page is changed in a transaction of its own."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ PAGES_MAX = 100
 
 @dataclass(frozen=True, slots=True)
 class BatchOutcome:
-    """The outcome for the page at a position of the batch, from 0: it was saved, or why it was not."""
+    """The outcome for the page at a position of the batch, counted from 0: the saved page, or the error."""
 
     position: int
     saved: Saved | None = None
@@ -30,23 +30,23 @@ class BatchOutcome:
 
 
 async def archive_pages(database: Database, scope: Scope, page_ids: Sequence[UUID]) -> list[BatchOutcome]:
-    """Archive pages, a hundred at most."""
-    return await each(page_ids, lambda page_id: archive_page(database, scope, page_id))
+    """Archive up to PAGES_MAX pages."""
+    return await change_each(page_ids, lambda page_id: archive_page(database, scope, page_id))
 
 
 async def unarchive_pages(database: Database, scope: Scope, page_ids: Sequence[UUID]) -> list[BatchOutcome]:
-    """Unarchive pages: they are in sight again."""
-    return await each(page_ids, lambda page_id: unarchive_page(database, scope, page_id))
+    """Unarchive up to PAGES_MAX pages."""
+    return await change_each(page_ids, lambda page_id: unarchive_page(database, scope, page_id))
 
 
 async def tag_pages(
     database: Database, scope: Scope, page_ids: Sequence[UUID], *, add: Sequence[str] = (), remove: Sequence[str] = ()
 ) -> list[BatchOutcome]:
-    """Put tags on every one of the pages, and take others off."""
+    """Add tags to up to PAGES_MAX pages, and remove other tags from them."""
     added, removed = tags(add, "add"), tags(remove, "remove")
     if both := sorted(set(added) & set(removed)):
         raise BadInput(f'The tag "{both[0]}" cannot be added and removed at once.', "remove")
-    return await each(page_ids, lambda page_id: retag_page(database, scope, page_id, added, removed))
+    return await change_each(page_ids, lambda page_id: retag_page(database, scope, page_id, added, removed))
 
 
 @proposable
@@ -64,8 +64,8 @@ async def retag_page(
         return saved
 
 
-async def each(page_ids: Sequence[UUID], change: Callable[[UUID], Awaitable[Saved]]) -> list[BatchOutcome]:
-    """Change one page after the other; what goes wrong with one does not touch the others."""
+async def change_each(page_ids: Sequence[UUID], change: Callable[[UUID], Awaitable[Saved]]) -> list[BatchOutcome]:
+    """Change one page after the other. An error for one page does not affect the others."""
     outcomes = []
     for position, page_id in enumerate(validation.check_count(page_ids, PAGES_MAX, "pageIds")):
         try:
@@ -76,7 +76,7 @@ async def each(page_ids: Sequence[UUID], change: Callable[[UUID], Awaitable[Save
 
 
 def tags(values: Sequence[str], field: str) -> tuple[str, ...]:
-    """Return the tags as `validation.tags` has them, with the field's own name in what is wrong."""
+    """Return the tags cleaned by `validation.tags`. A BadInput names the given field instead of `tags`."""
     try:
         return validation.tags(values)
     except BadInput as error:

@@ -1,4 +1,4 @@
-"""Edits given as old text and new text, and texts put behind what is there."""
+"""Edit a page by replacing an old text with a new text, or by appending a text."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,14 +23,14 @@ from ..transactions.transaction import check_version, writing_page
 from ..transactions.writer import record
 from ..validation import UNSET
 from .insert import PageText, read_body, read_sections
-from .sections import named
+from .sections import check_section_slug
 from .update import save
 
-SAME = "The text was found, and it says already what it would say after the edit: nothing was written."
+UNCHANGED = "The text was found, and it says already what it would say after the edit: nothing was written."
 
 
 class EditFailed(CairnError):
-    """The old text is not there. `passes` were tried; `nearest` is what is most like it."""
+    """The old text was not found. `passes` names the ways of matching it; `nearest` is the most similar text."""
 
     code = "EDIT_FAILED"
 
@@ -46,7 +46,7 @@ class EditFailed(CairnError):
 
 
 class EditAmbiguous(CairnError):
-    """The old text is there `count` times, at these `lines`, of which the first twenty are named."""
+    """The old text occurs `count` times. `lines` are the line numbers of the first twenty occurrences."""
 
     code = "EDIT_AMBIGUOUS"
 
@@ -61,7 +61,7 @@ class EditAmbiguous(CairnError):
 
 @dataclass(frozen=True, slots=True)
 class SavedEdit:
-    """The result of an edit. `note` says why nothing was written, where that is so."""
+    """The result of an edit. `note` says why nothing was written, if nothing was."""
 
     saved: Saved
     edited: Edited | None = None
@@ -81,16 +81,14 @@ async def edit_page(
     expected_version: int | None = None,
     summary: str | None = None,
 ) -> SavedEdit:
-    """Put the new text for the old one, in the whole body or in one section.
+    """Replace the old text with the new text, in the whole body or in one section.
 
-    Raises EditFailed and EditAmbiguous where the old text is not there, or not once.
+    Raises EditFailed if the old text is not found, and EditAmbiguous if it occurs several times without `replace_all`.
     """
     old_text = validation.text(old_text, "oldText", BODY.most)
     new_text = validation.text(new_text, "newText", BODY.most)
-    summary, section_slug = (
-        validation.optional(summary, "summary", EDIT_SUMMARY.most),
-        section_slug and named(section_slug),
-    )
+    summary = validation.optional(summary, "summary", EDIT_SUMMARY.most)
+    section_slug = section_slug and check_section_slug(section_slug)
     page_id = await locate(database, scope, address)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
@@ -100,7 +98,7 @@ async def edit_page(
         saved = await save(writer, page, after, text=text, edit_summary=summary)
         if saved.changed:
             await record(writer, "page.edited", page.id, version=saved.version, matchedBy=edited.matched_by)
-        return SavedEdit(saved, edited, None if saved.changed else SAME)
+        return SavedEdit(saved, edited, None if saved.changed else UNCHANGED)
 
 
 @proposable
@@ -115,16 +113,14 @@ async def append_to_page(
     expected_version: int | None = None,
     summary: str | None = None,
 ) -> SavedEdit:
-    """Append the text behind all that is there, after a blank line or else on the next line.
+    """Append a text to the page or to one section: as a new paragraph, or on the next line.
 
-    A section that is not there yet joins at the end.
+    A section that does not exist yet is added at the end of the page.
     """
     if not validation.text(text, "text", BODY.most).strip():
         raise BadInput("There is nothing to append in this.", "text")
-    summary, section_slug = (
-        validation.optional(summary, "summary", EDIT_SUMMARY.most),
-        section_slug and named(section_slug),
-    )
+    summary = validation.optional(summary, "summary", EDIT_SUMMARY.most)
+    section_slug = section_slug and check_section_slug(section_slug)
     page_id = await locate(database, scope, address)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
@@ -150,21 +146,21 @@ async def edit_text(text: str, old: str, new: str, replace_all: bool) -> Edited:
 
 
 def text_of(page: Page, section_slug: str | None) -> str:
-    """Return the text that is edited: the whole body, or that of one section."""
+    """Return the text to edit: the whole body, or the body of one section. Raises NotFound for an unknown section."""
     if section_slug is None:
         return render(page.sections)
-    return page.sections[outline.place_of(page.sections, section_slug)].body
+    return page.sections[outline.section_index(page.sections, section_slug)].body
 
 
 def append_text(before: str, text: str, as_paragraph: bool) -> str:
-    """Return the text with the other behind it, with the line ends that it has before."""
+    """Return `before` followed by the text, separated by the kind of line ends that `before` uses."""
     end = "\r\n" if "\r\n" in before else "\n"
     separator = end * (1 + as_paragraph) if before else ""
     return before + separator + text.lstrip("\r\n")
 
 
 async def replace_text(page: Page, section_slug: str | None, text: str, field: str) -> tuple[Page, PageText | None]:
-    """Return the page with this text for its body, or for one section; errors name the field."""
+    """Return the page with the text as its body or as the body of one section. A BadInput names the given field."""
     try:
         if section_slug is None:
             read = await read_body(text)

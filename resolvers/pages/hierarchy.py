@@ -1,4 +1,4 @@
-"""The hierarchy of pages: the parent of a page, and the two links that mirror it."""
+"""The hierarchy of pages: the parent of a page, and the two links (`parent_of`, `child_of`) that mirror it."""
 
 from uuid import UUID
 
@@ -30,7 +30,7 @@ async def set_parent(database: Database, scope: Scope, page_id: UUID, *, parent_
 
 
 async def place(writer: Writer, page: Page, parent_id: UUID | None) -> bool:
-    """Write the parent and both mirror links in one step; false when the page hangs there already."""
+    """Write the parent of a page and both mirror links. Return false if the page has this parent already."""
     if parent_id == page.parent_id:
         return False
     if parent_id is not None:
@@ -52,7 +52,7 @@ async def place(writer: Writer, page: Page, parent_id: UUID | None) -> bool:
 
 
 async def check_parent(writer: Writer, page: Page, parent_id: UUID) -> None:
-    """Refuse a parent that is the page itself, hangs under it, or lies in another wiki."""
+    """Refuse a parent that is the page itself, one of its descendants, or a page of another wiki."""
     if parent_id == page.id:
         raise BadInput("A page cannot be its own parent.", "parentId")
     await check_same_wiki(writer, parent_id, "parentId")

@@ -1,4 +1,4 @@
-"""The states that a page had: two of them compared, and one of them again."""
+"""The history of a page: compare two versions, or restore an earlier version."""
 
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -27,7 +27,7 @@ VERSIONS = range(1, 2**31)
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A comparison of the text of a page in one of its states with that in another."""
+    """The difference between the texts of two versions of a page. `unified` is a unified diff."""
 
     old: State
     new: State
@@ -36,7 +36,7 @@ class Comparison:
 
 
 async def compare_states(database: Database, scope: Scope, page_id: UUID, old: int, new: int) -> Comparison:
-    """Any two states of a page, in either order; NotFound where the caller may not read them or there are none."""
+    """Compare two versions of a page, in either order. Raises NotFound if the caller may not read either of them."""
     if old not in VERSIONS or new not in VERSIONS:
         raise NotFound(NO_PAGE)
     async with read_connection(database) as connection:
@@ -63,9 +63,9 @@ async def restore_state(
     *,
     expected_version: int | None = None,
 ) -> Saved:
-    """A new version with the title, summary, text, tags and metadata of an earlier one; slug and names stay.
+    """Write a new version with the title, summary, text, tags and metadata of an earlier version.
 
-    So does the sensitivity, where it was lower then.
+    The slug and the aliases stay as they are. So does the sensitivity, if it was lower in the earlier version.
     """
     if version not in VERSIONS:
         raise BadInput("Versions count from 1.", "version")

@@ -1,4 +1,7 @@
-"""New pages with everything that belongs to them: any number, in a fixed number of statements."""
+"""Insert new pages with their sections, names, links, search rows and first revisions.
+
+Any number of pages takes a fixed number of statements.
+"""
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
@@ -18,7 +21,7 @@ from lib.threads import read_in_thread
 from ..errors import BadInput
 from ..links.targets import add_targets, refuse_private_links, resolve
 from ..model import outline
-from ..model.names import Names, add_names, check_number, everyone, former_address
+from ..model.names import Names, add_names, check_alias_count, former_address, join_names
 from ..model.outline import Outline
 from ..model.pages import Page, Saved
 from ..search.index import Findable, searchable, write_search
@@ -29,24 +32,25 @@ from .revision_store import full_columns
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """Sections, the body that they make, each target of its links once, and its words for search."""
+    """The parsed text of a page: sections, rendered body, link targets and searchable words."""
 
     sections: Outline
     body: str
     targets: tuple[Target, ...]
+    """Each target once."""
     words: str
 
 
 async def read_body(body: str, *, restored: bool = False) -> PageText:
-    """Return the text of a page from a whole body, as it was given or as it was stored."""
+    """Parse a body, from a caller or as it was stored. Raises BadInput."""
     text = await read_in_thread(len(body), lambda: text_of(outline.from_body(body, restored=restored)))
     check_links(text.targets, LINKS.limit(restored=restored))
     return text
 
 
 async def read_sections(sections: Outline) -> PageText:
-    """Return the text of a page from sections that can stand together."""
-    await asyncio.sleep(0)  # for others: many pages may be read one after the other
+    """Render and parse the text of a page from a valid outline."""
+    await asyncio.sleep(0)  # lets other tasks run, because callers read many pages in a row
     return await read_in_thread(outline.size(sections), text_of, sections)
 
 
@@ -56,7 +60,7 @@ def text_of(sections: Outline) -> PageText:
 
 
 def find_targets(body: str, sections: Outline) -> tuple[Target, ...]:
-    """Each target once, as it was first written, with the sections that write it."""
+    """Return each target once, as it is first written in the body, with the slugs of the sections that link to it."""
     links = find_links(body)
     targets = {target.target: target for target in reversed(links)}
     check_links(targets, LINKS.stored)
@@ -65,15 +69,19 @@ def find_targets(body: str, sections: Outline) -> tuple[Target, ...]:
 
 
 def sections_of(links: Sequence[Target], sections: Outline) -> dict[str, tuple[str, ...]]:
-    """Return by target the slugs of the sections whose text, as it is rendered, has links to it: the first ones."""
+    """Return the slugs of the sections that link to each target, at most MAX_LINKING_SECTIONS each.
+
+    A link belongs to the section within whose rendered text it starts.
+    """
     places = dict[str, dict[str, None]]()
-    left, end = list(reversed(links)), 0
+    left = list(reversed(links))
+    end = 0
     for section in sections:
         text = render((section,))
-        end += len(text) + (len(BETWEEN) if text else 0)
+        end += len(text) + (len(SECTION_SEPARATOR) if text else 0)
         while left and left[-1].start < end:
             places.setdefault(left.pop().target, {})[section.slug] = None
-    return {target: tuple(slugs)[:SECTIONS_MOST] for target, slugs in places.items()}
+    return {target: tuple(slugs)[:MAX_LINKING_SECTIONS] for target, slugs in places.items()}
 
 
 def check_links(targets: Collection[object], most: int) -> None:
@@ -84,9 +92,9 @@ def check_links(targets: Collection[object], most: int) -> None:
 PAGES = statements("pages/pages")
 SECTIONS = statements("pages/sections")
 ALIASES = statements("pages/aliases")
-BETWEEN = "\n\n"
-SECTIONS_MOST = 20  # of a page that are named as linking to another
-IMPORTED = "import"  # the source of aliases that come out of files
+SECTION_SEPARATOR = "\n\n"
+MAX_LINKING_SECTIONS = 20  # sections of a page that are stored for one target
+IMPORT_SOURCE = "import"  # the source of aliases from imported files
 CONTENT = ("slug", "title", "summary", "body_md", "tags", "metadata", "status", "version", "last_compiled_at")
 INSERT_PAGE = inserting(pages, "tenant_id", "owner_id", "id", "type", *CONTENT, "created_at", "updated_at")
 INSERT_REVISION = inserting(
@@ -98,7 +106,7 @@ INSERT_REVISION = inserting(
 
 @dataclass(frozen=True, slots=True)
 class PageToInsert:
-    """A page that is not there yet, what its sections say, and what it is called besides."""
+    """A page to insert, with its parsed text and its names besides the title."""
 
     page: Page
     text: PageText
@@ -107,44 +115,44 @@ class PageToInsert:
     former_slugs: Sequence[str] = ()
     edit_summary: str | None = None
     version: int = 1
-    """The version that it begins with: one that comes from another wiki has earlier ones."""
+    """The version of the page. It is above 1 for a page from another wiki, whose earlier versions are moved as well."""
 
 
-async def create(writer: Writer, *new: PageToInsert, later: bool = False) -> list[Saved]:
-    """Create all of these pages, at their first version. `later` when `count_words` follows after more of them."""
-    new = tuple(replace(one, page=replace(one.page, version=one.version)) for one in new)
-    made = [one.page for one in new]
-    await writer.each(INSERT_PAGE, [page_row(writer, one) for one in new])
-    await write_sections(writer, [(page.id, *placed) for page in made for placed in enumerate(page.sections)])
-    names = await name(writer, new)
-    await writer.each(INSERT_REVISION, [first_revision(writer, one, names[one.page.id]) for one in new])
-    targets = {one.page.id: one.text.targets for one in new}
+async def create(writer: Writer, *inserts: PageToInsert, later: bool = False) -> list[Saved]:
+    """Insert pages. With `later`, the caller inserts more pages and then calls `count_words` for all of them."""
+    inserts = tuple(replace(new, page=replace(new.page, version=new.version)) for new in inserts)
+    new_pages = [new.page for new in inserts]
+    await writer.each(INSERT_PAGE, [page_row(writer, new) for new in inserts])
+    await write_sections(writer, [(page.id, *placed) for page in new_pages for placed in enumerate(page.sections)])
+    names = await write_page_names(writer, inserts)
+    await writer.each(INSERT_REVISION, [first_revision(writer, new, names[new.page.id]) for new in inserts])
+    targets = {new.page.id: new.text.targets for new in inserts}
     if not later:
         await refuse_private_links(writer, targets)
     await add_targets(writer, targets)
-    found = (Findable(one.page, names[one.page.id], one.text.words) for one in new)
+    found = (Findable(new.page, names[new.page.id], new.text.words) for new in inserts)
     await write_search(writer, *found, later=later)
-    await resolve(writer, everyone(names.values()), [page.id for page in made])
-    for page in made:
+    await resolve(writer, join_names(names.values()), [page.id for page in new_pages])
+    for page in new_pages:
         writer.note_state(None, page)
         writer.changes.add(ChangeKind.CREATED, page.id, page.version)
-    return [Saved(page.id, page.version, created=True) for page in made]
+    return [Saved(page.id, page.version, created=True) for page in new_pages]
 
 
-# -- their rows
+# -- rows
 
 
-def page_row(writer: Writer, one: PageToInsert) -> dict[str, Any]:
+def page_row(writer: Writer, new: PageToInsert) -> dict[str, Any]:
     moments = {"created_at": writer.now, "updated_at": writer.now}
-    return {"id": one.page.id, "type": one.page.type, **content_row(one.page, one.text.body), **moments}
+    return {"id": new.page.id, "type": new.page.type, **content_row(new.page, new.text.body), **moments}
 
 
-def first_revision(writer: Writer, one: PageToInsert, names: Names) -> dict[str, Any]:
-    return revision_row(writer, one.page, one.edit_summary) | full_columns(one.page, one.text.body, names.aliases)
+def first_revision(writer: Writer, new: PageToInsert, names: Names) -> dict[str, Any]:
+    return revision_row(writer, new.page, new.edit_summary) | full_columns(new.page, new.text.body, names.aliases)
 
 
 def content_row(page: Page, body: str) -> dict[str, Any]:
-    """Return the columns that a write may change."""
+    """Return the columns of a page that writes may change."""
     return {
         "slug": page.slug,
         "title": page.title,
@@ -159,7 +167,7 @@ def content_row(page: Page, body: str) -> dict[str, Any]:
 
 
 def revision_row(writer: Writer, page: Page, edit_summary: str | None) -> dict[str, Any]:
-    """Return the columns of a revision, except those that `states` writes."""
+    """Return the columns of a revision, except those that revision_store.py makes."""
     actor = writer.scope.actor
     return {
         "id": new_id(),
@@ -176,7 +184,7 @@ def revision_row(writer: Writer, page: Page, edit_summary: str | None) -> dict[s
 
 
 async def write_sections(writer: Writer, found: Sequence[tuple[UUID, int, Section]]) -> None:
-    """Write sections at their places on pages, new ones and changed ones."""
+    """Insert or update sections, given as (page id, position, section)."""
     if found:
         await writer.later(
             SECTIONS["write_sections"],
@@ -189,50 +197,58 @@ async def write_sections(writer: Writer, found: Sequence[tuple[UUID, int, Sectio
         )
 
 
-# -- their names
+# -- names
 
 
-async def name(writer: Writer, new: Sequence[PageToInsert]) -> dict[UUID, Names]:
-    """Let each answer to its title, its aliases and its slug, and to those that it had and nobody else has."""
-    called = await read_in_thread(sum(sum(map(len, one.aliases)) for one in new), aliases_of, new)
-    await writer.later(ALIASES["write_aliases"], **alias_rows(called))
-    kept = await keep_slugs(writer, [(one.page, slug) for one in new for slug in one.former_slugs])
+async def write_page_names(writer: Writer, inserts: Sequence[PageToInsert]) -> dict[UUID, Names]:
+    """Write the aliases and former slugs of new pages, and return all their names.
+
+    A former slug that another page has or had is left out.
+    """
+    new_aliases = await read_in_thread(sum(sum(map(len, new.aliases)) for new in inserts), aliases_of, inserts)
+    await writer.later(ALIASES["write_aliases"], **alias_rows(new_aliases))
+    kept = await keep_slugs(writer, [(new.page, slug) for new in inserts for slug in new.former_slugs])
     names = {
-        one.page.id: Names(
-            frozenset({one.page.slug, *(slug for page_id, slug in kept if page_id == one.page.id)}),
-            frozenset(called[one.page.id]),
+        new.page.id: Names(
+            frozenset({new.page.slug, *(slug for page_id, slug in kept if page_id == new.page.id)}),
+            frozenset(new_aliases[new.page.id]),
         )
-        for one in new
+        for new in inserts
     }
-    for one in new:
-        check_number(names[one.page.id], "aliases", restored=one.alias_source == IMPORTED)
-    await add_names(writer, [(one.page, names[one.page.id]) for one in new])
+    for new in inserts:
+        check_alias_count(names[new.page.id], "aliases", restored=new.alias_source == IMPORT_SOURCE)
+    await add_names(writer, [(new.page, names[new.page.id]) for new in inserts])
     return names
 
 
-Called = dict[UUID, dict[str, tuple[str, str]]]
-"""By page and alias: the name as it was written, and who gave it."""
+AliasesByPage = dict[UUID, dict[str, tuple[str, str]]]
+"""The aliases to write by page id and normalised alias: the name as it was written, and its source."""
 
 
-def aliases_of(new: Iterable[PageToInsert]) -> Called:
+def aliases_of(inserts: Iterable[PageToInsert]) -> AliasesByPage:
     return {
-        one.page.id: {**aliases(one.aliases, one.alias_source), **aliases([one.page.title], "compiler")} for one in new
+        new.page.id: {**aliases(new.aliases, new.alias_source), **aliases([new.page.title], "compiler")}
+        for new in inserts
     }
 
 
 def aliases(names: Sequence[str], source: str) -> dict[str, tuple[str, str]]:
-    """Return the first name of each alias."""
+    """Return the names by normalised alias. Of several names with the same alias, the first one counts."""
     return {alias: (name, source) for name in reversed(names) if (alias := normalise(name))}
 
 
-async def write_aliases(writer: Writer, called: Called) -> set[UUID]:
-    """Write the aliases, and return the pages that did not answer to all of these names before."""
-    added = await writer.all(ALIASES["write_aliases"], **alias_rows(called))
+async def write_aliases(writer: Writer, new_aliases: AliasesByPage) -> set[UUID]:
+    """Write the aliases. Return the pages that got a new alias."""
+    added = await writer.all(ALIASES["write_aliases"], **alias_rows(new_aliases))
     return {row["page_id"] for row in added}
 
 
-def alias_rows(called: Called) -> dict[str, list[Any]]:
-    rows = [(page_id, alias, *given) for page_id, own in called.items() for alias, given in own.items()]
+def alias_rows(new_aliases: AliasesByPage) -> dict[str, list[Any]]:
+    rows = [
+        (page_id, alias, name, source)
+        for page_id, page_aliases in new_aliases.items()
+        for alias, (name, source) in page_aliases.items()
+    ]
     return {
         "ids": [new_id() for _ in rows],
         "page_ids": [row[0] for row in rows],
@@ -243,7 +259,7 @@ def alias_rows(called: Called) -> dict[str, list[Any]]:
 
 
 async def keep_slugs(writer: Writer, slugs: Sequence[tuple[Page, str]]) -> list[tuple[UUID, str]]:
-    """Let slugs resolve to pages besides their own, but for those that a page has or had; those that are new."""
+    """Write former slugs of pages, except those that another page has or had. Return the ones that were written."""
     if not slugs:
         return []
     rows = await writer.all(

@@ -1,4 +1,4 @@
-"""Making pages, bringing them up to date, putting them away."""
+"""Create, update, archive and delete pages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,15 +16,21 @@ from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput, CairnError
-from ..links.references import check_named, dependants, refresh_all_hubness, refresh_hubness, replace_related
-from ..links.targets import forget_page, resolve, resolve_all
+from ..links.references import (
+    check_page_names,
+    find_hubness_dependents,
+    refresh_all_hubness,
+    refresh_hubness,
+    replace_related,
+)
+from ..links.targets import detach_targets, resolve, resolve_all
 from ..model import outline
 from ..model.drafts import PageDraft, clean_draft
 from ..model.names import check_free, free_slug, title_slug
 from ..model.page_fields import checked_fields, replace_metadata, with_fields
 from ..model.pages import Page, Saved
 from ..permissions import Action
-from ..proposals.events import note
+from ..proposals.events import announce_events
 from ..proposals.gate import PROPOSALS
 from ..proposals.operations import proposable
 from ..search.index import forget_search
@@ -41,11 +47,11 @@ from .upsert import draft_page, draft_text, store
 
 PAGES = statements("pages/pages")
 SEARCH = statements("search/index")
-OPEN_LEVELS = ("public", "internal")  # which everybody reads who reads a wiki: no ceiling is below them
+OPEN_LEVELS = ("public", "internal")  # every reader of a wiki may read these: no ceiling is lower
 
 
 class PageExists(CairnError):
-    """Raised when a page of the same type is called so already."""
+    """A page of the same type has the name already, as its title, alias or slug."""
 
     code = "PAGE_EXISTS"
 
@@ -61,10 +67,10 @@ class PageExists(CairnError):
 
 @proposable
 async def create_page(database: Database, scope: Scope, draft: PageDraft, *, unless_called: bool = False) -> Saved:
-    """Create a page. A slug made from the title gets a number when it is taken; a given one must be free.
+    """Create a page. A slug given in the draft must be free; a slug made from the title gets a number if it is taken.
 
-    With `unless_called` PageExists is raised instead of a number, where a page of the type has that title, alias or
-    slug; a caller who gives a slug means another page.
+    With `unless_called` and no slug in the draft, raises PageExists if a page of the type has the title as an alias, or
+    has or had the slug made from it.
     """
     draft = await clean_draft(draft)
     wanted = draft.slug or title_slug(draft.title)
@@ -72,7 +78,7 @@ async def create_page(database: Database, scope: Scope, draft: PageDraft, *, unl
     async with writing(database, scope) as writer:
         if draft.slug:
             await check_free(writer, draft.type, draft.slug)
-        elif unless_called and (known := await writer.one(PAGES["find_called"], **name_values(draft, wanted))):
+        elif unless_called and (known := await writer.one(PAGES["find_by_name"], **name_values(draft, wanted))):
             raise PageExists(known)
         slug = draft.slug or await free_slug(writer, draft.type, wanted)
         return await store(writer, None, draft_page(draft, slug, text.sections), draft, "page.created", text)
@@ -101,11 +107,11 @@ async def update_page(
     expected_version: int | None = None,
     edit_summary: str | None = None,
 ) -> Saved:
-    """Change what is given. A new slug keeps the old one resolving; a new title keeps the old one as an alias.
+    """Change the given parts of a page. An old slug stays as a former slug, and an old title as an alias.
 
-    `aliases` are all names that the page has besides its title, `related` all pages that it is related to, whatever
-    its text says: those that are left out are taken from it. Other metadata leaves the sensitivity, unless it says one;
-    null takes it away. `fields` are those of page_fields.py; None takes one away.
+    `aliases` replaces all aliases besides the title, and `related` all related pages, except links in the text. New
+    `metadata` keeps the sensitivity unless it sets one; null removes it. `fields` are the fields of page_fields.py;
+    None removes a field.
     """
     changes: dict[str, Any] = {
         "title": title if title is UNSET else validation.title(title),
@@ -115,7 +121,7 @@ async def update_page(
         "metadata": metadata if metadata is UNSET else validation.metadata({} if metadata is None else metadata),
     }
     edit_summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
-    said = checked_fields(fields or {})
+    cleaned_fields = checked_fields(fields or {})
     if aliases is not UNSET:
         names = validation.check_count(aliases, ALIASES_PER_CALL.most, "aliases")
         aliases = await read_in_thread(sum(map(len, names)), validation.aliases, names)
@@ -129,9 +135,9 @@ async def update_page(
         after = replace(
             after, metadata=page.metadata if metadata is UNSET else replace_metadata(page.metadata, after.metadata)
         )
-        if said:
-            await check_named(writer, page.id, said)
-            after = replace(after, metadata=with_fields(after.metadata, said))
+        if cleaned_fields:
+            await check_page_names(writer, page.id, cleaned_fields)
+            after = replace(after, metadata=with_fields(after.metadata, cleaned_fields))
         if text:
             after = replace(after, sections=outline.keep_identities(text.sections, page.sections))
         if after.slug != page.slug:
@@ -148,7 +154,7 @@ async def update_page(
 
 
 def check_type(page: Page, wanted: str | None) -> None:
-    """Refuse another type: links, default sections and what search promises rest on it."""
+    """Refuse to change the type of a page, because links, template sections and search filters depend on it."""
     if wanted is not None and wanted != page.type:
         raise BadInput(
             f"A page's type never changes: {page.name} stays one. Make a page of the other type with this text, "
@@ -159,7 +165,7 @@ def check_type(page: Page, wanted: str | None) -> None:
 
 @proposable
 async def add_former_slugs(database: Database, scope: Scope, page_id: UUID, slugs: Sequence[str]) -> Saved:
-    """Let a page be found by slugs that it, or a page that became part of it, once had."""
+    """Add former slugs to a page: slugs of earlier times, or of pages that were merged into it."""
     slugs = [validation.slug(slug) for slug in slugs]
     async with writing_page(database, scope, page_id) as (writer, page):
         saved = await save(writer, page, page, former_slugs=slugs)
@@ -172,19 +178,19 @@ async def add_former_slugs(database: Database, scope: Scope, page_id: UUID, slug
 async def archive_page(
     database: Database, scope: Scope, page_id: UUID, *, expected_version: int | None = None
 ) -> Saved:
-    """Archive a page, with everything it owns."""
-    return await restate(database, scope, page_id, "archived", "page.archived", expected_version)
+    """Archive a page with everything that belongs to it."""
+    return await change_status(database, scope, page_id, "archived", "page.archived", expected_version)
 
 
 @proposable
 async def unarchive_page(
     database: Database, scope: Scope, page_id: UUID, *, expected_version: int | None = None
 ) -> Saved:
-    """Unarchive a page: it is in sight again."""
-    return await restate(database, scope, page_id, "active", "page.unarchived", expected_version)
+    """Unarchive a page."""
+    return await change_status(database, scope, page_id, "active", "page.unarchived", expected_version)
 
 
-async def restate(
+async def change_status(
     database: Database, scope: Scope, page_id: UUID, status: str, action: str, expected_version: int | None
 ) -> Saved:
     async with writing_page(database, scope, page_id) as (writer, page):
@@ -197,7 +203,7 @@ async def restate(
 
 @proposable
 async def archive_scope(database: Database, scope: Scope) -> int:
-    """Archive every page of the wiki; return how many that were."""
+    """Archive all pages of the wiki. Return how many were archived."""
     async with writing(database, scope, Action.MANAGE) as writer:
         archived = await writer.run(PAGES["archive_all"])
         if archived:
@@ -211,33 +217,34 @@ async def archive_scope(database: Database, scope: Scope) -> int:
 
 @proposable
 async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
-    """Delete a page and all that belongs to it, for good. Its children become parentless, links to it broken."""
+    """Delete a page and all that belongs to it for good. Its children lose their parent, and links to it break."""
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
         await remove_page(writer, page)
         await keep_trajectory(writer, page)
-        is_told = level_of(page.metadata) in OPEN_LEVELS  # nothing else says who may read it any more
-        called = {"type": page.type, "slug": page.slug, "title": page.title} if is_told else {}
-        await record(writer, "page.deleted", page.id, **called)
+        # The log cannot check later who may read a deleted page, so it names only pages that all readers could read.
+        is_open = level_of(page.metadata) in OPEN_LEVELS
+        names = {"type": page.type, "slug": page.slug, "title": page.title} if is_open else {}
+        await record(writer, "page.deleted", page.id, **names)
         return Saved(page.id, page.version)
 
 
 async def end_proposals(writer: Writer, page: Page, reason: str | None = None) -> None:
-    """End the open proposals about a page that goes."""
-    rows = await writer.all(PROPOSALS["end_of_page"], page_id=page.id, reason=reason)
+    """Expire the open proposals about a page that is deleted or transferred."""
+    rows = await writer.all(PROPOSALS["expire_of_page"], page_id=page.id, reason=reason)
     for row in rows:
         await record(writer, "proposal.expired", page.id, proposalId=str(row["id"]))
-    await note(writer, ProposalKind.EXPIRED, rows)
+    await announce_events(writer, ProposalKind.EXPIRED, rows)
 
 
 async def remove_page(writer: Writer, page: Page) -> None:
-    """Remove the page and all that hangs on it; the caller writes the log."""
+    """Delete a page and all that belongs to it. The caller writes the activity log."""
     await end_proposals(writer, page)
-    counting = await dependants(writer, page.id)
+    counting = await find_hubness_dependents(writer, page.id)
     for child in await writer.all(PAGES["orphan_children"], page_id=page.id):
         writer.changes.add(ChangeKind.MOVED, child["id"])
     for release in ("release_sections", "release_mentions"):
         await writer.later(PAGES[release], page_id=page.id)
-    names = await forget_page(writer, page.id)
+    names = await detach_targets(writer, page.id)
     await forget_search(writer, page.id)
     if (level := level_of(page.metadata)) not in OPEN_LEVELS:
         await writer.run(PAGES["keep_sensitivity"], page_id=page.id, sensitivity=level)

@@ -1,4 +1,7 @@
-"""Sections of links in texts that were saved before they were kept: workers look for them, batch after batch."""
+"""Backfill the sections of links: pages saved by earlier releases do not have stored which sections link where.
+
+Workers do it in batches.
+"""
 
 from uuid import UUID
 
@@ -16,20 +19,20 @@ from .insert import find_targets
 
 TARGETS = statements("links/targets")
 ACTOR = Actor(ActorKind.SERVICE, "links")
-PAGES_PER_BATCH = 50  # pages, for which the wiki is locked
+PAGES_PER_BATCH = 50  # the wiki is locked for one batch at a time
 
 
 async def place_links(database: Database, tenant_id: UUID) -> int:
-    """Find the sections of the links of a tenant of which they are not known; return the number of pages."""
+    """Store the missing sections of links in all wikis of a tenant. Return the number of pages."""
     placed = 0
     for owner in await list_owners(database, tenant_id):
         scope = Scope(tenant_id, owner.id, Role.ADMIN, ACTOR, (owner.id,))
-        while count := await place_some(database, scope):
+        while count := await place_batch(database, scope):
             placed += count
     return placed
 
 
-async def place_some(database: Database, scope: Scope) -> int:
+async def place_batch(database: Database, scope: Scope) -> int:
     async with read_connection(database) as connection:
         if not await Writer(connection, scope).all(TARGETS["find_unplaced"], size=1):
             return 0

@@ -1,4 +1,4 @@
-"""Two pages about one thing made one: all that belonged to the one belongs to the other, and its names lead there."""
+"""Merge a page into another: everything that belongs to it moves to the other page, and its names resolve there."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,10 +20,10 @@ from lib.threads import read_in_thread
 
 from .. import validation
 from ..errors import BadInput, NotFound
-from ..links.references import dependants, refresh_hubness
+from ..links.references import find_hubness_dependents, refresh_hubness
 from ..links.targets import resolve
 from ..model import outline
-from ..model.names import check_number, everyone, find_names, free_slug, write_names
+from ..model.names import check_alias_count, find_names, free_slug, join_names, write_names
 from ..model.outline import Outline
 from ..model.pages import Page, Saved, find_page
 from ..permissions import check_sees
@@ -36,20 +36,21 @@ from .claims.claims import write_claims
 from .claims.trajectory import keep_trajectory
 from .hierarchy import place
 from .insert import read_sections
-from .renaming import find_calling, rewrite_calling
+from .renaming import find_texts_naming, rewrite_texts_naming
 from .update import save
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The sections of both pages; `places` says where the sections of the second went, slug by slug."""
+    """The joined sections of two pages."""
 
     sections: Outline
     places: dict[str, str]
+    """For each section slug of the merged page, the slug of the joined section that has its text now."""
 
 
-def join(sections: Outline, others: Outline) -> Joined:
-    """Join the texts under the same heading, or the same slug, one behind the other; the rest joins at the end."""
+def join_sections(sections: Outline, others: Outline) -> Joined:
+    """Join two outlines: sections with the same heading or slug are joined, the other sections are appended."""
     found = {section.slug: section for section in sections}
     by_heading = {section.heading: section.slug for section in reversed(sections)}
     places: dict[str, str] = {}
@@ -65,7 +66,7 @@ def join(sections: Outline, others: Outline) -> Joined:
 
 
 def arrange_sections(sections: list[Section], added: list[Section], places: dict[str, str], current: Outline) -> Joined:
-    """Arrange the sections: a text without a heading stands first; one whose slug is taken gets the next slug."""
+    """Add sections to an outline: a section without a heading comes first, and taken slugs get a number."""
     taken = {section.slug for section in sections}
     for other in added:
         slug = outline.next_free_slug(other.slug, taken)
@@ -77,7 +78,7 @@ def arrange_sections(sections: list[Section], added: list[Section], places: dict
 
 
 def both(text: str, other: str) -> str:
-    """Return both texts. Whole lines that stand there already are not repeated: a word of them may be in any text."""
+    """Return the text followed by the other one, unless it contains the other one as whole lines already."""
     if f"\n{other.strip()}\n" in f"\n{text}\n":
         return text
     return f"{text}\n\n{other}" if text.strip() else other
@@ -90,7 +91,7 @@ MERGING = statements("pages/merging")
 PAGES = statements("pages/pages")
 SECTIONS = statements("pages/sections")
 SUFFIX = "-merged"
-MOST = 20  # pages of one merge: about a second of the wiki's time
+MOST = 20  # pages of one merge, which locks the wiki for about a second
 
 
 @proposable
@@ -103,9 +104,9 @@ async def merge_pages(
     expected_version: int | None = None,
     from_expected_version: int | None = None,
 ) -> Saved:
-    """Put one page into another, whose type stays. What is left of it is archived, with its history and its old text.
+    """Merge a page into another page, which keeps its type. The merged page is archived with its history and text.
 
-    `expected_version` is that of the page which stays.
+    `expected_version` is the version of the page that stays.
     """
     if from_id == into_id:
         raise BadInput("A page cannot be merged into itself.", "fromPageId")
@@ -122,7 +123,7 @@ async def merge_pages(
 async def merge_many(
     database: Database, scope: Scope, from_ids: Sequence[UUID], into_id: UUID, *, expected_version: int | None = None
 ) -> Saved:
-    """Put several pages into another, in this order: all of them, or none."""
+    """Merge several pages into another page in the given order: all of them, or none."""
     named = [
         (page_id, f"fromPageIds.{place}")
         for place, page_id in enumerate(validation.check_count(from_ids, MOST, "fromPageIds"))
@@ -140,14 +141,14 @@ async def merge_many(
         if waiting:
             check_version(into, expected_version)
         for page_id, field in waiting.items():
-            now = await find_page(writer, into_id)
-            assert now is not None, "nobody else writes the wiki"
-            saved = await merge(writer, await find_source(writer, page_id, field), now)
+            current = await find_page(writer, into_id)
+            assert current is not None, "nobody else writes the wiki"
+            saved = await merge(writer, await find_source(writer, page_id, field), current)
         return saved
 
 
 async def find_source(writer: Writer, page_id: UUID, field: str) -> Page:
-    """Return the page that is to go, of the writer's wiki."""
+    """Return the page that is to be merged. Raises NotFound, or BadInput for a page of another wiki."""
     page = await find_page(writer, page_id)
     if page is None:
         await check_same_wiki(writer, page_id, field)
@@ -157,7 +158,7 @@ async def find_source(writer: Writer, page_id: UUID, field: str) -> Page:
 
 
 async def is_merged(writer: Writer, gone: Page, into: Page) -> bool:
-    """Return whether the one went into the other before, and nobody has brought it back since."""
+    """Return whether `gone` was merged into `into` before and has not been unarchived since."""
     found = await writer.value(MERGING["find_merged"], page_id=gone.id)
     return gone.status == "archived" and found == into.id
 
@@ -165,33 +166,34 @@ async def is_merged(writer: Writer, gone: Page, into: Page) -> bool:
 async def merge(writer: Writer, gone: Page, into: Page) -> Saved:
     if into.status != "active":
         raise BadInput(f"The page that stays, {into.name}, is archived. Unarchive it first.", "intoPageId")
-    joined = await read_in_thread(outline.size(gone.sections, into.sections), join, into.sections, gone.sections)
+    size = outline.size(gone.sections, into.sections)
+    joined = await read_in_thread(size, join_sections, into.sections, gone.sections)
     return await join_pages(writer, gone, into, joined)
 
 
 async def join_pages(writer: Writer, gone: Page, into: Page, joined: Joined) -> Saved:
-    """Put one page into another whose sections are joined already, and archive what is left of it."""
-    counting = await dependants(writer, gone.id, into.id)
-    calling = await find_calling(writer, gone)
+    """Merge a page into another whose sections are joined already, and archive the merged page."""
+    counting = await find_hubness_dependents(writer, gone.id, into.id)
+    texts = await find_texts_naming(writer, gone)
     renamed_by = await find_renaming(writer, gone, into)
     async with index_together(writer):
         gone_after = await archive_merged(writer, gone, into)
         into_after = await enrich(writer, gone, into, joined)
         touched = await move_belongings(writer, gone, into, joined)
-        await ground(writer, [into.id], again=True)
+        await ground(writer, [into.id], recheck=True)
         if renamed_by:
             await record_renaming(writer, gone, into_after, renamed_by)
         await keep_trajectory(writer, gone)
         await keep_trajectory(writer, into_after)
-        await rename_both(writer, gone_after, into_after)
-        version = (await rewrite_calling(writer, calling, gone, into_after)).get(into.id, into_after.version)
+        await rewrite_names_of_both(writer, gone_after, into_after)
+        version = (await rewrite_texts_naming(writer, texts, gone, into_after)).get(into.id, into_after.version)
     refresh_hubness(writer, [*counting, *touched, gone.id, into.id])
     await record(writer, "page.merged", into.id, fromPageId=gone.id, version=version)
     return Saved(into.id, version)
 
 
 async def find_renaming(writer: Writer, gone: Page, into: Page) -> Row | None:
-    """Return the source that says that what the one page is about is now called as the other is."""
+    """Return the source that says that the entity of one page has been renamed to the name of the other, if any."""
     if gone.type != "entity":
         return None
     pages: dict[str, Any] = {"from_id": gone.id, "into_id": into.id}
@@ -199,7 +201,7 @@ async def find_renaming(writer: Writer, gone: Page, into: Page) -> Row | None:
 
 
 async def record_renaming(writer: Writer, gone: Page, into: Page, source: Row) -> None:
-    """Record the former name as a claim of the page that stays, which a source supersedes."""
+    """Record the former name as a claim of the page that stays, superseded by the source of the renaming."""
     claim = {
         "id": new_id(),
         "page_id": into.id,
@@ -217,7 +219,7 @@ async def record_renaming(writer: Writer, gone: Page, into: Page, source: Row) -
 
 
 async def archive_merged(writer: Writer, gone: Page, into: Page) -> Page:
-    """Archive the page under a slug that nobody asks for: its own is free to lead to the other page."""
+    """Archive the merged page under a new slug, so that its own slug becomes a former slug of the other page."""
     slug = await free_slug(writer, gone.type, gone.slug[: SLUG.most - len(SUFFIX)].rstrip("-") + SUFFIX)
     after = replace(gone, slug=slug, status="archived")
     saved = await save(writer, gone, after, edit_summary=f"Merged into {into.title}")
@@ -228,7 +230,7 @@ async def archive_merged(writer: Writer, gone: Page, into: Page) -> Page:
 
 
 async def enrich(writer: Writer, gone: Page, into: Page, joined: Joined) -> Page:
-    """Save the page that stays, with the text, the tags, the metadata and the names of the other."""
+    """Save the page that stays with the joined text, tags and metadata of both pages and the names of the other."""
     names = [row["name"] for row in await writer.all(MERGING["find_aliases"], page_id=gone.id)]
     after = replace(
         into,
@@ -298,7 +300,10 @@ async def move_children(writer: Writer, gone: Page, into: Page) -> None:
 
 
 async def move_references(writer: Writer, gone: Page, into: Page) -> list[UUID]:
-    """Assert of one page what was asserted of the other. References that texts make follow from the texts."""
+    """Move the asserted references of the merged page, and return the pages at both ends.
+
+    References that texts make are not moved: they follow from the texts.
+    """
     pairs: dict[str, list[tuple[UUID, UUID]]] = defaultdict(list)
     for row in await writer.all(MERGING["find_asserted"], page_id=gone.id):
         pair = tuple(into.id if end == gone.id else end for end in (row["from_page_id"], row["to_page_id"]))
@@ -319,11 +324,11 @@ async def move_references(writer: Writer, gone: Page, into: Page) -> list[UUID]:
     return [end for found in pairs.values() for pair in found for end in pair]
 
 
-async def rename_both(writer: Writer, gone: Page, into: Page) -> None:
-    """Look again at every link that says a name of either page, since both answer to other names than before."""
+async def rewrite_names_of_both(writer: Writer, gone: Page, into: Page) -> None:
+    """Rewrite the searchable names of both pages, and resolve all links that use one of these names again."""
     names = await find_names(writer, into, gone)
-    check_number(names[into.id], "fromPageId")
+    check_alias_count(names[into.id], "fromPageId")
     renamed = [(page, names[page.id]) for page in (into, gone)]
     await write_names(writer, renamed)
     await write_search(writer, *(Findable(page, found) for page, found in renamed))
-    await resolve(writer, everyone(names.values()))
+    await resolve(writer, join_names(names.values()))

@@ -1,4 +1,4 @@
-"""A page under another name, and the texts that call it by the old one, rewritten some in each transaction."""
+"""Rename a page, and rewrite the links of other texts that use its old name, in batches of one transaction each."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -42,36 +42,43 @@ INSERT = inserting(
     renamings, "tenant_id", "owner_id", "id", "page_id", "slug", "title", "reached_id", "remaining", "actor_kind",
     "actor_id", "created_at",
 )  # fmt: skip
-# Texts of one transaction: others who write the wiki wait for it about a second.
-TEXTS_PER_BATCH = 100
+TEXTS_PER_BATCH = 100  # texts of one transaction, which locks the wiki for about a second
 BEGINNING = UUID(int=0)
 
 
-class Rewritten(NamedTuple):
-    """The versions of the pages whose texts were written anew, how far that came, and how many texts are left."""
+class RewrittenBatch(NamedTuple):
+    """The result of a batch of rewritten texts."""
 
     versions: Mapping[UUID, int]
+    """The new versions of the rewritten pages."""
     reached: UUID
+    """The last page of the batch, in the order of ids."""
     left: int
+    """How many texts remain."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewName:
-    """The old and the new name of a page, and whether its slug and its title, as the name in a link, mean it."""
+    """The old name of a page, and the page under its new name."""
 
     old_slug: str
     old_title: str
     new: Page
     slug_means_it: bool
+    """Whether a link with the new slug, without a type, resolves to the page."""
     title_means_it: bool
+    """Whether a link with the new title resolves to the page."""
 
     @property
     def old_alias(self) -> str:
         return normalise(self.old_title)
 
     def respell(self, link: Target, written: str) -> str | None:
-        """The new name in a link to the page; None where the link does not call it by the old name, or names the type
-        of a page that became part of this one."""
+        """Return the new name for a link to the page, or None to leave the link as it is.
+
+        A link stays if it does not use the old name, or if it names the type of another page that was merged into this
+        page.
+        """
         if link.type not in (None, self.new.type):
             return None
         if link.type is not None or (link.slug == self.old_slug and (not written or is_slug(written.strip()))):
@@ -82,19 +89,22 @@ class NewName:
         return self.new.title if self.title_means_it and can_be_linked(self.new.title) else None
 
 
-async def find_calling(writer: Writer, page: Page) -> list[Row]:
-    """The texts that will mean another page once this one has left its slug; none where nobody shares that."""
-    return await writer.all(TARGETS["find_calling"], page_id=page.id, slug=page.slug, alias=normalise(page.title))
+async def find_texts_naming(writer: Writer, page: Page) -> list[Row]:
+    """Return the texts whose links use the page's name, if another page has or had its slug.
+
+    Their links would resolve to the other page as soon as this page gives up its slug.
+    """
+    return await writer.all(TARGETS["find_texts_naming"], page_id=page.id, slug=page.slug, alias=normalise(page.title))
 
 
-async def rewrite_calling(writer: Writer, calling: Sequence[Row], old: Page, new: Page) -> dict[UUID, int]:
-    """Rewrite all texts that were found before the page was called `new`; return their pages' new versions."""
-    return await rewrite_each(writer, calling, await new_name(writer, old.slug, old.title, new)) if calling else {}
+async def rewrite_texts_naming(writer: Writer, texts: Sequence[Row], old: Page, new: Page) -> dict[UUID, int]:
+    """Rewrite the texts that were found before the rename. Return the new versions of their pages."""
+    return await rewrite_texts(writer, texts, await new_name(writer, old.slug, old.title, new)) if texts else {}
 
 
-async def rewrite_first(writer: Writer, old: Page, new: Page) -> Rewritten:
-    """Rewrite as many texts as one transaction may hold. What is left is noted, for `rewrite_rest`."""
-    done = await rewrite_some(writer, await new_name(writer, old.slug, old.title, new), BEGINNING)
+async def rewrite_first_batch(writer: Writer, old: Page, new: Page) -> RewrittenBatch:
+    """Rewrite the first batch of texts. If more remain, store the renaming for `rewrite_next`."""
+    done = await rewrite_batch(writer, await new_name(writer, old.slug, old.title, new), BEGINNING)
     if done.left:
         actor = writer.scope.actor
         await writer.run(
@@ -112,16 +122,16 @@ async def rewrite_first(writer: Writer, old: Page, new: Page) -> Rewritten:
     return done
 
 
-async def rewrite_next(database: Database, scope: Scope, renaming_id: UUID) -> Rewritten | None:
-    """Rewrite the next texts of a rename, in a transaction of their own; None when it is done."""
+async def rewrite_next(database: Database, scope: Scope, renaming_id: UUID) -> RewrittenBatch | None:
+    """Rewrite the next batch of texts of a renaming in a transaction of its own. Return None if it is complete."""
     async with writing(database, scope) as writer:
         renaming = await writer.one(RENAMINGS["find_renaming"], id=renaming_id)
         if renaming is None:
             return None
         page = await find_page(writer, renaming["page_id"])
-        assert page is not None, "the row goes with its page"
+        assert page is not None, "the row of the renaming is deleted with its page"
         name = await new_name(writer, renaming["slug"], renaming["title"], page)
-        done = await rewrite_some(writer, name, renaming["reached_id"])
+        done = await rewrite_batch(writer, name, renaming["reached_id"])
         if done.left:
             await writer.run(
                 RENAMINGS["advance_renaming"], id=renaming_id, reached_id=done.reached, remaining=done.left
@@ -132,15 +142,15 @@ async def rewrite_next(database: Database, scope: Scope, renaming_id: UUID) -> R
 
 
 async def find_renamings(writer: Writer, page_id: UUID) -> dict[UUID, int]:
-    """The renames of a page that have texts left, the oldest first, and how many."""
+    """Return the unfinished renamings of a page, the oldest first, with the number of remaining texts."""
     rows = await writer.all(RENAMINGS["find_renamings"], page_id=page_id)
     return {row["id"]: row["remaining"] for row in rows}
 
 
 async def rewrite_rest(database: Database) -> int:
-    """Finish every rename of every tenant that has texts left; return how many texts were written anew.
+    """Finish all unfinished renamings of all tenants. Return how many texts were rewritten.
 
-    A wiki that cannot be written now is left for another time.
+    A wiki that cannot be written now is skipped; its renamings stay unfinished until the next call.
     """
     rewritten = 0
     for renaming in await find_unfinished(database):
@@ -151,31 +161,31 @@ async def rewrite_rest(database: Database) -> int:
 
 
 async def find_unfinished(database: Database) -> list[Row]:
-    """Return the unfinished renames: one small statement a tenant, all in one round trip."""
+    """Return the unfinished renamings of all tenants: one statement for each tenant, in one round trip."""
     wanted = [{"tenant_id": tenant.id} for tenant in await list_tenants(database)]
     async with database.connection() as connection:
         return await connection.all_of_each(RENAMINGS["find_unfinished"], wanted)
 
 
 def scope_of(renaming: Row) -> Scope:
-    """Return the scope of whoever renamed the page."""
+    """Return a scope with the actor who renamed the page."""
     actor = Actor(ActorKind(renaming["actor_kind"]), renaming["actor_id"])
     return Scope(renaming["tenant_id"], renaming["owner_id"], Role.SERVICE, actor, (renaming["owner_id"],)).upkeep()
 
 
 async def new_name(writer: Writer, old_slug: str, old_title: str, page: Page) -> NewName:
-    """The new name, with what links that say it mean now: its slug, and its title."""
+    """Return the old and new name, after checking to which page links with the new slug and title resolve."""
     slugs = [page.slug]
     with suppress(NoSlug):
         slugs.append(slugify(page.title))
     aliases = [normalise(page.slug), normalise(page.title)]
-    rows = await writer.all(TARGETS["find_meant"], slugs=slugs, aliases=aliases[: len(slugs)])
-    meant = {row["place"] for row in rows if row["id"] == page.id}
-    return NewName(old_slug, old_title, page, slug_means_it=1 in meant, title_means_it=2 in meant)
+    rows = await writer.all(TARGETS["resolve_untyped"], slugs=slugs, aliases=aliases[: len(slugs)])
+    own_places = {row["place"] for row in rows if row["id"] == page.id}
+    return NewName(old_slug, old_title, page, slug_means_it=1 in own_places, title_means_it=2 in own_places)
 
 
-async def rewrite_some(writer: Writer, name: NewName, reached: UUID) -> Rewritten:
-    """Rewrite the texts that follow the page that was reached."""
+async def rewrite_batch(writer: Writer, name: NewName, reached: UUID) -> RewrittenBatch:
+    """Rewrite the batch of texts that follows the page `reached`, in the order of page ids."""
     rows = await writer.all(
         TARGETS["find_linking"],
         page_id=name.new.id,
@@ -184,26 +194,28 @@ async def rewrite_some(writer: Writer, name: NewName, reached: UUID) -> Rewritte
         reached_id=reached,
         most=TEXTS_PER_BATCH,
     )
-    versions = await rewrite_each(writer, rows, name)
-    return Rewritten(versions, rows[-1]["id"], rows[0]["total"] - len(rows)) if rows else Rewritten({}, reached, 0)
+    versions = await rewrite_texts(writer, rows, name)
+    if not rows:
+        return RewrittenBatch({}, reached, 0)
+    return RewrittenBatch(versions, rows[-1]["id"], rows[0]["total"] - len(rows))
 
 
-async def rewrite_each(writer: Writer, rows: Sequence[Row], name: NewName) -> dict[UUID, int]:
-    """Rewrite the pages that say an old name, in a fixed number of statements; return their new versions."""
+async def rewrite_texts(writer: Writer, rows: Sequence[Row], name: NewName) -> dict[UUID, int]:
+    """Rewrite the links in the texts of these rows, in a fixed number of statements. Return the new versions."""
     pages = await find_pages(writer, [row["id"] for row in rows])
-    calling = {row["id"]: frozenset(row["targets"]) for row in rows if row["id"] in pages}
+    targets = {row["id"]: frozenset(row["targets"]) for row in rows if row["id"] in pages}
     size = outline.size(*(page.sections for page in pages.values()))
-    texts = await read_in_thread(
-        size, lambda: {id: rename_section_links(pages[id].sections, calling[id], name) for id in calling}
+    renamed = await read_in_thread(
+        size, lambda: {id: rename_section_links(pages[id].sections, targets[id], name) for id in targets}
     )
-    states = [(pages[id], replace(pages[id], sections=sections), ()) for id, sections in texts.items()]
+    states = [(pages[id], replace(pages[id], sections=sections), ()) for id, sections in renamed.items()]
     different = [state for state in states if state[0].sections != state[1].sections]
     saved = await save_all(writer, different, edit_summary=f"Renamed link: {name.old_title} → {name.new.title}")
-    return {one.page_id: one.version for one in saved}
+    return {page.page_id: page.version for page in saved}
 
 
 def rename_section_links(sections: Outline, targets: frozenset[str], name: NewName) -> Outline:
-    """Return the sections with the links spelled anew, or as they were where the new name is too long for them."""
+    """Return the sections with renamed links, or unchanged sections if the new name makes them too long."""
 
     def respelling(link: Target, written: str) -> str | None:
         return name.respell(link, written) if link.target in targets else None
@@ -219,12 +231,12 @@ def rename_section_links(sections: Outline, targets: frozenset[str], name: NewNa
 
 
 RENAME_TIMEOUT = 5.0
-"""Seconds for which a caller is kept waiting while the texts beyond the first ones are rewritten."""
+"""The seconds that a caller waits while the texts after the first batch are rewritten."""
 
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """The result of a rename: `rewritten` pages have new links; `left` texts are for the service to look at."""
+    """The result of a rename: the pages whose links were rewritten, and how many texts the service still rewrites."""
 
     saved: Saved
     rewritten: tuple[UUID, ...] = ()
@@ -243,10 +255,10 @@ async def rename_page(
     summary: str | None = None,
     time_limit: float | None = None,
 ) -> Renamed:
-    """Another title, another slug, or both; and the new name in the links of texts that say the old one.
+    """Change the title or slug of a page, or both, and rewrite the links of other texts that use the old name.
 
-    The name and the first texts are one transaction. The others follow in transactions of their own: here, as long as
-    `time_limit` (seconds) lasts, and then by `renamed_links.rewrite_rest`. The same rename again goes on with them.
+    The rename and the first batch of texts are one transaction. Further batches have their own transactions: here for
+    up to `time_limit` seconds, then in `rewrite_rest`. Repeating the rename continues with the remaining texts.
     """
     title = title if title is UNSET else validation.title(title)
     slug = slug if slug is UNSET else validation.slug(slug)
@@ -262,36 +274,39 @@ async def rename_page(
         scope = writer.scope.upkeep()
     if isinstance(unrestricted(database), OneTransaction):
         return replace(done, left=sum(waiting.values()))
-    return await rewritten(database, scope, done, waiting, RENAME_TIMEOUT if time_limit is None else time_limit)
+    return await rewrite_in_time(database, scope, done, waiting, RENAME_TIMEOUT if time_limit is None else time_limit)
 
 
 async def rename(writer: Writer, page: Page, after: Page, summary: str | None) -> Renamed:
-    """The page under its new name, and the first of the texts that say the old one."""
-    calling = await find_calling(writer, page) if after.slug != page.slug else []
+    """Save the page under its new name, and rewrite the first batch of texts."""
+    texts = await find_texts_naming(writer, page) if after.slug != page.slug else []
     saved = await save(writer, page, after, edit_summary=summary)
     if not saved.changed:
         return Renamed(saved)
     now = replace(after, version=saved.version)
     await keep_trajectory(writer, now, page.slug)
-    at_once = await rewrite_calling(writer, calling, page, now)
-    first = await rewrite_first(writer, page, now)
+    at_once = await rewrite_texts_naming(writer, texts, page, now)
+    first = await rewrite_first_batch(writer, page, now)
     versions = {**at_once, **first.versions}
     version = versions.get(page.id, saved.version)
     await record(writer, "page.renamed", page.id, version=version, texts=len(versions))
     return Renamed(replace(saved, version=version), tuple(versions), first.left)
 
 
-async def rewritten(
+async def rewrite_in_time(
     database: Database, scope: Scope, done: Renamed, waiting: dict[UUID, int], time_limit: float
 ) -> Renamed:
-    """Rewrite as much of what waits as there is time for, and add it to what was done. The name itself is written."""
+    """Rewrite the waiting texts within the time limit, and return the result with the texts rewritten before.
+
+    Errors are ignored: the rename itself is committed, and `rewrite_rest` continues later.
+    """
     versions: dict[UUID, int] = {}
     end = monotonic() + time_limit
     with suppress(CairnError):
         for renaming_id in waiting:
             while waiting[renaming_id] and monotonic() < end:
-                some = await rewrite_next(database, scope, renaming_id)
-                waiting[renaming_id] = some.left if some else 0
-                versions |= some.versions if some else {}
+                batch = await rewrite_next(database, scope, renaming_id)
+                waiting[renaming_id] = batch.left if batch else 0
+                versions |= batch.versions if batch else {}
     saved = replace(done.saved, version=versions.get(done.saved.page_id, done.saved.version))
     return Renamed(saved, tuple(dict.fromkeys([*done.rewritten, *versions])), sum(waiting.values()))

@@ -1,4 +1,4 @@
-"""The states of a page as they are stored and found again: each is one row, or one row and its base."""
+"""Store and read the revisions of a page. A revision is stored whole, or as a difference from a base revision."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from ..model.pages import Page
 from ..transactions.writer import Writer
 
 REVISIONS = statements("pages/revisions")
-STATES_MAX = 64  # that rest on one base
+STATES_MAX = 64  # revisions with the same base
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A state of a page: what it said at one version."""
+    """The content of a page at one version."""
 
     version: int
     title: str
@@ -29,7 +29,7 @@ class State:
     body: str
     tags: tuple[str, ...]
     metadata: dict[str, Any] | None
-    """None in states that were kept before it was."""
+    """None for versions of a release that did not store the metadata."""
 
 
 NO_BASE = dict.fromkeys(("base_version", "base_starts", "base_lengths", "base_texts"))
@@ -37,34 +37,38 @@ ELSEWHERE = dict.fromkeys(("slug", "metadata", "aliases"))
 
 
 def full_columns(page: Page, body: str, aliases: Collection[str]) -> dict[str, Any]:
-    """The columns that keep text, slug, metadata and aliases of a version by themselves."""
+    """Return the columns of a revision that is stored whole: text, slug, metadata and aliases."""
     return {"body_md": body, **NO_BASE, **facts(page, aliases), "facts_version": None}
 
 
 def facts(page: Page, aliases: Collection[str]) -> dict[str, Any]:
+    """Return the parts of a revision besides the text that may be stored in an earlier revision only."""
     return {"slug": page.slug, "metadata": page.metadata or {}, "aliases": sorted(aliases)}
 
 
-Known = Mapping[UUID, tuple[Page, Collection[str]]]
-"""Pages by their ids, with their aliases."""
+NamedPages = Mapping[UUID, tuple[Page, Collection[str]]]
+"""Pages with their aliases, by page id."""
 
 
-async def find_bases(writer: Writer, known: Known) -> dict[UUID, Row]:
-    """The newest state of each page that is kept whole, and which since then has the same facts as the page now."""
-    told = [{"page_id": str(id), **facts(page, aliases)} for id, (page, aliases) in known.items()]
-    return {row["page_id"]: row for row in await writer.all(REVISIONS["find_bases"], pages=told)}
+async def find_bases(writer: Writer, known: NamedPages) -> dict[UUID, Row]:
+    """Return the newest revision of each page that is stored whole.
+
+    The row also names the newest version since then that stores the same facts as the page has now, if there is one.
+    """
+    pages = [{"page_id": str(id), **facts(page, aliases)} for id, (page, aliases) in known.items()]
+    return {row["page_id"]: row for row in await writer.all(REVISIONS["find_bases"], pages=pages)}
 
 
-async def compact_rows(known: Known, bases: Mapping[UUID, Row]) -> dict[UUID, dict[str, Any]]:
-    """The columns that keep text, slug, metadata and aliases of the new versions of known pages, by page.
+async def compact_rows(known: NamedPages, bases: Mapping[UUID, Row]) -> dict[UUID, dict[str, Any]]:
+    """Return the columns for text, slug, metadata and aliases of the new revisions of pages, by page id.
 
-    Facts that are those of a version since the base are kept there alone.
+    Facts that an earlier revision since the base has stored are not stored again.
     """
     return {id: await columns(bases.get(id), page, aliases) for id, (page, aliases) in known.items()}
 
 
 async def columns(base: Row | None, page: Page, aliases: Collection[str]) -> dict[str, Any]:
-    """Return the columns of a new version. `base` is the newest whole state, with the version that has these facts."""
+    """Return the columns of a new revision. `base` is a row of `find_bases`."""
     body, found = page.body, None
     own = facts(page, aliases)
     if base is not None:
@@ -72,10 +76,10 @@ async def columns(base: Row | None, page: Page, aliases: Collection[str]) -> dic
         found = await read_in_thread(len(body), smaller_delta, base["body_md"], body, age)
     if base is None or found is None:
         return full_columns(page, body, aliases)
-    told = base["facts_version"]
+    facts_version = base["facts_version"]
     return {
-        **(own if told is None else ELSEWHERE),
-        "facts_version": told,
+        **(own if facts_version is None else ELSEWHERE),
+        "facts_version": facts_version,
         "body_md": "",
         "base_version": base["version"],
         "base_starts": found.starts,
@@ -85,9 +89,10 @@ async def columns(base: Row | None, page: Page, aliases: Collection[str]) -> dic
 
 
 def smaller_delta(base: str, body: str, age: int) -> Delta | None:
-    """Return how the text differs from its base, while that saves room.
+    """Return the difference of a text from its base, or None if the revision should be stored whole.
 
-    Differences grow by every edit. Once those since the base would take as much as a whole text, a new base is due.
+    Differences grow with every edit. A new base is stored once the differences since the last base are estimated to
+    take as much space as a whole text.
     """
     if not 0 < age < STATES_MAX:
         return None
@@ -98,7 +103,10 @@ def smaller_delta(base: str, body: str, age: int) -> Delta | None:
 
 
 async def find_states(connection: Connection, scope: Scope, page_id: UUID, versions: Collection[int]) -> list[State]:
-    """The page's states at these versions, in their order."""
+    """Return the states of a page at these versions, in the given order.
+
+    Raises NotFound for a version that does not exist or was erased.
+    """
     rows = await connection.all(
         REVISIONS["find_states"],
         tenant_id=scope.tenant_id,

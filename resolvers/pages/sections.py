@@ -1,4 +1,4 @@
-"""Writes to single sections: each makes a new version of the page."""
+"""Change single sections of a page. Each change of content makes a new version of the page."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -35,8 +35,9 @@ async def patch_section(
     expected_version: int | None = None,
     edit_summary: str | None = None,
 ) -> Saved:
-    """Change a section's text or heading; a section that is not there yet joins at the end."""
-    section_slug, summary = named(section_slug), validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    """Change a section's text or heading. A section that does not exist yet is added at the end."""
+    section_slug = check_section_slug(section_slug)
+    summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     added = [] if body is UNSET else [SectionDraft(validation.text(body, "bodyMd", BODY.most))]
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
@@ -63,10 +64,12 @@ async def remove_section(
     edit_summary: str | None = None,
 ) -> Saved:
     """Remove a section and its citations from a page."""
-    section_slug, summary = named(section_slug), validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    section_slug = check_section_slug(section_slug)
+    summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
-        sections = await read_in_thread(outline.size(page.sections), outline.without, page.sections, section_slug)
+        size = outline.size(page.sections)
+        sections = await read_in_thread(size, outline.remove_section, page.sections, section_slug)
         return await save_sections(writer, page, sections, "section.removed", section_slug, summary)
 
 
@@ -81,8 +84,9 @@ async def move_section(
     expected_version: int | None = None,
     edit_summary: str | None = None,
 ) -> Saved:
-    """Put a section at a place among the others, counted from 0."""
-    section_slug, summary = named(section_slug), validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
+    """Move a section to a position among the sections of the page, counted from 0."""
+    section_slug = check_section_slug(section_slug)
+    summary = validation.optional(edit_summary, "editSummary", EDIT_SUMMARY.most)
     async with writing_page(database, scope, page_id) as (writer, page):
         check_version(page, expected_version)
         size = outline.size(page.sections)
@@ -93,15 +97,15 @@ async def move_section(
 async def save_sections(
     writer: Writer, page: Page, sections: Outline, action: str, section_slug: str, summary: str | None
 ) -> Saved:
-    """Save the page with these sections."""
+    """Save the page with these sections, and log the action if anything changed."""
     saved = await save(writer, page, replace(page, sections=sections), edit_summary=summary)
     if saved.changed:
         await record(writer, action, page.id, version=saved.version, sectionSlug=section_slug)
     return saved
 
 
-def named(section_slug: str) -> str:
-    """Return a slug to look for: any that a section could have."""
+def check_section_slug(section_slug: str) -> str:
+    """Return the slug of a section to look up, if it is a valid text of the right length. Raises BadInput."""
     return validation.text(section_slug, "sectionSlug", SLUG.most)
 
 
@@ -111,7 +115,7 @@ AGGREGATION = statements("sources/aggregation")
 async def suppress_promotion(
     database: Database, scope: Scope, page_id: UUID, section_slug: str, *, suppressed: bool = True
 ) -> Saved:
-    """Keep a section where it stands, or let it grow again. For admins."""
+    """Prevent or allow the promotion of a rollup section to a page. Needs ADMINISTER."""
     async with writing_page(database, scope, page_id, Action.ADMINISTER) as (writer, page):
         row = await writer.one(AGGREGATION["find_aggregation"], page_id=page.id, slug=section_slug)
         if row is None:
@@ -132,7 +136,7 @@ async def suppress_promotion(
 
 
 def status_of(aggregation: dict[str, object] | None) -> object:
-    """Return the promotion status of a section, if it is one that could grow."""
+    """Return the promotion status of a section. Raises BadInput if it can never be promoted, or has been promoted."""
     if aggregation is None:
         raise BadInput("This is not a rollup section, so it is never promoted to a page.", "sectionSlug")
     if aggregation.get("promotion_status") == "promoted":

@@ -1,6 +1,6 @@
-"""Share links: one page, read without a credential by whoever has the link. Only a link's hash is kept.
+"""Share links: anybody with the link reads one page without a credential. Only the hash of a link is stored.
 
-A link begins with its tenant, so that looking it up is bound to the tenant as every other statement is.
+A token begins with the id of its tenant, so the statement that looks it up is bound to the tenant like all others.
 """
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -24,8 +24,8 @@ from ..transactions.transaction import read_connection, writing_page, writing_ro
 from ..transactions.writer import LogLine, Writer
 
 LINKS = statements("access/share_links")
-USUAL = timedelta(days=30)
-LONGEST = timedelta(days=366)
+DEFAULT_LIFETIME = timedelta(days=30)
+MAX_LIFETIME = timedelta(days=366)
 TENANT_BYTES, SECRET_BYTES = 16, 32
 NO_LINK = "There is no such share link, or none that you may see."
 ENDED = "This link leads to no page: it is not complete, or it has ended. Ask whoever gave it to you for another one."
@@ -33,7 +33,7 @@ ENDED = "This link leads to no page: it is not complete, or it has ended. Ask wh
 
 @dataclass(frozen=True, slots=True)
 class IssuedLink:
-    """A link as it is handed out, this once: nobody can read it again."""
+    """A new share link. Its token is returned only here and cannot be read again."""
 
     id: UUID
     token: str = field(repr=False)
@@ -42,7 +42,7 @@ class IssuedLink:
 async def share_page(
     database: Database, scope: Scope, page_id: UUID, *, expires_at: datetime | None = None
 ) -> IssuedLink:
-    """Make a link to a page, for admins of its wiki. It ends after 30 days when nothing is said."""
+    """Create a share link to a page. Needs MANAGE. Without `expires_at` it expires after 30 days."""
     if database.stores_answers:
         raise IdempotencyKeyNotAllowed(
             "An answer that shows a new share link is not stored, so it cannot be repeated. Send this without "
@@ -50,7 +50,7 @@ async def share_page(
         )
     if expires_at is not None:
         now, expires_at = datetime.now(UTC), validation.timestamp(expires_at, "expiresAt")
-        if not now < expires_at <= now + LONGEST:
+        if not now < expires_at <= now + MAX_LIFETIME:
             raise BadInput("This must be a time in the future, within a year.", "expiresAt")
     token = urlsafe_b64encode(scope.tenant_id.bytes + token_bytes(SECRET_BYTES)).decode()
     async with writing_page(database, scope, page_id, Action.MANAGE) as (writer, page):
@@ -65,16 +65,16 @@ async def share_page(
             token_hash=hash_token(token),
             **author,
             expires_at=expires_at,
-            usual=USUAL,
+            usual=DEFAULT_LIFETIME,
         )
         log(writer, "page.shared", page.id, issued.id)
-        told = {"pageId": str(page.id), "expiresAt": ends}
-        await audit(writer, scope.tenant_id, scope.actor, Event.SHARE_CREATED, issued.id, **told)
+        detail = {"pageId": str(page.id), "expiresAt": ends}
+        await audit(writer, scope.tenant_id, scope.actor, Event.SHARE_CREATED, issued.id, **detail)
     return issued
 
 
 async def withdraw_share_link(database: Database, scope: Scope, link_id: UUID) -> bool:
-    """End a link from the next request on, for admins of its wiki; false if it was withdrawn before."""
+    """Withdraw a share link. Needs MANAGE. Return false if it was withdrawn before."""
     async with writing_row(database, scope, LINKS["find_owner"], link_id, NO_LINK, Action.MANAGE) as writer:
         page_id: UUID | None = await writer.value(LINKS["withdraw"], id=link_id)
         if page_id is not None:
@@ -84,19 +84,22 @@ async def withdraw_share_link(database: Database, scope: Scope, link_id: UUID) -
 
 
 def log(writer: Writer, action: str, page_id: UUID, link_id: UUID) -> None:
-    """Add a line to the log. Nothing is announced and no policy is asked: the page stays as it is."""
+    """Add a line to the activity log only: the page does not change, so no change is announced or reviewed."""
     writer.lines.append(LogLine(new_id(), action, page_id, {"shareLinkId": str(link_id)}))
 
 
 async def find_shared(database: Database, token: str) -> tuple[Scope, UUID]:
-    """Return the page of a link, and a scope to read it in. Raises NotFound, in the same words for all other texts."""
+    """Return a scope to read the page of a share link in, and the page's id.
+
+    Raises NotFound with the same message for malformed, unknown, expired and withdrawn links.
+    """
     try:
-        given = urlsafe_b64decode(token.encode("ascii"))
+        decoded = urlsafe_b64decode(token.encode("ascii"))
     except ValueError:
-        given = b""
-    if len(given) != TENANT_BYTES + SECRET_BYTES or urlsafe_b64encode(given).decode() != token:
+        decoded = b""
+    if len(decoded) != TENANT_BYTES + SECRET_BYTES or urlsafe_b64encode(decoded).decode() != token:
         raise NotFound(ENDED)
-    tenant_id = UUID(bytes=given[:TENANT_BYTES])
+    tenant_id = UUID(bytes=decoded[:TENANT_BYTES])
     async with read_connection(database) as connection:
         found = await connection.one(LINKS["find_link"], tenant_id=tenant_id, token_hash=hash_token(token))
     if found is None:

@@ -1,4 +1,4 @@
-"""Stubs, and paragraphs for pages, each written together with the citation of the source that says so."""
+"""Write stubs, paragraphs and pages together with the citations of their sources, in one transaction each."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,29 +23,29 @@ from .lifecycle import create_page
 from .upsert import draft_text, upsert_page
 
 FIELDS = {"why": "why", "how_to_apply": "howToApply"}
-"""The argument that says a section, by its slug."""
+"""The names of the arguments that give the text of a section, by section slug."""
 
 
 def stub_draft(
     type: str, title: str, text: str = "", *, why: str | None = None, how_to_apply: str | None = None, **more: Any
 ) -> PageDraft:
-    """Return a page with the sections of its type: the text is the first of them. Raises BadInput."""
+    """Return a draft with the template sections of its type; `text` is the first section. Raises BadInput."""
     first, *others = TEMPLATES[validation.one_of(type, TEMPLATES, "type")]
-    said = {"why": why or "", "how_to_apply": how_to_apply or ""}
-    for slug, part in said.items():
+    texts = {"why": why or "", "how_to_apply": how_to_apply or ""}
+    for slug, part in texts.items():
         if part and slug not in dict(others):
             raise BadInput(f"Pages of the type {type} have no such section.", FIELDS[slug])
-    sections = [SectionDraft(text, *first), *(SectionDraft(said.get(slug, ""), slug, head) for slug, head in others)]
+    sections = [SectionDraft(text, *first), *(SectionDraft(texts.get(slug, ""), slug, head) for slug, head in others)]
     return PageDraft(type, title, sections=sections, **more)
 
 
 @proposable
 async def write_stub(database: Database, scope: Scope, draft: PageDraft, source: str | None = None) -> Saved:
-    """Create a page whose first section cites a source, given as KIND/REF or by its id; both or nothing.
+    """Create a page whose first section cites a source, given as KIND/REF or by its id, in one transaction.
 
-    Raises BadInput where a section is empty that its type requires. That holds for stubs alone: `create_page`,
-    imports and the compiler write pages that are not finished or were begun elsewhere, and clients of the released
-    contract make concepts without these sections. Lint names those (`concept_reasons`).
+    Raises BadInput if a section that the type requires is empty. Only stubs are checked: `create_page`, imports and the
+    compiler may write incomplete pages, and clients of the released contract create concepts without these sections.
+    Lint reports those (`concept_reasons`).
     """
     await check_required(draft)
     source_id = await locate_source(database, scope, source) if source else None
@@ -70,7 +70,7 @@ async def append_cited(
     expected_version: int | None = None,
     summary: str | None = None,
 ) -> Saved:
-    """Append a paragraph to a page, in its last section if none is named, and cite the source there; or do nothing."""
+    """Append a paragraph to a section, the last one by default, and cite the source there, in one transaction."""
     page_id, source_id = await locate(database, scope, address), await locate_source(database, scope, source)
     async with OneTransaction(database) as whole:
         done = await append_to_page(
@@ -92,7 +92,7 @@ async def append_cited(
 async def write_cited(
     database: Database, scope: Scope, draft: PageDraft, citations: Sequence[tuple[str, UUID]]
 ) -> Saved:
-    """Make a page, or bring it up to date, and cite sources by the slugs of its sections; or do nothing."""
+    """Create or update a page, and cite sources, given as (section slug, source id), in one transaction."""
     async with OneTransaction(database) as whole:
         saved = await upsert_page(whole, scope, draft, mark_compiled=True)
         for slug, source_id in citations:
@@ -102,13 +102,13 @@ async def write_cited(
 
 
 async def check_required(draft: PageDraft) -> None:
-    """Refuse a stub that leaves out what its type requires."""
+    """Raise BadInput for a stub without a text in a section that its type requires."""
     if draft.type not in REQUIRED:
         return
     text = await draft_text(draft)
-    said = {section.slug for section in text.sections if section.body.strip()} if text else set()
+    filled = {section.slug for section in text.sections if section.body.strip()} if text else set()
     for slug in REQUIRED[draft.type]:
-        if slug not in said:
+        if slug not in filled:
             heading = dict(TEMPLATES[draft.type])[slug]
             raise BadInput(f'A stub of the type {draft.type} needs the section "{heading}".', FIELDS[slug])
 

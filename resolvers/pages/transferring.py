@@ -1,4 +1,4 @@
-"""A page given to another wiki of its tenant, with its history and evidence: whole, or not at all."""
+"""Transfer a page to another wiki of its tenant with its history and evidence, in one transaction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -44,75 +44,78 @@ TRANSFERS = statements("import_export/transferring")
 CLAIMS = statements("review/claims")
 FORGETTING = statements("sources/forgetting")
 TEXTS_MAX = 500  # pages whose texts link to the page: they are rewritten in its transaction
-SOURCES_MAX = 1000  # that the page rests on
+SOURCES_MAX = 1000  # sources that the page cites
 TRANSFERRED = "The page was transferred to another wiki."
-SOURCES_PER_BATCH = 50  # sources that are read together
+SOURCES_PER_BATCH = 50  # sources whose contents are read by one statement
 
 
 class AliasTaken(BadInput):
-    """A page of the other wiki answers to a name of the page already: links would mean either of them."""
+    """A page of the other wiki has a name of the page already, so links with the name would be ambiguous."""
 
     code = "ALIAS_TAKEN"
 
 
 class SourceTaken(BadInput):
-    """The other wiki has another text as this version of a source."""
+    """The other wiki has a different text as the same version of a source."""
 
     code = "SOURCE_TAKEN"
 
 
 class AttachmentTaken(BadInput):
-    """The other wiki has another file at the path of an attachment that the page shows."""
+    """The other wiki has a different file at the path of an attachment that the page uses."""
 
     code = "ATTACHMENT_TAKEN"
 
 
-class Called(NamedTuple):
-    """The names of a page besides its title, and the slugs of its wiki and of the one that it goes to."""
+class PageNames(NamedTuple):
+    """The names of a page besides its title, and the slugs of both wikis."""
 
     aliases: Sequence[str]
     old_slugs: Sequence[str]
     space: str
+    """The slug of the owner whose wiki the page leaves."""
     to_space: str
+    """The slug of the owner whose wiki the page goes to."""
 
 
 @proposable
 async def transfer_page(
     database: Database, scope: Scope, page_id: UUID, to_owner: str, *, expected_version: int | None = None
 ) -> Saved:
-    """Give a page to another wiki of the tenant, by its slug or id; it has another id there, and its next version.
+    """Transfer a page to another wiki of the tenant, given by its slug or id. The page gets a new id and version.
 
-    Its children stay behind without a parent. Links to it, and its own links to pages that stay, name the other wiki.
+    Its children stay behind without a parent. Links to the page, and its links to pages that stay, name the other wiki
+    afterwards.
     """
     async with read_connection(database) as connection:
         (space,) = await find_spaces(connection, scope, [to_owner])
-    async with writing_two(database, scope, page_id, space.id) as both:
-        page = await find_page(both.here, page_id)
+    async with writing_two(database, scope, page_id, space.id) as wikis:
+        page = await find_page(wikis.here, page_id)
         if page is None:
             raise NotFound(NO_PAGE)
-        await check_sees(both.here, both.here.scope, [page_id], NO_PAGE)
+        await check_sees(wikis.here, wikis.here.scope, [page_id], NO_PAGE)
         check_version(page, expected_version)
-        called = await check_transferable(both, page)
-        return await transfer(database, both, page, called)
+        names = await check_transferable(wikis, page)
+        return await transfer(database, wikis, page, names)
 
 
-async def check_transferable(both: TwoWikis, page: Page) -> Called:
-    """Return what the page is called. Raises BadInput where the other wiki cannot take it."""
+async def check_transferable(wikis: TwoWikis, page: Page) -> PageNames:
+    """Return the names of the page. Raises BadInput or Conflict if the page cannot be transferred."""
     if is_trajectory(page):
         raise BadInput(
             "A trajectory moves with its page and cannot be transferred alone. Transfer that page.", "pageId"
         )
-    if await both.here.value(FORGETTING["is_forgetting"]):
+    if await wikis.here.value(FORGETTING["is_forgetting"]):
         raise Conflict("A source of this wiki is being forgotten. Transfer the page once that is done.")
-    row = await both.here.one(
-        TRANSFERS["find_names"], page_id=page.id, type=page.type, to_owner_id=both.there.scope.owner_id
+    row = await wikis.here.one(
+        TRANSFERS["find_names"], page_id=page.id, type=page.type, to_owner_id=wikis.there.scope.owner_id
     )
-    assert row is not None, "it is a row of values"
-    called = Called(**row)
-    taken = await both.there.one(
+    assert row is not None, "the statement always returns a row"
+    names = PageNames(**row)
+    taken = await wikis.there.one(
         TRANSFERS["find_taken"],
-        slugs=[page.slug, *(former_address(page, slug)[1] for slug in called.old_slugs)],
-        aliases=[normalise(name) for name in (page.title, *called.aliases)],
+        slugs=[page.slug, *(former_address(page, slug)[1] for slug in names.old_slugs)],
+        aliases=[normalise(name) for name in (page.title, *names.aliases)],
     )
     if taken:
         error, noun = (SlugTaken, "slug") if taken["is_slug"] else (AliasTaken, "name")
@@ -121,34 +124,34 @@ async def check_transferable(both: TwoWikis, page: Page) -> Called:
             "Rename one of the pages, or merge them there.",
             "toOwner",
         )
-    return called
+    return names
 
 
-async def transfer(database: Database, both: TwoWikis, page: Page, called: Called) -> Saved:
-    here, there = both
+async def transfer(database: Database, wikis: TwoWikis, page: Page, names: PageNames) -> Saved:
+    here, there = wikis
     await drop_trajectory(here, page)
-    sections = await readdress_page(here, page, called)
-    sources = await copy_sources(database, both, page)
-    await copy_attachments(database, both, page)
-    texts = await readdress_texts(here, page, called)
-    await end_proposals(here, page, TRANSFERRED)  # what they would do is for the other wiki to decide
+    sections = await readdress_page(here, page, names)
+    sources = await copy_sources(database, wikis, page)
+    await copy_attachments(database, wikis, page)
+    texts = await readdress_texts(here, page, names)
+    await end_proposals(here, page, TRANSFERRED)  # from now on the reviewers of the other wiki decide about the page
     await here.flush()
-    moved = await create_at_target(both, page, replace(page, id=new_id(), sections=sections, parent_id=None), called)
-    await copy_history(both, page, moved, sources)
-    await leave(here, page)
+    moved = await create_at_target(wikis, page, replace(page, id=new_id(), sections=sections, parent_id=None), names)
+    await copy_history(wikis, page, moved, sources)
+    await delete_transferred(here, page)
     await update_target(there, moved)
-    places = {"fromOwner": called.space, "toOwner": called.to_space}
+    places = {"fromOwner": names.space, "toOwner": names.to_space}
     await record(here, "page.transferred", page.id, **places, toPageId=moved.id, version=page.version, texts=texts)
     here.changes.add(ChangeKind.DELETED, page.id)
     await record(there, "page.transferred", moved.id, **places, fromPageId=page.id, version=moved.version)
     return Saved(moved.id, moved.version)
 
 
-# -- what stays behind
+# -- the wiki that the page leaves
 
 
 async def drop_trajectory(here: Writer, page: Page) -> None:
-    """Remove the page that lists the corrections of this one: it is made anew where the page goes."""
+    """Delete the trajectory of the page. It is written again in the other wiki."""
     slugs = [slug_of(page.slug)]
     found = await here.all(CLAIMS["find_trajectories"], page_id=page.id, type=page.type, slugs=slugs)
     for row in found:
@@ -158,28 +161,31 @@ async def drop_trajectory(here: Writer, page: Page) -> None:
             await record(here, "page.deleted", trajectory.id, type=page.type, slug=trajectory.slug)
 
 
-async def readdress_texts(here: Writer, page: Page, called: Called) -> int:
-    """Let the texts that link to the page name the wiki that it goes to; return how many there are."""
+async def readdress_texts(here: Writer, page: Page, names: PageNames) -> int:
+    """Rewrite the texts that link to the page, so that their links name the other wiki. Return how many there are.
+
+    Raises LimitExceeded for more than TEXTS_MAX.
+    """
     rows = await here.all(TRANSFERS["find_linking"], page_id=page.id, most=TEXTS_MAX + 1)
     if len(rows) > TEXTS_MAX:
         raise LimitExceeded(f"The texts of more than {TEXTS_MAX} pages link to this one. It cannot be transferred.")
-    address = f"{called.to_space}:{page.slug}"
+    address = f"{names.to_space}:{page.slug}"
     pages = await find_pages(here, [row["id"] for row in rows])
     addresses = {row["id"]: dict.fromkeys(row["targets"], address) for row in rows}
-    texts = {id: await readdress_sections(one.sections, addresses[id]) for id, one in pages.items()}
+    texts = {id: await readdress_sections(text.sections, addresses[id]) for id, text in pages.items()}
     states = [(pages[id], replace(pages[id], sections=sections), ()) for id, sections in texts.items()]
     await save_all(here, states, edit_summary=f"Transferred link: {page.title} → {address}")
     return len(states)
 
 
-async def readdress_page(here: Writer, page: Page, called: Called) -> Outline:
-    """Return the sections of the page with the links to pages that stay behind naming their wiki."""
+async def readdress_page(here: Writer, page: Page, names: PageNames) -> Outline:
+    """Return the sections of the page with links that name the wiki of the pages that stay behind."""
     rows = await here.all(TRANSFERS["find_linked"], page_id=page.id)
-    return await readdress_sections(page.sections, {row["target"]: f"{called.space}:{row['slug']}" for row in rows})
+    return await readdress_sections(page.sections, {row["target"]: f"{names.space}:{row['slug']}" for row in rows})
 
 
 async def readdress_sections(sections: Outline, addresses: Mapping[str, str]) -> Outline:
-    """Return the sections with links to other addresses. Raises BadInput where they are too long for a text."""
+    """Return the sections with the targets of their links replaced. Raises BadInput if they become too long."""
 
     def address_of(link: Target) -> str | None:
         return addresses.get(link.target)
@@ -194,108 +200,115 @@ async def readdress_sections(sections: Outline, addresses: Mapping[str, str]) ->
     return await read_in_thread(size, lambda: outline.checked_outline(map(rewrite, sections), "toOwner"))
 
 
-async def leave(here: Writer, page: Page) -> None:
-    """Remove what is left of the page. The gate is told its type, which is not to be read any more."""
+async def delete_transferred(here: Writer, page: Page) -> None:
+    """Delete the page from its former wiki."""
     await remove_page(here, page)
-    here.note_state(page, page)
+    here.note_state(page, page)  # tells the write policy the page's type, which the database does not have any more
     await here.flush()
 
 
-# -- what goes along
+# -- the page in the other wiki
 
 
-async def create_at_target(both: TwoWikis, page: Page, after: Page, called: Called) -> Page:
-    """Create the page in the other wiki, at the version that follows those of before."""
+async def create_at_target(wikis: TwoWikis, page: Page, after: Page, names: PageNames) -> Page:
+    """Create the page in the other wiki, with the next version after its current version."""
     version = page.version + 1
     new = PageToInsert(
         after,
         await read_sections(after.sections),
-        called.aliases,
-        former_slugs=called.old_slugs,
-        edit_summary=f"Transferred from {called.space}",
+        names.aliases,
+        former_slugs=names.old_slugs,
+        edit_summary=f"Transferred from {names.space}",
         version=version,
     )
-    await create(both.there, new)
-    await both.there.flush()
+    await create(wikis.there, new)
+    await wikis.there.flush()
     return replace(after, version=version)
 
 
-async def copy_history(both: TwoWikis, page: Page, moved: Page, sources: Mapping[UUID, UUID]) -> None:
-    """Move the history of the page and what its sections rest on."""
+async def copy_history(wikis: TwoWikis, page: Page, moved: Page, sources: Mapping[UUID, UUID]) -> None:
+    """Move the revisions, proposals, citations, claims and contradictions of the page to the other wiki."""
     ids: dict[str, Any] = {
         "page_id": page.id,
         "into_id": moved.id,
-        "to_owner_id": both.there.scope.owner_id,
+        "to_owner_id": wikis.there.scope.owner_id,
     }
     copies: dict[str, Any] = {"ids": list(sources), "copy_ids": list(sources.values())}
     for name in ("page", "sections", "aliases"):
-        await both.here.later(TRANSFERS[f"carry_{name}"], **ids)
+        await wikis.here.later(TRANSFERS[f"carry_{name}"], **ids)
     for name in ("revisions", "original", "relations", "proposals"):
-        await both.here.later(TRANSFERS[f"move_{name}"], **ids)
+        await wikis.here.later(TRANSFERS[f"move_{name}"], **ids)
     for name in ("citations", "claims", "contradictions"):
-        await both.here.later(TRANSFERS[f"move_{name}"], **ids, **copies)
-    await both.here.flush()
+        await wikis.here.later(TRANSFERS[f"move_{name}"], **ids, **copies)
+    await wikis.here.flush()
 
 
 async def update_target(there: Writer, moved: Page) -> None:
-    """Bring up to date what follows from the page where it is now."""
+    """Update the links, grounding, trajectory and hubness score of the page in its new wiki."""
     await resolve(there, Names(), [moved.id])
-    await ground(there, [moved.id], again=True)
+    await ground(there, [moved.id], recheck=True)
     await keep_trajectory(there, moved)
     refresh_hubness(there, [moved.id])
 
 
-# -- its files and its evidence
+# -- attachments and sources
 
 
-async def copy_attachments(database: Database, both: TwoWikis, page: Page) -> None:
-    """Copy the attachments that the page names: their paths are the same in the other wiki, or its texts would change.
+async def copy_attachments(database: Database, wikis: TwoWikis, page: Page) -> None:
+    """Copy the attachments that the page uses to the same paths of the other wiki, so that its text stays valid.
 
-    Those of the wiki that it leaves stay: other pages may name them.
+    The attachments also stay in the former wiki, because other pages may use them. Raises AttachmentTaken.
     """
     names = await read_in_thread(len(page.body), attachments_in, page.body)
-    paths = await find_paths(both.here, folder_of((page.metadata or {}).get("imported_from")), names)
+    paths = await find_paths(wikis.here, folder_of((page.metadata or {}).get("imported_from")), names)
     if not paths:
         return
-    given: dict[str, Any] = {"paths": sorted(paths), "to_owner_id": both.there.scope.owner_id}
-    if taken := await both.here.value(TRANSFERS["find_taken_files"], **given):
+    given: dict[str, Any] = {"paths": sorted(paths), "to_owner_id": wikis.there.scope.owner_id}
+    if taken := await wikis.here.value(TRANSFERS["find_taken_files"], **given):
         raise AttachmentTaken(
             f"The other wiki has another file at {taken}, which the page shows. Nothing was written.", "toOwner"
         )
-    await copy_blobs(database, both, "copy_attached_blobs", given)
-    await both.here.run(TRANSFERS["copy_attachments"], **given)
+    await copy_blobs(database, wikis, "copy_attached_blobs", given)
+    await wikis.here.run(TRANSFERS["copy_attachments"], **given)
 
 
-async def copy_blobs(database: Database, both: TwoWikis, name: str, given: Mapping[str, Any]) -> None:
-    """Copy files, those that lie in a folder too."""
-    rows = await both.here.all(TRANSFERS[name], **given)
+async def copy_blobs(database: Database, wikis: TwoWikis, name: str, given: Mapping[str, Any]) -> None:
+    """Copy the blobs that the statement returns, including the files of blobs that are stored in a folder."""
+    rows = await wikis.here.all(TRANSFERS[name], **given)
     files = [bytes(row["hash"]) for row in rows if row["is_in_folder"]]
-    await copy_files(database, both.here.scope, both.there.scope.owner_id, files)
+    await copy_files(database, wikis.here.scope, wikis.there.scope.owner_id, files)
 
 
-async def copy_sources(database: Database, both: TwoWikis, page: Page) -> dict[UUID, UUID]:
-    """Return the sources of the other wiki that stand for those of the page; those that it lacks are copied."""
-    cited = await both.here.all(TRANSFERS["find_evidence"], page_id=page.id, most=SOURCES_MAX + 1)
+async def copy_sources(database: Database, wikis: TwoWikis, page: Page) -> dict[UUID, UUID]:
+    """Return the sources of the other wiki by the ids of the sources that the page cites. Missing ones are copied.
+
+    Raises LimitExceeded for more than SOURCES_MAX, SourceTaken and SourceForgotten.
+    """
+    cited = await wikis.here.all(TRANSFERS["find_evidence"], page_id=page.id, most=SOURCES_MAX + 1)
     if len(cited) > SOURCES_MAX:
         raise LimitExceeded(f"The page cites more than {SOURCES_MAX:,} sources. It cannot be transferred.")
     if not cited:
         return {}
     named = sorted({(row["kind"], row["ref"]) for row in cited})
     refs: dict[str, Any] = {"kinds": [kind for kind, _ in named], "refs": [ref for _, ref in named]}
-    known = await both.there.all(TRANSFERS["find_versions"], **refs)
-    found = {row["id"]: standing_for(row, known) for row in cited}
+    known = await wikis.there.all(TRANSFERS["find_versions"], **refs)
+    found = {row["id"]: find_equivalent(row, known) for row in cited}
     copies = {id: new_id() for id, there_id in found.items() if there_id is None}
     ids = list(copies)
     for start in range(0, len(ids), SOURCES_PER_BATCH):
-        await copy_some(database, both, ids[start : start + SOURCES_PER_BATCH], copies)
+        await copy_batch(database, wikis, ids[start : start + SOURCES_PER_BATCH], copies)
     if copies:
-        rechained = await both.there.all(TRANSFERS["rechain_sources"], **refs)
-        await write_passages(both.there, [], sorted({row["supersedes_id"] for row in rechained} - {None}))
+        rechained = await wikis.there.all(TRANSFERS["rechain_sources"], **refs)
+        await write_passages(wikis.there, [], sorted({row["supersedes_id"] for row in rechained} - {None}))
     return {id: there_id or copies[id] for id, there_id in found.items()}
 
 
-def standing_for(source: Row, known: Sequence[Row]) -> UUID | None:
-    """Return the source of the other wiki that says the same; None where there is none and it can be copied."""
+def find_equivalent(source: Row, known: Sequence[Row]) -> UUID | None:
+    """Return the source of the other wiki with the same content, or None if the source has to be copied.
+
+    Raises SourceForgotten if the other wiki has forgotten the content, and SourceTaken if it has another content as the
+    same version.
+    """
     versions = [row for row in known if (row["kind"], row["ref"]) == (source["kind"], source["ref"])]
     same = [row for row in versions if row["checksum"] == source["checksum"]]
     if any(row["is_forgotten"] for row in same):
@@ -312,13 +325,13 @@ def standing_for(source: Row, known: Sequence[Row]) -> UUID | None:
     return None
 
 
-async def copy_some(database: Database, both: TwoWikis, ids: Sequence[UUID], copies: Mapping[UUID, UUID]) -> None:
-    """Copy some sources, with the files that they were read from."""
-    rows = await both.here.all(TRANSFERS["find_contents"], ids=ids)
-    await keep_rows(both.there, [{**row, "id": copies[row["id"]], "supersedes_id": None} for row in rows])
+async def copy_batch(database: Database, wikis: TwoWikis, ids: Sequence[UUID], copies: Mapping[UUID, UUID]) -> None:
+    """Copy a batch of sources, with the original files that they were read from."""
+    rows = await wikis.here.all(TRANSFERS["find_contents"], ids=ids)
+    await keep_rows(wikis.there, [{**row, "id": copies[row["id"]], "supersedes_id": None} for row in rows])
     for row in rows:
-        await record(both.there, "source.added", sourceId=copies[row["id"]], version=row["version"])
-    await both.there.flush()
-    given: dict[str, Any] = {"ids": ids, "to_owner_id": both.there.scope.owner_id}
-    await copy_blobs(database, both, "copy_blobs", given)
-    await both.here.run(TRANSFERS["copy_originals"], **given, copy_ids=[copies[id] for id in ids])
+        await record(wikis.there, "source.added", sourceId=copies[row["id"]], version=row["version"])
+    await wikis.there.flush()
+    given: dict[str, Any] = {"ids": ids, "to_owner_id": wikis.there.scope.owner_id}
+    await copy_blobs(database, wikis, "copy_blobs", given)
+    await wikis.here.run(TRANSFERS["copy_originals"], **given, copy_ids=[copies[id] for id in ids])

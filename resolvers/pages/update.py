@@ -1,4 +1,7 @@
-"""Known pages brought to their next states with all that follows: any number, in a fixed number of statements."""
+"""Update existing pages with their sections, names, links, search rows and revisions.
+
+Any number of pages takes a fixed number of statements.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,18 +13,18 @@ from db.sql import statements
 from lib.threads import read_in_thread
 
 from ..errors import BadInput
-from ..links.references import dependants, refresh_hubness
+from ..links.references import find_hubness_dependents, refresh_hubness
 from ..links.targets import refuse_private_links, resolve, write_targets
-from ..model.names import Names, check_number, everyone, former_address, known_names, take_names, write_names
+from ..model.names import Names, check_alias_count, claim_names, former_address, join_names, known_names, write_names
 from ..model.pages import Page, Saved
 from ..search.index import Findable, restate_search, write_search
 from ..sources.grounding import ground
 from ..subscriptions.changes import ChangeKind
 from ..transactions.writer import Writer
 from .insert import (
-    IMPORTED,
+    IMPORT_SOURCE,
     INSERT_REVISION,
-    Called,
+    AliasesByPage,
     PageText,
     PageToInsert,
     alias_rows,
@@ -32,15 +35,15 @@ from .insert import (
     revision_row,
     write_sections,
 )
-from .revision_store import Known, compact_rows, find_bases
+from .revision_store import NamedPages, compact_rows, find_bases
 
 PAGES = statements("pages/pages")
 SECTIONS = statements("pages/sections")
 
 
 @dataclass(slots=True)
-class PageChange:
-    """A page before and after, what it is to be called besides, and its text, if that was read already."""
+class PageUpdate:
+    """A page before and after an update, its new names, and its parsed text, if the caller has parsed it."""
 
     before: Page
     after: Page
@@ -51,11 +54,11 @@ class PageChange:
     text: PageText | None = None
     names: Names = field(default_factory=Names, init=False)
     is_named: bool = field(default=False, init=False)
-    """Whether it answers to more than before."""
+    """Whether the page has got a new alias or former slug."""
 
     @property
     def is_revised(self) -> bool:
-        """Return whether the content changed: that makes a version."""
+        """Return whether the content changed, which makes a new version."""
         return self.before.content != self.after.content
 
     @property
@@ -64,7 +67,7 @@ class PageChange:
 
     @property
     def has_new_texts(self) -> bool:
-        """Return whether a section says something else than before."""
+        """Return whether the text of a section changed."""
         texts = {section.slug: section.body for section in self.before.sections}
         return any(texts.get(section.slug) != section.body for section in self.after.sections)
 
@@ -78,173 +81,190 @@ class PageChange:
 
     @property
     def is_renamed(self) -> bool:
-        """Return whether its rows of names are not what they were."""
+        """Return whether the rows of the page's searchable names change."""
         return self.is_named or self.is_restated or self.is_retitled
 
     @property
     def kind(self) -> ChangeKind:
-        """Return what became of the page, as those who follow it are told."""
+        """Return the kind of the change for the change feed."""
         if self.is_restated:
             return ChangeKind.ARCHIVED if self.after.status == "archived" else ChangeKind.RESTORED
         return ChangeKind.RENAMED if self.is_retitled else ChangeKind.UPDATED
 
 
-async def change(writer: Writer, *changes: PageChange) -> list[Saved]:
-    """Write what differs. A compile stamp alone does not count as a change. Each page stands there once."""
-    for one in changes:
-        one.after = replace(one.after, version=one.after.version + one.is_revised)
-        if one.is_revised and (one.text is None or one.text.sections != one.after.sections):
-            one.text = await read_sections(one.after.sections)
-    calling = [one for one in changes if one.aliases or one.after.title != one.before.title]
-    called = await read_in_thread(sum(sum(map(len, one.aliases)) for one in calling), names_by_page, calling)
-    expected = known_states(writer, [one for one in changes if one.is_revised], called)
-    await write_rows(writer, [one for one in changes if one.after != one.before])
-    await write_texts(writer, [one for one in changes if one.is_rewritten])
+async def apply_updates(writer: Writer, *updates: PageUpdate) -> list[Saved]:
+    """Write the differences of updates, at most one for each page.
+
+    A new `last_compiled_at` alone does not count as a change.
+    """
+    for update in updates:
+        update.after = replace(update.after, version=update.after.version + update.is_revised)
+        if update.is_revised and (update.text is None or update.text.sections != update.after.sections):
+            update.text = await read_sections(update.after.sections)
+    naming = [update for update in updates if update.aliases or update.after.title != update.before.title]
+    new_aliases = await read_in_thread(sum(sum(map(len, update.aliases)) for update in naming), names_by_page, naming)
+    expected = known_states(writer, [update for update in updates if update.is_revised], new_aliases)
+    await write_rows(writer, [update for update in updates if update.after != update.before])
+    await write_texts(writer, [update for update in updates if update.is_rewritten])
     bases = await find_bases(writer, expected) if expected else {}
-    await name(writer, changes, called)
-    await write_revisions(writer, [one for one in changes if one.is_revised], expected, bases)
-    await write_words(writer, changes)
-    await connect(writer, changes)
-    await restate(writer, [one for one in changes if one.is_restated])
-    for one in changes:
-        if one.is_named or one.after != one.before:
-            writer.note_state(one.before, one.after)
-            writer.changes.add(one.kind, one.after.id, one.after.version)
-    return [saved_page(one) for one in changes]
+    await update_names(writer, updates, new_aliases)
+    await write_revisions(writer, [update for update in updates if update.is_revised], expected, bases)
+    await write_words(writer, updates)
+    await update_links(writer, updates)
+    await update_statuses(writer, [update for update in updates if update.is_restated])
+    for update in updates:
+        if update.is_named or update.after != update.before:
+            writer.note_state(update.before, update.after)
+            writer.changes.add(update.kind, update.after.id, update.after.version)
+    return [saved_page(update) for update in updates]
 
 
-def saved_page(one: PageChange) -> Saved:
-    return Saved(one.after.id, one.after.version, changed=one.is_revised or one.is_named or one.is_restated)
+def saved_page(update: PageUpdate) -> Saved:
+    changed = update.is_revised or update.is_named or update.is_restated
+    return Saved(update.after.id, update.after.version, changed=changed)
 
 
-async def write_rows(writer: Writer, changes: Sequence[PageChange]) -> None:
-    """Write the rows of the pages themselves. One takes up a slug that it had before."""
-    if changes:
-        rows = [content_row(one.after, one.after.body) | {"page_id": one.after.id} for one in changes]
+async def write_rows(writer: Writer, updates: Sequence[PageUpdate]) -> None:
+    """Write the rows of the pages. A new slug that was a former slug of the page is not a former slug any more."""
+    if updates:
+        rows = [content_row(update.after, update.after.body) | {"page_id": update.after.id} for update in updates]
         await writer.each(PAGES["update_page"], rows)
-    if moved := [one.after for one in changes if one.after.slug != one.before.slug]:
+    if moved := [update.after for update in updates if update.after.slug != update.before.slug]:
         await writer.each(PAGES["reclaim_slug"], [{"type": page.type, "slug": page.slug} for page in moved])
 
 
-async def write_texts(writer: Writer, changes: Sequence[PageChange]) -> None:
-    """Write the sections that differ, and what the texts point at."""
-    if not changes:
+async def write_texts(writer: Writer, updates: Sequence[PageUpdate]) -> None:
+    """Write the changed sections and the targets of the links."""
+    if not updates:
         return
-    if gone := [(one.after.id, slug) for one in changes for slug in lost(one)]:
+    if gone := [(update.after.id, slug) for update in updates for slug in removed_sections(update)]:
         await writer.later(SECTIONS["drop_sections"], page_ids=[id for id, _ in gone], slugs=[slug for _, slug in gone])
         refresh_hubness(writer, {id for id, _ in gone})
-    await write_sections(writer, [(one.after.id, *placed) for one in changes for placed in different(one)])
-    targets = {one.after.id: one.text.targets for one in changes if one.text}
+    await write_sections(
+        writer, [(update.after.id, *placed) for update in updates for placed in changed_sections(update)]
+    )
+    targets = {update.after.id: update.text.targets for update in updates if update.text}
     await refuse_private_links(writer, targets)
     await write_targets(writer, targets)
 
 
-def lost(one: PageChange) -> list[str]:
-    """Slugs of sections that the page no longer has."""
-    return sorted({section.slug for section in one.before.sections} - {section.slug for section in one.after.sections})
+def removed_sections(update: PageUpdate) -> list[str]:
+    """Return the slugs of the sections that the page no longer has."""
+    before, after = ({section.slug for section in page.sections} for page in (update.before, update.after))
+    return sorted(before - after)
 
 
-def different(one: PageChange) -> list[tuple[int, Section]]:
-    """(place, section) of each that is not as it was, where it was."""
-    before = dict(enumerate(one.before.sections))
-    return [(place, section) for place, section in enumerate(one.after.sections) if before.get(place) != section]
+def changed_sections(update: PageUpdate) -> list[tuple[int, Section]]:
+    """Return the sections that are new or changed, or that moved, with their positions."""
+    before = dict(enumerate(update.before.sections))
+    return [(place, section) for place, section in enumerate(update.after.sections) if before.get(place) != section]
 
 
-async def name(writer: Writer, changes: Sequence[PageChange], called: Called) -> None:
-    """Let the pages answer to their titles, to the slugs that they had, and to what else they are called."""
-    before = [(one.after, one.before.slug) for one in changes if one.after.slug != one.before.slug]
-    former = [(one.after, slug) for one in changes for slug in one.former_slugs]
+async def update_names(writer: Writer, updates: Sequence[PageUpdate], new_aliases: AliasesByPage) -> None:
+    """Write the new aliases and former slugs of the pages, and set `names` and `is_named` of the updates."""
+    before = [(update.after, update.before.slug) for update in updates if update.after.slug != update.before.slug]
+    former = [(update.after, slug) for update in updates for slug in update.former_slugs]
     named = [
-        one.after for one in changes if one.after.id in called or one.is_revised or one.is_renamed or one.former_slugs
+        update.after
+        for update in updates
+        if update.after.id in new_aliases or update.is_revised or update.is_renamed or update.former_slugs
     ]
     if not named:
         return
-    names, new = await take_names(writer, named, alias_rows(called), [*before, *former])
-    for one in changes:
-        added = new.get(one.after.id, Names())
-        one.is_named = bool(
-            added.aliases or added.slugs & {former_address(one.after, slug)[1] for slug in one.former_slugs}
+    names, new = await claim_names(writer, named, alias_rows(new_aliases), [*before, *former])
+    for update in updates:
+        added = new.get(update.after.id, Names())
+        update.is_named = bool(
+            added.aliases or added.slugs & {former_address(update.after, slug)[1] for slug in update.former_slugs}
         )
-    if concerned := [one for one in changes if one.is_revised or one.is_renamed]:
-        for one in concerned:
-            one.names = names[one.after.id]
-            if one.is_named:
-                check_number(one.names, "aliases", restored=one.alias_source == IMPORTED)
-    if renamed := [(one.after, one.names) for one in concerned if one.is_renamed]:
+    if concerned := [update for update in updates if update.is_revised or update.is_renamed]:
+        for update in concerned:
+            update.names = names[update.after.id]
+            if update.is_named:
+                check_alias_count(update.names, "aliases", restored=update.alias_source == IMPORT_SOURCE)
+    if renamed := [(update.after, update.names) for update in concerned if update.is_renamed]:
         await write_names(writer, renamed)
 
 
-def names_by_page(changes: Iterable[PageChange]) -> Called:
+def names_by_page(updates: Iterable[PageUpdate]) -> AliasesByPage:
     return {
-        one.after.id: {**aliases(one.aliases, one.alias_source), **aliases([one.after.title], "compiler")}
-        for one in changes
+        update.after.id: {**aliases(update.aliases, update.alias_source), **aliases([update.after.title], "compiler")}
+        for update in updates
     }
 
 
-def known_states(writer: Writer, changes: Sequence[PageChange], called: Called) -> Known:
-    """Return what the pages will be and be called, if their names were read together with them; else nothing."""
-    if not all(one.after.id in writer.named for one in changes):
+def known_states(writer: Writer, updates: Sequence[PageUpdate], new_aliases: AliasesByPage) -> NamedPages:
+    """Return the pages with the aliases that they will have, if all names were read with the pages; else nothing."""
+    if not all(update.after.id in writer.read_names for update in updates):
         return {}
     return {
-        one.after.id: (one.after, known_names(writer, one.after).aliases | called.get(one.after.id, {}).keys())
-        for one in changes
+        update.after.id: (
+            update.after,
+            known_names(writer, update.after).aliases | new_aliases.get(update.after.id, {}).keys(),
+        )
+        for update in updates
     }
 
 
 async def write_revisions(
-    writer: Writer, changes: Sequence[PageChange], expected: Known, bases: Mapping[UUID, Row]
+    writer: Writer, updates: Sequence[PageUpdate], expected: NamedPages, bases: Mapping[UUID, Row]
 ) -> None:
-    """Write the states as they are now, for ever. `bases` are those that the expected ones rest on."""
-    if not changes:
+    """Write the revisions of pages. `bases` are the base revisions for the pages and aliases in `expected`."""
+    if not updates:
         return
-    known = {one.after.id: (one.after, one.names.aliases) for one in changes}
+    known = {update.after.id: (update.after, update.names.aliases) for update in updates}
     kept = await compact_rows(known, bases if known == expected else await find_bases(writer, known))
-    rows = [revision_row(writer, one.after, one.edit_summary) | kept[one.after.id] for one in changes]
+    rows = [revision_row(writer, update.after, update.edit_summary) | kept[update.after.id] for update in updates]
     await writer.each(INSERT_REVISION, rows)
 
 
-async def write_words(writer: Writer, changes: Sequence[PageChange]) -> None:
-    """Write what search can find of the changed pages."""
-    said = [one for one in changes if one.is_revised or one.is_named]
-    if said:
-        found = (Findable(one.after, one.names, one.text.words if one.text else None) for one in said)
-        await write_search(writer, *found)
-    await restate_search(writer, [one.after for one in changes if one.is_restated and one not in said])
+async def write_words(writer: Writer, updates: Sequence[PageUpdate]) -> None:
+    """Write the search rows of the changed pages."""
+    rewritten = [update for update in updates if update.is_revised or update.is_named]
+    if rewritten:
+        await write_search(
+            writer,
+            *(Findable(update.after, update.names, update.text.words if update.text else None) for update in rewritten),
+        )
+    await restate_search(writer, [update.after for update in updates if update.is_restated and update not in rewritten])
 
 
-async def connect(writer: Writer, changes: Sequence[PageChange]) -> None:
-    """Update the links that follow from what the texts say now, and from what the pages are called."""
-    texts = [one.after.id for one in changes if one.is_rewritten]
-    names = everyone(one.names for one in changes if one.is_renamed)
+async def update_links(writer: Writer, updates: Sequence[PageUpdate]) -> None:
+    """Update the links that depend on the new texts and names of the pages."""
+    texts = [update.after.id for update in updates if update.is_rewritten]
+    names = join_names(update.names for update in updates if update.is_renamed)
     if texts or names.slugs:
         await resolve(writer, names, texts, changed=texts)
 
 
-async def restate(writer: Writer, changes: Sequence[PageChange]) -> None:
-    """Update what depends on who is to be seen. A page that was merged into another is one of its own again."""
-    if back := [one.after.id for one in changes if one.after.status == "active"]:
+async def update_statuses(writer: Writer, updates: Sequence[PageUpdate]) -> None:
+    """Update what depends on the status of the pages: hubness scores, and the mark of merged pages.
+
+    A merged page that is unarchived is independent of the other page again.
+    """
+    if back := [update.after.id for update in updates if update.after.status == "active"]:
         await writer.run(PAGES["mark_merged"], page_ids=back)
         await writer.later(PAGES["drop_merged"], page_ids=back)
-    if changes:
-        refresh_hubness(writer, await dependants(writer, *(one.after.id for one in changes)))
+    if updates:
+        refresh_hubness(writer, await find_hubness_dependents(writer, *(update.after.id for update in updates)))
 
 
-State = tuple[Page | None, Page, Sequence[str]]
-"""A page before, if it was there, and after, and other names for it."""
+StateChange = tuple[Page | None, Page, Sequence[str]]
+"""A page before the write (None for a new page), the page after it, and aliases to add."""
 
 
-EDITING = frozenset(
+EDITS = frozenset(
     {"append_cited", "append_to_page", "edit_page", "merge_many", "merge_pages", "move_section", "patch_section",
      "remove_section", "restore_state", "supersede_claim", "update_page", "upsert_page", "write_cited",
      "write_ingested", "write_knowledge"}
 )  # fmt: skip
-"""The operations that change what a page says on purpose; others only bring links and names in it up to date."""
+"""The operations by which a caller edits a page. Other operations only update links and names in its text."""
 
 
 def check_recorded(writer: Writer, before: Page, after: Page) -> None:
-    """Refuse to edit the record of a decision, or to take it off the record. Raises BadInput."""
+    """Raise BadInput for an edit of the record of a decision, or of the mark that it is one."""
     operation = writer.scope.operation
-    if operation is None or operation.name not in EDITING or not before.is_recorded:
+    if operation is None or operation.name not in EDITS or not before.is_recorded:
         return
     if (before.title, before.summary, before.sections) != (after.title, after.summary, after.sections) or (
         not after.is_recorded
@@ -267,9 +287,9 @@ async def save(
     alias_source: str = "manual",
     former_slugs: Sequence[str] = (),
 ) -> Saved:
-    """Write what differs. A change of content makes a version; a compile stamp alone does not count as a change.
+    """Create a page (`before` is None) or write its differences. A change of content makes a new version.
 
-    `text` is what the page will say, if it was read already.
+    A new `last_compiled_at` alone does not count as a change. `text` is the parsed new text, if the caller has it.
     """
     if before is None:
         text = text if text and text.sections == after.sections else await read_sections(after.sections)
@@ -277,27 +297,30 @@ async def save(
         (created,) = await create(writer, new)
         return created
     check_recorded(writer, before, after)
-    known = PageChange(before, after, aliases, alias_source, former_slugs, edit_summary, text)
-    (changed,) = await change(writer, known)
+    known = PageUpdate(before, after, aliases, alias_source, former_slugs, edit_summary, text)
+    (changed,) = await apply_updates(writer, known)
     if known.has_new_texts:
         await ground(writer, [after.id])
     return changed
 
 
 async def save_all(
-    writer: Writer, states: Sequence[State], *, edit_summary: str | None = None, alias_source: str = "manual"
+    writer: Writer, states: Sequence[StateChange], *, edit_summary: str | None = None, alias_source: str = "manual"
 ) -> list[Saved]:
-    """Save many pages as `save` does one, each once, in a fixed number of statements."""
+    """Save many pages, each at most once, in a fixed number of statements.
+
+    Unlike `save`, it neither updates the grounding nor protects recorded decisions.
+    """
     new = [
         PageToInsert(after, await read_sections(after.sections), names, alias_source, edit_summary=edit_summary)
         for before, after, names in states
         if before is None
     ]
     known = [
-        PageChange(before, after, names, alias_source, edit_summary=edit_summary)
+        PageUpdate(before, after, names, alias_source, edit_summary=edit_summary)
         for before, after, names in states
         if before is not None
     ]
-    made = [*(await create(writer, *new) if new else ()), *(await change(writer, *known) if known else ())]
-    saved = {one.page_id: one for one in made}
+    results = [*(await create(writer, *new) if new else ()), *(await apply_updates(writer, *known) if known else ())]
+    saved = {result.page_id: result for result in results}
     return [saved[after.id] for _, after, _ in states]

@@ -1,4 +1,4 @@
-"""Pages as drafts want them, made where there are none yet: one, or many in a transaction."""
+"""Create or update pages from drafts: a single page, or many pages in one transaction."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from db.sql import statements
 from lib.threads import read_in_thread
 
 from ..errors import BadInput, Conflict
-from ..links.references import check_named, relate
+from ..links.references import check_page_names, link_related
 from ..model import outline
 from ..model.drafts import PageDraft, SectionDraft, clean_draft
 from ..model.names import find_slug, title_slug
@@ -31,8 +31,8 @@ from .update import save
 async def store(
     writer: Writer, before: Page | None, after: Page, draft: PageDraft, action: str, text: PageText | None
 ) -> Saved:
-    """Store the page with all that the draft says of it."""
-    await check_named(writer, after.id, draft.fields)
+    """Save the page with the names, the parent and the related pages of the draft, and log the action."""
+    await check_page_names(writer, after.id, draft.fields)
     saved = await save(
         writer,
         before,
@@ -44,14 +44,14 @@ async def store(
         former_slugs=draft.former_slugs,
     )
     placed = draft.parent_id is not None and await place(writer, after, draft.parent_id)
-    related = await relate(writer, saved.page_id, draft.related)
+    related = await link_related(writer, saved.page_id, draft.related)
     if saved.changed or placed or related or after != before:
         await record(writer, action, saved.page_id, version=saved.version)
     return replace(saved, changed=saved.changed or placed or related)
 
 
 def draft_page(draft: PageDraft, slug: str, sections: Outline) -> Page:
-    """The page that a draft describes, where there is none yet."""
+    """Return the new page that a draft describes."""
     return Page(
         id=new_id(),
         type=draft.type,
@@ -65,8 +65,11 @@ def draft_page(draft: PageDraft, slug: str, sections: Outline) -> Page:
     )
 
 
-def brought_up(page: Page, draft: PageDraft, sections: Outline) -> Page:
-    """The page that there is, with what the draft gives. A file says all of its metadata, also where it says none."""
+def update_from_draft(page: Page, draft: PageDraft, sections: Outline) -> Page:
+    """Return the existing page with the fields that the draft gives.
+
+    The metadata of a restored draft replaces all metadata; other drafts keep the sensitivity (`replace_metadata`).
+    """
     known = page.metadata
     if draft.metadata is not None:
         known = dict(draft.metadata) if draft.restored else replace_metadata(page.metadata, draft.metadata)
@@ -82,27 +85,27 @@ def brought_up(page: Page, draft: PageDraft, sections: Outline) -> Page:
 
 
 async def draft_text(draft: PageDraft) -> PageText | None:
-    """Return what a new page would say; None when the draft does not speak of it."""
+    """Return the text of a draft for a new page, or None if the draft has neither a body nor sections."""
     if draft.body is not None:
         return await read_body(draft.body, restored=draft.restored)
     if draft.sections is not None:
-        return await read_sections(await merge(draft, draft.sections, ()))
+        return await read_sections(await merge_drafts(draft, draft.sections, ()))
     return None
 
 
 async def merge_sections(draft: PageDraft, text: PageText | None, page: Page | None) -> Outline:
-    """The sections that the draft makes of the page's; `text` is what was read of its body."""
+    """Return the sections of the page with those of the draft. `text` is the parsed body of the draft, if any."""
     current = page.sections if page else ()
     if text:
         return outline.rename_slugs(text.sections, draft.section_slugs) or outline.keep_identities(
             text.sections, current
         )
     if draft.sections is not None:
-        return await merge(draft, draft.sections, current)
+        return await merge_drafts(draft, draft.sections, current)
     return current if page else outline.template_sections(draft.type)
 
 
-async def merge(draft: PageDraft, sections: Sequence[SectionDraft], current: Outline) -> Outline:
+async def merge_drafts(draft: PageDraft, sections: Sequence[SectionDraft], current: Outline) -> Outline:
     return await read_in_thread(outline.size(current, sections), outline.merge_drafts, draft.type, current, sections)
 
 
@@ -110,7 +113,7 @@ PAGES = statements("pages/pages")
 
 
 class Prepared(NamedTuple):
-    """A draft that was checked, the slug that it asks for, and what its body says."""
+    """A cleaned draft with the slug that it gives or that follows from its title, and its parsed body."""
 
     draft: PageDraft
     slug: str
@@ -126,22 +129,22 @@ async def upsert_page(
     mark_compiled: bool = False,
     expected_version: int | None = None,
 ) -> Saved:
-    """Make or update the page of this type and slug as the draft wants it; what that leaves out stays."""
-    ready = await prepare_draft(draft)
-    if mark_compiled and ready.draft.status == "archived":
+    """Create or update the page with the type and slug of the draft. Fields that the draft does not give stay."""
+    prepared = await prepare_draft(draft)
+    if mark_compiled and prepared.draft.status == "archived":
         raise BadInput("markCompiled unarchives the page. Leave out the status ARCHIVED, or markCompiled.", "status")
     async with writing(database, scope) as writer:
         if expected_version is None:
-            await check_slug_is_own(writer, ready)
-        return await upsert(writer, ready, mark_compiled=mark_compiled, expected_version=expected_version)
+            await check_slug_is_own(writer, prepared)
+        return await upsert(writer, prepared, mark_compiled=mark_compiled, expected_version=expected_version)
 
 
-async def check_slug_is_own(writer: Writer, ready: Prepared) -> None:
-    """Refuse a slug that leads to a page which gave it up: who writes to it has not seen what is there now."""
-    row = await writer.one(PAGES["find_heir"], type=ready.draft.type, slug=ready.slug)
+async def check_slug_is_own(writer: Writer, prepared: Prepared) -> None:
+    """Raise Conflict for a former slug of a page, because the caller may not know that the page was renamed."""
+    row = await writer.one(PAGES["find_by_former_slug"], type=prepared.draft.type, slug=prepared.slug)
     if row:
         raise Conflict(
-            f'The slug "{ready.slug}" leads to the {ready.draft.type} "{row["title"]}", '
+            f'The slug "{prepared.slug}" leads to the {prepared.draft.type} "{row["title"]}", '
             f'whose slug is "{row["slug"]}" now. Write to that slug, or say expectedVersion if this page is meant.',
             row["version"],
             row["id"],
@@ -149,67 +152,73 @@ async def check_slug_is_own(writer: Writer, ready: Prepared) -> None:
 
 
 async def upsert_pages(database: Database, scope: Scope, drafts: Sequence[Prepared]) -> list[Saved]:
-    """Write many prepared drafts as `upsert_page` writes one: all of them, or none when one is refused.
+    """Create or update many pages from prepared drafts in one transaction.
 
-    `count_new_words` is to follow once there are no more of them.
+    The caller calls `count_new_words` after its last batch.
     """
     async with writing(database, scope) as writer:
-        created = await create_new(writer, drafts)
-        return [created.get(n) or await upsert(writer, ready) for n, ready in enumerate(drafts)]
+        created = await create_new_pages(writer, drafts)
+        return [created.get(n) or await upsert(writer, prepared) for n, prepared in enumerate(drafts)]
 
 
 async def count_new_words(database: Database, scope: Scope) -> None:
-    """Count the words of pages that were written in batches, which leave the counting for the end."""
+    """Update the word counts of search, which `upsert_pages` does not update."""
     async with writing(database, scope) as writer:
         await count_words(writer)
 
 
-async def create_new(writer: Writer, drafts: Sequence[Prepared]) -> dict[int, Saved]:
-    """Create the drafts that are no page yet, in one go and by their places, except those that need other pages."""
+async def create_new_pages(writer: Writer, drafts: Sequence[Prepared]) -> dict[int, Saved]:
+    """Create the new pages among the drafts together. Return the results by the position of their drafts.
+
+    Drafts without a body, and drafts with a parent or related pages, are left to `upsert`.
+    """
     rows = await writer.all(
-        PAGES["find_by_slugs"], types=list({one.draft.type for one in drafts}), slugs=[one.slug for one in drafts]
+        PAGES["find_by_slugs"],
+        types=list({prepared.draft.type for prepared in drafts}),
+        slugs=[prepared.slug for prepared in drafts],
     )
     taken = {(row["type"], row["slug"]) for row in rows}
     new: dict[int, tuple[Prepared, PageText]] = {}
-    for n, ready in enumerate(drafts):
-        key, text = (ready.draft.type, ready.slug), ready.text
-        if text and key not in taken and ready.draft.parent_id is None and not ready.draft.related:
-            new[n] = ready, text
+    for n, prepared in enumerate(drafts):
+        key, text = (prepared.draft.type, prepared.slug), prepared.text
+        if text and key not in taken and prepared.draft.parent_id is None and not prepared.draft.related:
+            new[n] = prepared, text
             taken.add(key)
     if not new:
         return {}
-    ids = sorted(new_id() for _ in new)  # of pages that share a name, links mean the oldest
-    made = [new_page(page_id, *one) for page_id, one in zip(ids, new.values(), strict=True)]
-    saved = await create(writer, *made, later=True)
+    # Ids in the order of the drafts: of several pages with the same name, links resolve to the lowest id.
+    ids = sorted(new_id() for _ in new)
+    pages = [new_page(page_id, prepared, text) for page_id, (prepared, text) in zip(ids, new.values(), strict=True)]
+    saved = await create(writer, *pages, later=True)
     await record_each(writer, "page.created", saved)
     return dict(zip(new, saved, strict=True))
 
 
-def new_page(page_id: UUID, ready: Prepared, text: PageText) -> PageToInsert:
-    draft = ready.draft
+def new_page(page_id: UUID, prepared: Prepared, text: PageText) -> PageToInsert:
+    draft = prepared.draft
     sections = outline.rename_slugs(text.sections, draft.section_slugs) or text.sections
-    page = replace(draft_page(draft, ready.slug, sections), id=page_id)
+    page = replace(draft_page(draft, prepared.slug, sections), id=page_id)
     return PageToInsert(page, text, draft.aliases, draft.alias_source, draft.former_slugs, draft.edit_summary)
 
 
 async def prepare_draft(draft: PageDraft) -> Prepared:
-    """Everything of a draft that does not depend on what the wiki has. Raises BadInput."""
+    """Clean and parse a draft, as far as it does not depend on the content of the wiki. Raises BadInput."""
     draft = await clean_draft(draft)
     slug = draft.slug or title_slug(draft.title)
     return Prepared(draft, slug, None if draft.body is None else await read_body(draft.body, restored=draft.restored))
 
 
 async def upsert(
-    writer: Writer, ready: Prepared, *, mark_compiled: bool = False, expected_version: int | None = None
+    writer: Writer, prepared: Prepared, *, mark_compiled: bool = False, expected_version: int | None = None
 ) -> Saved:
-    draft, slug, text = ready
+    draft, slug, text = prepared
     before = await find_slug(writer, draft.type, slug)
     if before:
         check_version(before, expected_version)
     elif expected_version is not None:
         raise Conflict(f'There is no {draft.type} "{slug}" any more that you could have changed.')
     sections = await merge_sections(draft, text, before)
-    after = brought_up(before, draft, sections) if before else draft_page(draft, slug, sections)
+    after = update_from_draft(before, draft, sections) if before else draft_page(draft, slug, sections)
     if mark_compiled:
         after = replace(after, status="active", last_compiled_at=writer.now)
     action = ("page.compiled" if mark_compiled else "page.updated") if before else "page.created"

@@ -1,1 +1,1 @@
-"""Proposals: writes that wait for a reviewer, the policy that asks for them, and what becomes of them."""
+"""Proposals: writes that wait for a reviewer, the write policy that requires them, and decisions about them."""

@@ -1,4 +1,4 @@
-"""Proposals made on purpose, accepted, declined and withdrawn, and those that end by themselves."""
+"""Create proposals on request, and accept, decline, withdraw and expire proposals."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -47,7 +47,7 @@ from ..transactions.outbox import ProposalKind
 from ..transactions.transaction import lock_wiki, process_lock, read_connection, transaction
 from ..transactions.writer import Writer
 from ..validation import UNSET, Given
-from .events import tell
+from .events import announce_and_queue_events
 from .gate import PROPOSALS, Policy, ReviewRequired, checked_terms, policy_for, rules_of
 from .operations import PROPOSABLE, decode_arguments
 
@@ -55,24 +55,24 @@ OPERATIONS = (
     aliases, batches, claims, contradictions, decision_records, edits, hierarchy, history, ingest, knowledge, lifecycle,
     links, merging, renaming, sections, sources, stubs, transferring, upsert,
 )  # fmt: skip
-"""The modules whose functions are known as operations once they are imported."""
+"""The modules with proposable functions. Importing them registers the functions in PROPOSABLE."""
 NO_PROPOSAL = "There is no such proposal, or none that you may see."
 DECIDED = "This proposal is no longer open: it was decided, or it has expired."
 DECISIONS_MAX = 50  # proposals of one batch
 PORTION = 500  # proposals that expire in one transaction
-EXPIRING = Actor(ActorKind.SERVICE, "expiries")
+EXPIRY_ACTOR = Actor(ActorKind.SERVICE, "expiries")
 
-TEXTS = frozenset(
+TEXT_EDITS = frozenset(
     {"append_to_page", "edit_page", "move_section", "patch_section", "remove_section", "restore_state", "update_page",
      "upsert_page", "write_cited", "write_ingested"}
 )  # fmt: skip
-"""The operations on one page's own text, which are merged with what was written since."""
-UNREAD = frozenset({"archive_page", "archive_scope", "delete_page", "merge_many", "merge_pages"})
-"""The operations that put a text away: who proposed one has not seen what was written since."""
+"""The operations that edit the text of one page. Accepting them merges the text with changes made since."""
+REMOVALS = frozenset({"archive_page", "archive_scope", "delete_page", "merge_many", "merge_pages"})
+"""The operations that remove a text. Accepting them raises Conflict if somebody else has changed the page since."""
 
 
 class Decision(StrEnum):
-    """The decisions of a proposal."""
+    """The possible decisions about a proposal."""
 
     ACCEPT = "accept"
     DECLINE = "decline"
@@ -84,21 +84,21 @@ STATUSES = {Decision.ACCEPT: "accepted", Decision.DECLINE: "declined", Decision.
 
 @dataclass(frozen=True, slots=True)
 class Amendment:
-    """The words of a reviewer in place of those that were proposed."""
+    """The values of a reviewer that replace the proposed ones."""
 
     title: Given[str] = UNSET
     summary: Given[str | None] = UNSET
     body: Given[str] = UNSET
     version: int | None = None
-    """The version of the page that the body was made of, where that is not the one that the proposal was made on."""
+    """The version of the page that the body is based on, if it is not the base version of the proposal."""
 
     def __bool__(self) -> bool:
-        return any(one is not UNSET for one in (self.title, self.summary, self.body))
+        return any(value is not UNSET for value in (self.title, self.summary, self.body))
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The result of a decision: the proposal, and the page and version that it made."""
+    """The result of a decision: the proposal, and for an accepted one the page and its new version."""
 
     proposal_id: UUID
     page_id: UUID | None = None
@@ -108,7 +108,7 @@ class Decided:
 async def propose_change(
     database: Database, scope: Scope, terms: Terms, write: Callable[[Scope], Awaitable[Any]]
 ) -> ReviewRequired:
-    """Propose what `write` would write with the scope that it is given, whatever the policy. Raises BadInput."""
+    """Run `write` with a scope that turns its write into a proposal, whatever the policy. Raises BadInput."""
     checked = checked_terms(terms, datetime.now(UTC))
     try:
         await write(replace(scope, review=Review(terms=checked)))
@@ -122,15 +122,16 @@ async def propose_change(
 async def accept_proposal(
     database: Database, scope: Scope, proposal_id: UUID, amendment: Amendment | None = None, reason: str | None = None
 ) -> Decided:
-    """Do what was proposed, all of it or nothing. The history has the author's name, the proposal the caller's.
+    """Execute a proposed operation in one transaction. Needs MANAGE.
 
-    What was written since stays where it lies in other sections. Raises Conflict where it does not, and where somebody
-    else has decided first.
+    The author of the proposal is the author of the revision; the caller is stored in the proposal as the reviewer.
+    Changes made since in other sections are kept. Raises Conflict if both changed the same section, or if the proposal
+    has been decided.
     """
     reason = validation.optional(reason, "reason", EDIT_SUMMARY.most)
     found = await find_proposal(database, scope, proposal_id, Action.MANAGE)
     scope = scope.in_owner(found["owner_id"])
-    await check_other(database, scope, found)
+    await check_reviewer(database, scope, found)
 
     async def begin(connection: Connection) -> None:
         await lock_wiki(connection, scope)
@@ -141,31 +142,37 @@ async def accept_proposal(
     with translated_db_errors():
         async with process_lock(database, scope), OneTransaction(database, begin) as whole:
             async with whole.transaction() as connection:
-                now = await proposal_now(connection, scope, found["id"])
-                name, arguments = await todays(connection, scope, now, amendment)
-            page_id, version = place_of(await PROPOSABLE[name](whole, acting, **arguments), now)
+                current = await find_current(connection, scope, found["id"])
+                name, arguments = await current_operation(connection, scope, current, amendment)
+            page_id, version = written_version(await PROPOSABLE[name](whole, acting, **arguments), current)
             async with whole.transaction() as connection:
                 own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-                await connection.run(PROPOSALS["place"], **own, id=found["id"], page_id=page_id, version=version)
-                told = {**now, "page_id": now["page_id"] or page_id}
-                await tell(Writer(connection, scope), ProposalKind.ACCEPTED, [told], version)
+                await connection.run(
+                    PROPOSALS["set_accepted_page"], **own, id=found["id"], page_id=page_id, version=version
+                )
+                accepted = {**current, "page_id": current["page_id"] or page_id}
+                await announce_and_queue_events(Writer(connection, scope), ProposalKind.ACCEPTED, [accepted], version)
             await whole.commit()
     return Decided(found["id"], page_id, version)
 
 
-def place_of(done: Any, found: Row) -> tuple[UUID | None, int | None]:
-    """Return the page and the version that an operation has made; None where that is no version of a page."""
-    saved = getattr(done, "saved", done)
+def written_version(result: Any, found: Row) -> tuple[UUID | None, int | None]:
+    """Return the page and the version that an operation has written, or None for an operation that wrote none."""
+    saved = getattr(result, "saved", result)
     page_id = getattr(saved, "page_id", None) or found["page_id"]
     if found["operation"] == "delete_page":
         return None, None
     return page_id, getattr(saved, "version", None) or found["version"]
 
 
-async def todays(
+async def current_operation(
     connection: Connection, scope: Scope, found: Row, amendment: Amendment | None
 ) -> tuple[str, dict[str, Any]]:
-    """Return the operation as it is to be done on the page of today, with the reviewer's words in it."""
+    """Return the name and arguments of the operation to execute on the current version of the page.
+
+    They contain the amendment of the reviewer, and edits of a text are merged with the changes since the base version.
+    Raises BadInput, Conflict.
+    """
     name = found["operation"]
     try:
         arguments = decode_arguments(name, found["arguments"])
@@ -173,13 +180,13 @@ async def todays(
         raise BadInput("This was proposed to an older version of Cairn. Decline it, and ask for it again.") from None
     is_moved = found["base_version"] is not None and found["base_version"] != found["version"]
     given = {} if amendment is None else amended_values(amendment)
-    if given and name not in TEXTS and name != "create_page":
+    if given and name not in TEXT_EDITS and name != "create_page":
         raise BadInput("This operation has no text to amend. Decline it, and say why.", "amendment")
     if found["base_version"] is None:
         if "draft" in arguments and given:
             arguments["draft"] = amend_draft(arguments["draft"], given)
         return name, arguments
-    if is_moved and name in UNREAD and found["is_moved_by_others"]:
+    if is_moved and name in REMOVALS and found["is_moved_by_others"]:
         raise Conflict(
             f"The page was changed since this was proposed: version {found['base_version']} was meant, "
             f"and it is at version {found['version']} now. Decline it, or let it be proposed again.",
@@ -188,21 +195,21 @@ async def todays(
         )
     for expected in ("expected_version", "from_expected_version"):
         arguments.pop(expected, None)
-    if not (name in TEXTS and (is_moved or given)):
+    if not (name in TEXT_EDITS and (is_moved or given)):
         return name, arguments
     proposed = given.pop("body", found["proposed_body"])
     version = amendment and amendment.version
     body = await merge_body(connection, scope, found, proposed, version or found["base_version"])
-    said = {"edit_summary": arguments.get("edit_summary") or arguments.get("summary")}
     if "draft" in arguments:
         return name, {**arguments, "draft": amend_draft(arguments["draft"], {**given, "body": body})}
     if name == "update_page":
         return name, {**arguments, **given, "body": body}
-    return "update_page", {**said, **given, "body": body, "page_id": found["page_id"]}
+    edit_summary = arguments.get("edit_summary") or arguments.get("summary")
+    return "update_page", {"edit_summary": edit_summary, **given, "body": body, "page_id": found["page_id"]}
 
 
 def amended_values(amendment: Amendment) -> dict[str, Any]:
-    """Return what the reviewer gives, checked."""
+    """Return the validated values of an amendment. Raises BadInput."""
     given: dict[str, Any] = {}
     if amendment.title is not UNSET:
         given["title"] = validation.title(amendment.title)
@@ -214,18 +221,21 @@ def amended_values(amendment: Amendment) -> dict[str, Any]:
 
 
 def amend_draft(draft: PageDraft, given: dict[str, Any]) -> PageDraft:
-    """Return a draft with other words; a new body stands for all sections."""
+    """Return a draft with the amended values. A new body replaces all sections."""
     return replace(draft, **({"sections": None} if "body" in given else {}) | given)
 
 
 async def merge_body(connection: Connection, scope: Scope, found: Row, proposed: str | None, base_version: int) -> str:
-    """Return the text of the page today with what was proposed. Raises Conflict for sections that both changed."""
+    """Return the current text of the page merged with the proposed text.
+
+    Raises Conflict if both changed the same sections.
+    """
     versions = sorted({base_version, found["version"]})
     states = await find_states(connection, scope, found["page_id"], versions)
-    base, today = states[0].body, states[-1].body
+    base, current = states[0].body, states[-1].body
     if proposed is None:
-        return today
-    merged = await read_in_thread(len(base) + len(today) + len(proposed), merge_texts, base, today, proposed)
+        return current
+    merged = await read_in_thread(len(base) + len(current) + len(proposed), merge_texts, base, current, proposed)
     if merged.conflicts:
         named = ", ".join(f'"{slug}"' for slug in merged.conflicts[:10])
         raise Conflict(
@@ -238,21 +248,23 @@ async def merge_body(connection: Connection, scope: Scope, found: Row, proposed:
 
 
 async def decline_proposal(database: Database, scope: Scope, proposal_id: UUID, reason: str) -> Decided:
-    """Let a proposal end without being done. Its author is told why."""
+    """Decline a proposal, with a reason for its author. Needs MANAGE."""
     reason = validation.text(reason, "reason", EDIT_SUMMARY.most).strip()
     if not reason:
         raise BadInput("Give a reason for the author.", "reason")
-    return await end(database, scope, proposal_id, Decision.DECLINE, reason)
+    return await close_proposal(database, scope, proposal_id, Decision.DECLINE, reason)
 
 
 async def withdraw_proposal(database: Database, scope: Scope, proposal_id: UUID, reason: str | None = None) -> Decided:
-    """Withdraw a proposal. Only its author can."""
-    return await end(
+    """Withdraw a proposal. Raises BadInput unless the caller is its author."""
+    return await close_proposal(
         database, scope, proposal_id, Decision.WITHDRAW, validation.optional(reason, "reason", EDIT_SUMMARY.most)
     )
 
 
-async def end(database: Database, scope: Scope, proposal_id: UUID, decision: Decision, reason: str | None) -> Decided:
+async def close_proposal(
+    database: Database, scope: Scope, proposal_id: UUID, decision: Decision, reason: str | None
+) -> Decided:
     is_own = decision is Decision.WITHDRAW
     found = await find_proposal(database, scope, proposal_id, Action.WRITE if is_own else Action.MANAGE)
     if is_own and (found["author_kind"], found["author_id"]) != (scope.actor.kind.value, scope.actor.id):
@@ -261,14 +273,15 @@ async def end(database: Database, scope: Scope, proposal_id: UUID, decision: Dec
     async with process_lock(database, scope), transaction(database) as connection:
         await lock_wiki(connection, scope)
         await decide(connection, scope, found, decision, reason)
-        await tell(Writer(connection, scope), ProposalKind(f"proposal.{STATUSES[decision]}"), [found])
+        kind = ProposalKind(f"proposal.{STATUSES[decision]}")
+        await announce_and_queue_events(Writer(connection, scope), kind, [found])
     return Decided(found["id"], found["page_id"])
 
 
 async def decide_proposals(
     database: Database, scope: Scope, proposal_ids: Sequence[UUID], decision: Decision, reason: str | None = None
 ) -> list[batches.BatchOutcome]:
-    """Decide several proposals in the same way, each by itself."""
+    """Make the same decision about several proposals, each in its own transaction. Return the outcomes."""
     validation.check_count(proposal_ids, DECISIONS_MAX, "proposalIds")
     outcomes: list[batches.BatchOutcome] = []
     for position, proposal_id in enumerate(proposal_ids):
@@ -287,7 +300,7 @@ async def decide_proposals(
 
 
 async def find_proposal(database: Database, scope: Scope, proposal_id: UUID, action: Action) -> Row:
-    """Return a proposal of a wiki in which the caller may do this."""
+    """Return a proposal, if the caller may do the action in its wiki. Raises NotFound, Forbidden."""
     async with read_connection(database) as connection:
         own = {"tenant_id": scope.tenant_id, "id": proposal_id}
         owner_id = await connection.value(PROPOSALS["find_owner"], **own)
@@ -297,11 +310,11 @@ async def find_proposal(database: Database, scope: Scope, proposal_id: UUID, act
             await authorise(connection, scope, owner_id, action)
         except NotFound:
             raise NotFound(NO_PROPOSAL) from None
-        return await proposal_now(connection, scope.in_owner(owner_id), proposal_id)
+        return await find_current(connection, scope.in_owner(owner_id), proposal_id)
 
 
-async def proposal_now(connection: Connection, scope: Scope, proposal_id: UUID) -> Row:
-    """Return a proposal as it is now, with the version of its page."""
+async def find_current(connection: Connection, scope: Scope, proposal_id: UUID) -> Row:
+    """Return a proposal with the current version of its page. Raises NotFound."""
     own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
     found = await connection.one(PROPOSALS["find_proposal"], **own, id=proposal_id)
     if found is None:
@@ -309,20 +322,20 @@ async def proposal_now(connection: Connection, scope: Scope, proposal_id: UUID) 
     return found
 
 
-async def check_other(database: Database, scope: Scope, found: Row) -> None:
-    """Refuse an author who is reviewed as the reviewer of the own proposal."""
+async def check_reviewer(database: Database, scope: Scope, found: Row) -> None:
+    """Raise Forbidden if the caller is the author of the proposal and the caller's own writes are reviewed."""
     if (found["author_kind"], found["author_id"]) != (scope.actor.kind.value, scope.actor.id):
         return
     async with read_connection(database) as connection:
         own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-        kept = await connection.value(PROPOSALS["find_policy"], **own)
+        rules = await connection.value(PROPOSALS["find_policy"], **own)
     types = None if found["page_type"] is None else [found["page_type"]]
-    if policy_for(rules_of(kept), scope, types) is not Policy.OPEN:
+    if policy_for(rules_of(rules), scope, types) is not Policy.OPEN:
         raise Forbidden("Your own writes are reviewed here, so somebody else has to accept this.")
 
 
 async def decide(connection: Connection, scope: Scope, found: Row, decision: Decision, reason: str | None) -> None:
-    """Write what becomes of a proposal, and log it. Raises Conflict when it is not open any more."""
+    """Store the decision about a proposal, and log it. Raises Conflict if the proposal is not open any more."""
     own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "now": datetime.now(UTC)}
     actor = {"actor_kind": scope.actor.kind.value, "actor_id": scope.actor.id}
     status = STATUSES[decision]
@@ -340,20 +353,20 @@ async def log(
 
 
 async def expire_proposals(database: Database) -> int:
-    """End the proposals whose time is over, in every tenant, and log each; how many there were."""
+    """Expire the overdue proposals of all tenants, and log each. Return how many expired."""
     ended = 0
     for tenant in await list_tenants(database):
         async with read_connection(database) as connection:
             rows = await connection.all(PROPOSALS["find_expired"], tenant_id=tenant.id)
         for row in rows:
-            scope = Scope(tenant.id, row["owner_id"], Role.SERVICE, EXPIRING, (row["owner_id"],))
-            with suppress(Unavailable, NotFound):  # others write for long, and its turn comes again; or it is gone
+            scope = Scope(tenant.id, row["owner_id"], Role.SERVICE, EXPIRY_ACTOR, (row["owner_id"],))
+            with suppress(Unavailable, NotFound):  # the wiki is busy and is tried again in the next call, or is deleted
                 ended += await expire_in_wiki(database, scope)
     return ended
 
 
 async def expire_in_wiki(database: Database, scope: Scope) -> int:
-    """End the proposals of a wiki whose time is over; how many there were."""
+    """Expire the overdue proposals of a wiki, PORTION in each transaction. Return how many expired."""
     ended, found = 0, PORTION
     while found == PORTION:
         async with process_lock(database, scope), transaction(database) as connection:
@@ -363,7 +376,7 @@ async def expire_in_wiki(database: Database, scope: Scope) -> int:
             for row in rows:
                 author = {"actor_kind": row["author_kind"], "actor_id": row["author_id"]}
                 await log(writer, author, "proposal.expired", row["id"], row["page_id"])
-            await tell(writer, ProposalKind.EXPIRED, rows)
+            await announce_and_queue_events(writer, ProposalKind.EXPIRED, rows)
         found = len(rows)
         ended += found
     return ended

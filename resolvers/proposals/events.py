@@ -1,4 +1,4 @@
-"""Events of proposals, told to subscribers and to webhooks in the transaction in which they happen."""
+"""Send the events of proposals to subscribers and webhooks, in the transaction in which they happen."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -15,20 +15,20 @@ from ..transactions.writer import Writer
 PROPOSALS = statements("review/proposals")
 
 
-async def tell(
+async def announce_and_queue_events(
     writer: Writer, kind: ProposalKind, rows: Sequence[Mapping[str, Any]], version: int | None = None
 ) -> None:
-    """Tell what became of proposals, and queue it: nothing else is written by this transaction."""
-    await note(writer, kind, rows, version)
+    """Announce events of proposals and queue their deliveries, in a transaction that does not end with `finish`."""
+    await announce_events(writer, kind, rows, version)
     await queue_deliveries(writer)
 
 
-async def note(
+async def announce_events(
     writer: Writer, kind: ProposalKind, rows: Sequence[Mapping[str, Any]], version: int | None = None
 ) -> None:
-    """Tell what became of proposals; for webhooks it is queued with all that the transaction has written.
+    """Announce events of proposals to subscribers, and collect them in the writer for webhooks.
 
-    A proposal is as sensitive as it was when it was made, or as its page is now where that is more.
+    The level of an event is the sensitivity of the proposal when it was created, or of its page now if that is higher.
     """
     change = ChangeKind.CREATED if kind is ProposalKind.CREATED else ChangeKind.UPDATED
     for row in rows:
@@ -40,7 +40,7 @@ async def note(
 
 
 def event_of(kind: ProposalKind, row: Mapping[str, Any], page: Row | None, version: int | None) -> ProposalEvent:
-    """Return an event. A proposal of an older release does not say how sensitive it is, and so counts as secret."""
+    """Return the event of a proposal. A proposal of an earlier release, without a sensitivity, counts as secret."""
     return ProposalEvent(
         kind,
         row["id"],
@@ -56,13 +56,13 @@ def event_of(kind: ProposalKind, row: Mapping[str, Any], page: Row | None, versi
 
 
 async def find_pages(writer: Writer, ids: Collection[UUID]) -> dict[UUID, Row]:
-    """Return those of the pages that are there, in whichever wiki of the tenant."""
+    """Return the pages that exist in any wiki of the tenant, by id."""
     rows = await writer.all(PROPOSALS["find_pages"], ids=list(ids)) if ids else []
     return {row["id"]: row for row in rows}
 
 
 def levels_of_row(page: Row) -> Iterator[str]:
-    """Return the levels of a page and of its sections."""
+    """Yield the sensitivity levels of a page and of its sections."""
     yield level_of({FIELD: page["level"]})
     for heading in page["marked"]:
         yield from find_levels(heading)

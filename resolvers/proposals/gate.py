@@ -1,7 +1,7 @@
-"""The gate before memory: the write policy of a wiki, asked at the end of every write, and the proposals it makes.
+"""The write policy of a wiki, which is checked at the end of every write.
 
-A write that has to be reviewed is done in its transaction as any other, so that everything in it is checked and it is
-known what the page would say. Then all of it is undone, and what was asked for is kept as a proposal.
+A write that has to be reviewed runs in its transaction like any other write, so that its input is validated and the
+resulting page is known. Then the transaction is rolled back, and the operation is stored as a proposal.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from ..transactions.writer import Writer
 
 PROPOSALS = statements("review/proposals")
-OPEN_MAX = 1000  # proposals of one author that wait in one wiki
+OPEN_MAX = 1000  # open proposals of one author in one wiki
 EVIDENCE_MAX = 50  # refs of one proposal
-RULES_MAX = 100  # of one wiki
+RULES_MAX = 100  # rules of one wiki
 
 
 class Policy(StrEnum):
@@ -42,7 +42,7 @@ STRICTNESS = {policy: strictness for strictness, policy in enumerate(Policy)}
 
 
 class WriterRole(StrEnum):
-    """The writers that a rule is about: credentials with a role, or the compiler."""
+    """The writers that a rule applies to: credentials with a role, or the compiler."""
 
     MEMBER = "member"
     SERVICE = "service"
@@ -70,21 +70,21 @@ class PolicyRule(NamedTuple):
 
 
 def checked_rules(rules: Sequence[PolicyRule]) -> list[dict[str, str | None]]:
-    """Return the rules as a wiki keeps them, in a fixed order. Raises BadInput."""
+    """Return the rules in the form in which a wiki stores them, in a fixed order. Raises BadInput."""
     validation.check_count(rules, RULES_MAX, "writePolicy")
-    kept: dict[tuple[str, str], dict[str, str | None]] = {}
+    checked: dict[tuple[str, str], dict[str, str | None]] = {}
     for number, rule in enumerate(rules):
         if rule.page_type is not None:
             validation.one_of(rule.page_type, tuple(TEMPLATES), f"writePolicy.{number}.pageType")
         key = rule.role.value, rule.page_type or ""
-        if key in kept:
+        if key in checked:
             raise BadInput("There are two rules for this role and type. Give one.", f"writePolicy.{number}")
-        kept[key] = {"role": rule.role.value, "page_type": rule.page_type, "policy": rule.policy.value}
-    return [kept[key] for key in sorted(kept)]
+        checked[key] = {"role": rule.role.value, "page_type": rule.page_type, "policy": rule.policy.value}
+    return [checked[key] for key in sorted(checked)]
 
 
 def read_rule(text: str) -> PolicyRule:
-    """Return the rule that `member=review` or `member/decision=closed` says. Raises BadInput."""
+    """Parse a rule such as `member=review` or `member/decision=closed`. Raises BadInput."""
     subject, _, policy = text.partition("=")
     role, _, page_type = subject.partition("/")
     try:
@@ -97,30 +97,30 @@ def read_rule(text: str) -> PolicyRule:
         ) from None
 
 
-def rules_of(kept: Iterable[dict[str, Any]]) -> list[PolicyRule]:
-    """Return the rules that a wiki keeps."""
-    return [PolicyRule(WriterRole(one["role"]), Policy(one["policy"]), one["page_type"]) for one in kept]
+def rules_of(stored: Iterable[dict[str, Any]]) -> list[PolicyRule]:
+    """Return the rules of a wiki from their stored form."""
+    return [PolicyRule(WriterRole(rule["role"]), Policy(rule["policy"]), rule["page_type"]) for rule in stored]
 
 
 def role_of(scope: Scope) -> WriterRole | None:
-    """Return the role whose rules hold for a scope; readers write nothing."""
+    """Return the role whose rules apply to a scope, or None for readers, who cannot write."""
     if scope.actor.kind is ActorKind.COMPILER:
         return WriterRole.COMPILER
     return None if scope.role is Role.READER else WriterRole(scope.role.value)
 
 
 def policy_for(rules: Collection[PolicyRule], scope: Scope, page_types: Collection[str] | None) -> Policy:
-    """Return the strictest policy for pages of these types; None means that they are not known, or all."""
-    own = {rule.page_type: rule.policy for rule in rules if rule.role is role_of(scope)}
-    usual = own.get(None, Policy.OPEN)
-    wanted = {usual, *own.values()} if page_types is None else {own.get(type, usual) for type in page_types}
-    return max(wanted, key=lambda policy: STRICTNESS[policy], default=Policy.OPEN)
+    """Return the strictest policy for pages of these types. None stands for all types, or for unknown ones."""
+    by_type = {rule.page_type: rule.policy for rule in rules if rule.role is role_of(scope)}
+    default = by_type.get(None, Policy.OPEN)
+    applying = {default, *by_type.values()} if page_types is None else {by_type.get(t, default) for t in page_types}
+    return max(applying, key=lambda policy: STRICTNESS[policy], default=Policy.OPEN)
 
 
 class ReviewRequired(BadInput):
-    """The write was not done: it waits as a proposal, where it can be proposed, for somebody to accept it.
+    """The write has to be reviewed, so nothing was written. It waits as the proposal `proposal_id`, if there is one.
 
-    Shown wherever bad input is, so that a client which does not know of proposals sees that nothing was written.
+    It is a BadInput, so that a client that does not know proposals sees that nothing was written.
     """
 
     code = "REVIEW_REQUIRED"
@@ -135,7 +135,7 @@ class ReviewRequired(BadInput):
 
 
 class Held(ReviewRequired):
-    """Raised at the end of a write that has to be reviewed, to undo it. Whoever began the operation proposes it."""
+    """Raised at the end of a write that has to be reviewed, to roll it back. `proposable` turns it into a proposal."""
 
     def __init__(
         self,
@@ -149,24 +149,30 @@ class Held(ReviewRequired):
             "Writes of this role are reviewed in this wiki, and this one cannot be proposed. Nothing was written."
         )
         self.scope, self.page_id, self.states = scope, page_id, states
-        self.page_ids, self.levels = page_ids, levels
-        """The pages that would change, and how sensitive those are of which the states are known, before and after."""
+        self.page_ids = page_ids
+        """The pages that the write would change."""
+        self.levels = levels
+        """The sensitivity levels of the changed pages whose states are known, before and after the write."""
 
 
-async def pass_gate(writer: "Writer", kept: Sequence[dict[str, Any]]) -> None:
-    """Let a write pass that the rules of its wiki allow. Raises Held, or Forbidden where they are closed to it."""
+async def check_write_policy(writer: "Writer", rules: Sequence[dict[str, Any]]) -> None:
+    """Check a write against the stored rules of its wiki.
+
+    Raises Held if it has to be reviewed or was meant as a proposal, and Forbidden if the policy is CLOSED. The accepted
+    write of a reviewer passes.
+    """
     scope, found = writer.scope, writer.changes.found
     terms = scope.review and scope.review.terms
-    if (scope.review and scope.review.reviewer) or not (kept or terms):
+    if (scope.review and scope.review.reviewer) or not (rules or terms):
         return
     page_ids = {*filter(None, found), *writer.touched}
     is_whole = None in found and found[None].kind is ChangeKind.ARCHIVED
     if not (page_ids or is_whole):
         return
     policy = Policy.OPEN
-    if kept:
+    if rules:
         types = None if is_whole else await types_of(writer, page_ids)
-        policy = policy_for(rules_of(kept), scope, types)
+        policy = policy_for(rules_of(rules), scope, types)
     if policy is Policy.CLOSED:
         raise Forbidden("This wiki is closed to writes of this role. An admin of it may change its write policy.")
     if policy is Policy.REVIEW or terms:
@@ -177,14 +183,14 @@ async def pass_gate(writer: "Writer", kept: Sequence[dict[str, Any]]) -> None:
 
 
 def levels_of(page: "Page") -> Iterator[str]:
-    """Return the levels of a page and of its sections."""
+    """Yield the sensitivity levels of a page and of its sections."""
     yield level_of(page.metadata)
     for section in page.sections:
         yield from find_levels(section.heading)
 
 
 async def types_of(writer: "Writer", page_ids: Collection[UUID]) -> Collection[str] | None:
-    """Return the types of the pages that a write has changed; None where one of them is gone, and so its type."""
+    """Return the types of the pages that a write has changed, or None if the type of a deleted page is unknown."""
     types = {id: writer.states[id][1].type for id in page_ids if id in writer.states}
     if unknown := [id for id in page_ids if id not in types]:
         rows = await writer.all(PROPOSALS["find_types"], ids=unknown)
@@ -193,7 +199,7 @@ async def types_of(writer: "Writer", page_ids: Collection[UUID]) -> Collection[s
 
 
 def checked_terms(terms: Terms, now: datetime) -> Terms:
-    """Return the terms of a proposal that is made on purpose, cleaned. Raises BadInput."""
+    """Return the cleaned terms of a proposal that a caller makes on request. Raises BadInput."""
     why = validation.text(terms.why, "why", EDIT_SUMMARY.most).strip()
     if not why:
         raise BadInput("Give a reason for the reviewer.", "why")

@@ -1,4 +1,4 @@
-"""Writes as data: the functions whose writes can be proposed, and their arguments as JSON and back."""
+"""Proposable operations: register the functions whose writes can be proposed, and store their calls as JSON."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import replace
@@ -25,7 +25,7 @@ from ..transactions.outbox import ProposalKind
 from ..transactions.transaction import lock_wiki, process_lock
 from ..transactions.writer import Writer
 from ..validation import UNSET
-from .events import find_pages, levels_of_row, tell
+from .events import announce_and_queue_events, find_pages, levels_of_row
 from .gate import DAYS, OPEN_MAX, PROPOSALS, Held, ReviewRequired, Significance
 
 P = ParamSpec("P")
@@ -33,16 +33,19 @@ T = TypeVar("T")
 Write = Callable[Concatenate[Database, Scope, P], Coroutine[Any, Any, T]]
 
 PROPOSABLE: dict[str, Callable[..., Awaitable[Any]]] = {}
-"""The functions by their names."""
+"""The proposable functions by name. Names and parameters are stored in proposals."""
 
 
 def proposable(write: Write[P, T]) -> Write[P, T]:
-    """Say in the scope what is being written, and keep it as a proposal where the gate holds it."""
+    """Decorate a write: its call is stored as a proposal and ReviewRequired is raised if the write policy holds it.
+
+    The call is passed in the scope. A proposable function that is called by another one is a part of that operation.
+    """
     name, taken = write.__name__, signature(write)
 
     @wraps(write)
     async def run(database: Database, scope: Scope, *args: P.args, **kwargs: P.kwargs) -> T:
-        if scope.operation is not None:  # a part of an operation, which is proposed as a whole
+        if scope.operation is not None:  # a part of another operation, which is proposed as a whole
             return await write(database, scope, *args, **kwargs)
         given = taken.bind(database, scope, *args, **kwargs).arguments
         arguments = {name: value for name, value in list(given.items())[2:] if value is not UNSET}
@@ -57,14 +60,14 @@ def proposable(write: Write[P, T]) -> Write[P, T]:
 
 @cache
 def adapters(name: str) -> Mapping[str, TypeAdapter[Any]]:
-    """Return what reads and writes each argument of a function."""
+    """Return the type adapters that convert the arguments of a function to JSON and back, by parameter name."""
     write = PROPOSABLE[name]
     hints = get_type_hints(write)
-    return {one: TypeAdapter(hints[one]) for one in list(signature(write).parameters)[2:]}
+    return {parameter: TypeAdapter(hints[parameter]) for parameter in list(signature(write).parameters)[2:]}
 
 
 async def encode_arguments(operation: Operation) -> dict[str, Any]:
-    """Return the arguments of an operation as JSON has them. Raises BadInput for what is too large to keep."""
+    """Return the arguments of an operation as JSON values. Raises BadInput if they exceed ARGUMENTS_MAX."""
     known = adapters(operation.name)
     arguments = {
         name: known[name].dump_python(value, mode="json", warnings=False) for name, value in operation.arguments.items()
@@ -75,44 +78,44 @@ async def encode_arguments(operation: Operation) -> dict[str, Any]:
 
 
 def decode_arguments(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a function again."""
+    """Return the arguments of a function from their JSON values. Raises KeyError or ValueError for invalid ones."""
     known = adapters(name)
-    return {one: known[one].validate_python(value) for one, value in arguments.items()}
+    return {parameter: known[parameter].validate_python(value) for parameter, value in arguments.items()}
 
 
-ARGUMENTS_MAX = 8_000_000  # bytes: a page of the longest text, in any letters
+ARGUMENTS_MAX = 8_000_000  # bytes: enough for a page of the maximum length in any script
 ID_LENGTH = 36  # characters
 
 
 async def keep_proposal(database: Database, held: Held) -> ReviewRequired:
-    """Keep what was held as a proposal, whole or not at all, and return the error that says so.
+    """Store a held write as a proposal, and return the error to raise.
 
-    The same operation of one author on the same version waits once, however often it is sent.
+    If the author has an open proposal of the same operation on the same version, that proposal is returned.
     """
     scope = held.scope
-    assert scope.operation is not None, "whoever calls this has said what it writes"
+    assert scope.operation is not None, "proposable has set the operation"
     arguments = await encode_arguments(scope.operation)
     with translated_db_errors():
         async with process_lock(database, scope), database.transaction() as connection:
             await lock_wiki(connection, scope)
             writer = Writer(connection, scope)
             row = await row_of(writer, held, scope.operation, arguments)
-            await check_number(writer)
-            made = await writer.value(PROPOSALS["propose"], **row)
-            proposal_id = made or await writer.value(PROPOSALS["find_open"], digest=row["digest"])
-            if made is not None:
-                await tell(writer, ProposalKind.CREATED, [row])
+            await check_open_count(writer)
+            new_proposal_id = await writer.value(PROPOSALS["propose"], **row)
+            proposal_id = new_proposal_id or await writer.value(PROPOSALS["find_open"], digest=row["digest"])
+            if new_proposal_id is not None:
+                await announce_and_queue_events(writer, ProposalKind.CREATED, [row])
     if proposal_id is None:
         return ReviewRequired("The same change was decided at this moment. Read the page again. Nothing was written.")
     return ReviewRequired(
         f"This waits for a reviewer as the proposal {proposal_id}. Nothing was written yet.",
         proposal_id,
-        is_new=made is not None,
+        is_new=new_proposal_id is not None,
     )
 
 
 class TooManyProposals(LimitExceeded):
-    """Raised when as many proposals of one author wait in a wiki as may."""
+    """The author has OPEN_MAX open proposals in the wiki."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -120,7 +123,7 @@ class TooManyProposals(LimitExceeded):
         )
 
 
-async def check_number(writer: Writer) -> None:
+async def check_open_count(writer: Writer) -> None:
     if await writer.value(PROPOSALS["count_open"], **author_of(writer)) >= OPEN_MAX:
         raise TooManyProposals
 
@@ -128,14 +131,14 @@ async def check_number(writer: Writer) -> None:
 async def row_of(writer: Writer, held: Held, operation: Operation, arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of a proposal.
 
-    It is as sensitive as the strictest page that it would change or names by an id, before or after, and as what it
-    says itself.
+    Its sensitivity is the strictest level in its arguments and of the pages that it would change or names by id,
+    before and after the write.
     """
     before, after = held.states or (None, None)
     page_id = held.page_id
-    said, named = await run_in_thread(levels_and_ids, arguments)
-    found = await find_pages(writer, {*held.page_ids, *named})
-    levels = [*held.levels, *said, *(level for page in found.values() for level in levels_of_row(page))]
+    argument_levels, argument_ids = await run_in_thread(levels_and_ids, arguments)
+    found = await find_pages(writer, {*held.page_ids, *argument_ids})
+    levels = [*held.levels, *argument_levels, *(level for page in found.values() for level in levels_of_row(page))]
     row: dict[str, Any] = {"page_type": None, "title": None, "base_version": None}
     if after is not None and before is None:
         page_id, row = None, {"page_type": after.type, "title": after.title, "base_version": None}
@@ -146,9 +149,9 @@ async def row_of(writer: Writer, held: Held, operation: Operation, arguments: di
         else:
             version = before.version if before else page["version"]
             row = {"page_type": page["type"], "title": page["title"], "base_version": version}
-    terms = (held.scope.review and held.scope.review.terms) or usual_terms(operation)
+    terms = (held.scope.review and held.scope.review.terms) or default_terms(operation)
     author = author_of(writer)
-    asked = [operation.name, arguments, row["base_version"], *author.values()]
+    identity = [operation.name, arguments, row["base_version"], *author.values()]
     return (
         row
         | author
@@ -165,7 +168,7 @@ async def row_of(writer: Writer, held: Held, operation: Operation, arguments: di
             "evidence": list(terms.evidence),
             "significance": terms.significance,
             "sensitivity": strictest(levels),
-            "digest": sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).digest(),
+            "digest": sha256(orjson.dumps(identity, option=orjson.OPT_SORT_KEYS)).digest(),
             "expires_at": terms.expires_at,
             "usual": timedelta(days=DAYS[Significance(terms.significance)]),
         }
@@ -177,7 +180,7 @@ def author_of(writer: Writer) -> dict[str, str]:
 
 
 def levels_and_ids(arguments: Mapping[str, Any]) -> tuple[set[str], set[UUID]]:
-    """Return the levels that arguments say anywhere, and what may be ids of pages in them."""
+    """Return the sensitivity levels anywhere in the arguments, and all UUIDs in them, which may be ids of pages."""
     return {*levels_in(arguments)}, {*ids_in(arguments)}
 
 
@@ -186,15 +189,15 @@ def ids_in(value: Any) -> Iterator[UUID]:
         if len(value) == ID_LENGTH and (id := as_id(value)):
             yield id
     elif isinstance(value, Mapping | list):
-        for one in value.values() if isinstance(value, Mapping) else value:
-            yield from ids_in(one)
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from ids_in(item)
 
 
-def usual_terms(operation: Operation) -> Terms:
-    """Return the terms of a write that was not meant as a proposal: why is what it says of itself for the history."""
-    given = operation.arguments
-    if operation.name == "update_page":  # whose summary is that of the page
-        return Terms(given.get("edit_summary") or "")
-    drafted = getattr(given.get("draft"), "edit_summary", None)
-    why = given.get("edit_summary") or given.get("summary") or drafted or ""
-    return Terms(why, tuple(given.get("evidence") or ()))
+def default_terms(operation: Operation) -> Terms:
+    """Return the terms of a write that was not meant as a proposal: the reason is its edit summary."""
+    arguments = operation.arguments
+    if operation.name == "update_page":  # its argument `summary` is the summary of the page
+        return Terms(arguments.get("edit_summary") or "")
+    draft_summary = getattr(arguments.get("draft"), "edit_summary", None)
+    why = arguments.get("edit_summary") or arguments.get("summary") or draft_summary or ""
+    return Terms(why, tuple(arguments.get("evidence") or ()))

@@ -1,4 +1,4 @@
-"""Attachments of a wiki: the files beside its notes, kept byte for byte by their paths, and found by their names."""
+"""Attachments of a wiki: files that are stored byte for byte by path, and found by the names that texts use."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ REVIEWED = "Attachments cannot be proposed, and writes of your role are reviewed
 
 
 class AttachmentDraft(NamedTuple):
-    """A file to be kept: its path in the folder of notes, its SHA-256 and its bytes."""
+    """A file to store: its path in the folder of notes, its SHA-256 and its bytes."""
 
     path: str
     hash: bytes
@@ -51,18 +51,18 @@ class AttachedFile:
 
 
 async def find_same(database: Database, scope: Scope, files: Mapping[str, bytes]) -> set[str]:
-    """Return those of these paths where the wiki has a file of this very hash already."""
-    given: dict[str, Any] = {"paths": list(files), "hashes": list(files.values())}
+    """Return the paths of `files` (path to SHA-256) at which the wiki has a file with the same hash."""
+    values: dict[str, Any] = {"paths": list(files), "hashes": list(files.values())}
     async with read_connection(database) as connection:
-        return {row["path"] for row in await connection.all(ATTACHMENTS["find_same"], **wiki(scope), **given)}
+        return {row["path"] for row in await connection.all(ATTACHMENTS["find_same"], **wiki(scope), **values)}
 
 
 async def keep_attachments(database: Database, scope: Scope, files: Sequence[AttachmentDraft]) -> int:
-    """Keep these files in one transaction, each in place of what its path had. Return how many are new or changed.
+    """Store files in one transaction, replacing the files at their paths. Return how many are new or changed.
 
-    Raises Forbidden where the writes of this role are reviewed, since a file cannot be proposed.
+    Raises Forbidden if the writes of this role are reviewed, because files cannot be proposed.
     """
-    kept, former = 0, set[bytes]()
+    changed, former = 0, set[bytes]()
     async with writing(database, scope) as writer:
         await check_policy(writer)
         for file in files:
@@ -77,15 +77,15 @@ async def keep_attachments(database: Database, scope: Scope, files: Sequence[Att
                 width=size[0],
                 height=size[1],
             )
-            kept += row is not None
+            changed += row is not None
             former |= {row["former"]} if row and row["former"] else set()
         gone = await drop_unused_blobs(writer, former)
     await drop_files(database, scope, gone)
-    return kept
+    return changed
 
 
 async def drop_attachment(database: Database, scope: Scope, path: str, hash: bytes) -> bool:
-    """Delete an attachment, if its file still has this hash; return whether it is gone by that."""
+    """Delete an attachment if its file still has this hash. Return whether it was deleted."""
     async with writing(database, scope) as writer:
         await check_policy(writer)
         dropped = await writer.run(ATTACHMENTS["drop_file"], path=path, hash=hash)
@@ -95,6 +95,7 @@ async def drop_attachment(database: Database, scope: Scope, path: str, hash: byt
 
 
 async def check_policy(writer: Writer) -> None:
+    """Raise Forbidden if the writes of the scope's role are reviewed, unless a reviewer accepts a proposal."""
     rules = rules_of(await writer.value(ATTACHMENTS["find_policy"]) or ())
     review = writer.scope.review
     if review and review.reviewer:
@@ -106,9 +107,12 @@ async def check_policy(writer: Writer) -> None:
 async def find_attachments(
     database: Database, scope: Scope, folder: str, names: Collection[str]
 ) -> dict[str, AttachmentPlace]:
-    """Return the attachments that a text of a note in `folder` means by these names: the one beside the note, else the
-    one whose path ends so, else the one that is called so and lies nearest to the top."""
-    wanted = Wanted.of(folder, names)
+    """Return the attachments that a note in `folder` means by these names, by name.
+
+    A name means the file at that path relative to the note, else a file whose path ends with the name, else the file
+    with that name that is nearest to the top folder.
+    """
+    wanted = AttachmentLookup.of(folder, names)
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         rows = await connection.all(ATTACHMENTS["find_named"], **wiki(scope), **wanted.values)
@@ -116,33 +120,34 @@ async def find_attachments(
 
 
 async def find_paths(writer: Writer, folder: str, names: Collection[str]) -> set[str]:
-    """Return the paths of the attachments in the writer's wiki that a text of a note in `folder` means."""
+    """Return the paths of the attachments in the writer's wiki that a note in `folder` means by these names."""
     if not names:
         return set()
-    wanted = Wanted.of(folder, names)
+    wanted = AttachmentLookup.of(folder, names)
     rows = await writer.all(ATTACHMENTS["find_named"], **wanted.values)
     return {row["path"] for _, row in wanted.among(rows)}
 
 
-class Wanted(NamedTuple):
-    """Attachments as a text names them, each with the paths where it may lie, likeliest first."""
+class AttachmentLookup(NamedTuple):
+    """The names of attachments in a text, to be looked up."""
 
     likely: Mapping[str, Sequence[str]]
+    """The paths where the attachment of a name may be, the likeliest first."""
 
     @classmethod
-    def of(cls, folder: str, names: Collection[str]) -> "Wanted":
+    def of(cls, folder: str, names: Collection[str]) -> "AttachmentLookup":
         return cls({name: likely_paths(name, folder) for name in names})
 
     @property
     def values(self) -> dict[str, Any]:
-        """Return what `find_named` asks for."""
+        """Return the parameters of the statement `find_named`."""
         return {
             "names": list({file_key(name) for name in self.likely}),
             "paths": [path for paths in self.likely.values() for path in paths],
         }
 
     def among(self, rows: Sequence[Row]) -> Iterator[tuple[str, Row]]:
-        """Yield the names that these rows answer to, with the likeliest row of each."""
+        """Yield the names that are found among the rows of `find_named`, each with its likeliest row."""
         for name, paths in self.likely.items():
             if (row := likeliest(name, paths, rows)) is not None:
                 yield name, row
@@ -162,7 +167,7 @@ def place_of(row: Row) -> AttachmentPlace:
 
 
 async def read_attachment(database: Database, scope: Scope, path: str) -> AttachedFile:
-    """Return an attachment of the scope's wiki, byte for byte, to those who may read that."""
+    """Return an attachment of the scope's wiki with its bytes. Raises NotFound, FileMissing."""
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         row = await connection.one(ATTACHMENTS["find_file"], **wiki(scope), path=path)

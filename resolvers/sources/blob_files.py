@@ -1,7 +1,7 @@
-"""The bytes of files where they lie in a folder: read, copied to another wiki, and deleted when nothing refers to them.
+"""Read, copy and delete the files of blobs whose bytes are stored in a folder instead of in Postgres.
 
-A row of `blobs` says whether its bytes are in the folder that `CAIRN_ATTACHMENTS_DIR` names. Rows that have them
-stay as they are until `moving_files` moves them, so the setting is for what is kept from then on.
+A row of `blobs` says whether its bytes are in the folder that `CAIRN_ATTACHMENTS_DIR` names. The setting only affects
+blobs that are stored after it is set; `moving_files` moves the older ones.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ FILES_PER_BATCH = 500  # files
 
 
 class FileMissing(CairnError):
-    """The bytes of a file are not where they were written."""
+    """The bytes of a blob are missing from the folder, or were changed there."""
 
     code = "FILE_MISSING"
 
@@ -37,12 +37,12 @@ class FileMissing(CairnError):
 
 
 def folder_of(database: Database) -> BlobFolder | None:
-    """Return the folder in which this database keeps new files; None where it keeps them itself."""
+    """Return the folder for the bytes of new blobs, or None if they are stored in Postgres."""
     return pooled(database).blob_folder
 
 
 async def data_of(database: Database, own: Mapping[str, Any], row: Row) -> bytes:
-    """Return the bytes of a row of `blobs` in the wiki `own`. Raises FileMissing."""
+    """Return the bytes of a row of `blobs`. `own` has the tenant_id and owner_id of its wiki. Raises FileMissing."""
     if not row["is_in_folder"]:
         return bytes(row["data"])
     folder = folder_of(database)
@@ -55,7 +55,7 @@ async def data_of(database: Database, own: Mapping[str, Any], row: Row) -> bytes
 
 
 async def copy_files(database: Database, scope: Scope, to_owner_id: UUID, hashes: Collection[bytes]) -> None:
-    """Keep files of a wiki in another one as well, of which both are locked. Raises FileMissing."""
+    """Copy files of a wiki to another wiki. The caller has locked both wikis. Raises FileMissing."""
     folder = folder_of(database)
     for hash in hashes:
         if folder is None or not await asyncio.to_thread(
@@ -65,9 +65,10 @@ async def copy_files(database: Database, scope: Scope, to_owner_id: UUID, hashes
 
 
 async def drop_files(database: Database, scope: Scope, hashes: Collection[bytes]) -> int:
-    """Delete these files of a wiki where no row says any more that they lie here; return how many there were.
+    """Delete those of the files that no row of `blobs` refers to. Return how many had no row.
 
-    Within a larger transaction nothing is deleted: that may be undone. The next sweep does it.
+    Inside a larger transaction nothing is deleted, because that transaction may be rolled back: `sweep_files` deletes
+    the files later.
     """
     folder = folder_of(database)
     if folder is None or not hashes or pooled(database) is not unrestricted(database):
@@ -81,13 +82,13 @@ async def drop_files(database: Database, scope: Scope, hashes: Collection[bytes]
     return len(gone)
 
 
-# -- what is left behind
+# -- orphaned files
 
 
 async def sweep_files(database: Database, tenant_id: UUID) -> int:
-    """Delete the files of a tenant's wikis of which no row says that they lie here; return how many there were.
+    """Delete the files of a tenant's wikis that no row of `blobs` refers to. Return how many there were.
 
-    They are left by transactions that were rolled back, and by processes that were killed, as one that moved them.
+    Transactions that were rolled back and processes that were killed, such as a move, leave such files.
     """
     folder = folder_of(database)
     if folder is None:
@@ -105,9 +106,9 @@ async def sweep_wiki(database: Database, folder: BlobFolder, tenant_id: UUID, ow
     scope = Scope(tenant_id, owner_id, Role.ADMIN, ACTOR, (owner_id,))
     unknown: set[bytes] = set()
     for start in range(0, len(files), FILES_PER_BATCH):
-        some = files[start : start + FILES_PER_BATCH]
+        batch = files[start : start + FILES_PER_BATCH]
         own: dict[str, Any] = {"tenant_id": tenant_id, "owner_id": owner_id}
         async with database.connection() as connection:
-            rows = await connection.all(BLOBS["find_kept"], **own, hashes=some)
-        unknown |= set(some) - {bytes(row["hash"]) for row in rows}
+            rows = await connection.all(BLOBS["find_kept"], **own, hashes=batch)
+        unknown |= set(batch) - {bytes(row["hash"]) for row in rows}
     return await drop_files(database, scope, unknown)

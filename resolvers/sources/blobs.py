@@ -1,6 +1,6 @@
-"""Files kept byte for byte: each once in a wiki, named by the SHA-256 of its bytes, as long as something refers to it.
+"""Blobs: files that a wiki stores byte for byte, each once, by the SHA-256 of its bytes, while a row refers to it.
 
-A table that refers to files has a foreign key on `blobs`, and a line in the statement `drop_unused`.
+A table that refers to blobs has a foreign key on `blobs`, and a line in the statement `drop_unused`.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ NO_ORIGINAL = "There is no original of this source in this wiki: it was not made
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """A file that a source was read from."""
+    """The file that a source was read from, with its bytes."""
 
     source: str
     sha256: str
@@ -41,7 +41,7 @@ class Original:
 
 @dataclass(frozen=True, slots=True)
 class OriginalDraft:
-    """The file that a new source was read from, its media type, and where it came from."""
+    """The file that a new source was read from: its bytes, its media type, and its address."""
 
     data: bytes
     media_type: str
@@ -49,7 +49,7 @@ class OriginalDraft:
 
 
 class CheckedOriginal(NamedTuple):
-    """A file that can be kept, and the sentences of its text that are addressed to agents."""
+    """A validated original, with the sentences of its text that are addressed to agents as `flags`."""
 
     data: bytes
     hash: bytes
@@ -59,16 +59,17 @@ class CheckedOriginal(NamedTuple):
 
 
 async def hash_of(data: bytes, field: str = "content", *, restored: bool = False) -> bytes:
-    """Return the SHA-256 by which a file is known. Raises BadInput for one that is too large, or empty."""
-    if len(data) > (most := ORIGINAL.limit(restored=restored)):
-        raise BadInput(f"The file has {len(data):,} bytes; at most {most:,} are kept.", field)
+    """Return the SHA-256 of a file. Raises BadInput for a file that is too large or empty."""
+    max_size = ORIGINAL.limit(restored=restored)
+    if len(data) > max_size:
+        raise BadInput(f"The file has {len(data):,} bytes; at most {max_size:,} are kept.", field)
     if not data:
         raise BadInput("The file is empty.", field)
     return (await read_in_thread(len(data), sha256, data)).digest()
 
 
 async def keep_blob(database: Database, writer: Writer, hash: bytes, data: bytes) -> None:
-    """Keep a file in the writer's wiki; the same bytes are there once. Whoever keeps it refers to it as well."""
+    """Store a blob in the writer's wiki, unless it is stored already. The caller writes the row that refers to it."""
     folder, scope = folder_of(database), writer.scope
     if folder is not None:
         await asyncio.to_thread(folder.put, scope.tenant_id, scope.owner_id, hash, data)
@@ -76,15 +77,17 @@ async def keep_blob(database: Database, writer: Writer, hash: bytes, data: bytes
 
 
 async def drop_unused_blobs(writer: Writer, hashes: Collection[bytes]) -> set[bytes]:
-    """Drop those of these files that nothing in the wiki refers to any more. Return them, for `drop_files` to delete
-    once that is committed."""
+    """Delete the rows of those blobs that nothing in the wiki refers to. Return their hashes.
+
+    The caller passes the hashes to `drop_files` after the commit.
+    """
     if not hashes:
         return set()
     return {bytes(row["hash"]) for row in await writer.all(BLOBS["drop_unused"], hashes=list(hashes))}
 
 
 async def keep_original(database: Database, writer: Writer, source_id: UUID, original: CheckedOriginal) -> None:
-    """Keep the file that a new source was read from."""
+    """Store the file that a new source was read from."""
     await keep_blob(database, writer, original.hash, original.data)
     await writer.run(
         BLOBS["attach"],
@@ -92,18 +95,18 @@ async def keep_original(database: Database, writer: Writer, source_id: UUID, ori
         hash=original.hash,
         media_type=original.media_type,
         address=original.address,
-        flags=[one._asdict() for one in original.flags],
+        flags=[flag._asdict() for flag in original.flags],
     )
 
 
 async def drop_originals(writer: Writer, source_ids: Collection[UUID]) -> set[bytes]:
-    """Drop the originals of these sources, and the files that nothing else refers to, which it returns."""
+    """Delete the originals of sources. Return the hashes of deleted blobs, as `drop_unused_blobs` does."""
     rows = await writer.all(BLOBS["detach"], source_ids=list(source_ids))
     return await drop_unused_blobs(writer, {row["hash"] for row in rows})
 
 
 async def read_original(database: Database, scope: Scope, source_id: UUID) -> Original:
-    """Return the file that a source was read from, byte for byte, to those who may read the wiki."""
+    """Return the file that a source was read from. Raises NotFound, FileMissing."""
     owner_id = await find_owner_of(database, scope, FORGETTING["find_owner"], source_id, NO_WIKI, Action.READ)
     own: dict[str, Any] = {"tenant_id": scope.tenant_id, "owner_id": owner_id, "source_id": source_id}
     async with read_connection(database) as connection:

@@ -1,4 +1,4 @@
-"""Jobs that a caller may ask of the compiler: now, from the start, of a journal, of a page, or of mentions."""
+"""Jobs of the compiler that callers request: compiles, rebuilds of pages, and sweeps of mentions."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -29,14 +29,17 @@ ACCOUNT_MAX = 200  # characters
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """`cursor_cleared` is false where there was none. In a dry run both say what would be done."""
+    """The result of a reset; for a dry run, what it would do. `cursor_cleared` is false if there was no cursor."""
 
     cursor_cleared: bool
     pages_archived: int
 
 
 async def reset_cursor(database: Database, scope: Scope, *, force: bool = False, dry_run: bool = False) -> Reset:
-    """Let the next compile begin with the first source; with `force` every page is archived until it is compiled."""
+    """Reset the compile cursor, so that the next compile begins with the first source. Needs ADMINISTER.
+
+    With `force` all pages are archived; compiling a page unarchives it.
+    """
     async with writing(database, scope, Action.ADMINISTER) as writer:
         found = await writer.one(COMPILING["find_reset"])
         assert found is not None
@@ -56,15 +59,16 @@ async def reset_cursor(database: Database, scope: Scope, *, force: bool = False,
 
 
 async def pass_by(database: Database, scope: Scope) -> None:
-    """Let the next compile begin behind what is there: the pages that came with it say it already."""
+    """Move the compile cursor behind all stored sources, because they were imported together with their pages."""
     async with writing(database, scope) as writer:
         await writer.run(COMPILING["pass_by"])
 
 
 async def import_journal(database: Database, scope: Scope, account_id: str, limit: int | None) -> UUID | None:
-    """A bulk job that ends behind the last idea of a journal's account, or the last of `limit`; none where none waits.
+    """Enqueue a job that compiles the ideas of an account of a journal, at most `limit`. Needs ADMINISTER.
 
-    A wiki is compiled in the order in which it came, so what lies before that idea is compiled along.
+    Return its id, or None if no idea waits. Sources are compiled in the order in which they were added, so the job also
+    compiles all other sources before the last of these ideas.
     """
     if limit is not None and not 1 <= limit <= BULK_MAX:
         raise BadInput(f"The limit must lie between 1 and {BULK_MAX}.", "limit")
@@ -87,7 +91,7 @@ REBUILD = "rebuild"
 
 
 async def rebuild_page(database: Database, scope: Scope, page_id: UUID) -> UUID:
-    """The job that writes every section of a page anew which cites a source."""
+    """Enqueue the job that rewrites all sections of a page that cite sources. Return its id."""
     async with writing_page(database, scope, page_id) as (writer, page):
         wiki = writer.scope
         return await enqueue(
@@ -101,7 +105,7 @@ async def rebuild_page(database: Database, scope: Scope, page_id: UUID) -> UUID:
 
 
 async def rebuild_wiki(database: Database, scope: Scope) -> UUID:
-    """Enqueue the job that rebuilds all active pages of a wiki as `rebuild_page` does one, for admins."""
+    """Enqueue the job that rebuilds all active pages of a wiki as `rebuild_page` does. Needs ADMINISTER."""
     async with writing(database, scope, Action.ADMINISTER) as writer:
         return await enqueue(writer, scope.tenant_id, scope.owner_id, REBUILD, subject=REBUILD)
 
@@ -112,19 +116,23 @@ SWEEPER = Actor(ActorKind.COMPILER, "cairn")
 
 
 async def sweep(database: Database, scope: Scope) -> UUID | None:
-    """Enqueue the job that promotes what has earned a page; None when nothing has."""
+    """Enqueue the job that promotes mentions to pages. Return its id, or None if no mention has enough evidence."""
     async with writing(database, scope) as writer:
         return await request_sweep(writer)
 
 
 async def request_sweep(writer: Writer, options: dict[str, Any] | None = None) -> UUID | None:
+    """Enqueue a sweep as `sweep` does, in the writer's transaction."""
     if not await writer.all(HELD_NAMES["find_earned"], after="", size=1):
         return None
     return await enqueue(writer, writer.scope.tenant_id, writer.scope.owner_id, SWEEP, options=options, subject=SWEEP)
 
 
-async def ask_for(writer: Writer, mention_id: UUID) -> UUID | None:
-    """Enqueue a sweep as `sweep` does, once this name has earned a page; None too where only admins ask for jobs."""
+async def request_sweep_for(writer: Writer, mention_id: UUID) -> UUID | None:
+    """Enqueue a sweep if this mention has enough evidence for a page. Return its id.
+
+    Return None if it has not, or if the tenant's settings leave it to admins to request jobs.
+    """
     wiki = writer.scope
     if not await writer.value(HELD_NAMES["has_earned"], mention_id=mention_id) or not await is_compiling(
         writer, wiki.tenant_id
@@ -134,7 +142,7 @@ async def ask_for(writer: Writer, mention_id: UUID) -> UUID | None:
 
 
 async def sweep_all(database: Database, today: date) -> bool:
-    """Sweep every wiki that nobody has swept on this day, each in a transaction; false when one was too busy."""
+    """Enqueue sweeps for all wikis that were not swept today, in a transaction each. Return false if any was busy."""
     wanted = [{"tenant_id": tenant.id, "today": today} for tenant in await list_tenants(database)]
     async with read_connection(database) as connection:
         rows = await connection.all_of_each(SWEEPS["find_unswept"], wanted)

@@ -1,4 +1,4 @@
-"""The sentences of sections held against the sources that they cite, whenever a page is written."""
+"""Grounding: check which sentences of a section are supported by the sources that it cites."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -14,53 +14,56 @@ from lib.threads import read_in_thread
 from ..transactions.writer import Writer
 
 GROUNDING = statements("review/grounding")
-PAGES_PER_BATCH = 20  # of each of their sections up to 200 sources of 50,000 characters are read
-KEPT_MAX = 1_000_000  # characters of the texts that are kept for the next pages, which often cite the same
+PAGES_PER_BATCH = 20  # pages; up to 200 sources of 50,000 characters are read for each of their sections
+CACHED_MAX = 1_000_000  # characters of cached source texts: further pages often cite the same sources
 
 
 class CitedSection(NamedTuple):
-    """A section as it was read, with the sources that it is held against: their labels, texts and moments."""
+    """A section with the labels, the texts and the times of the sources that it cites."""
 
     id: UUID
     body: str
     supported_at: list[datetime | None] | None
+    """The stored result of the last check: for each sentence, when it was last supported."""
     labels: list[str]
     texts: list[str]
     moments: list[datetime]
 
 
 async def ground(
-    writer: Writer, page_ids: Collection[UUID], *, section_id: UUID | None = None, again: bool = False
+    writer: Writer, page_ids: Collection[UUID], *, section_id: UUID | None = None, recheck: bool = False
 ) -> None:
-    """Store when each sentence of these pages was last supported, as far as their sections cite sources.
+    """Store for each sentence of the pages when a cited source last supported it.
 
-    Only sections whose text was written since are read, besides the one named, or `again` all of them.
+    Only sections whose text changed since the last check are read, and the section `section_id`; with `recheck`, all
+    sections are. Sections without citations are skipped.
     """
-    pages, found = list(page_ids), []
-    known: dict[UUID, str] = {}
+    pages = list(page_ids)
+    changes: list[dict[str, Any]] = []
+    cached: dict[UUID, str] = {}
     for start in range(0, len(pages), PAGES_PER_BATCH):
-        asked = {"page_ids": pages[start : start + PAGES_PER_BATCH], "section_id": section_id, "again": again}
-        for section in await find_cited(writer, asked, known):
+        values = {"page_ids": pages[start : start + PAGES_PER_BATCH], "section_id": section_id, "recheck": recheck}
+        for section in await find_cited(writer, values, cached):
             moments = await read_in_thread(len(section.body) + sum(map(len, section.texts)), support_times, section)
             if moments != section.supported_at:
-                found.append({"section_id": section.id, "supported_at": moments})
-        if sum(map(len, known.values())) > KEPT_MAX:
-            known.clear()
-    if found:
-        await writer.each(GROUNDING["write_support"], found)
+                changes.append({"section_id": section.id, "supported_at": moments})
+        if sum(map(len, cached.values())) > CACHED_MAX:
+            cached.clear()
+    if changes:
+        await writer.each(GROUNDING["write_support"], changes)
 
 
-async def find_cited(writer: Writer, asked: dict[str, Any], known: dict[UUID, str]) -> list[CitedSection]:
-    """Return the sections that are to be held against their sources. Texts that are not known yet become so."""
-    rows = await writer.all(GROUNDING["find_cited"], **asked, known=list(known))
-    known |= {row["id"]: row["text"] for row in rows if not row["is_section"]}
+async def find_cited(writer: Writer, values: dict[str, Any], cached: dict[UUID, str]) -> list[CitedSection]:
+    """Return the sections to check. `cached` has texts of sources by id; the texts that are read are added to it."""
+    rows = await writer.all(GROUNDING["find_cited"], **values, known=list(cached))
+    cached |= {row["id"]: row["text"] for row in rows if not row["is_section"]}
     return [
         CitedSection(
             row["id"],
             row["text"],
             row["supported_at"],
             row["labels"],
-            [known[id] for id in row["ids"]],
+            [cached[id] for id in row["ids"]],
             row["moments"],
         )
         for row in rows
@@ -69,7 +72,10 @@ async def find_cited(writer: Writer, asked: dict[str, Any], known: dict[UUID, st
 
 
 def support_times(section: CitedSection) -> list[datetime | None]:
-    """Return when each sentence of a section was last supported. Its marks have the refs as an address has them."""
+    """Return for each sentence of a section when a source last supported it.
+
+    The refs in the citation marks of a text are percent-encoded, those of `section.labels` are not.
+    """
     marks = {unquote(label): label for label in MARKED.findall(section.body)}
     cited = zip(section.labels, section.texts, section.moments, strict=True)
     return newest_support(section.body, [Evidence(marks.get(ref, ref), text, at) for ref, text, at in cited])

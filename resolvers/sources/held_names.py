@@ -1,4 +1,4 @@
-"""Names that a wiki holds without a page, and what each of them lacks for one."""
+"""Names that a wiki knows from mentions but that have no page yet, and what each of them lacks for a page."""
 
 from dataclasses import dataclass
 from math import ceil
@@ -17,15 +17,16 @@ from ..search.search import in_wiki
 from ..transactions.transaction import read_connection
 
 HELD_NAMES = statements("links/held_names")
-EARNED_LEAST = 3
-"""So many sources have to say a name before it is worth a look whether it has earned a page."""
-HELD_MOST = 3  # of these that a search shows
-QUERY_WORDS_MAX, NAME_WORDS_MAX = 40, 5  # of a query that are compared with names
+MIN_SOURCES = 3
+"""The minimum number of sources with a name before its evidence for a page is checked."""
+MAX_HELD_NAMES = 3  # names that a search shows
+QUERY_WORDS_MAX = 40  # words of a query that are compared with names
+NAME_WORDS_MAX = 5  # words of one name
 
 
 @dataclass(frozen=True, slots=True)
 class HeldName:
-    """A name without a page, in how many sources it was seen, and what it lacks of the evidence of 3."""
+    """A name without a page, with the number of its sources, its evidence (3 make a page), and what it lacks."""
 
     name: str
     suggested_type: str | None
@@ -35,7 +36,7 @@ class HeldName:
 
 
 async def find_nearest(database: Database, scope: Scope, size: int) -> tuple[int, list[HeldName]]:
-    """Return how many names the scope's wiki holds, and those that are nearest to a page."""
+    """Return how many names without a page the scope's wiki has, and the `size` names with the most evidence."""
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
         wanted = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
@@ -43,34 +44,39 @@ async def find_nearest(database: Database, scope: Scope, size: int) -> tuple[int
     return rows[0]["total"] if rows else 0, list(map(held_name, rows))
 
 
-async def find_held_names(database: Database, scope: Scope, asked: SearchRequest) -> list[HeldName]:
-    """Return the names in a question that the wiki holds without a page, those that most sources say first.
+async def find_held_names(database: Database, scope: Scope, request: SearchRequest) -> list[HeldName]:
+    """Return the names without a page that occur in a search query, those with the most sources first.
 
-    A wiki that the caller may not read has none.
+    Return none for a wiki that the caller may not read.
     """
-    meant = await meaning(asked)
-    words = normalise(meant.query.words).split()[:QUERY_WORDS_MAX]
-    runs = range(1, NAME_WORDS_MAX + 1)
-    aliases = sorted({" ".join(words[start : start + length]) for length in runs for start in range(len(words))})
+    parsed = await meaning(request)
+    words = normalise(parsed.query.words).split()[:QUERY_WORDS_MAX]
+    lengths = range(1, NAME_WORDS_MAX + 1)
+    aliases = sorted({" ".join(words[start : start + length]) for length in lengths for start in range(len(words))})
     try:
-        scope = await in_wiki(database, scope, asked.owner_id, meant.query)
+        scope = await in_wiki(database, scope, request.owner_id, parsed.query)
         async with read_connection(database) as connection:
             await authorise(connection, scope, scope.owner_id, Action.READ)
             wanted = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-            rows = await connection.all(HELD_NAMES["find_named"], **wanted, aliases=aliases, size=HELD_MOST)
+            rows = await connection.all(HELD_NAMES["find_named"], **wanted, aliases=aliases, size=MAX_HELD_NAMES)
     except NotFound:
         return []
     return list(map(held_name, rows))
 
 
 def held_name(mention: Row) -> HeldName:
-    seen = mention["suggested_type"], mention["mention_count"], mention["evidence"]
-    return HeldName(mention["name"], *seen, missing(mention))
+    return HeldName(
+        name=mention["name"],
+        suggested_type=mention["suggested_type"],
+        mention_count=mention["mention_count"],
+        evidence=mention["evidence"],
+        missing=describe_missing(mention),
+    )
 
 
-def missing(mention: Row) -> str:
-    """Return what a mention lacks for its page, as the end of a sentence."""
-    name, wanted = mention["name"], ceil(EARNED_LEAST - mention["evidence"])
+def describe_missing(mention: Row) -> str:
+    """Return what a mention lacks for a page, as the end of a sentence."""
+    name, wanted = mention["name"], ceil(MIN_SOURCES - mention["evidence"])
     if mention["lacks"] == "naming":
         return f"nothing says yet that it is a name; write it as [[{name}]] or #tag where a note is about it"
     if wanted <= 0:

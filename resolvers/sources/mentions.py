@@ -1,4 +1,4 @@
-"""Names seen in sources that have not earned a page yet."""
+"""Mentions: names that were seen in sources and have no page yet. Record their sightings, or ignore them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,25 +14,25 @@ from db.ids import new_id
 from db.scope import Scope
 from db.sql import inserting, statements
 from db.tables import PAGE_TYPES
-from db.tables import mentions as table
+from db.tables import mentions as mentions_table
 
 from .. import validation
 from ..errors import BadInput, NotFound
 from ..transactions.transaction import writing, writing_row
 from ..transactions.writer import Writer, record
-from .compile_requests import ask_for
-from .held_names import EARNED_LEAST
+from .compile_requests import request_sweep_for
+from .held_names import MIN_SOURCES
 from .sources import find_source
 
 MENTIONS = statements("links/mentions")
-INSERT = inserting(table, "tenant_id", "owner_id", "id", "name", "alias", "first_seen_at", "last_seen_at")
+INSERT = inserting(mentions_table, "tenant_id", "owner_id", "id", "name", "alias", "first_seen_at", "last_seen_at")
 CONTEXTS_MAX = 5
 NO_MENTION = "There is no such mention, or none that you may see."
 
 
 @dataclass(frozen=True, slots=True)
 class SavedMention:
-    """A name, and how many sources were seen to use it."""
+    """A mention after a write. `count` is how many sources contain the name."""
 
     mention_id: UUID
     status: str
@@ -49,7 +49,7 @@ async def record_mention(
     quote: str | None = None,
     suggested_type: str | None = None,
 ) -> SavedMention:
-    """Record that a source names something. A source counts once, however often read and in however many versions."""
+    """Record that a source contains a name. A source counts once, with all of its versions."""
     name = validation.alias(name)
     quote = validation.optional(quote, "quote", QUOTE.most)
     if suggested_type is not None:
@@ -59,22 +59,22 @@ async def record_mention(
         sighted = await record_sighting(writer, name, source, quote, suggested_type)
         if sighted.changed:
             await record(writer, "mention.recorded", mentionId=sighted.mention_id, sourceId=source_id)
-        if sighted.changed and sighted.count >= EARNED_LEAST and sighted.status == "open":
-            await ask_for(writer, sighted.mention_id)
+        if sighted.changed and sighted.count >= MIN_SOURCES and sighted.status == "open":
+            await request_sweep_for(writer, sighted.mention_id)
         return sighted
 
 
 async def record_sighting(
     writer: Writer, name: str, source: Row, quote: str | None, suggested_type: str | None
 ) -> SavedMention:
-    """Count a source for a name, with what it says."""
-    mention = await counting(writer, name, source["captured_at"])
+    """Count a source for the mention of a name, and store its quote."""
+    mention = await find_or_create_mention(writer, name, source["captured_at"])
     seen = await add_sighting(writer, mention, source)
     if seen is None:
         return SavedMention(mention["id"], mention["status"], mention["mention_count"], changed=False)
     added = seen["former_id"] is None
     await writer.run(
-        MENTIONS["count"],
+        MENTIONS["add_to_count"],
         mention_id=mention["id"],
         added=int(added),
         seen_at=source["captured_at"],
@@ -85,9 +85,12 @@ async def record_sighting(
 
 
 async def add_sighting(writer: Writer, mention: Row, source: Row) -> Row | None:
-    """The sighting: none when this version or a newer one was seen; `former_id` is the older one that stood there."""
+    """Write the sighting of a source. Return None if this version or a newer one is stored already.
+
+    The row's `former_id` is the older version of the source that the new sighting replaces, if there is one.
+    """
     return await writer.one(
-        MENTIONS["see"],
+        MENTIONS["write_sighting"],
         mention_id=mention["id"],
         source_id=source["id"],
         kind=source["kind"],
@@ -97,8 +100,8 @@ async def add_sighting(writer: Writer, mention: Row, source: Row) -> Row | None:
     )
 
 
-async def counting(writer: Writer, name: str, seen_at: datetime) -> Row:
-    """The mention that a sighting counts for, made at the first. What is ignored stays so."""
+async def find_or_create_mention(writer: Writer, name: str, seen_at: datetime) -> Row:
+    """Return the mention that a sighting of the name counts for, which is created if needed. It may be ignored."""
     alias = normalise(name)
     mention = await writer.one(MENTIONS["find_counting"], alias=alias)
     if mention is None:
@@ -111,7 +114,7 @@ async def counting(writer: Writer, name: str, seen_at: datetime) -> Row:
 def add_quote(
     contexts: list[dict[str, Any]], quote: str | None, source: Row, former_id: UUID | None
 ) -> list[dict[str, Any]]:
-    """The last few quotes, newest first; one of an older version of the source makes room for its new one."""
+    """Return the newest CONTEXTS_MAX quotes, newest first. A quote replaces that of the older version `former_id`."""
     if quote is None:
         return contexts
     others = [context for context in contexts if context["sourceId"] != str(former_id)]
@@ -121,7 +124,7 @@ def add_quote(
 
 
 async def ignore_mention(database: Database, scope: Scope, mention_id: UUID) -> SavedMention:
-    """Ignore a name: nobody wants a page for it, however often it is seen."""
+    """Ignore a mention: its name never gets a page, however many sources contain it."""
     async with writing_row(database, scope, MENTIONS["find_owner"], mention_id, NO_MENTION) as writer:
         mention = await writer.one(MENTIONS["find_mention"], mention_id=mention_id)
         if mention is None:
@@ -137,10 +140,11 @@ async def ignore_mention(database: Database, scope: Scope, mention_id: UUID) -> 
 
 @dataclass(slots=True)
 class Sighted:
-    """A name as a source says it. `source` is a row of sources; `cluster` replaces what was kept with the name."""
+    """A name in a source. `cluster`, if it is given, replaces the stored cluster of the mention."""
 
     name: str
     source: Row
+    """A row of `sources`."""
     quote: str | None = None
     suggested_type: str | None = None
     cluster: Mapping[str, Any] | None = None
@@ -152,22 +156,26 @@ class Sighted:
 
 @dataclass(slots=True)
 class Held:
-    """A mention as it was, and as it is to be."""
+    """A mention in memory, with the changes that `store` writes."""
 
     id: UUID
     values: dict[str, Any]
+    """The columns of the row, as they will be stored."""
     is_new: bool
     is_changed: bool = False
     standing: dict[tuple[str, str], tuple[UUID, int]] = field(default_factory=dict)
-    """The version of each source (kind, ref) that stands for it."""
+    """The id and number of the counted version of each source, by kind and ref."""
     dropped: set[UUID] = field(default_factory=set)
+    """Versions of sources whose stored sightings a newer version replaces."""
     added: dict[UUID, Row] = field(default_factory=dict)
+    """Versions of sources whose sightings are to be stored."""
 
     def see(self, sighted: Sighted) -> bool:
-        """Return whether the sighting is news: a source counts once, and its newest version stands for all."""
+        """Count a sighting. Return false if the same or a newer version of the source was counted already."""
         source, values = sighted.source, self.values
         if sighted.cluster:
-            values["cluster"], self.is_changed = dict(sighted.cluster), True
+            values["cluster"] = dict(sighted.cluster)
+            self.is_changed = True
         former, version = self.standing.get((source["kind"], source["ref"]), (None, 0))
         if former is not None and version >= source["version"]:
             return False
@@ -186,27 +194,28 @@ class Held:
 
 
 async def sight_all(writer: Writer, seen: Sequence[Sighted]) -> int:
-    """Count every source for the name that it says; how many were news. What is ignored stays so."""
+    """Count all sightings for the mentions of their names. Return how many were new. Ignored mentions stay ignored."""
     if not seen:
         return 0
     held = await find_held(writer, seen)
     await find_standing(writer, seen, held)
-    news = sum([held[one.alias].see(one) for one in seen])
-    await store(writer, [one for one in held.values() if one.is_changed])
-    return news
+    new = sum([held[sighted.alias].see(sighted) for sighted in seen])
+    await store(writer, [mention for mention in held.values() if mention.is_changed])
+    return new
 
 
 async def find_held(writer: Writer, seen: Sequence[Sighted]) -> dict[str, Held]:
-    """Return the mentions by alias, with a new one for each name that was never seen."""
-    rows = await writer.all(MENTIONS["find_each_counting"], aliases=sorted({one.alias for one in seen}))
+    """Return the mentions of the names by alias, with new mentions for names that have none."""
+    rows = await writer.all(MENTIONS["find_each_counting"], aliases=sorted({sighted.alias for sighted in seen}))
     held = {row["alias"]: Held(row["id"], dict(row), is_new=False) for row in rows}
-    for one in seen:
-        if one.alias not in held:
-            held[one.alias] = Held(new_id(), unseen(one), is_new=True)
+    for sighted in seen:
+        if sighted.alias not in held:
+            held[sighted.alias] = Held(new_id(), new_mention(sighted), is_new=True)
     return held
 
 
-def unseen(sighted: Sighted) -> dict[str, Any]:
+def new_mention(sighted: Sighted) -> dict[str, Any]:
+    """Return the columns of a new mention without sightings."""
     at = sighted.source["captured_at"]
     return {
         "name": sighted.name,
@@ -221,32 +230,33 @@ def unseen(sighted: Sighted) -> dict[str, Any]:
 
 
 async def find_standing(writer: Writer, seen: Sequence[Sighted], held: Mapping[str, Held]) -> None:
-    """Read into `held` which versions of these sources stand for the names already."""
-    asked = [(held[one.alias].id, one.source) for one in seen if not held[one.alias].is_new]
-    if not asked:
+    """Read into `held` which versions of the sources are counted already."""
+    pairs = [(held[sighted.alias].id, sighted.source) for sighted in seen if not held[sighted.alias].is_new]
+    if not pairs:
         return
     rows = await writer.all(
         MENTIONS["find_seen"],
-        mention_ids=[mention_id for mention_id, _ in asked],
-        kinds=[source["kind"] for _, source in asked],
-        refs=[source["ref"] for _, source in asked],
+        mention_ids=[mention_id for mention_id, _ in pairs],
+        kinds=[source["kind"] for _, source in pairs],
+        refs=[source["ref"] for _, source in pairs],
     )
-    by_id = {one.id: one for one in held.values()}
+    by_id = {mention.id: mention for mention in held.values()}
     for row in rows:
         by_id[row["mention_id"]].standing[row["kind"], row["ref"]] = row["source_id"], row["version"]
 
 
 async def store(writer: Writer, changed: Iterable[Held]) -> None:
-    rows = [(one, {**one.values, "id": str(one.id)}) for one in changed]
-    if new := [row for one, row in rows if one.is_new]:
+    """Write new and changed mentions with their sightings."""
+    rows = [(mention, {**mention.values, "id": str(mention.id)}) for mention in changed]
+    if new := [row for mention, row in rows if mention.is_new]:
         await writer.run(MENTIONS["add_each"], mentions=new)
-    if old := [row for one, row in rows if not one.is_new]:
+    if old := [row for mention, row in rows if not mention.is_new]:
         await writer.run(MENTIONS["update_each"], mentions=old)
-    if dropped := [(one.id, id) for one, _ in rows for id in one.dropped]:
+    if dropped := [(mention.id, id) for mention, _ in rows for id in mention.dropped]:
         await writer.run(
             MENTIONS["drop_seen"], mention_ids=[id for id, _ in dropped], source_ids=[id for _, id in dropped]
         )
-    if added := [(one.id, source) for one, _ in rows for source in one.added.values()]:
+    if added := [(mention.id, source) for mention, _ in rows for source in mention.added.values()]:
         await writer.run(
             MENTIONS["add_seen"],
             mention_ids=[id for id, _ in added],

@@ -1,7 +1,7 @@
-"""Moving files that are kept between Postgres and the folder of attachments, one transaction for each.
+"""Move the bytes of blobs between Postgres and the folder of attachments, in one transaction for each blob.
 
-Its row says where the bytes of a file are, so they are written there first, and deleted where they were last. A move
-that was killed has moved some files; whoever starts it again moves the others.
+The row of a blob says where its bytes are. They are written to the new place first, and deleted from the old place
+last. A move that was killed can be started again and moves the remaining files.
 """
 
 import asyncio
@@ -22,12 +22,12 @@ from .blob_files import ACTOR, drop_files, folder_of
 
 BLOBS = statements("import_export/blobs")
 FILES_PER_BATCH = 500
-FIRST = b""
+BEGINNING = b""
 Report = Callable[[str, int, int, str], None]
 
 
 class Moved(NamedTuple):
-    """A summary of a move. `missing` are files that the folder should have and has not, by their SHA-256."""
+    """The summary of a move. `missing` has the SHA-256 of files that are missing from the folder."""
 
     files: int
     bytes: int
@@ -36,7 +36,7 @@ class Moved(NamedTuple):
 
 
 async def move_files(database: Database, tenant_ids: Sequence[UUID], report: Report, *, to_folder: bool) -> Moved:
-    """Move the files of all wikis of these tenants to the folder, or from it to Postgres."""
+    """Move the files of all wikis of these tenants from Postgres to the folder, or back."""
     folder, began = folder_of(database), monotonic()
     if folder is None:
         raise BadInput("There is no folder of attachments: let CAIRN_ATTACHMENTS_DIR name it.")
@@ -51,7 +51,7 @@ async def move_files(database: Database, tenant_ids: Sequence[UUID], report: Rep
     missing: list[str] = []
     report("moving", 0, total, "")
     for scope in scopes:
-        last = FIRST
+        last = BEGINNING
         while files := await list_elsewhere(database, scope, last, to_folder):
             left: list[bytes] = []
             for file in files:
@@ -69,7 +69,7 @@ async def move_files(database: Database, tenant_ids: Sequence[UUID], report: Rep
 
 
 async def list_elsewhere(database: Database, scope: Scope, after: bytes, to_folder: bool) -> list[Row]:
-    """Return the next files of a wiki, by their hashes, that are not where they are wanted."""
+    """Return the next batch of files of a wiki that have to be moved, in the order of their hashes."""
     own: dict[str, Any] = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
     async with database.connection() as connection:
         return await connection.all(
@@ -78,7 +78,10 @@ async def list_elsewhere(database: Database, scope: Scope, after: bytes, to_fold
 
 
 async def move_file(database: Database, scope: Scope, folder: BlobFolder, hash: bytes, to_folder: bool) -> bool | None:
-    """Move a file of a wiki. False where the folder lacks what was written; None where it is gone, or moved already."""
+    """Move a file of a wiki, and return true.
+
+    Return false if the file is missing from the folder, and None if it was deleted or moved meanwhile.
+    """
     async with writing(database, scope) as writer:
         row = await writer.one(BLOBS["find_elsewhere"], hash=hash, is_in_folder=to_folder)
         if row is None:
@@ -87,7 +90,7 @@ async def move_file(database: Database, scope: Scope, folder: BlobFolder, hash: 
         if to_folder:
             await asyncio.to_thread(write_whole, folder, scope, hash, bytes(row["data"]))
         else:
-            data = await asyncio.to_thread(folder.get, *place(scope), hash)
+            data = await asyncio.to_thread(folder.get, *wiki_ids(scope), hash)
         if data is None:
             return False
         await writer.run(BLOBS["move"], hash=hash, data=data, is_in_folder=to_folder)
@@ -95,11 +98,11 @@ async def move_file(database: Database, scope: Scope, folder: BlobFolder, hash: 
 
 
 def write_whole(folder: BlobFolder, scope: Scope, hash: bytes, data: bytes) -> None:
-    """Write a file to the folder, also in place of one of that name that is not what it should be."""
-    if folder.get(*place(scope), hash) is None:
-        folder.drop(*place(scope), hash)
-        folder.put(*place(scope), hash, data)
+    """Write a file to the folder. A damaged file with the same hash is replaced."""
+    if folder.get(*wiki_ids(scope), hash) is None:
+        folder.drop(*wiki_ids(scope), hash)
+        folder.put(*wiki_ids(scope), hash, data)
 
 
-def place(scope: Scope) -> tuple[UUID, UUID]:
+def wiki_ids(scope: Scope) -> tuple[UUID, UUID]:
     return scope.tenant_id, scope.owner_id

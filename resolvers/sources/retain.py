@@ -1,4 +1,4 @@
-"""Evidence by the batch: kept once, and a compile asked for in the same transaction."""
+"""Store sources in batches, and enqueue a compile of them in the same transaction."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -36,7 +36,7 @@ TRIGGER = "retain"
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """The outcome for the source at a position of the batch, from 0: it is kept, or why it is not."""
+    """The outcome for the source at a position of the batch, counted from 0: the stored source, or the error."""
 
     position: int
     saved: SavedSource | None = None
@@ -45,7 +45,10 @@ class Retained:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """The whole batch; `job_id` is the compile that will read it, none when there is nothing new or none is wanted."""
+    """The outcome of a batch. `job_id` is the compile that will read the new sources.
+
+    It is None if no source is new, or if the tenant's settings leave it to admins to request jobs.
+    """
 
     items: list[Retained]
     job_id: UUID | None = None
@@ -54,34 +57,37 @@ class Retention:
 async def retain_sources(
     database: Database, scope: Scope, drafts: Sequence[SourceDraft], *, trigger: str = TRIGGER
 ) -> Retention:
-    """Keep a hundred sources at most. One that cannot be kept does not keep the others from it."""
-    read = [
+    """Store up to BATCH_MAX sources. The error of one source does not prevent the others from being stored."""
+    checked = [
         read_draft(position, draft)
         for position, draft in enumerate(validation.check_count(drafts, BATCH_MAX, "sources"))
     ]
-    ready = {position: one for position, one in enumerate(read) if isinstance(one, CheckedSource)}
-    if not ready:
-        return Retention([one for one in read if isinstance(one, Retained)])
+    valid = {position: source for position, source in enumerate(checked) if isinstance(source, CheckedSource)}
+    if not valid:
+        return Retention([outcome for outcome in checked if isinstance(outcome, Retained)])
     async with writing(database, scope) as writer:
-        saved = await store_versions(writer, ready)
+        saved = await store_versions(writer, valid)
         job_id = None
-        if any(isinstance(one, SavedSource) and one.created for one in saved.values()) and await is_compiling(
+        if any(isinstance(result, SavedSource) and result.created for result in saved.values()) and await is_compiling(
             writer, scope.tenant_id
         ):
             job_id = await enqueue(writer, scope.tenant_id, scope.owner_id, trigger)
-    items = [one if isinstance(one, Retained) else retain_result(n, saved[n]) for n, one in enumerate(read)]
+    items = [
+        source if isinstance(source, Retained) else retained(position, saved[position])
+        for position, source in enumerate(checked)
+    ]
     return Retention(items, job_id)
 
 
 async def retain_source(database: Database, scope: Scope, draft: SourceDraft) -> SavedSource:
-    """Keep one, and ask for a compile where that is wanted."""
+    """Store one source as `retain_sources` does. Raises the error of the source."""
     (item,) = (await retain_sources(database, scope, [draft])).items
     if item.saved is None:
         raise item.error or AssertionError("neither kept nor refused")
     return item.saved
 
 
-def retain_result(position: int, saved: SavedSource | CairnError) -> Retained:
+def retained(position: int, saved: SavedSource | CairnError) -> Retained:
     return Retained(position, error=saved) if isinstance(saved, CairnError) else Retained(position, saved)
 
 
@@ -93,9 +99,9 @@ def read_draft(position: int, draft: SourceDraft) -> CheckedSource | Retained:
 
 
 async def store_versions(writer: Writer, drafts: dict[int, CheckedSource]) -> dict[int, SavedSource | CairnError]:
-    """Each as a new version, unless its newest says the same: in four statements, however many there are.
+    """Store each source as a new version, unless its newest version has the same content. Return results by position.
 
-    What was forgotten is not kept again.
+    Content that was forgotten is not stored again. Any number of sources takes a fixed number of statements.
     """
     rows = await writer.all(
         SOURCES["find_currents"],
@@ -114,9 +120,9 @@ async def store_versions(writer: Writer, drafts: dict[int, CheckedSource]) -> di
         if checksum == draft.checksum:
             saved[position] = SavedSource(id, version, created=False)
             continue
-        saved[position] = made = SavedSource(new_id(), version + 1, created=True)
-        new.append(source_values(writer, draft, made, id))
-        current[draft.kind, draft.ref] = (made.source_id, version + 1, draft.checksum)
+        saved[position] = created = SavedSource(new_id(), version + 1, created=True)
+        new.append(source_values(writer, draft, created, id))
+        current[draft.kind, draft.ref] = (created.source_id, version + 1, draft.checksum)
     if new:
         await keep_rows(writer, new)
         await record(writer, "source.retained", sourceIds=[str(row["id"]) for row in new])
@@ -124,9 +130,10 @@ async def store_versions(writer: Writer, drafts: dict[int, CheckedSource]) -> di
 
 
 async def find_stored(database: Database, scope: Scope, drafts: Mapping[int, SourceDraft]) -> set[int]:
-    """Return the positions of those drafts that `add_source` would find stored already, in one statement for all.
+    """Return the positions of the drafts that `add_source` would find stored already. Runs one statement.
 
-    A draft that follows a new one of its kind and ref is not among them: by then the newest version is another.
+    A draft after a new draft of the same kind and ref is not included, because storing that draft changes the newest
+    version.
     """
     checked: dict[int, tuple[CheckedSource, CheckedOriginal | None]] = {}
     for position, draft in drafts.items():
@@ -147,9 +154,10 @@ async def find_stored(database: Database, scope: Scope, drafts: Mapping[int, Sou
             checksums=[source.checksum for source, _ in checked.values()],
             hashes=[file and file.hash for _, file in checked.values()],
         )
-    same, stored, new = {row["position"] for row in rows}, set[int](), set[tuple[str, str]]()
+    found = {row["position"] for row in rows}
+    stored, new = set[int](), set[tuple[str, str]]()
     for position, (source, _) in checked.items():
-        if position in same and (source.kind, source.ref) not in new:
+        if position in found and (source.kind, source.ref) not in new:
             stored.add(position)
         else:
             new.add((source.kind, source.ref))

@@ -1,4 +1,4 @@
-"""Evidence that never changes, and which section rests on which."""
+"""Store immutable sources, cite them in sections of pages, and forget them."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -36,7 +36,7 @@ NO_SOURCE = "There is no such source in this wiki."
 
 
 class SourceForgotten(BadInput):
-    """Somebody wanted these words gone: they do not come back by themselves, with the next import of a folder."""
+    """The content was forgotten, so it is not stored again, for example by the next import of the same folder."""
 
     code = "SOURCE_FORGOTTEN"
 
@@ -50,9 +50,10 @@ class SourceForgotten(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class SourceDraft:
-    """Evidence, stored unchanged: `ref` is what its system calls it, `captured_at` when it was said.
+    """A source to store. `ref` is its id in the system that it comes from, `captured_at` when it was recorded there.
 
-    `version` is what it was in another wiki: where this one has that version saying the same, it is known already.
+    `version` is its version in the wiki that it was exported from. If this wiki has that version with the same content,
+    the source is stored already.
     """
 
     kind: str
@@ -63,14 +64,14 @@ class SourceDraft:
     metadata: dict[str, Any] | None = None
     version: int | None = None
     original: OriginalDraft | None = None
-    """The file that it was read from: other bytes are another version, though they say the same."""
+    """The file that the content was read from. Different bytes make a new version even if the content is the same."""
     restored: bool = False
-    """Whether it comes out of an export: then its parts may be as large as they ever could be stored."""
+    """Whether the draft comes from an export: its parts may then be as large as stored sources could ever be."""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedSource:
-    """The current version of a source. `created` is false when it said the same before."""
+    """The current version of a source. `created` is false if the same content was stored already."""
 
     source_id: UUID
     version: int
@@ -79,7 +80,7 @@ class SavedSource:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A section that rests on a source."""
+    """The result of citing a source in a section. `changed` is false if the citation existed already."""
 
     page_id: UUID
     section_id: UUID
@@ -89,7 +90,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class CheckedSource:
-    """A draft that can be kept, by the names of its columns."""
+    """A validated draft of a source. The fields are named like the columns."""
 
     kind: str
     ref: str
@@ -102,7 +103,7 @@ class CheckedSource:
 
 
 def checked_source(draft: SourceDraft) -> CheckedSource:
-    """Everything of a draft that does not depend on what the wiki has. Raises BadInput."""
+    """Validate a draft, as far as that does not depend on the content of the wiki. Raises BadInput."""
     kind, restored = validation.one_of(draft.kind, SOURCE_KINDS, "kind"), draft.restored
     ref = validation.line(draft.ref, "ref", REF.limit(restored=restored))
     content = validation.text(draft.content, "content", CONTENT.limit(restored=restored))
@@ -123,19 +124,20 @@ def checked_source(draft: SourceDraft) -> CheckedSource:
 async def add_source(
     database: Database, scope: Scope, draft: SourceDraft, *, trigger: str | None = None
 ) -> SavedSource:
-    """Keep a source. The same ref with other content is its next version, which supersedes the last.
+    """Store a source. A different content with the same kind and ref is the next version, which supersedes the last.
 
-    With a `trigger` a compile is asked for, where that is wanted and there is something new.
+    With a `trigger`, a compile of a new source is enqueued, unless the tenant's settings leave that to admins. Raises
+    SourceForgotten.
     """
     checked, original = checked_source(draft), await checked_original(draft)
     async with writing(database, scope) as writer:
-        named = {"kind": checked.kind, "ref": checked.ref}
-        current = await writer.one(SOURCES["find_current"], **named, checksum=checked.checksum)
+        name = {"kind": checked.kind, "ref": checked.ref}
+        current = await writer.one(SOURCES["find_current"], **name, checksum=checked.checksum)
         if current and current["is_forgotten"]:
             raise SourceForgotten()
         known = [current] if current else []
         if current and checked.version:
-            known += await writer.all(SOURCES["find_version"], **named, version=checked.version)
+            known += await writer.all(SOURCES["find_version"], **name, version=checked.version)
         same = (row for row in known if row["checksum"] == checked.checksum)
         if found := next((row for row in same if original is None or row["original_hash"] == original.hash), None):
             return SavedSource(found["id"], found["version"], created=False)
@@ -150,28 +152,28 @@ async def add_source(
 
 
 async def checked_original(draft: SourceDraft) -> CheckedOriginal | None:
-    """Return the file of a draft as it is kept, with the sentences of its text that are addressed to agents."""
+    """Return the validated original of a draft with its flags: sentences of the content that address agents."""
     file = await checked_file(draft)
     return file and file._replace(flags=await read_in_thread(len(draft.content), flags, draft.content))
 
 
 async def checked_file(draft: SourceDraft) -> CheckedOriginal | None:
-    """Return the file of a draft as it is kept, before its text is read. Raises BadInput."""
-    given = draft.original
-    if given is None:
+    """Return the validated original of a draft, without flags. Raises BadInput."""
+    original = draft.original
+    if original is None:
         return None
     return CheckedOriginal(
-        given.data,
-        await hash_of(given.data, restored=draft.restored),
-        validation.one_of(given.media_type, MEDIA_TYPES, "mediaType"),
-        validation.line(given.address, "address", ADDRESS.limit(restored=draft.restored)),
+        original.data,
+        await hash_of(original.data, restored=draft.restored),
+        validation.one_of(original.media_type, MEDIA_TYPES, "mediaType"),
+        validation.line(original.address, "address", ADDRESS.limit(restored=draft.restored)),
     )
 
 
 def source_values(
     writer: Writer, checked: CheckedSource, saved: SavedSource, supersedes_id: UUID | None
 ) -> dict[str, Any]:
-    """The values of its row."""
+    """Return the columns of a new source."""
     return asdict(checked) | {
         "id": saved.source_id,
         "version": saved.version,
@@ -181,7 +183,7 @@ def source_values(
 
 
 async def keep_rows(writer: Writer, rows: Sequence[dict[str, Any]]) -> None:
-    """Write new sources, and the passages by which search finds them."""
+    """Insert new sources, and the passages by which search finds them."""
     await writer.each(SOURCES["add"], [{**writer.known, **row} for row in rows])
     superseded = {row["supersedes_id"] for row in rows if row["supersedes_id"]}
     indexed = [
@@ -206,13 +208,13 @@ async def cite_source(
     summary: str | None = None,
     restored: bool = False,
 ) -> Citation:
-    """Say that a section rests on a source, or on some of its lines (from 1, both included)."""
+    """Cite a source in a section, as a whole or a range of its lines (counted from 1, both ends included)."""
     section_slug = validation.text(section_slug, "sectionSlug", SLUG.most)
     summary = validation.optional(summary, "summary", CITATION_SUMMARY.limit(restored=restored))
     async with writing_page(database, scope, page_id) as (writer, page):
         source = await find_source(writer, source_id)
         section_id = await find_section(writer, page.id, section_slug)
-        start, end = lines(source["content"], line_start, line_end)
+        start, end = check_lines(source["content"], line_start, line_end)
         changed = await cite(writer, page.id, section_id, source, start, end, summary)
         if changed:
             await ground(writer, [page.id], section_id=section_id)
@@ -229,7 +231,7 @@ async def cite(
     line_end: int | None,
     summary: str | None = None,
 ) -> bool:
-    """Store that a section rests on lines of a source, if that is new; return whether it is. `ground` is to follow."""
+    """Write a citation. Return whether it is new. The caller then calls `ground` for the page."""
     changed = await writer.run(
         SOURCES["cite"],
         id=new_id(),
@@ -247,12 +249,18 @@ async def cite(
 
 
 async def locate_source(database: Database, scope: Scope, name: str) -> UUID:
-    """The newest version of a source by `KIND/REF`, or the one with that id."""
+    """Return the id of the newest version of the source `KIND/REF`, or the id that the name is. Raises NotFound."""
     kind, _, ref = name.partition("/")
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.READ)
-        given = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "checksum": b""}
-        row = await connection.one(SOURCES["find_current"], **given, kind=kind, ref=ref)
+        row = await connection.one(
+            SOURCES["find_current"],
+            tenant_id=scope.tenant_id,
+            owner_id=scope.owner_id,
+            checksum=b"",
+            kind=kind,
+            ref=ref,
+        )
     if row:
         source_id: UUID = row["id"]
         return source_id
@@ -263,7 +271,7 @@ async def locate_source(database: Database, scope: Scope, name: str) -> UUID:
 
 
 async def find_source(writer: Writer, source_id: UUID) -> Any:
-    """The source's row, when it lies in this wiki."""
+    """Return the row of a source of this wiki. Raises NotFound."""
     source = await writer.one(SOURCES["find_source"], source_id=source_id)
     if source is None:
         raise NotFound(NO_SOURCE)
@@ -278,8 +286,8 @@ async def find_section(writer: Writer, page_id: UUID, slug: str) -> UUID:
     raise NotFound(f'The page has no section "{slug}".')
 
 
-def lines(content: str, start: int | None, end: int | None) -> tuple[int | None, int | None]:
-    """A range that lies inside the content; one line when no end is given."""
+def check_lines(content: str, start: int | None, end: int | None) -> tuple[int | None, int | None]:
+    """Return a range of lines within the content. Without an end it is one line. Raises BadInput."""
     if start is None and end is None:
         return None, None
     if start is None:
@@ -299,7 +307,10 @@ TRIGGER = "forget"
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """`versions` were erased by this call, none when all were before; `job_id` is who cleans up behind them."""
+    """The result of forgetting a source. `versions` is how many versions this call erased.
+
+    The job `job_id` removes what was written from the source; it is None if nothing is left to remove.
+    """
 
     source_id: UUID
     versions: int
@@ -307,7 +318,10 @@ class Forgotten:
 
 
 async def forget_source(database: Database, scope: Scope, source_id: UUID, reason: str | None = None) -> Forgotten:
-    """Erase every version of a source. What stays is its kind, ref and checksum, when and by whom, and the reason."""
+    """Erase the content of all versions of a source. Needs MANAGE.
+
+    The rows keep the kind, ref and checksum, the reason, and when and by whom they were erased.
+    """
     reason = None if reason is None else validation.line(reason, "reason", FORGET_REASON.most)
     done, wiki, files = await forget_versions(database, scope, source_id, reason)
     await drop_files(database, wiki, files)
@@ -317,7 +331,7 @@ async def forget_source(database: Database, scope: Scope, source_id: UUID, reaso
 async def forget_versions(
     database: Database, scope: Scope, source_id: UUID, reason: str | None
 ) -> tuple[Forgotten, Scope, set[bytes]]:
-    """Return what was forgotten in which wiki, and the files that nothing refers to any more."""
+    """Erase all versions of a source. Return the result, the scope of its wiki, and the hashes of unused blobs."""
     files = set[bytes]()
     async with writing_row(database, scope, FORGETTING["find_owner"], source_id, NO_SOURCE, Action.MANAGE) as writer:
         rows = await writer.all(FORGETTING["find_versions"], source_id=source_id)
@@ -338,7 +352,7 @@ async def forget_versions(
 
 
 async def find_repeating(database: Database, scope: Scope, job_id: UUID) -> list[str]:
-    """The pages (`entity/momofuku`) which the job found to say still, as people wrote it, what is forgotten."""
+    """Return the pages, as `entity/momofuku`, in which a forget job found the forgotten text as written by people."""
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.MANAGE)
         rows = await Writer(connection, scope).all(FORGETTING["find_repeating"], job_id=job_id)

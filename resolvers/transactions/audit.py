@@ -1,7 +1,8 @@
-"""The audit log: who did what to the security of a tenant, and what was refused. Events are added, and never changed.
+"""The audit log: events that concern the security of a tenant, and refused credentials. Events are never changed.
 
-A change is written in its own transaction, and what changes nothing, as an export, when it is done. Anybody can cause a
-refusal: refusals are counted in memory, and a few lines a minute are written of them.
+The event of a change is written in the transaction of the change; an operation that changes nothing, such as an export,
+writes its event in a transaction of its own when it is done. Anybody can cause refusals, so they are counted in memory,
+and only a few rows are written each minute.
 """
 
 import asyncio
@@ -26,17 +27,17 @@ from .writer import Writer
 
 AUDIT, KEYS = statements("access/audit"), statements("access/api_keys")
 OPERATORS_LOG: Final = UUID(int=0)
-"""Whose events those are that belong to no tenant: the operator's own. No tenant has this id."""
+"""The tenant id of the operator's events, which belong to no tenant. No tenant has this id."""
 MACHINE = Actor(ActorKind.SERVICE, "cairn")
-"""Who acts in a command on the server's machine."""
-STORED_EVERY: Final = 60.0  # seconds
-LINES_MOST: Final = 20  # of refusals, each time that they are stored
-KEYS_MOST: Final = 10_000  # of which a process notes the last use between two times
-REASON_MOST: Final = 120  # characters
+"""The actor of commands that are run on the server's machine."""
+STORE_INTERVAL: Final = 60.0  # seconds
+MAX_REFUSALS: Final = 20  # different refusals between two stores
+MAX_KEYS: Final = 10_000  # keys whose last use is noted between two stores
+MAX_REASON_LENGTH: Final = 120  # characters
 
 
 class Event(StrEnum):
-    """Every event that the log knows. What is before the first dot is what it is about."""
+    """The events of the audit log. The part before the first dot is the kind of the subject."""
 
     SIGN_IN = "sign_in"
     CREDENTIAL = "credential"
@@ -77,23 +78,23 @@ class Event(StrEnum):
 async def audit(
     connection: Connection, tenant_id: UUID, by: Actor, event: Event, subject: object = None, **detail: Any
 ) -> None:
-    """Write what somebody does, in the transaction in which it is done. `subject` is the id of what it is done to."""
-    values = line(tenant_id, event, by, subject, detail)
+    """Write an event in the transaction of the change. `subject` is the id of the changed object."""
+    values = event_row(tenant_id, event, by, subject, detail)
     await (connection.later if isinstance(connection, Writer) else connection.run)(AUDIT["add_event"], **values)
 
 
 async def audit_by_itself(
     database: Database, tenant_id: UUID, by: Actor, event: Event, subject: object = None, **detail: Any
 ) -> None:
-    """Write what somebody has done that has no transaction of its own."""
+    """Write an event in a transaction of its own, for an operation that has none."""
     async with transaction(database) as connection:
         await audit(connection, tenant_id, by, event, subject, **detail)
 
 
-def line(
+def event_row(
     tenant_id: UUID, event: Event, by: Actor | None, subject: object = None, detail: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the row of an event that was done, now."""
+    """Return the row of an event with the outcome `done`, at the current time."""
     return {
         "tenant_id": tenant_id,
         "id": new_id(),
@@ -112,7 +113,7 @@ def line(
 
 @dataclass(frozen=True, slots=True)
 class AuditEvent:
-    """An event as the log has it. `times` is how often it happened, where refusals were counted."""
+    """A stored event. `times` is above 1 if refusals were counted together."""
 
     id: UUID
     at: datetime
@@ -137,7 +138,7 @@ async def list_events(
     outcome: str | None = None,
     actor_id: str | None = None,
 ) -> Sequence[AuditEvent]:
-    """Return the newest events that have an id above `after`, the oldest of them first."""
+    """Return the newest `limit` events with an id above `after`, the oldest first."""
     async with database.connection() as connection:
         rows = await connection.all(
             AUDIT["list_events"],
@@ -152,7 +153,7 @@ async def list_events(
 
 
 class Refusal(NamedTuple):
-    """A refusal for one reason, of one credential where that is known, from one address: such are counted together."""
+    """The key under which refusals are counted: reason, credential (if it is known) and address."""
 
     tenant_id: UUID
     event: Event
@@ -161,14 +162,14 @@ class Refusal(NamedTuple):
     address: str | None
 
 
-OTHERS: Final = Refusal(OPERATORS_LOG, Event.CREDENTIAL, "Others, more than are told apart.", None, None)
+OTHER_REFUSALS: Final = Refusal(OPERATORS_LOG, Event.CREDENTIAL, "Others, more than are told apart.", None, None)
 
 
 class CredentialLog:
-    """Refused credentials, and when keys were last used: noted in memory, and stored once a minute.
+    """Refused credentials and the last use of API keys, collected in memory and stored once a minute.
 
-    A request with a refused credential writes nothing, and however many there are, LINES_MOST lines a time are kept of
-    them besides the number of all others. The use of a key costs its request no statement.
+    Neither a refused request nor the use of a key costs a statement. At most MAX_REFUSALS different refusals are told
+    apart between two stores; further ones are counted together as OTHER_REFUSALS.
     """
 
     def __init__(self, database: Database) -> None:
@@ -179,29 +180,29 @@ class CredentialLog:
     def refuse(
         self, reason: str, event: Event = Event.CREDENTIAL, tenant_id: UUID = OPERATORS_LOG, subject: object = None
     ) -> None:
-        """Count a refusal. The tenant is not known where nothing of the credential is."""
+        """Count a refusal. Without `tenant_id` it goes to the operator's log: the credential tells no tenant."""
         shown = None if subject is None else str(subject)
-        self.count(Refusal(tenant_id, event, reason[:REASON_MOST], shown, CLIENT_ADDRESS.get()), 1)
+        self.count(Refusal(tenant_id, event, reason[:MAX_REASON_LENGTH], shown, CLIENT_ADDRESS.get()), 1)
 
     def count(self, refusal: Refusal, times: int) -> None:
         is_new = refusal not in self.refused
-        self.refused[OTHERS if is_new and len(self.refused) >= LINES_MOST else refusal] += times
+        self.refused[OTHER_REFUSALS if is_new and len(self.refused) >= MAX_REFUSALS else refusal] += times
 
     def use(self, tenant_id: UUID, key_id: UUID) -> None:
-        """Note that a key was used now."""
-        if (tenant_id, key_id) in self.used or len(self.used) < KEYS_MOST:
+        """Record that a key is used now."""
+        if (tenant_id, key_id) in self.used or len(self.used) < MAX_KEYS:
             self.used[tenant_id, key_id] = datetime.now(UTC)
 
     async def store(self) -> None:
-        """Write what was noted; where the database cannot take it, it is noted still."""
+        """Write the collected refusals and uses. If the database refuses them, they stay collected, and it raises."""
         refused, self.refused = self.refused, Counter()
         used, self.used = self.used, {}
         if not refused and not used:
             return
         lines = [
-            line(one.tenant_id, one.event, None, one.subject, {"reason": one.reason})
-            | {"outcome": "refused", "address": one.address, "times": times, "request_id": None}
-            for one, times in refused.items()
+            event_row(refusal.tenant_id, refusal.event, None, refusal.subject, {"reason": refusal.reason})
+            | {"outcome": "refused", "address": refusal.address, "times": times, "request_id": None}
+            for refusal, times in refused.items()
         ]
         keys = [{"tenant_id": tenant_id, "id": id, "now": at} for (tenant_id, id), at in sorted(used.items())]
         try:
@@ -209,15 +210,15 @@ class CredentialLog:
                 await connection.each(AUDIT["add_event"], lines)
                 await connection.each(KEYS["note_use"], keys)
         except BaseException:
-            for one, times in refused.items():
-                self.count(one, times)
+            for refusal, times in refused.items():
+                self.count(refusal, times)
             self.used = used | self.used
             raise
 
     @asynccontextmanager
     async def storing(self) -> AsyncIterator[None]:
-        """Store what was noted every minute, and at the end."""
-        task = asyncio.create_task(self.look())
+        """Store the collected refusals and uses every minute, and at the end of the context."""
+        task = asyncio.create_task(self.store_periodically())
         try:
             yield
         finally:
@@ -226,9 +227,9 @@ class CredentialLog:
                 await task
             await self.try_to_store()
 
-    async def look(self) -> None:
+    async def store_periodically(self) -> None:
         while True:
-            await asyncio.sleep(STORED_EVERY)
+            await asyncio.sleep(STORE_INTERVAL)
             await self.try_to_store()
 
     async def try_to_store(self) -> None:

@@ -1,7 +1,7 @@
-"""Errors of Postgres, translated into those of this package.
+"""Translate errors of Postgres into the errors of resolvers/errors.py.
 
-Everything is checked before it is written, so these are races and limits of the server. On Citus an error carries
-neither table nor constraint as fields: the name is read from the message, without the number of the shard.
+Input is validated before it is written, so these errors come from races and from limits of the server. On Citus an
+error has no fields for table and constraint: the name is read from the message, without the number of the shard.
 """
 
 import errno
@@ -26,7 +26,8 @@ REFUSED = (
     AnswerTooLarge,
 )
 READ_ONLY = "25006"
-BUSY = ("08", "40", "53", "55", "57", "58")  # connection, rollback, resources, locks, an operator or time-out, files
+# Connection, rollback, resources, locks, operator or time-out, files.
+UNAVAILABLE_CLASSES = ("08", "40", "53", "55", "57", "58")
 CAUSES = {
     READ_ONLY: "read_only",
     "53100": "disk_full",
@@ -39,17 +40,17 @@ CAUSES = {
     "57": "unreachable",
     "58": "files",
 }
-"""Why Postgres cannot do something now, by its SQLSTATE or the class of it."""
-VALUE = ("22", "54")  # the data itself, or more of it than fits
-DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO}  # no connection fails with these
-CONNECTION = (ConnectionError, TimeoutError)  # every other OSError is one of a file
-LONGEST = 300  # characters of a message
-RULE = ("23502", "23514")
-ABORTED = "25P02"  # an earlier statement of the transaction failed: this one was not looked at
+"""The cause of an Unavailable error, by SQLSTATE or by its class (the first two characters)."""
+VALUE_CLASSES = ("22", "54")  # classes: a value is invalid, or exceeds a limit
+DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO}  # never raised by a connection
+CONNECTION_ERRORS = (ConnectionError, TimeoutError)  # any other OSError concerns a file
+MAX_MESSAGE_LENGTH = 300  # characters of a message
+CONSTRAINT_STATES = ("23502", "23514")  # NOT NULL and CHECK constraints
+ABORTED = "25P02"  # an earlier statement of the transaction failed, so this statement was not executed
 
 
 class translated_db_errors:
-    """A context manager that translates errors of Postgres into ours, where there is one."""
+    """A context manager that raises the translation of an error of Postgres, if there is one."""
 
     __slots__ = ()
 
@@ -57,42 +58,42 @@ class translated_db_errors:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if isinstance(error, REFUSED) and (ours := translate(error)) is not None:
-            raise ours from error
+        if isinstance(error, REFUSED) and (translation := translate(error)) is not None:
+            raise translation from error
 
 
 def refusal(error: Exception) -> CairnError | None:
-    """Return our error for one that a caller can cause or wait out; None for a fault of the program."""
+    """Return the translation of an error that a caller can cause or wait out, or None for a fault of the program."""
     if isinstance(error, Exhausted):
         return Unavailable("The database is busy, or cannot be reached. Try again in a moment.")
     if isinstance(error, AnswerTooLarge):
         return LimitExceeded(f"{error} Ask for fewer rows or fields.")
-    if isinstance(error, OSError) and error.errno in DISK:
+    if isinstance(error, OSError) and error.errno in DISK_ERRORS:
         return Unavailable(f"A file cannot be written: {error.strerror}. Make room, then try again.")
     if isinstance(error, asyncpg.InterfaceError) and not is_lost(error):
         return None
-    if isinstance(error, OSError) and not isinstance(error, CONNECTION):
+    if isinstance(error, OSError) and not isinstance(error, CONNECTION_ERRORS):
         return None
     if not isinstance(error, asyncpg.PostgresError):
         return Unavailable("The database cannot be reached. Try again in a moment.")
     state = error.sqlstate or ""
     if state == "23505":
-        return Conflict(f"Somebody else wrote the same thing first{rule(error)}. Read it again, then retry.")
+        return Conflict(f"Somebody else wrote the same thing first{constraint_name(error)}. Read it again, then retry.")
     if state == "23503":
-        return NotFound(f"Something that this refers to is gone{rule(error)}. Read it again, then retry.")
-    if state in RULE or state.startswith(VALUE):
-        return BadInput(f"The database cannot hold this value{rule(error)}.")
+        return NotFound(f"Something that this refers to is gone{constraint_name(error)}. Read it again, then retry.")
+    if state in CONSTRAINT_STATES or state.startswith(VALUE_CLASSES):
+        return BadInput(f"The database cannot hold this value{constraint_name(error)}.")
     if state == READ_ONLY:
         return Unavailable("The database takes no writes: it is a standby, or was set to read only.", "read_only")
-    if state.startswith(BUSY) or state == ABORTED:
+    if state.startswith(UNAVAILABLE_CLASSES) or state == ABORTED:
         return Unavailable("The database cannot do this now. Try again in a moment.")
     return None
 
 
 def translate_error(error: Exception) -> Exception:
-    """Return the error that a caller is told for one that reached a transport: ours where Postgres was lost.
+    """Return the error to show to the caller for an error that reached a transport.
 
-    Most are errors of ours already. This is for what fails between the operations, such as a rollback.
+    Most errors are translated already. This translates those outside of an operation, such as a failed rollback.
     """
     if isinstance(error, (asyncpg.PostgresError, Exhausted)) or is_lost(error):
         return translate(error) or error
@@ -100,10 +101,12 @@ def translate_error(error: Exception) -> Exception:
 
 
 def translate(error: Exception) -> CairnError | None:
-    """Return the refusal of an error. The log of a service says why the database cannot do something now, which callers
-    are not told; a command has no log, and tells it with the error."""
-    ours = refusal(error)
-    if isinstance(ours, Unavailable):
+    """Return the translation of an error as `refusal` does, and log the cause of an Unavailable error.
+
+    Callers are not shown the cause. A command has no configured log; it prints the cause with the error.
+    """
+    translation = refusal(error)
+    if isinstance(translation, Unavailable):
         cause = cause_of(error)
         record_refusal(cause)
         state = error.sqlstate if isinstance(error, asyncpg.PostgresError) else None
@@ -113,11 +116,11 @@ def translate(error: Exception) -> CairnError | None:
             structlog.get_logger().warning(
                 "database refused", cause=cause, sqlstate=state, error=type(error).__name__, message=words(error)
             )
-    return ours
+    return translation
 
 
 def cause_of(error: Exception) -> str:
-    """Return why the database cannot do something now, in one of a few words."""
+    """Return the cause of an Unavailable error: one of the values of CAUSES, or `busy` or `other`."""
     if isinstance(error, asyncpg.PostgresError):
         state = error.sqlstate or ""
         return CAUSES.get(state) or CAUSES.get(state[:2], "other")
@@ -125,16 +128,19 @@ def cause_of(error: Exception) -> str:
         return "timeout"
     if isinstance(error, Exhausted):
         return "busy"
-    return "files" if isinstance(error, OSError) and error.errno in DISK else "unreachable"
+    return "files" if isinstance(error, OSError) and error.errno in DISK_ERRORS else "unreachable"
 
 
 def words(error: BaseException) -> str:
-    """Return the first line of a message. What Postgres says of its own state has no value of a client in it; the
-    detail and the context of a message can have."""
-    return next(iter(str(error).splitlines()), "")[:LONGEST]
+    """Return the first line of an error message, shortened.
+
+    For errors about the state of the server, that line holds no value of a client. The detail and the context, which
+    follow it, may hold such values.
+    """
+    return next(iter(str(error).splitlines()), "")[:MAX_MESSAGE_LENGTH]
 
 
-def rule(error: asyncpg.PostgresError) -> str:
-    """The constraint's name in brackets, where there is one."""
-    named = CONSTRAINT.search(str(error))
-    return f" ({named[1]})" if named else ""
+def constraint_name(error: asyncpg.PostgresError) -> str:
+    """Return the name of the violated constraint in brackets, or an empty string if the message names none."""
+    found = CONSTRAINT.search(str(error))
+    return f" ({found[1]})" if found else ""

@@ -1,7 +1,7 @@
-"""The outbox of webhooks: what a write did is queued in its own transaction, and so sent if that is committed.
+"""The outbox of webhooks: deliveries are queued in the transaction of the write, so they are sent if it commits.
 
-A write holds the lock of its wiki, so the positions in a queue are in the order of commits. More changes than are told
-apart are queued as one RESYNC, as followers hear it. What became of proposals comes after the changes of pages.
+A write holds the lock of its wiki, so the positions in a queue are in the order of commits. A write with too many
+changes is queued as one RESYNC, as in the change feed. Events of proposals come after the changes of pages.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ RETRIED_FOR = timedelta(days=3)
 
 
 class ProposalKind(StrEnum):
-    """The kinds of events of a proposal. A webhook is told of those that it names."""
+    """The kinds of events of a proposal. A webhook receives only the kinds that it names."""
 
     CREATED = "proposal.created"
     ACCEPTED = "proposal.accepted"
@@ -34,7 +34,7 @@ class ProposalKind(StrEnum):
 
 
 class ProposalEvent(NamedTuple):
-    """Something that became of a proposal, with what a webhook is told of it. `level` is how sensitive it is."""
+    """An event of a proposal as it is sent to webhooks. `level` is the sensitivity of the proposal."""
 
     kind: ProposalKind
     proposal_id: UUID
@@ -49,15 +49,15 @@ class ProposalEvent(NamedTuple):
 
 
 async def queue_deliveries(writer: "Writer") -> None:
-    """Queue what a write did for the webhooks of its tenant, in the order in which it happened."""
-    told = [change_values(writer, change) for change in writer.changes.all()]
-    told += [event._asdict() for event in writer.proposals]
-    if not told:
+    """Queue the changes and proposal events of a write for the webhooks of its tenant, in the order they happened."""
+    deliveries = [change_values(writer, change) for change in writer.changes.all()]
+    deliveries += [event._asdict() for event in writer.proposals]
+    if not deliveries:
         return
     id_start, id_number = numbered_ids()
     await writer.run(
         OUTBOX["queue_deliveries"],
-        changes=[{"place": place, **one} for place, one in enumerate(told, 1)],
+        changes=[{"place": place, **delivery} for place, delivery in enumerate(deliveries, 1)],
         proposal_kinds=[*ProposalKind],
         id_start=id_start,
         id_number=id_number,
@@ -66,9 +66,9 @@ async def queue_deliveries(writer: "Writer") -> None:
 
 
 def change_values(writer: "Writer", change: ChangeEvent) -> Mapping[str, Any]:
-    """Return a change as the statement takes it; a page that was removed with what was known of it."""
-    told: dict[str, Any] = {"kind": change.kind, "page_id": change.id, "version": change.version}
+    """Return the parameters of a change. For a deleted page they include the type, slug and level that it had."""
+    values: dict[str, Any] = {"kind": change.kind, "page_id": change.id, "version": change.version}
     page = change.id and writer.removed.get(change.id)
     if page:
-        told |= {"type": page.type, "slug": page.slug, "level": level_of(page.metadata)}
-    return told
+        values |= {"type": page.type, "slug": page.slug, "level": level_of(page.metadata)}
+    return values

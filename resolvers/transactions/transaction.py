@@ -1,7 +1,8 @@
-"""Every write is one transaction, opened here, and a wiki has one writer at a time.
+"""Open the transactions of all writes. Each write is one transaction, and a wiki has one writer at a time.
 
-They queue in their process first, then for the owner's row. A transfer alone waits for a second wiki: it takes both in
-the order of their ids, so none can deadlock; where a proposal took its wiki first, Postgres ends the wait of one.
+Writers of a wiki queue inside their process first, then for the lock on the owner's row. Only a transfer locks two
+wikis. It locks them in the order of their ids, so two transfers cannot deadlock. If the acceptance of a proposal has
+locked its own wiki first, a deadlock is possible; Postgres detects it and aborts one of the two transactions.
 """
 
 import asyncio
@@ -25,8 +26,8 @@ from lib.lru import LRU
 
 from ..errors import BadInput, CairnError, Conflict, NotFound, Unavailable
 from ..model.pages import Page, find_page
-from ..permissions import BEYOND, Action, authorise, check_sees, is_at_home
-from ..proposals.gate import Held, ReviewRequired, pass_gate
+from ..permissions import PAGE_HIDDEN, Action, authorise, check_sees, is_at_home
+from ..proposals.gate import Held, ReviewRequired, check_write_policy
 from ..subscriptions.changes import ChangeKind, announce
 from .db_errors import translated_db_errors
 from .outbox import queue_deliveries
@@ -35,60 +36,63 @@ from .writer import LogLine, Writer
 QUEUE_TIMEOUT = 10.0  # seconds
 BUSY = "The wiki is locked by other writes. Try again in a moment."
 
-Place = tuple[Database, UUID, UUID]
+WikiKey = tuple[Database, UUID, UUID]
 
 
 class WriteQueue:
-    """A queue of those who hold or await the lock of one wiki."""
+    """The writers of one wiki in this process: the lock, and how many writers hold it or wait for it."""
 
     __slots__ = ("length", "lock")
 
     def __init__(self) -> None:
-        self.lock, self.length = asyncio.Lock(), 0
+        self.lock = asyncio.Lock()
+        self.length = 0
 
 
-QUEUES: dict[Place, WriteQueue] = {}
+QUEUES: dict[WikiKey, WriteQueue] = {}
 
 
 class process_lock:
-    """The only writer of the scope's wiki in this process, first come, first served."""
+    """A context manager that makes the task the only writer of a wiki in this process, first come, first served."""
 
-    __slots__ = ("place", "queue")
+    __slots__ = ("key", "queue")
 
     def __init__(self, database: Database, scope: Scope) -> None:
-        self.place: Place | None = None
+        self.key: WikiKey | None = None
         database = unrestricted(database)
         if isinstance(database, OneTransaction):
-            if database.inside:  # those who queue may be waiting for what it has locked: it must not wait for them
+            if database.inside:  # it has locked the wiki already: queued writers may wait for it, so it must not queue
                 return
             database = unrestricted(database.database)
-        self.place = database, scope.tenant_id, scope.owner_id
+        self.key = database, scope.tenant_id, scope.owner_id
 
     async def __aenter__(self) -> None:
-        if self.place is None:
+        if self.key is None:
             return
-        queue = self.queue = QUEUES.setdefault(self.place, WriteQueue())
+        queue = self.queue = QUEUES.setdefault(self.key, WriteQueue())
         queue.length += 1
         try:
-            await (wait_for(queue.lock) if queue.length > 1 else queue.lock.acquire())  # at once: nobody else has it
+            # The only writer in the queue gets the lock without waiting, so it needs no timeout.
+            await (acquire_in_time(queue.lock) if queue.length > 1 else queue.lock.acquire())
         except BaseException:
-            self.leave(self.place)
+            self.leave(self.key)
             raise
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        if self.place is not None:
+        if self.key is not None:
             self.queue.lock.release()
-            self.leave(self.place)
+            self.leave(self.key)
 
-    def leave(self, place: Place) -> None:
+    def leave(self, key: WikiKey) -> None:
         self.queue.length -= 1
         if not self.queue.length:
-            del QUEUES[place]
+            del QUEUES[key]
 
 
-async def wait_for(lock: asyncio.Lock) -> None:
+async def acquire_in_time(lock: asyncio.Lock) -> None:
+    """Acquire the lock. Raises Unavailable after QUEUE_TIMEOUT."""
     try:
         async with asyncio.timeout(QUEUE_TIMEOUT):
             await lock.acquire()
@@ -96,31 +100,32 @@ async def wait_for(lock: asyncio.Lock) -> None:
         raise Unavailable(BUSY) from None
 
 
-MOST = 10_000  # pages of one database
+MAX_PAGE_OWNERS = 10_000  # cached pages of one database
 
-REMEMBERED: WeakKeyDictionary[Database, LRU[UUID]] = WeakKeyDictionary()
+PAGE_OWNERS: WeakKeyDictionary[Database, LRU[UUID]] = WeakKeyDictionary()
 
 
 def page_owners(database: Database) -> LRU[UUID]:
-    """Return the cached owners of pages by (tenant, page). A page may be gone already: look before you write."""
+    """Return the cached owners of pages by (tenant, page). A cached page may be deleted or transferred by now."""
     database = pooled(database)
-    known = REMEMBERED.get(database)
-    return REMEMBERED.setdefault(database, LRU(MOST)) if known is None else known
+    known = PAGE_OWNERS.get(database)
+    return PAGE_OWNERS.setdefault(database, LRU(MAX_PAGE_OWNERS)) if known is None else known
 
 
 WRITING = statements("pages/writing")
 
 
 async def finish(writer: Writer, action: Action) -> None:
-    """Write everything that ends a write in one statement; on Citus a notification has to be one by itself.
+    """Write the activity log, page positions, hubness scores and webhook deliveries, and notify subscribers.
 
-    Raises Held for a write of pages that has to be reviewed. Settings and jobs of a wiki are for its admins alone.
+    Log, positions and scores are one statement; on Citus a notification has to be a statement by itself. Raises Held if
+    the write policy requires a review of the write. Writes that need ADMINISTER are not subject to the policy.
     """
     found = writer.changes.found
     if None in found and found[None].kind is ChangeKind.ARCHIVED:
         await writer.run(WRITING["advance_archived"])
     page_ids = [page_id for page_id in found if page_id is not None]
-    is_restating = bool(writer.touched or writer.counted)
+    is_restating = bool(writer.touched or writer.stale_hubness)
     if writer.lines or page_ids or is_restating:
         closed = await writer.one(
             WRITING["close_restating" if is_restating else "close"],
@@ -129,12 +134,12 @@ async def finish(writer: Writer, action: Action) -> None:
             actor_id=writer.scope.actor.id,
             page_ids=page_ids,
             touched_ids=writer.touched,
-            counted_ids=writer.counted,
+            counted_ids=writer.stale_hubness,
         )
-        await check_sees(writer, writer.scope, {line.page_id for line in writer.lines if line.page_id}, BEYOND)
-        assert closed is not None, "the wiki is locked, so it is there"
+        await check_sees(writer, writer.scope, {line.page_id for line in writer.lines if line.page_id}, PAGE_HIDDEN)
+        assert closed is not None, "the wiki is locked, so it exists"
         if action is not Action.ADMINISTER:
-            await pass_gate(writer, closed["write_policy"])
+            await check_write_policy(writer, closed["write_policy"])
         if closed["has_webhooks"]:
             await queue_deliveries(writer)
     announce(writer, writer.changes.all())
@@ -146,7 +151,7 @@ def line_to_dict(line: LogLine) -> dict[str, Any]:
 
 PAGES = statements("pages/pages")
 NO_WIKI = "There is no such wiki, or none that you may see."
-FOUND = "SELECT 1"
+WIKI_LOCKED = "SELECT 1"  # the command tag of lock_wiki if it has found the wiki
 NO_PAGE = "There is no such page, or none that you may see."
 TARGET_REVIEWS = (
     "Writes of this role are reviewed in the wiki that the page would go to, and a transfer into it cannot be "
@@ -155,7 +160,7 @@ TARGET_REVIEWS = (
 
 
 class TwoWikis(NamedTuple):
-    """The writers of the wiki that a page leaves and of the one that it goes to, in one transaction."""
+    """The writers of the wiki that a page leaves, `here`, and the wiki that it goes to, `there`, in one transaction."""
 
     here: Writer
     there: Writer
@@ -163,7 +168,7 @@ class TwoWikis(NamedTuple):
 
 @asynccontextmanager
 async def writing(database: Database, scope: Scope, action: Action = Action.WRITE) -> AsyncIterator[Writer]:
-    """Open a transaction in the scope's wiki, allowed and alone. Callers who may not write never wait for others."""
+    """Open a transaction as the only writer of a wiki. Permissions are checked before the wait for the lock, too."""
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, action)
     async with locked_transaction(database, scope, action) as writer:
@@ -174,7 +179,7 @@ async def writing(database: Database, scope: Scope, action: Action = Action.WRIT
 async def writing_page(
     database: Database, scope: Scope, page_id: UUID, action: Action = Action.WRITE
 ) -> AsyncIterator[tuple[Writer, Page]]:
-    """Open a transaction as `writing` does in the page's wiki, with the page as it is now that nobody can change it."""
+    """Open a transaction as `writing` does in the page's wiki, and read the page once the wiki is locked."""
     async with writing_near_page(database, scope, page_id, action) as writer:
         page = await find_page(writer, page_id)
         if page is None:
@@ -184,7 +189,7 @@ async def writing_page(
 
 
 class writing_near_page:
-    """A transaction as of `writing`, in the wiki where a page lay when it was last seen: it may be gone by now."""
+    """A transaction as of `writing`, in the wiki where the page was last seen: it may have moved or be deleted."""
 
     __slots__ = ("action", "alone", "database", "page_id", "scope")
 
@@ -213,7 +218,10 @@ class writing_near_page:
 async def writing_row(
     database: Database, scope: Scope, find_owner: Statement, row_id: UUID, missing: str, action: Action = Action.WRITE
 ) -> AsyncIterator[Writer]:
-    """Open a transaction as `writing` does in a row's wiki; one out of sight is `missing` as if it were not there."""
+    """Open a transaction as `writing` does in the wiki of a row, whose owner the statement `find_owner` reads.
+
+    Raises NotFound with the message `missing` if there is no such row, or if the caller may not read its wiki.
+    """
     owner_id = await find_owner_of(database, scope, find_owner, row_id, missing, action)
     async with locked_transaction(database, scope.in_owner(owner_id), action) as writer:
         yield writer
@@ -222,7 +230,7 @@ async def writing_row(
 async def find_owner_of(
     database: Database, scope: Scope, find_owner: Statement, row_id: UUID, missing: str, action: Action
 ) -> UUID:
-    """Return the owner of the wiki in which a row lies, where the caller may do this."""
+    """Return the owner of a row's wiki, if the caller may do the action there. Raises NotFound, Forbidden."""
     async with read_connection(database) as connection:
         owner_id: UUID | None = await connection.value(find_owner, tenant_id=scope.tenant_id, id=row_id)
         if owner_id is None:
@@ -235,14 +243,14 @@ async def find_owner_of(
 
 
 async def check_may_write(database: Database, scope: Scope) -> None:
-    """Refuse a caller who would send much before a write could refuse it."""
+    """Raise NotFound or Forbidden if the caller may not write, before the caller uploads much data."""
     async with read_connection(database) as connection:
         await authorise(connection, scope, scope.owner_id, Action.WRITE)
 
 
 @asynccontextmanager
 async def read_connection(database: Database) -> AsyncIterator[Connection]:
-    """Open a connection for what has to be known before a write."""
+    """Open a connection for reads before a write, and translate errors of Postgres."""
     with translated_db_errors():
         async with database.connection() as connection:
             yield connection
@@ -250,7 +258,7 @@ async def read_connection(database: Database) -> AsyncIterator[Connection]:
 
 @asynccontextmanager
 async def transaction(database: Database) -> AsyncIterator[Connection]:
-    """Open a transaction: all of it or nothing, and errors of Postgres become ours."""
+    """Open a transaction, and translate errors of Postgres."""
     with translated_db_errors():
         async with database.transaction() as connection:
             yield connection
@@ -258,13 +266,13 @@ async def transaction(database: Database) -> AsyncIterator[Connection]:
 
 @asynccontextmanager
 async def locked_transaction(database: Database, scope: Scope, action: Action) -> AsyncIterator[Writer]:
-    """Open a transaction as the wiki's one writer, until it ends. After waiting, permissions are checked anew.
+    """Open a transaction as the only writer of a wiki. Permissions are checked after the wait for the lock.
 
-    What the wiki's write policy asks to be reviewed is undone: raises Held.
+    Rolls back and raises Held if the wiki's write policy requires a review.
     """
     with translated_db_errors():
         async with process_lock(database, scope), wiki_lock(database, scope) as connection:
-            if connection.begun != FOUND:
+            if connection.begun != WIKI_LOCKED:
                 raise NotFound(NO_WIKI)
             await authorise(connection, scope, scope.owner_id, action)
             writer = Writer(connection, scope)
@@ -275,9 +283,10 @@ async def locked_transaction(database: Database, scope: Scope, action: Action) -
 
 @asynccontextmanager
 async def writing_two(database: Database, scope: Scope, page_id: UUID, to_owner_id: UUID) -> AsyncIterator[TwoWikis]:
-    """Open a transaction as the one writer of a page's wiki and of another, where the caller may write in both.
+    """Open a transaction as the only writer of a page's wiki and of a second wiki, if the caller may write in both.
 
-    The policy of the page's wiki is asked first: raises Held. What the other one would have reviewed is refused.
+    Raises Held if the write policy of the page's wiki requires a review, and ReviewRequired without a proposal if only
+    the policy of the second wiki does.
     """
     owner_id = await find_owner_of(database, scope, PAGES["find_owner"], page_id, NO_PAGE, Action.WRITE)
     if owner_id == to_owner_id:
@@ -286,30 +295,30 @@ async def writing_two(database: Database, scope: Scope, page_id: UUID, to_owner_
         await authorise(connection, scope, to_owner_id, Action.WRITE)
     here = scope.in_owner(owner_id)
     there = replace(scope.in_owner(to_owner_id), review=None)
-    first, second = sorted((here, there), key=lambda one: one.owner_id)
+    first, second = sorted((here, there), key=lambda wiki_scope: wiki_scope.owner_id)
     with translated_db_errors():
         async with (
             process_lock(database, first),
             process_lock(database, second),
             wiki_lock(database, first) as connection,
         ):
-            if connection.begun != FOUND:
+            if connection.begun != WIKI_LOCKED:
                 raise NotFound(NO_WIKI)
             await lock_wiki(connection, second)
-            for one in (here, there):
-                await authorise(connection, one, one.owner_id, Action.WRITE)
-            both = TwoWikis(Writer(connection, here), Writer(connection, there))
-            yield both
-            for writer in both:
+            for wiki_scope in (here, there):
+                await authorise(connection, wiki_scope, wiki_scope.owner_id, Action.WRITE)
+            wikis = TwoWikis(Writer(connection, here), Writer(connection, there))
+            yield wikis
+            for writer in wikis:
                 try:
                     await finish(writer, Action.WRITE)
                 except Held as held:
-                    raise held if writer is both.here else ReviewRequired(TARGET_REVIEWS) from None
+                    raise held if writer is wikis.here else ReviewRequired(TARGET_REVIEWS) from None
                 await writer.flush()
 
 
 class wiki_lock:
-    """A transaction that begins by waiting for the writer of another process, as long as a statement may take."""
+    """A transaction that begins by locking the owner's row. Raises Unavailable after the statement time-out."""
 
     __slots__ = ("transaction",)
 
@@ -330,7 +339,7 @@ class wiki_lock:
 
 
 async def lock_wiki(connection: Connection, scope: Scope) -> None:
-    """Lock the wiki as `locking` does, in a transaction that has begun."""
+    """Lock the wiki as `wiki_lock` does, in a transaction that has already begun. Raises NotFound, Unavailable."""
     try:
         found = await connection.value(WRITING["lock_wiki"], tenant_id=scope.tenant_id, owner_id=scope.owner_id)
     except (asyncpg.QueryCanceledError, asyncpg.LockNotAvailableError) as error:
@@ -340,7 +349,7 @@ async def lock_wiki(connection: Connection, scope: Scope) -> None:
 
 
 def check_version(page: Page, expected: int | None) -> None:
-    """Refuse to write over what the caller has not seen."""
+    """Raise Conflict if the page is not at the version that the caller expects, if the caller names a version."""
     if expected is not None and expected != page.version:
         raise Conflict(
             f"You changed version {expected}, but {page.name} is at version {page.version} now. Read it again.",
@@ -350,23 +359,23 @@ def check_version(page: Page, expected: int | None) -> None:
 
 
 async def check_same_wiki(writer: Writer, page_id: UUID, field: str) -> None:
-    """Refuse a page of another wiki; one that the caller may not even see is as unknown as any."""
-    await check_own(writer, await writer.value(PAGES["find_owner"], id=page_id), field)
+    """Raise BadInput for a page of another wiki, or NotFound if the caller may not see the page."""
+    await check_owner(writer, await writer.value(PAGES["find_owner"], id=page_id), field)
     await check_sees(writer, writer.scope, [page_id], NO_PAGE)
 
 
 async def check_pair(writer: Writer, page_id: UUID, other_id: UUID, field: str) -> None:
-    """Refuse two pages unless both lie in this wiki; `field` is where the client named the other one."""
+    """Check that both pages are in this wiki, as `check_same_wiki` does. `field` is the argument of the other page."""
     rows = await writer.all(PAGES["find_owners"], ids=[page_id, other_id])
     owners = {row["id"]: row["owner_id"] for row in rows}
     if owners.get(page_id) != writer.scope.owner_id:
         raise NotFound(NO_PAGE)
-    await check_own(writer, owners.get(other_id), field)
+    await check_owner(writer, owners.get(other_id), field)
     await check_sees(writer, writer.scope, [page_id, other_id], NO_PAGE)
 
 
-async def check_own(writer: Writer, owner_id: UUID | None, field: str) -> None:
-    """Refuse a page of another wiki as `check_same_wiki` does, by the owner of its wiki, None for no page."""
+async def check_owner(writer: Writer, owner_id: UUID | None, field: str) -> None:
+    """Check the owner of a page as `check_same_wiki` does; None stands for a page that does not exist."""
     if owner_id == writer.scope.owner_id:
         return
     if owner_id is None or not await visible(writer, owner_id):
@@ -375,7 +384,7 @@ async def check_own(writer: Writer, owner_id: UUID | None, field: str) -> None:
 
 
 async def visible(writer: Writer, owner_id: UUID) -> bool:
-    """Return whether the caller may read in that wiki."""
+    """Return whether the caller may read the wiki of that owner."""
     try:
         await authorise(writer, writer.scope, owner_id, Action.READ)
     except CairnError:

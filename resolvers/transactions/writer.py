@@ -1,4 +1,4 @@
-"""A transaction at work in one wiki, and the log of what it did: one line for each write."""
+"""The connection of a write: it queues statements, and collects what the end of the transaction logs and announces."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class LogLine(NamedTuple):
-    """A line that the log will have of a write, besides who did it and when."""
+    """A line for the activity log. The actor and the time are added when it is written."""
 
     id: UUID
     action: str
@@ -26,22 +26,22 @@ class LogLine(NamedTuple):
     detail: dict[str, Any]
 
 
-NAMES = frozenset({"aliases", "old_slugs"})
-SHARED = frozenset({"tenant_id", "owner_id", "now"})
+NAME_TABLES = frozenset({"aliases", "old_slugs"})
+SHARED_PARAMETERS = frozenset({"tenant_id", "owner_id", "now"})
 
 
 class Queued(NamedTuple):
-    """A statement that has yet to be sent."""
+    """A statement that waits to be sent, with its parameters."""
 
     statement: Statement
     values: Mapping[str, Any]
 
 
 class Writer(Connection):
-    """A connection whose statements know the tenant, the owner and the moment: `tenant_id`, `owner_id`, `now`.
+    """A connection to one wiki, whose statements get the parameters `tenant_id`, `owner_id` and `now` by themselves.
 
-    A statement given to `later` is sent with the next one, in one round trip: as a CTE of it where that does not touch
-    the tables that they write, else before it.
+    A statement given to `later` is sent in one round trip with the next statement, as a CTE of it. If the next
+    statement touches a table that a queued statement writes, the queue is sent before it instead.
     """
 
     def __init__(self, connection: Connection, scope: Scope) -> None:
@@ -51,41 +51,41 @@ class Writer(Connection):
         self.now = datetime.now(UTC)
         self.known = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id, "now": self.now}
         self.queue: list[Queued] = []
-        self.named: dict[UUID, Any] = {}
-        """What pages answer to, where that was read already and nothing was written of it since."""
+        self.read_names: dict[UUID, Any] = {}
+        """The aliases and former slugs of pages, as read in this transaction. Cleared when either is written."""
         self.editions: tuple[str, list[tuple[int, str]]] | None = None
-        """The language of the wiki, and the analysers that index it with their states, where that was read already."""
+        """The language of the wiki, and its search analysers with their states, once they were read."""
         self.changes = ChangeLog(scope.tenant_id, scope.owner_id, self.now)
         self.proposals: list[ProposalEvent] = []
-        """What became of proposals, for the webhooks that are told of it."""
+        """Events of proposals, to be sent to webhooks."""
         self.gathered: dict[UUID, Any] | None = None
-        """What can be found of pages by their ids, where `search.gathering` writes it later."""
+        """Search entries by page id, while resolvers/search/index.py collects them to write them together."""
         self.lines: list[LogLine] = []
         self.states: dict[UUID, tuple[Page | None, Page]] = {}
-        """Pages as they were before, if they were there, and as they are to be."""
+        """The state of each page before the write (None for a new page) and after it."""
         self.removed: dict[UUID, Page] = {}
-        """Pages that are removed for good, as they were."""
+        """Pages that the write deletes for good, in their last state."""
         self.touched: set[UUID] = set()
-        """Pages of which something changed that is not their content."""
-        self.counted: set[UUID] = set()
-        """Pages that may be more or less of a hub now."""
+        """Pages of which something other than the content changed."""
+        self.stale_hubness: set[UUID] = set()
+        """Pages whose hubness score has to be computed again."""
 
     def note_state(self, before: "Page | None", after: "Page") -> None:
-        """Note how a page was and is to be; of several changes of one page, the first and the last count."""
+        """Record a page's states before and after a change. Of several changes, the first and the last state count."""
         first = self.states.get(after.id)
         self.states[after.id] = first[0] if first else before, after
 
     # -- statements in few round trips
 
     async def later(self, statement: Statement, **values: Any) -> None:
-        """Queue a write that has no CTE of its own and whose answer nobody needs."""
+        """Queue a write whose result is not needed. The statement must not have a CTE."""
         if not self.may_join(statement):
             await self.flush()
         self.forget_names(statement)
         self.queue.append(Queued(statement, values))
 
     async def flush(self) -> None:
-        """Send the statements that wait."""
+        """Send the queued statements."""
         if self.queue:
             *before, last = self.queue
             self.queue = before
@@ -93,49 +93,49 @@ class Writer(Connection):
             await super().run(joined, **values)
 
     def may_join(self, statement: Statement) -> bool:
-        return is_independent(statement.sql, tuple(one.statement.sql for one in self.queue))
+        return is_independent(statement.sql, tuple(queued.statement.sql for queued in self.queue))
 
     async def ready(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
-        """Return the statement joined with those that wait, which are sent before it where they cannot go along."""
+        """Return the statement joined with the queued ones. Queued ones that cannot be joined are sent first."""
         if self.queue and not self.may_join(statement):
             await self.flush()
         self.forget_names(statement)
         return self.combine_last(statement, values)
 
     def forget_names(self, statement: Statement) -> None:
-        if self.named and not NAMES.isdisjoint(table for table, _ in tables_of(statement.sql).written):
-            self.named.clear()
+        if self.read_names and not NAME_TABLES.isdisjoint(table for table, _ in tables_of(statement.sql).written):
+            self.read_names.clear()
 
     def combine_last(self, statement: Statement, values: Mapping[str, Any]) -> tuple[Statement, Mapping[str, Any]]:
         if not self.queue:
             return statement, values
         before, self.queue = self.queue, []
-        every = [*before, Queued(statement, values)]
-        given = {f"{number}.{name}": value for number, one in enumerate(every) for name, value in one.values.items()}
-        return combine(tuple(one.statement for one in before), statement, SHARED), given
+        numbered = enumerate([*before, Queued(statement, values)])
+        joined = {f"{number}.{name}": value for number, queued in numbered for name, value in queued.values.items()}
+        return combine(tuple(queued.statement for queued in before), statement, SHARED_PARAMETERS), joined
 
     async def all(self, statement: Statement, **values: Any) -> list[Row]:
-        statement, given = await self.ready(statement, values)
-        return await super().all(statement, **given)
+        joined, joined_values = await self.ready(statement, values)
+        return await super().all(joined, **joined_values)
 
     async def one(self, statement: Statement, **values: Any) -> Row | None:
-        statement, given = await self.ready(statement, values)
-        return await super().one(statement, **given)
+        joined, joined_values = await self.ready(statement, values)
+        return await super().one(joined, **joined_values)
 
     async def value(self, statement: Statement, **values: Any) -> Any:
-        statement, given = await self.ready(statement, values)
-        return await super().value(statement, **given)
+        joined, joined_values = await self.ready(statement, values)
+        return await super().value(joined, **joined_values)
 
     async def run(self, statement: Statement, **values: Any) -> int:
-        statement, given = await self.ready(statement, values)
-        return await super().run(statement, **given)
+        joined, joined_values = await self.ready(statement, values)
+        return await super().run(joined, **joined_values)
 
     async def all_of_each(self, statement: Statement, each: Iterable[Mapping[str, Any]]) -> list[Row]:
         await self.flush()
         return await super().all_of_each(statement, each)
 
     async def each(self, statement: Statement, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Run one statement for many rows; a single one may wait for the next statement."""
+        """Run a statement once for each row. For a single row the statement is queued instead."""
         rows = list(rows)
         if len(rows) == 1:
             await self.later(statement, **rows[0])
@@ -145,12 +145,12 @@ class Writer(Connection):
 
 
 async def record(writer: Writer, action: str, page_id: UUID | None = None, **detail: Any) -> None:
-    """Add to the log who did what, now. `action` is a noun and a verb in the past: `page.created`."""
+    """Add a line to the activity log, and the change to the change feed. `action` is like `page.created`."""
     writer.lines.append(LogLine(new_id(), action, page_id, detail))
     writer.changes.add_action(action, page_id, detail.get("version") if page_id else None)
 
 
 async def record_each(writer: Writer, action: str, saved: "Iterable[Saved]") -> None:
-    """Add a line to the log for each of many pages."""
-    for one in saved:
-        await record(writer, action, one.page_id, version=one.version)
+    """Add a line to the activity log for each of the saved pages, as `record` does."""
+    for page in saved:
+        await record(writer, action, page.page_id, version=page.version)

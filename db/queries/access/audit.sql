@@ -1,5 +1,5 @@
 -- name: add_event
--- Add an event to the audit log, which is never changed afterwards.
+-- Insert an event of the audit log, which is never changed.
 INSERT INTO audit_events (
     tenant_id, id, at, action, outcome, actor_kind, actor_id, subject, address, request_id, detail, times
 )
@@ -10,7 +10,7 @@ VALUES (
 );
 
 -- name: list_events
--- The events of a tenant's audit log after an id, the newest first.
+-- Return the newest events of a tenant after an id, the newest first.
 SELECT id, at, action, outcome, actor_kind, actor_id, subject, address, request_id, detail, times FROM audit_events
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id > CAST(:after AS uuid)
     AND (

@@ -1,15 +1,15 @@
 -- name: claim_key
--- Try to lock an idempotency key for this transaction. False if another transaction holds it.
+-- Try to lock a key until the transaction ends. Return whether that succeeded.
 SELECT pg_try_advisory_xact_lock(CAST(:lock AS bigint));
 
 -- name: find_answer
--- The request and the response that are stored under an idempotency key.
+-- Return the request and the answer that are stored for a key.
 SELECT request, answer FROM idempotency_keys
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND digest = CAST(:digest AS bytea)
     AND created_at > statement_timestamp() - CAST(:kept_for AS interval);
 
 -- name: keep_answer
--- Store the response under an idempotency key, unless there is one that has not expired.
+-- Store an answer, unless one is stored that has not expired.
 INSERT INTO idempotency_keys (tenant_id, digest, request, answer, created_at)
 VALUES (
     CAST(:tenant_id AS uuid),
@@ -23,7 +23,7 @@ SET request = excluded.request, answer = excluded.answer, created_at = excluded.
 WHERE idempotency_keys.created_at <= excluded.created_at - CAST(:kept_for AS interval);
 
 -- name: forget_answers
--- Delete some of a tenant's stored responses that have expired.
+-- Delete a portion of the expired answers of a tenant.
 DELETE FROM idempotency_keys
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND digest IN (
     SELECT digest FROM idempotency_keys

@@ -1,6 +1,5 @@
 -- name: lease_tokens
--- Take the owed tokens from a bucket, even below zero, and then as many of the wanted tokens as it has. A new bucket is
--- full.
+-- Take the owed tokens from a bucket, and then up to the wanted tokens of the rest. A new bucket is full.
 INSERT INTO throttles AS t (tenant_id, subject, tokens, leased, at)
 VALUES (
     CAST(:tenant_id AS uuid),
@@ -37,7 +36,7 @@ ON CONFLICT (tenant_id, subject) DO UPDATE SET
 RETURNING tokens, leased;
 
 -- name: forget_full
--- Delete the buckets of credentials that are full again, because a new bucket is full, too.
+-- Delete the buckets of credentials that are full again, because a missing bucket counts as full.
 DELETE FROM throttles
 WHERE tenant_id = CAST(:tenant_id AS uuid)
     AND subject <> ''

@@ -1,6 +1,6 @@
 -- name: standings
--- The open mentions of a wiki, each with its evidence, which is 3 at most. A planner stores with a mention the weight
--- of the sources that it has read; every other source counts as one.
+-- The open mentions of a wiki with their evidence, from 0 to 3. The planner stores with a mention the evidence of the
+-- sources that it has read; each further source counts as one.
 WITH held AS (
     SELECT m.id, m.name, m.alias, m.mention_count, m.suggested_type, m.contexts, m.last_seen_at,
            m.cluster ->> 'lacks' AS lacks,
@@ -15,8 +15,7 @@ WITH held AS (
 
 -- name: find_nearest
 -- after: standings
--- The mentions that are closest to a page of their own, most recently seen first among equals, with the total number of
--- open mentions.
+-- Return the mentions with the most evidence, of equal ones those seen last, and the number of all open mentions.
 SELECT held.name, held.mention_count, held.suggested_type, held.evidence, held.lacks, count(*) OVER () AS total
 FROM held
 ORDER BY held.evidence DESC, held.mention_count DESC, held.last_seen_at DESC, held.name
@@ -24,7 +23,7 @@ LIMIT :size;
 
 -- name: find_named
 -- after: standings
--- The mentions with these names, most mentioned first.
+-- Return the mentions of these names, those with the most sources first.
 SELECT held.name, held.mention_count, held.suggested_type, held.evidence, held.lacks FROM held
 WHERE held.alias = ANY(CAST(:aliases AS text[]))
 ORDER BY held.mention_count DESC, held.alias
@@ -32,7 +31,7 @@ LIMIT :size;
 
 -- name: find_earned
 -- after: standings
--- The next mentions that have enough evidence for a page, from sources of any age, by alias.
+-- Return the next mentions with enough evidence for a page, by alias, whatever the dates of their sources.
 SELECT held.alias, held.name, held.suggested_type, held.contexts FROM held
 WHERE held.mention_count >= 3 AND held.evidence >= 3 AND held.alias > :after
 ORDER BY held.alias
@@ -40,14 +39,14 @@ LIMIT :size;
 
 -- name: has_earned
 -- after: standings
--- Whether a mention has enough evidence for a page, as in find_earned.
+-- Return whether a mention has enough evidence for a page, as in find_earned.
 SELECT EXISTS (
     SELECT FROM held WHERE held.id = :mention_id AND held.mention_count >= 3 AND held.evidence >= 3
 );
 
 -- name: earned_names
 -- after: standings
--- Mentions that have enough evidence for a page, which the next sweep creates.
+-- Mentions with enough evidence for a page, which the next sweep promotes.
 SELECT CAST(NULL AS uuid) AS id, held.suggested_type AS type, CAST(NULL AS text) AS slug, held.name AS title,
        'seen in ' || held.mention_count || ' sources' AS detail, CAST(NULL AS text) AS target
 FROM held

@@ -1,23 +1,24 @@
 -- name: find_owner
--- The owner of a mention.
+-- Return the owner of a mention.
 SELECT owner_id FROM mentions WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_mention
--- One mention.
+-- Return a mention.
 SELECT id, name, status, mention_count FROM mentions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :mention_id;
 
 -- name: find_counting
--- The mention to which a new sighting of a name is added. A mention whose page was deleted is ignored.
+-- Return the mention that a new sighting of a name counts for. A mention that was promoted to a deleted page does not
+-- count.
 SELECT id, status, mention_count, suggested_type, contexts, first_seen_at, last_seen_at FROM mentions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND alias = :alias
   AND (status <> 'promoted' OR promoted_page_id IS NOT NULL)
 ORDER BY CASE status WHEN 'ignored' THEN 1 WHEN 'promoted' THEN 2 ELSE 3 END
 LIMIT 1;
 
--- name: see
--- Record that a source names a mention. A source counts once, by the newest of its versions that names the mention. No
--- row if this or a newer version is recorded already; otherwise the row has the version that was recorded before.
+-- name: write_sighting
+-- Write the sighting of a source in a mention. A source has one sighting, of its newest version that contains the name.
+-- Return no row if this version or a newer one is stored already, otherwise a row with the version that is replaced.
 WITH former AS MATERIALIZED (
     SELECT seen.source_id, named.version FROM sources AS named
     JOIN sightings AS seen
@@ -40,8 +41,8 @@ SELECT CAST(NULL AS uuid) AS former_id FROM added
 UNION ALL
 SELECT source_id FROM moved;
 
--- name: count
--- Add to the number of sources of a mention, and set their quotes.
+-- name: add_to_count
+-- Add to the number of sources of a mention, and store the quotes and the suggested type.
 UPDATE mentions
 SET mention_count = mention_count + CAST(:added AS integer), contexts = :contexts, suggested_type = :suggested_type,
     first_seen_at = least(first_seen_at, CAST(:seen_at AS timestamptz)),
@@ -49,12 +50,12 @@ SET mention_count = mention_count + CAST(:added AS integer), contexts = :context
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :mention_id;
 
 -- name: ignore
--- Ignore a mention, so that it never becomes a page.
+-- Ignore a mention.
 UPDATE mentions SET status = 'ignored'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :mention_id;
 
 -- name: find_each_counting
--- The mention to which a new sighting of each of these names is added, as in find_counting.
+-- Return the mention that a new sighting of each of these names counts for, as in find_counting.
 SELECT DISTINCT ON (alias) id, name, alias, status, mention_count, suggested_type, contexts, cluster, first_seen_at,
     last_seen_at
 FROM mentions
@@ -63,7 +64,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND alias = ANY(CAST(:alia
 ORDER BY alias, CASE status WHEN 'ignored' THEN 1 WHEN 'promoted' THEN 2 ELSE 3 END;
 
 -- name: find_seen
--- The version of a source that is recorded for each mention; at most one for each.
+-- Return the version of a source that has a sighting in each mention; there is at most one.
 SELECT given.mention_id, named.kind, named.ref, named.id AS source_id, named.version
 FROM unnest(CAST(:mention_ids AS uuid[]), CAST(:kinds AS text[]), CAST(:refs AS text[]))
     AS given (mention_id, kind, ref)
@@ -73,7 +74,7 @@ JOIN sightings AS seen ON seen.tenant_id = :tenant_id AND seen.owner_id = :owner
     AND seen.mention_id = given.mention_id AND seen.source_id = named.id;
 
 -- name: add_each
--- Add mentions of names that were not seen before.
+-- Insert mentions of new names.
 INSERT INTO mentions (
     tenant_id, owner_id, id, name, alias, status, mention_count, suggested_type, contexts, cluster, first_seen_at,
     last_seen_at
@@ -87,7 +88,7 @@ FROM jsonb_to_recordset(CAST(:mentions AS jsonb)) AS given (
 );
 
 -- name: update_each
--- Update mentions of names that were seen before.
+-- Update mentions.
 UPDATE mentions AS m
 SET mention_count = given.mention_count, suggested_type = given.suggested_type, contexts = given.contexts,
     cluster = given.cluster, first_seen_at = given.first_seen_at, last_seen_at = given.last_seen_at
@@ -98,14 +99,14 @@ FROM jsonb_to_recordset(CAST(:mentions AS jsonb)) AS given (
 WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.id = given.id;
 
 -- name: drop_seen
--- Delete the sightings of older versions, which newer versions replace.
+-- Delete the sightings of older versions of sources, which are replaced.
 DELETE FROM sightings AS seen
 USING unnest(CAST(:mention_ids AS uuid[]), CAST(:source_ids AS uuid[])) AS given (mention_id, source_id)
 WHERE seen.tenant_id = :tenant_id AND seen.owner_id = :owner_id AND seen.mention_id = given.mention_id
   AND seen.source_id = given.source_id;
 
 -- name: add_seen
--- Add sightings of mentions in sources.
+-- Insert sightings.
 INSERT INTO sightings (tenant_id, owner_id, mention_id, source_id, seen_at)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.mention_id, given.source_id, given.seen_at
 FROM unnest(CAST(:mention_ids AS uuid[]), CAST(:source_ids AS uuid[]), CAST(:seen_at AS timestamptz[]))

@@ -1,5 +1,5 @@
 -- name: find_unswept
--- The wikis of a tenant that were not swept today and have open mentions that were seen often enough for a sweep.
+-- Return the wikis of a tenant that were not swept today and have mentions with at least three sources.
 SELECT o.tenant_id, o.id AS owner_id FROM owners AS o
 WHERE o.tenant_id = CAST(:tenant_id AS uuid)
   AND NOT EXISTS (
@@ -13,7 +13,7 @@ WHERE o.tenant_id = CAST(:tenant_id AS uuid)
 ORDER BY o.id;
 
 -- name: claim_day
--- Claim the sweep of a wiki for a day. No row if the day was claimed before.
+-- Claim the sweep of a wiki on a day. No row is written if another process has claimed it.
 INSERT INTO sweeps (tenant_id, owner_id, swept_on) VALUES (:tenant_id, :owner_id, :today)
 ON CONFLICT (tenant_id, owner_id) DO UPDATE SET swept_on = excluded.swept_on
 WHERE sweeps.swept_on < excluded.swept_on;

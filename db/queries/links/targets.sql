@@ -1,5 +1,5 @@
 -- name: drop_targets
--- Delete the link targets that the changed texts of pages no longer contain.
+-- Delete the targets of changed texts that the texts do not have any more.
 DELETE FROM link_targets AS t
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = ANY(CAST(:changed AS uuid[]))
   AND t.relation = 'text'
@@ -9,8 +9,8 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = A
   );
 
 -- name: drop_relations
--- Delete the targets that the headers of these pages' files no longer name. The links that they created stay until they
--- are removed explicitly.
+-- Delete the relations of pages that their files do not name any more. The links that they made stay until somebody
+-- removes them.
 DELETE FROM link_targets AS t
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = ANY(CAST(:changed AS uuid[]))
   AND t.relation <> 'text'
@@ -20,14 +20,13 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.from_page_id = A
   );
 
 -- name: drop_related
--- Delete the relation to another page that the file of a page names, because a user removed it.
+-- Delete the relation of a page to another that its file names, because a caller removed the link.
 DELETE FROM link_targets
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :from_page_id AND to_page_id = :to_page_id
   AND relation = 'related';
 
 -- name: write_relations
--- Store the targets that the headers of files name, whether they exist or not. Return those that are new or have
--- changed.
+-- Write the relations that files name, whether or not their pages exist. Return those that are new or have changed.
 INSERT INTO link_targets (tenant_id, owner_id, from_page_id, target, type, slug, alias, relation)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.target, given.type, given.slug,
        given.alias, given.relation
@@ -42,7 +41,7 @@ WHERE (link_targets.type, link_targets.slug, link_targets.alias)
 RETURNING slug, alias;
 
 -- name: write_redirect
--- Store a slug that leads to a page which does not exist yet.
+-- Write a redirect from a slug to a page that may not exist yet.
 INSERT INTO redirects (tenant_id, owner_id, slug, path, target, type, target_slug, target_alias)
 VALUES (CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), :slug, :path, :target, :type, :target_slug, :target_alias)
 ON CONFLICT (tenant_id, owner_id, slug) DO UPDATE
@@ -50,13 +49,13 @@ SET path = excluded.path, target = excluded.target, type = excluded.type, target
     target_alias = excluded.target_alias;
 
 -- name: drop_redirects
--- Delete the redirects of slugs that lead to a page now.
+-- Delete redirects whose page exists now.
 DELETE FROM redirects
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND slug = ANY(CAST(:slugs AS text[]));
 
--- name: loosen_relations
--- Remove the reason `import` from references between these pages if no file of the first page names the second any
--- more.
+-- name: drop_import_reasons
+-- Remove the reason `import` from references between pages whose files do not name each other any more, and delete
+-- references without another reason. Return their targets.
 WITH stale AS MATERIALIZED (
     SELECT l.id, l.to_page_id FROM unnest(CAST(:page_ids AS uuid[]), CAST(:to_page_ids AS uuid[])) AS given (a, b)
     JOIN links AS l ON l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = given.a
@@ -75,9 +74,9 @@ WITH stale AS MATERIALIZED (
 )
 SELECT to_page_id FROM stale;
 
--- name: hang_pages
--- Set the parents that files name, unless a parent was set otherwise, or is below the page itself. Return the pages
--- whose parent has changed.
+-- name: set_named_parents
+-- Set the parent that the files of pages name, unless a page has a parent or is an ancestor of the new parent. Return
+-- the pages that got the parent.
 WITH RECURSIVE up AS MATERIALIZED (
     SELECT id, parent_page_id FROM pages
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :parent_id
@@ -90,8 +89,9 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:p
   AND p.parent_page_id IS NULL AND NOT EXISTS (SELECT FROM up WHERE up.id = p.id)
 RETURNING p.id;
 
--- name: unhang_pages
--- Remove the parents that files named, because the name leads to another page or none now. Return these pages.
+-- name: clear_named_parents
+-- Remove the parent of pages that their files named, because that name means another page or none now. Return the pages
+-- that lost it.
 UPDATE pages AS p SET parent_page_id = NULL
 FROM unnest(CAST(:page_ids AS uuid[]), CAST(:parent_ids AS uuid[])) AS given (page_id, parent_id)
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = given.page_id
@@ -99,7 +99,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = given.page_
 RETURNING p.id, given.parent_id;
 
 -- name: write_targets
--- Store the link targets of the texts of pages, whether they exist or not.
+-- Write the targets of the texts of pages, whether or not their pages exist.
 INSERT INTO link_targets (tenant_id, owner_id, from_page_id, target, space, type, slug, alias, text, section_slugs)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.target, given.space, given.type,
        given.slug, given.alias, given.text, string_to_array(given.sections, ' ')
@@ -113,14 +113,14 @@ WHERE (link_targets.slug, link_targets.alias, link_targets.text, link_targets.se
     IS DISTINCT FROM (excluded.slug, excluded.alias, excluded.text, excluded.section_slugs);
 
 -- name: find_unplaced
--- Pages with links whose sections are unknown, because they were stored before these were recorded.
+-- Return pages that were saved before the sections of links were stored, so that these are unknown.
 SELECT DISTINCT t.from_page_id AS id FROM link_targets AS t
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.relation = 'text' AND t.section_slugs IS NULL
 ORDER BY t.from_page_id
 LIMIT CAST(:size AS integer);
 
 -- name: place_targets
--- Record the sections that contain the links of these pages. A link that the text does not contain any more is in none.
+-- Store the sections that contain the links of these pages. A target that the text does not have any more is in none.
 UPDATE link_targets AS t SET section_slugs = coalesce(string_to_array(given.sections, ' '), '{}')
 FROM link_targets AS own
 LEFT JOIN unnest(CAST(:page_ids AS uuid[]), CAST(:targets AS text[]), CAST(:sections AS text[]))
@@ -131,8 +131,8 @@ WHERE own.tenant_id = :tenant_id AND own.owner_id = :owner_id AND own.from_page_
   AND t.target = own.target;
 
 -- name: find_private_link
--- A link among these that is new on its page and leads from a shared space into the wiki of a user or an agent that the
--- caller may read. The existence of a wiki that it may not read is not revealed.
+-- Return a new link of these pages that leads from a shared space into the wiki of a user or agent which the caller may
+-- read. Wikis that the caller may not read are left out, so that their existence is not revealed.
 SELECT given.target
 FROM unnest(CAST(:page_ids AS uuid[]), CAST(:targets AS text[]), CAST(:spaces AS text[])) AS given (page_id, target, space)
 JOIN owners AS own ON own.tenant_id = :tenant_id AND own.id = :owner_id AND own.kind = 'shared'
@@ -148,18 +148,18 @@ WHERE NOT EXISTS (
 )
 LIMIT 1;
 
--- name: forget_page
--- Detach the link targets of a page before the page is deleted.
+-- name: detach_page
+-- Detach the targets of a page that is about to be deleted. Return the names that they use.
 UPDATE link_targets SET to_page_id = NULL
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND to_page_id = :page_id
 RETURNING slug, alias;
 
 -- name: resolve_targets
--- Find the pages to which link targets lead: the targets of these pages and those with one of these names, resolved
--- before or not, and redirects with one of the names. An active page comes before an archived one, then a slug before a
--- former slug and that before an alias, then the oldest page. Then update the links of each text whose targets have
--- changed; links with other reasons stay for those. `changed` are texts that may have lost targets. Return the pages at
--- the other end of added and removed text links, and the other relations that lead to another page now.
+-- Resolve the targets of pages, the targets that use one of these names, and the redirects to one of these names. An
+-- active page comes before an archived one, then a slug before a former slug before an alias, then the oldest page.
+-- References of texts are inserted and deleted accordingly; a reference with other reasons keeps those. The texts of
+-- `changed` may have lost links. Return the targets of the references of texts that were added or removed, and the
+-- other relations whose page has changed.
 WITH affected AS MATERIALIZED (
     SELECT from_page_id, target, type, slug, alias, relation, to_page_id FROM link_targets
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND space IS NULL
@@ -255,14 +255,15 @@ UNION ALL
 SELECT relation, from_page_id, target, before_id, to_page_id FROM resolved WHERE is_moved AND relation <> 'text';
 
 -- name: find_all_names
--- Every name that is the target of a page or redirect of a wiki.
+-- Return all names that targets and redirects of a wiki use.
 SELECT slug, alias FROM link_targets
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND space IS NULL
 UNION
 SELECT target_slug, target_alias FROM redirects WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
 
 -- name: find_linking
--- The texts after `reached_id` that link to a page by one of these names, by the ids of their pages, with their number.
+-- Return the next texts after `reached_id`, by page id, with links to a page by one of these names, and how many there
+-- are.
 SELECT t.from_page_id AS id, array_agg(t.target) AS targets, count(*) OVER () AS total
 FROM link_targets AS t
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = :page_id
@@ -271,8 +272,8 @@ GROUP BY t.from_page_id
 ORDER BY t.from_page_id
 LIMIT CAST(:most AS integer);
 
--- name: find_calling
--- All texts that link to a page by one of these names, if its slug is or was the slug of another page, too.
+-- name: find_texts_naming
+-- Return all texts with links to a page by one of these names, if another page has or had its slug.
 SELECT t.from_page_id AS id, array_agg(t.target) AS targets
 FROM link_targets AS t
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = :page_id
@@ -290,8 +291,8 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = :pa
 GROUP BY t.from_page_id
 ORDER BY t.from_page_id;
 
--- name: find_meant
--- The page to which a link without a type leads for each of these names, in the order of resolve_targets.
+-- name: resolve_untyped
+-- Return the page that a link without a type means by each of these names, in the order of resolve_targets.
 SELECT DISTINCT ON (given.place) given.place, found.id
 FROM unnest(CAST(:slugs AS text[]), CAST(:aliases AS text[])) WITH ORDINALITY AS given (slug, alias, place)
 CROSS JOIN LATERAL (

@@ -1,6 +1,6 @@
 -- name: count_calls
--- Count a call of a tool today, for the tool and for each page whose text it returned. The rows are in one order, so
--- that concurrent calls do not deadlock.
+-- Count a call of a tool today, for the tool and for each page that it returned. Rows are written in one fixed order,
+-- so that concurrent calls do not deadlock.
 INSERT INTO tool_calls AS t (tenant_id, owner_id, day, tool, page_id, calls)
 SELECT
     CAST(:tenant_id AS uuid),
@@ -15,12 +15,12 @@ ON CONFLICT (tenant_id, owner_id, day, tool, page_id) DO UPDATE SET calls = t.ca
 RETURNING page_id, calls;
 
 -- name: forget_calls
--- Delete the days that the hot index does not use any more.
+-- Delete the counts of days that the hot index does not read any more.
 DELETE FROM tool_calls
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid) AND day < CAST(:first AS date);
 
 -- name: find_tools
--- The most called tools since a day.
+-- Return the tools with the most calls since a day.
 SELECT tool, sum(calls) AS calls FROM tool_calls
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid) AND day >= CAST(:first AS date)
     AND page_id = CAST(:no_page AS uuid)
@@ -29,8 +29,8 @@ ORDER BY sum(calls) DESC, tool
 LIMIT CAST(:most AS integer);
 
 -- name: find_entries
--- The candidates of the hot index: the newest references with tags, and the most read pages, with their number of
--- reads.
+-- Return the candidates for the hot index: the newest references with tags, and the pages that were read, with the
+-- number of reads.
 WITH read AS (
     SELECT page_id, sum(calls) AS calls FROM tool_calls
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid) AND day >= CAST(:first AS date)

@@ -1,5 +1,5 @@
 -- name: write_aliases
--- Add aliases of pages. Existing ones stay unchanged. Return the page of each alias that is new.
+-- Insert aliases of pages; aliases that a page has already stay as they are. Return the page of each new alias.
 INSERT INTO aliases (tenant_id, owner_id, id, page_id, alias, name, source, created_at)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.id, given.page_id, given.alias, given.name, given.source,
        CAST(:now AS timestamptz)
@@ -10,9 +10,9 @@ FROM unnest(
 ON CONFLICT (tenant_id, page_id, alias) DO NOTHING
 RETURNING page_id;
 
--- name: take_names
--- Add aliases of pages, and slugs that redirect to them, unless a page of the type has or had the slug. Return all
--- names of these pages except their own slugs, and which of them are new.
+-- name: claim_names
+-- Insert aliases and former slugs of pages, except slugs that another page of the type has or had. Return all aliases
+-- and former slugs of the pages, and which of them are new.
 WITH former AS MATERIALIZED (
     SELECT page_id, 'alias' AS kind, alias AS name FROM aliases
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:every_id AS uuid[]))
@@ -54,13 +54,13 @@ DELETE FROM aliases
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND alias = :alias;
 
 -- name: delete_aliases
--- Delete aliases of pages.
+-- Delete aliases of a page.
 DELETE FROM aliases
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
   AND alias = ANY(CAST(:aliases AS text[]));
 
 -- name: find_names
--- The other names of pages: their aliases and former slugs.
+-- Return the aliases and former slugs of pages.
 SELECT page_id, 'alias' AS kind, alias AS name FROM aliases
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
 UNION ALL

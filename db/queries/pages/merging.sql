@@ -1,16 +1,16 @@
 -- name: find_aliases
--- The aliases of a page as written.
+-- Return the aliases of a page as they were written.
 SELECT name FROM aliases
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
 ORDER BY id;
 
 -- name: move_slugs
--- Redirect the former slugs of a page to the other page directly.
+-- Make the former slugs of a page former slugs of another page.
 UPDATE old_slugs SET page_id = :into_id
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :from_id;
 
 -- name: copy_citations
--- Copy the citations of a page's sections to the sections with which they were joined.
+-- Copy citations of a merged page to the sections that its sections were joined with.
 INSERT INTO section_sources
     (tenant_id, owner_id, id, page_id, section_id, source_id, line_start, line_end, summary, created_at)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.id, CAST(:into_id AS uuid), given.section_id,
@@ -22,14 +22,14 @@ JOIN section_sources AS cited
 ON CONFLICT (tenant_id, section_id, source_id) DO NOTHING;
 
 -- name: find_citations
--- The citations of a page's sections.
+-- Return the citations of a page with the slugs of their sections.
 SELECT c.id, s.section_slug FROM section_sources AS c
 JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = c.section_id
 WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = :page_id
 ORDER BY c.id;
 
 -- name: advance_sections
--- Set the time of the newest evidence of each section of a page.
+-- Set when the newest source that each section of a page cites was captured.
 UPDATE sections AS s SET last_source_at = newest.captured_at
 FROM (
     SELECT c.section_id, max(e.captured_at) AS captured_at FROM section_sources AS c
@@ -41,7 +41,7 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = newest.sect
   AND s.last_source_at IS DISTINCT FROM newest.captured_at;
 
 -- name: find_children
--- The children of a page.
+-- Return the children of a page.
 SELECT id FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND parent_page_id = :page_id
 ORDER BY id;
@@ -52,37 +52,37 @@ UPDATE pages SET parent_page_id = :into_id, updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND parent_page_id = :from_id;
 
 -- name: delete_mirrors
--- Delete the links that represent the relations between a page and its children.
+-- Delete the links that mirror the hierarchy between a page and its children.
 DELETE FROM links
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id
   AND ((from_page_id = :page_id AND kind = 'parent_of') OR (to_page_id = :page_id AND kind = 'child_of'));
 
 -- name: find_asserted
--- The references from and to a page that have other reasons than texts.
+-- Return the references from and to a page that have a reason other than `text`, with these reasons.
 SELECT from_page_id, to_page_id, array_remove(reasons, 'text') AS reasons FROM links
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = 'reference' AND reasons <> '{text}'
   AND (from_page_id = :page_id OR to_page_id = :page_id)
 ORDER BY id;
 
 -- name: loosen_links
--- Remove all reasons except texts from references to a page.
+-- Remove all reasons except `text` from the references to a page that have this reason.
 UPDATE links SET reasons = '{text}'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = 'reference' AND to_page_id = :page_id
   AND 'text' = ANY(reasons) AND reasons <> '{text}';
 
 -- name: drop_links
--- Delete the references to a page that no text contains.
+-- Delete the references to a page that do not have the reason `text`.
 DELETE FROM links
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = 'reference' AND to_page_id = :page_id
   AND NOT 'text' = ANY(reasons);
 
 -- name: move_promotions
--- Point the section from which a page was promoted to the other page.
+-- Move sections that were promoted to a page to another page.
 UPDATE sections SET promoted_page_id = :into_id, updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND promoted_page_id = :from_id;
 
 -- name: move_listings
--- Replace a page with the other page in the sections that list it.
+-- Replace a page in the lists of rollup sections by another page.
 UPDATE sections SET aggregation = CAST(
     replace(CAST(aggregation AS text), CAST(:from_text AS text), CAST(:into_text AS text)) AS jsonb
 ), updated_at = :now
@@ -93,7 +93,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id
   );
 
 -- name: move_lists
--- Move the aggregation of a page's sections to the sections with which they were joined, unless these have one.
+-- Copy the aggregations of the sections of a merged page to the sections that have their texts now.
 UPDATE sections AS s SET aggregation = gone.aggregation, promoted_page_id = gone.promoted_page_id, updated_at = :now
 FROM (
     SELECT given.into_slug, former.aggregation, former.promoted_page_id
@@ -105,14 +105,14 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = :into_
   AND s.section_slug = gone.into_slug AND s.aggregation IS NULL;
 
 -- name: move_listed
--- Move the placements of listed pages to the other page, in the sections with which theirs were joined.
+-- Move the placements of pages that a merged page lists to the sections that have its texts now.
 UPDATE placements AS w SET parent_page_id = :into_id, section_slug = given.into_slug
 FROM unnest(CAST(:from_slugs AS text[]), CAST(:into_slugs AS text[])) AS given (from_slug, into_slug)
 WHERE w.tenant_id = :tenant_id AND w.owner_id = :owner_id AND w.parent_page_id = :from_id
   AND w.section_slug = given.from_slug;
 
 -- name: copy_placements
--- List the other page wherever a page is listed.
+-- Copy the placements of a page to another page.
 INSERT INTO placements (
     tenant_id, owner_id, page_id, alias, name, bases, kind, tags, parent_page_id, section_slug, is_delegated
 )
@@ -124,28 +124,28 @@ WHERE w.tenant_id = :tenant_id AND w.owner_id = :owner_id AND w.page_id = :from_
 ON CONFLICT (tenant_id, owner_id, page_id, alias) DO NOTHING;
 
 -- name: move_mentions
--- Move the mentions that were promoted to a page to the other page.
+-- Move mentions that were promoted to a page to another page.
 UPDATE mentions SET promoted_page_id = :into_id
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND promoted_page_id = :from_id;
 
 -- name: find_merged
--- The page into which a page was merged.
+-- Return the page that a page was merged into.
 SELECT into_page_id FROM merged_pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: move_merged
--- Point pages that were merged into a page before to the other page.
+-- Record that pages which were merged into a page are now merged into another page.
 UPDATE merged_pages SET into_page_id = :into_id
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND into_page_id = :from_id AND page_id <> :into_id;
 
 -- name: write_merged
--- Record that a page was merged into another.
+-- Record that a page was merged into another page.
 INSERT INTO merged_pages (tenant_id, owner_id, page_id, into_page_id, created_at)
 VALUES (:tenant_id, :owner_id, :page_id, :into_id, :now)
 ON CONFLICT (tenant_id, page_id) DO UPDATE SET into_page_id = excluded.into_page_id;
 
 -- name: find_merge_proposals
--- Those of these pairs of pages of which a merge in either direction is proposed or was decided.
+-- Return those pairs of pages whose merge, in either direction, has been proposed or decided.
 SELECT DISTINCT given.from_text, given.into_text
 FROM unnest(CAST(:from_texts AS text[]), CAST(:into_texts AS text[])) AS given (from_text, into_text)
 JOIN proposals AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id
@@ -155,7 +155,7 @@ WHERE p.operation = 'merge_pages' AND p.status <> 'expired' AND (
 );
 
 -- name: find_renaming
--- The newest source of both pages that says that one of them is now called like the other.
+-- Return the newest source of two pages which says that the entity of the first is now called like the second.
 WITH telling AS MATERIALIZED (
     SELECT s.id, s.kind, s.ref, s.captured_at, lower(s.content) AS content FROM sources AS s
     WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.forgotten_at IS NULL

@@ -1,6 +1,6 @@
 -- name: list_map
--- The active pages of a wiki after a position, by the given order of types and by slug, each with whether it cites at
--- most one source; and, for the first ones, the number of pages of each type.
+-- Return the active pages of a wiki after a cursor, in the given order of types and by slug, with whether each is a
+-- stub. For the first part, also return the number of pages of each type.
 WITH wanted AS (
     SELECT given.type, given.place FROM unnest(CAST(:types AS text[])) WITH ORDINALITY AS given (type, place)
 ), counted AS (
@@ -33,7 +33,7 @@ LEFT JOIN counted ON counted.type = wanted.type
 ORDER BY wanted.place, listed.slug;
 
 -- name: list_activity
--- The activity of a wiki before a position in its log, the newest first, with the page and the name of the actor.
+-- Return the activity log of a wiki before a cursor, the newest line first, with the page and the name of the actor.
 SELECT
     line.id, line.at, line.action, line.detail, line.actor_kind, coalesce(o.name, k.name, line.actor_id) AS actor,
     p.type, p.slug, p.title, p.status
@@ -53,8 +53,8 @@ LEFT JOIN api_keys AS k ON k.tenant_id = :tenant_id AND k.id = line.known_id
 ORDER BY line.at DESC, line.id DESC;
 
 -- name: list_diary
--- The days of a wiki, the newest first: the number of log entries of each action, and entries for the first of the
--- actions and pages, in the order of the actions. Of a day only the newest log entries are read.
+-- Return the days of a wiki, the newest first: the number of log lines of each action, and the first groups of action
+-- and page, in the order of the actions. For each day only the newest lines of the log are read.
 WITH days AS (
     SELECT given.day, given.begins, given.ends
     FROM unnest(CAST(:days AS date[]), CAST(:begins AS timestamptz[]), CAST(:ends AS timestamptz[]))

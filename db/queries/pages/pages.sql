@@ -1,21 +1,21 @@
 -- name: find_owner
--- The owner of a page.
+-- Return the owner of a page.
 SELECT owner_id FROM pages WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_merged
--- The owner of a page, and the page into which it was merged.
+-- Return the owner of a page, and the page that it was merged into.
 SELECT p.owner_id, m.into_page_id
 FROM pages AS p
 LEFT JOIN merged_pages AS m ON m.tenant_id = p.tenant_id AND m.owner_id = p.owner_id AND m.page_id = p.id
 WHERE p.tenant_id = :tenant_id AND p.id = :id;
 
 -- name: find_owners
--- The owners of pages.
+-- Return the owners of pages.
 SELECT id, owner_id FROM pages WHERE tenant_id = :tenant_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_pages
--- Pages with everything that a write needs: their sections as [slug, heading, text] in order, their names, and the
--- language and search index of their wiki.
+-- Return pages for a write: with their sections as [slug, heading, text] in order, their aliases and former slugs, and
+-- the language and search index of their wiki.
 SELECT p.id, p.type, p.slug, p.title, p.summary, p.tags, p.metadata, p.status, p.parent_page_id, p.version,
        p.last_compiled_at,
        (
@@ -41,19 +41,19 @@ JOIN owners AS o ON o.tenant_id = :tenant_id AND o.id = :owner_id
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: find_all
--- Every page of a wiki.
+-- Return the ids of all pages of a wiki.
 SELECT id FROM pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
 
 -- name: find_by_slug
--- The page of a type that has this slug or had it before.
+-- Return the page of a type that has or had a slug.
 SELECT id FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = :slug
 UNION
 SELECT page_id FROM old_slugs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = :slug;
 
--- name: find_called
--- The page of a type that has a title: by its slug, a former slug, or one of its names.
+-- name: find_by_name
+-- Return the page of a type with a name: by its slug, then a former slug, then an alias.
 SELECT p.type, p.slug, p.version, p.status
 FROM (
     SELECT id, 1 AS rank FROM pages
@@ -70,14 +70,14 @@ WHERE p.type = :type
 ORDER BY p.status <> 'active', found.rank, p.id
 LIMIT 1;
 
--- name: find_heir
--- The page of a type that had this slug before and has another one now.
+-- name: find_by_former_slug
+-- Return the page of a type that had a slug and has another slug now.
 SELECT p.id, p.slug, p.title, p.version FROM old_slugs AS o
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = o.page_id
 WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.type = :type AND o.slug = :slug;
 
 -- name: find_by_slugs
--- The pages of these types that have one of these slugs or had it before.
+-- Return the pages of these types that have or had one of these slugs.
 SELECT id, type, slug, status, FALSE AS is_former FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id
   AND type = ANY(CAST(:types AS text[])) AND slug = ANY(CAST(:slugs AS text[]))
@@ -88,7 +88,7 @@ WHERE o.tenant_id = :tenant_id AND o.owner_id = :owner_id
   AND o.type = ANY(CAST(:types AS text[])) AND o.slug = ANY(CAST(:slugs AS text[]));
 
 -- name: find_taken_slugs
--- Those of these slugs that a page of the type has or had, and the language and search index of the wiki.
+-- Return those of the slugs that a page of the type has or had, and the language and search index of the wiki.
 SELECT
     ARRAY(
         SELECT slug FROM pages
@@ -113,7 +113,7 @@ SET slug = :slug, title = :title, summary = :summary, body_md = :body_md, tags =
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
 
 -- name: keep_slugs
--- Add slugs that redirect to pages, unless a page of the type has or had the slug.
+-- Insert former slugs of pages, except slugs that a page of the type has or had. Return the inserted ones.
 INSERT INTO old_slugs (tenant_id, owner_id, type, slug, page_id, created_at)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.type, given.slug, given.page_id,
        CAST(:now AS timestamptz)
@@ -126,17 +126,17 @@ ON CONFLICT (tenant_id, owner_id, type, slug) DO NOTHING
 RETURNING page_id, slug;
 
 -- name: reclaim_slug
--- Delete the redirect of a former slug, which is the slug of its page again.
+-- Delete a former slug, because its page has it as its slug again.
 DELETE FROM old_slugs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = :slug;
 
 -- name: archive_all
--- Archive every active page of a wiki.
+-- Archive all active pages of a wiki.
 UPDATE pages SET status = 'archived', updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'active';
 
 -- name: mark_merged
--- Mark pages that were merged into others, because they are restored.
+-- Mark merged pages that are unarchived as having been merged.
 UPDATE pages SET was_merged = true
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id IN (
     SELECT m.page_id FROM merged_pages AS m
@@ -144,37 +144,37 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id IN (
 );
 
 -- name: drop_merged
--- Delete the records that pages were merged into others, because they are restored.
+-- Delete the records that pages were merged into others.
 DELETE FROM merged_pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: orphan_children
--- Remove the parent of a page's children before the page is deleted.
+-- Remove the parent of the children of a page that is deleted. Return the children.
 UPDATE pages SET parent_page_id = NULL, updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND parent_page_id = :page_id
 RETURNING id;
 
 -- name: release_sections
--- Turn the sections that were promoted to a page into ordinary sections, before the page is deleted.
+-- Detach the sections that were promoted to a page that is deleted.
 UPDATE sections SET promoted_page_id = NULL, updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND promoted_page_id = :page_id;
 
 -- name: release_mentions
--- Detach the mentions that were promoted to a page before the page is deleted. They keep their status and history.
+-- Detach the mentions that were promoted to a page that is deleted. They keep their status.
 UPDATE mentions SET promoted_page_id = NULL
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND promoted_page_id = :page_id;
 
 -- name: delete_page
--- Delete the row of a page, and by cascade everything that belongs to it.
+-- Delete a page, and by cascade everything that belongs to it.
 DELETE FROM pages WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
 
 -- name: keep_sensitivity
--- Record the sensitivity of a page with its last change, before the page is deleted.
+-- Store the sensitivity of a page that is about to be deleted with its position in the change feed.
 UPDATE page_positions SET deleted_sensitivity = CAST(:sensitivity AS text)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: find_ancestor
--- Whether a page is among the ancestors of another page.
+-- Return whether a page is an ancestor of another page.
 WITH RECURSIVE up AS (
     SELECT id, parent_page_id FROM pages
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id
@@ -185,7 +185,7 @@ WITH RECURSIVE up AS (
 SELECT id FROM up WHERE id = :ancestor_id;
 
 -- name: set_parent
--- Set the parent of a page explicitly, regardless of the file from which it was imported.
+-- Set the parent of a page, and delete the parent that its imported file names.
 WITH dropped AS (
     DELETE FROM link_targets
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = :page_id AND relation = 'parent'
@@ -194,7 +194,7 @@ UPDATE pages SET parent_page_id = CAST(:parent_id AS uuid), updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :page_id;
 
 -- name: find_dependants
--- The pages whose hubness score depends on these pages: those to which they refer, and their parents.
+-- Return the pages whose hubness scores count these pages: the targets of their references, and their parents.
 SELECT to_page_id AS id FROM links
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND from_page_id = ANY(CAST(:page_ids AS uuid[]))
   AND kind = 'reference'

@@ -1,6 +1,6 @@
 -- name: find_bases
--- The newest revision of each page whose text is stored whole, and the newest one since then that stores these facts,
--- if there is one.
+-- Return the newest revision of each page that is stored whole, and the newest version since then that stores the given
+-- slug, metadata and aliases, if there is one.
 SELECT base.page_id, base.version, base.body_md, (
     SELECT max(told.version) FROM revisions AS told
     WHERE told.tenant_id = :tenant_id AND told.owner_id = :owner_id AND told.page_id = base.page_id
@@ -17,7 +17,8 @@ CROSS JOIN LATERAL (
 ) AS base;
 
 -- name: find_states
--- Revisions of a page, oldest first, with their texts: whole, or composed from the base revision and their own pieces.
+-- Return revisions of a page, the oldest first. A text that is stored as a difference is put together from the bytes of
+-- its base and its own pieces.
 SELECT r.version, r.title, r.summary, r.tags, r.edit_summary, r.author_kind, r.author_id, r.created_at, r.erased_at,
     told.slug, told.metadata, told.aliases,
     CASE WHEN r.base_version IS NULL THEN r.body_md ELSE (

@@ -1,18 +1,18 @@
 -- name: find_sections
--- The sections of a page, in order.
+-- Return the sections of a page in order.
 SELECT id, section_slug, heading, body_md
 FROM sections
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
 ORDER BY position, id;
 
 -- name: drop_sections
--- Delete the sections that pages no longer have.
+-- Delete sections of pages.
 DELETE FROM sections AS s
 USING unnest(CAST(:page_ids AS uuid[]), CAST(:slugs AS text[])) AS given (page_id, slug)
 WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = given.page_id AND s.section_slug = given.slug;
 
 -- name: write_sections
--- Write the sections of pages. An existing section keeps its id, and with it its citations.
+-- Insert or update sections of pages. An existing section keeps its id, and so its citations.
 INSERT INTO sections (tenant_id, owner_id, id, page_id, section_slug, heading, body_md, position, created_at, updated_at)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.id, given.page_id, given.slug, given.heading,
        given.body, given.position, CAST(:now AS timestamptz), CAST(:now AS timestamptz)

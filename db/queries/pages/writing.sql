@@ -1,9 +1,9 @@
 -- name: lock_wiki
--- Lock a wiki for writing. Its slugs, parents, links and counters need no other lock.
+-- Lock a wiki for one writer. Slugs, parents, links and counters of the wiki need no other lock.
 SELECT id FROM owners WHERE tenant_id = :tenant_id AND id = :owner_id FOR NO KEY UPDATE;
 
 -- name: place_pages
--- Move the pages of a write to the end of the wiki's changes, in this order.
+-- Give the changed pages the next positions in the change feed of their wiki, in the given order.
 WITH placed AS (
     INSERT INTO page_positions (tenant_id, owner_id, page_id, position, changed_at)
     SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.page_id, given.place + (
@@ -16,8 +16,8 @@ WITH placed AS (
 );
 
 -- name: close
--- Finish a write: record its changes and its log entries. Return the write policy of the wiki, and whether webhooks are
--- notified of its changes.
+-- Write the positions of the changed pages and the lines of the activity log. Return the write policy of the wiki, and
+-- whether webhooks are subscribed to it.
 -- after: place_pages
 , logged AS (
     INSERT INTO activity (tenant_id, owner_id, id, at, actor_kind, actor_id, action, page_id, detail)
@@ -33,10 +33,10 @@ SELECT o.write_policy, EXISTS (
 FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: close_restating
--- Finish a write like `close`, and compute the hubness scores of the pages in `counted_ids`. The score counts
--- references from active pages, active children twice, and a tenth of the evidence of aggregated sections. It is
--- materialized, because Postgres would compute a sub-select at each place where the score is used. A page is written
--- only once.
+-- Do the same as `close` for a write that touched pages or changed hubness scores, which are computed again: active
+-- references count 1, active children 2, and the sources behind rollup sections a tenth. The CTE is materialized
+-- because Postgres would run the subselects for each use of the score. Both changes of a row are written at once,
+-- because a statement can change a row only once.
 -- after: place_pages
 , counted AS MATERIALIZED (
     SELECT
@@ -82,7 +82,7 @@ SELECT o.write_policy, EXISTS (
 FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: advance_archived
--- Move the pages that were archived at this time to the end of the wiki's changes.
+-- Give the pages that were archived at this time the next positions in the change feed of their wiki.
 INSERT INTO page_positions (tenant_id, owner_id, page_id, position, changed_at)
 SELECT p.tenant_id, p.owner_id, p.id, row_number() OVER (ORDER BY p.id) + (
     SELECT coalesce(max(position), 0) FROM page_positions

@@ -1,20 +1,20 @@
 -- name: find_claim
--- The claim of a page with this digest, including withdrawn ones.
+-- Return the superseded claim of a page with a digest, withdrawn or not.
 SELECT id, withdrawn_at FROM superseded_claims
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND digest = :digest;
 
 -- name: find_owner
--- The owner of a claim.
+-- Return the owner of a superseded claim.
 SELECT owner_id FROM superseded_claims WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_page_of
--- The page and the version of a claim's page, and whether the claim is withdrawn.
+-- Return the page of a superseded claim with its version, and when the claim was withdrawn.
 SELECT c.page_id, p.version, c.withdrawn_at FROM superseded_claims AS c
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = c.page_id
 WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.id = :claim_id;
 
 -- name: find_sources
--- The newest version of each of these sources, except forgotten ones.
+-- Return the newest version of each of these sources that is not forgotten.
 SELECT DISTINCT ON (s.kind, s.ref) s.id, s.kind, s.ref, s.captured_at
 FROM unnest(CAST(:kinds AS text[]), CAST(:refs AS text[])) AS given (kind, ref)
 JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.kind = given.kind AND s.ref = given.ref
@@ -22,7 +22,7 @@ WHERE s.forgotten_at IS NULL
 ORDER BY s.kind, s.ref, s.version DESC;
 
 -- name: write_claims
--- Record superseded claims. A claim that is recorded already, even if withdrawn, stays unchanged.
+-- Insert superseded claims. A claim with the same digest, withdrawn or not, is left unchanged.
 INSERT INTO superseded_claims (
     tenant_id, owner_id, id, page_id, section_slug, heading, fact, replacement, stated_by_id, overridden_by_id,
     superseded_on, digest, author_kind, author_id, withdrawn_at, created_at
@@ -40,12 +40,13 @@ FROM unnest(
 ON CONFLICT (tenant_id, page_id, digest) DO NOTHING;
 
 -- name: restate_claim
--- Restore a withdrawn superseded claim, or withdraw one.
+-- Withdraw a superseded claim, or restore it if the time is NULL.
 UPDATE superseded_claims SET withdrawn_at = CAST(:withdrawn_at AS timestamptz)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :claim_id;
 
 -- name: move_claims
--- Move the superseded claims of a merged page to the other page, with the sections with which theirs were joined.
+-- Move the superseded claims of a merged page to the page that it was merged into, in the sections that have its texts
+-- now.
 UPDATE superseded_claims AS c
 SET page_id = :into_id, section_slug = coalesce(given.into_slug, c.section_slug)
 FROM superseded_claims AS own
@@ -60,14 +61,14 @@ WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = :from_
   );
 
 -- name: find_of_pages
--- The superseded claims of these pages, including withdrawn ones.
+-- Return the superseded claims of pages, withdrawn or not.
 SELECT page_id, fact, superseded_on, digest, withdrawn_at FROM superseded_claims
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
 ORDER BY page_id, superseded_on, id;
 
 -- name: find_trajectories
--- The number of superseded claims of a page, and the pages that have a slug of its trajectory, each with whether it is
--- that trajectory.
+-- Return the number of superseded claims of a page, with each page that has a slug of its trajectory, and whether that
+-- page is the trajectory.
 SELECT known.claims, p.id, p.slug, jsonb_exists(p.metadata, 'trajectory_of') AS is_own
 FROM (
     SELECT count(*) AS claims FROM superseded_claims
@@ -79,7 +80,7 @@ LEFT JOIN pages AS p
 ORDER BY is_own DESC NULLS LAST, array_position(CAST(:slugs AS text[]), p.slug);
 
 -- name: list_of_page
--- The superseded claims of a page, oldest first, with the sources that stated and overrode them.
+-- Return the superseded claims of a page, the oldest first, with the sources that stated and overrode them.
 SELECT c.fact, c.replacement, c.superseded_on, stating.kind AS stated_kind, stating.ref AS stated_ref,
        overriding.kind AS overriding_kind, overriding.ref AS overriding_ref
 FROM superseded_claims AS c

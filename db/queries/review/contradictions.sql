@@ -1,9 +1,9 @@
 -- name: find_owner
--- The owner of a contradiction.
+-- Return the owner of a contradiction.
 SELECT owner_id FROM contradictions WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_one
--- A contradiction with the sources of both claims, except forgotten ones.
+-- Return a contradiction with the sources of both claims, except forgotten ones.
 SELECT c.page_id, c.older_claim, c.older_section_slug, c.older_on, c.newer_claim, c.newer_section_slug, c.newer_on,
        c.resolution, older.id AS older_id, older.captured_at AS older_captured_at, newer.id AS newer_id,
        newer.captured_at AS newer_captured_at, older.kind AS older_kind, older.ref AS older_ref,
@@ -16,18 +16,18 @@ LEFT JOIN sources AS newer
 WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.id = :contradiction_id;
 
 -- name: find_recorded
--- The contradiction of a page with this digest, including decided ones.
+-- Return the contradiction of a page with a digest, resolved or not.
 SELECT id FROM contradictions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND digest = :digest;
 
 -- name: find_of_pages
--- The digests of the contradictions of these pages, including decided ones.
+-- Return the digests of the contradictions of pages, resolved or not.
 SELECT digest FROM contradictions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: write_contradictions
--- Record pairs of claims that cannot both hold, open or decided. The number of supporting sources of each claim is
--- counted among those that its page cites, unless it is given. A pair that is recorded already stays unchanged.
+-- Insert contradictions, open or resolved. If the support of a claim is not given, it is the number of sources cited by
+-- the page that state the claim. A pair that is stored already is left unchanged.
 INSERT INTO contradictions (
     tenant_id, owner_id, id, page_id, older_claim, older_section_slug, older_source_id, older_on, older_support,
     newer_claim, newer_section_slug, newer_source_id, newer_on, newer_support, digest, status, resolution, reason,
@@ -65,7 +65,7 @@ WHERE given.id IS NOT NULL
 ON CONFLICT (tenant_id, page_id, digest) DO NOTHING;
 
 -- name: decide
--- Decide a contradiction, with the actor and the reason.
+-- Resolve a contradiction.
 UPDATE contradictions
 SET status = CASE CAST(:resolution AS text) WHEN 'both_hold' THEN 'dismissed' ELSE 'resolved' END,
     resolution = CAST(:resolution AS text), reason = CAST(:reason AS text), resolved_at = CAST(:now AS timestamptz),
@@ -73,7 +73,8 @@ SET status = CASE CAST(:resolution AS text) WHEN 'both_hold' THEN 'dismissed' EL
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :contradiction_id;
 
 -- name: move_contradictions
--- Move the contradictions of a merged page to the other page, with the sections with which theirs were joined.
+-- Move the contradictions of a merged page to the page that it was merged into, in the sections that have its texts
+-- now.
 UPDATE contradictions AS c
 SET page_id = :into_id, older_section_slug = coalesce(older.into_slug, own.older_section_slug),
     newer_section_slug = coalesce(newer.into_slug, own.newer_section_slug)
@@ -91,8 +92,8 @@ WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = :from_
   );
 
 -- name: close_superseded
--- Resolve the open contradictions of these pages in which a claim states one of these superseded facts. A claim states
--- a fact if it contains it and little else, regardless of spaces and capitals.
+-- Resolve open contradictions of pages with one of these superseded facts as a claim. A claim counts as the fact if it
+-- contains little else; spaces and capitals do not matter.
 UPDATE contradictions AS c
 SET status = 'resolved', resolution = CASE WHEN lost.is_older THEN 'keep_newer' ELSE 'keep_older' END,
     reason = lost.reason, resolved_at = CAST(:now AS timestamptz), resolver_kind = CAST(:resolver_kind AS text),

@@ -1,22 +1,22 @@
 -- name: find_threshold
--- The significance from which a decision gets a page.
+-- Return the significance from which on a decision gets a page.
 SELECT decision_threshold FROM owners WHERE tenant_id = :tenant_id AND id = :owner_id;
 
 -- name: find_owner
--- The owner of a question.
+-- Return the owner of a question.
 SELECT owner_id FROM decision_questions WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_question
--- A question of the wiki.
+-- Return a question of the wiki.
 SELECT id, question, why, options, significance, status, page_id FROM decision_questions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id;
 
 -- name: count_open
--- The number of open questions of a wiki.
+-- Return the number of open questions of a wiki.
 SELECT count(*) FROM decision_questions WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'open';
 
 -- name: ask
--- Add an open question.
+-- Insert an open question.
 INSERT INTO decision_questions (
     tenant_id, owner_id, id, question, why, options, significance, status, author_kind, author_id, created_at
 )
@@ -27,7 +27,7 @@ VALUES (
 );
 
 -- name: decide
--- Decide a question. No row if it was decided before.
+-- Store the decision of an open question. Return no row if the question is not open.
 UPDATE decision_questions SET
     status = 'decided', decision = CAST(:decision AS text), page_id = CAST(:page_id AS uuid),
     decided_at = CAST(:now AS timestamptz)
@@ -35,7 +35,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 
 RETURNING id;
 
 -- name: withdraw
--- Withdraw an open question. No row if it was not open.
+-- Withdraw an open question. Return no row if the question is not open.
 UPDATE decision_questions SET
     status = 'withdrawn', reason = CAST(:reason AS text), decided_at = CAST(:now AS timestamptz)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 'open'

@@ -1,7 +1,7 @@
 -- name: find_cited
--- The sections of these pages that cite sources and whose support is unknown or has to be computed again, each with its
--- text and its sources: those that its text names, and the newest others. Then the texts of these sources except the
--- known ones, each once, however many sections cite it. Of a long source only the beginning is returned.
+-- Return the sections of pages to check, that is those that cite sources and have not been checked, or all of them if
+-- `recheck` is set, with their texts and sources: the sources named in the text, and the newest others. Then return the
+-- texts of these sources, except the known ones, each once. A long source is cut.
 WITH cited AS MATERIALIZED (
     SELECT s.id, s.body_md, s.supported_at, sources.ids, sources.labels, sources.moments
     FROM sections AS s
@@ -20,7 +20,7 @@ WITH cited AS MATERIALIZED (
         WHERE ranked.place <= 20 OR (ranked.place <= 200 AND position(ranked.ref IN s.body_md) > 0)
     ) AS sources
     WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = ANY(CAST(:page_ids AS uuid[]))
-      AND (s.supported_at IS NULL OR CAST(:again AS boolean) OR s.id = CAST(:section_id AS uuid))
+      AND (s.supported_at IS NULL OR CAST(:recheck AS boolean) OR s.id = CAST(:section_id AS uuid))
       AND sources.ids IS NOT NULL
 )
 SELECT true AS is_section, id, body_md AS text, supported_at, ids, labels, moments FROM cited
@@ -33,6 +33,6 @@ WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = ANY(ARRAY(
 ));
 
 -- name: write_support
--- Set for each sentence of a section the capture time of the newest source that supports it.
+-- Store for each sentence of a section when the newest source that supports it was captured.
 UPDATE sections SET supported_at = CAST(:supported_at AS timestamptz[])
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :section_id;

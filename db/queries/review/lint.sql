@@ -1,5 +1,5 @@
 -- name: broken_links
--- Links whose target does not exist.
+-- Links to pages that do not exist.
 SELECT p.id, p.type, p.slug, p.title, t.target AS detail, t.target AS target FROM link_targets AS t
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = t.from_page_id
     AND p.status = 'active'
@@ -8,8 +8,7 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id IS NU
 ORDER BY p.title, p.id, t.target;
 
 -- name: unknown_spaces
--- Links into a space that does not exist in the tenant, or that the caller may not read. The two cases are not
--- distinguished.
+-- Links to a space that does not exist or that the caller may not read. The two cases are not distinguished.
 SELECT p.id, p.type, p.slug, p.title, t.target AS detail, '[[' || t.target || ']]' AS target FROM link_targets AS t
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = t.from_page_id
     AND p.status = 'active'
@@ -26,7 +25,7 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.space IS NOT NUL
 ORDER BY p.title, p.id, t.target;
 
 -- name: broken_space_links
--- Links to missing targets in a space that the caller may read.
+-- Links to pages that do not exist in a space that the caller may read.
 SELECT p.id, p.type, p.slug, p.title, t.target AS detail, '[[' || t.target || ']]' AS target FROM link_targets AS t
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = t.from_page_id
     AND p.status = 'active'
@@ -58,7 +57,7 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id
 ORDER BY p.title, p.id, t.target;
 
 -- name: private_links
--- Links from a shared space into the wiki of a user or an agent, which lead nowhere.
+-- Links from a shared space to the wiki of a user or agent, which do not work.
 SELECT p.id, p.type, p.slug, p.title, t.target AS detail, '[[' || t.target || ']]' AS target FROM link_targets AS t
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = t.from_page_id
     AND p.status = 'active'
@@ -73,7 +72,7 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id
 ORDER BY p.title, p.id, t.target;
 
 -- name: contradictions
--- Open contradictions of pages, with the resolution that the policy suggests.
+-- Open contradictions, with the resolution that the policy suggests.
 SELECT p.id, p.type, p.slug, p.title,
        '"' || left(c.older_claim, 100) || '" or "' || left(c.newer_claim, 100) || '": ' || policy.said AS detail,
        c.id || ' ' || policy.resolution AS target
@@ -91,8 +90,9 @@ WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.status = 'open'
 ORDER BY c.id DESC;
 
 -- name: renamed_pages
--- Entities that may be the same under two names: half of the sources of each, and at least three, are sources of the
--- other, and a source newer than the first of them says that one is now called like the other.
+-- Pairs of entities that seem to be one under two names: each cites at least three sources, they share at least half of
+-- the sources of each, and a source newer than the first source of the old entity says that it is now called like the
+-- new one.
 WITH cited AS MATERIALIZED (
     SELECT DISTINCT c.page_id, c.source_id FROM section_sources AS c
     JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = c.page_id
@@ -152,8 +152,8 @@ JOIN pages AS new ON new.tenant_id = :tenant_id AND new.owner_id = :owner_id AND
 ORDER BY old.title, old.id, new.id;
 
 -- name: similar_names
--- Pages of a type that may be duplicates. Either their names differ only in spaces and signs, or the name of an entity
--- is the first word of exactly one other entity's name, and both cite the same source.
+-- Pages of a type that may be about the same thing: their names differ only in spaces and signs, or one is the first
+-- word of the name of exactly one other entity and both cite a common source.
 WITH named AS MATERIALIZED (
     SELECT a.page_id, p.type, a.alias, translate(a.alias, ' ''-', '') AS letters
     FROM aliases AS a
@@ -193,7 +193,7 @@ JOIN pages AS long ON long.tenant_id = :tenant_id AND long.owner_id = :owner_id 
 ORDER BY short.title, short.id, long.id;
 
 -- name: missing_pages
--- Names without a page to which as many pages link as the wiki's settings require.
+-- Names without a page that at least as many pages link to as the settings of the wiki say.
 SELECT CAST(NULL AS uuid) AS id, named.type, named.slug, named.alias AS title,
        named.pages || ' pages link to it' AS detail, named.alias AS target
 FROM (
@@ -208,7 +208,7 @@ WHERE named.pages >= (SELECT o.lint_min_pages FROM owners AS o WHERE o.tenant_id
 ORDER BY named.pages DESC, named.slug;
 
 -- name: orphans
--- Pages to which no other page links.
+-- Pages without a parent that no other page links to.
 SELECT p.id, p.type, p.slug, p.title, CAST(NULL AS text) AS detail, CAST(NULL AS text) AS target FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active' AND p.parent_page_id IS NULL
   AND NOT EXISTS (
@@ -220,7 +220,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY p.title, p.id;
 
 -- name: stale
--- Pages that have not changed for the number of days in the wiki's settings, the oldest first.
+-- Pages that were not changed for as many days as the settings of the wiki say, the longest first.
 SELECT p.id, p.type, p.slug, p.title, 'since ' || to_char(p.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS detail,
        CAST(NULL AS text) AS target
 FROM pages AS p
@@ -231,7 +231,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY p.updated_at, p.id;
 
 -- name: expired
--- Pages whose own expiry date is past.
+-- Pages whose expiry date has passed.
 SELECT p.id, p.type, p.slug, p.title, named.day AS detail, CAST(NULL AS text) AS target FROM pages AS p
 CROSS JOIN LATERAL (
     VALUES (coalesce(p.metadata ->> 'expires', p.metadata ->> 'expires_at', p.metadata ->> 'valid_until'))
@@ -242,7 +242,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY named.day, p.id;
 
 -- name: missing_sources
--- Pages with statements and without citations, except lists of pages.
+-- Pages with text that cite no source. Rollup sections do not count as text.
 SELECT p.id, p.type, p.slug, p.title, CAST(NULL AS text) AS detail, CAST(NULL AS text) AS target FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active'
   AND EXISTS (
@@ -273,7 +273,7 @@ WHERE named.first <> named.last
 ORDER BY named.alias, named.id;
 
 -- name: oversize
--- Pages that are too long to be read to the end, longest first.
+-- Pages with more characters than the settings of the wiki allow, the longest first.
 SELECT p.id, p.type, p.slug, p.title, length(p.body_md) || ' characters' AS detail, CAST(NULL AS text) AS target
 FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active'
@@ -289,8 +289,8 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY p.title, p.id;
 
 -- name: slug_drift
--- Pages whose slug does not match their title. Titles beyond ASCII are not checked. The slug `index` is reserved: a
--- page with that title has `index-page`.
+-- Pages whose slug does not match their title. Titles with characters beyond ASCII are skipped. The slug `index` is
+-- reserved, so a page with that title has `index-page`.
 SELECT p.id, p.type, p.slug, p.title, named.slug AS detail, named.slug AS target FROM pages AS p
 CROSS JOIN LATERAL (
     SELECT CASE WHEN plain.slug = 'index' THEN 'index-page' ELSE plain.slug END AS slug
@@ -303,7 +303,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY p.title, p.id;
 
 -- name: decision_shape
--- Decisions that do not say what was decided.
+-- Decisions without a text in the section `decision`.
 SELECT p.id, p.type, p.slug, p.title, CAST(NULL AS text) AS detail, CAST(NULL AS text) AS target FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active' AND p.type = 'decision'
   AND NOT EXISTS (
@@ -314,7 +314,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY p.title, p.id;
 
 -- name: unfinished_forgetting
--- Sources that are forgotten but may still be quoted, because the job that removes them has not ended.
+-- Sources that were forgotten more than an hour ago and may still be quoted, because no job has finished.
 SELECT CAST(NULL AS uuid) AS id, CAST(NULL AS text) AS type, CAST(NULL AS text) AS slug,
        s.kind || '/' || s.ref AS title,
        'forgotten ' || to_char(s.forgotten_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS detail,

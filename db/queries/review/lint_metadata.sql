@@ -1,6 +1,6 @@
 -- name: judge_findings
--- The first findings of each check, with muted ones separate, and the number of both. The checks are put in the place
--- of `findings`.
+-- Return the first findings of each check with their total number, muted and other findings separately. The arms of the
+-- checks replace `findings`.
 WITH judged AS (
     SELECT f.name, f.id, f.type, f.slug, f.title, f.detail, f.target, f.place, m.reason, m.author_kind, m.author_id,
            m.created_at AS muted_at, m.until, count(*) OVER of_check AS total,
@@ -17,7 +17,7 @@ WHERE position <= CAST(:most AS integer)
 ORDER BY name, position;
 
 -- name: wrong_metadata
--- Pages with a field whose value is invalid: not in a closed set, not a date, or a page of another type.
+-- Metadata fields with an invalid value: not one of the allowed values, no date, or the type of another page.
 SELECT p.id, p.type, p.slug, p.title, wrong.said AS detail, CAST(NULL AS text) AS target FROM pages AS p
 CROSS JOIN LATERAL (
     SELECT field.name || ': "' || left(field.value, 60) || '" is none of low, medium, high' AS said
@@ -43,7 +43,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY p.title, p.id, wrong.said;
 
 -- name: missing_metadata
--- Pages without a field that more than half of the pages of their type have, if there are at least three.
+-- Pages without a field that more than half of the pages of their type have, for types with at least three pages.
 WITH usual AS MATERIALIZED (
     SELECT p.type, field.name FROM pages AS p
     CROSS JOIN unnest(ARRAY['confidence', 'owner']) AS field (name)
@@ -61,7 +61,7 @@ GROUP BY p.tenant_id, p.id, p.type, p.slug, p.title
 ORDER BY p.title, p.id;
 
 -- name: unsaid_sensitivity
--- Pages without a sensitivity, if the wiki requires it or another page has one.
+-- Pages without a sensitivity, if the settings of the wiki require one or another page has one.
 SELECT p.id, p.type, p.slug, p.title, CAST(NULL AS text) AS detail, CAST(NULL AS text) AS target FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active'
   AND coalesce(p.metadata ->> 'sensitivity', '') = ''
@@ -78,7 +78,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY p.title, p.id;
 
 -- name: unknown_sources
--- Citations of sources that the wiki does not have.
+-- Citations in metadata of sources that the wiki does not have.
 SELECT p.id, p.type, p.slug, p.title, cited.ref AS detail, cited.ref AS target FROM pages AS p
 CROSS JOIN unnest(ARRAY['sources', 'source_refs']) AS field (name)
 CROSS JOIN LATERAL jsonb_array_elements(
@@ -106,8 +106,8 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY p.title, p.id, cited.ref;
 
 -- name: edges
--- The pages that the fields `supersedes` and `contradicts` of pages name, at most two thousand. Prose in these fields
--- names no page.
+-- The pages that the metadata fields `supersedes` and `contradicts` name, at most 2,000. Prose in these fields is
+-- ignored.
 WITH RECURSIVE edges AS MATERIALIZED (
     SELECT p.id AS from_id, field.name AS relation, said.slug, other.id AS to_id FROM pages AS p
     CROSS JOIN unnest(ARRAY['supersedes', 'contradicts']) AS field (name)
@@ -136,7 +136,7 @@ WITH RECURSIVE edges AS MATERIALIZED (
 
 -- name: broken_relations
 -- after: edges
--- Related pages and parents that a file names, and pages that a page supersedes or contradicts, which do not exist.
+-- Related pages and parents that files name, and pages that a page supersedes or contradicts, that do not exist.
 SELECT p.id, p.type, p.slug, p.title, named.relation || ': ' || named.target AS detail, named.target
 FROM (
     SELECT t.from_page_id, t.relation, regexp_replace(t.target, '^' || t.relation || ': ', '') AS target
@@ -156,7 +156,7 @@ ORDER BY p.title, p.id, named.relation, named.target;
 
 -- name: contradiction_loops
 -- after: edges
--- Pages that supersede or contradict themselves through at most eight other pages.
+-- Pages that supersede or contradict themselves through a loop of up to eight steps.
 , walks AS (
     SELECT e.from_id AS start_id, e.relation, e.to_id, 1 AS steps FROM edges AS e WHERE e.to_id IS NOT NULL
     UNION
@@ -180,7 +180,7 @@ ORDER BY p.title, p.id, w.relation;
 
 -- name: contradicting_pages
 -- after: edges
--- Pages that say they contradict another page, with the one that is valid by the policy.
+-- Pages whose metadata says that they contradict another page, with the page that holds by the policy.
 SELECT p.id, p.type, p.slug, p.title,
        'contradicts ' || other.type || '/' || other.slug || ': '
        || CASE WHEN judged.is_contested THEN 'the older one is of high confidence, so somebody has to weigh them'
@@ -204,7 +204,7 @@ WHERE e.relation = 'contradicts' AND e.to_id <> e.from_id
 ORDER BY p.title, p.id, other.slug;
 
 -- name: decision_options
--- Decisions that do not list the considered options.
+-- Decisions without a text of the options that were considered.
 SELECT p.id, p.type, p.slug, p.title, CAST(NULL AS text) AS detail, CAST(NULL AS text) AS target FROM pages AS p
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active' AND p.type = 'decision'
   AND NOT EXISTS (
@@ -215,7 +215,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY p.title, p.id;
 
 -- name: concept_reasons
--- Pages without a section that their type requires for stubs.
+-- Pages without a text in a section that their type requires for stubs.
 SELECT p.id, p.type, p.slug, p.title,
        string_agg(replace(needed.slug, '_', ' '), ', ' ORDER BY needed.place) AS detail,
        (array_agg(needed.slug ORDER BY needed.place))[1] AS target
@@ -233,7 +233,7 @@ GROUP BY p.tenant_id, p.id, p.type, p.slug, p.title
 ORDER BY p.title, p.id;
 
 -- name: stray_places
--- Pages whose category, or the folder from which they were imported, names another type than theirs.
+-- Pages whose category, or the folder that they were imported from, belongs to another type than theirs.
 WITH kinds AS MATERIALIZED (
     SELECT type, ARRAY[type, type || 's', regexp_replace(type, 'y$', 'ies')] AS names
     FROM unnest(CAST(:types AS text[])) AS given (type)
@@ -254,8 +254,8 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.status = 'active
 ORDER BY p.title, p.id;
 
 -- name: plain_names
--- Names without a page that occur in as many pages as the settings require, among the 300 names with the most sources.
--- For each name, a hundred pages are searched that cite sources with it.
+-- Names without a page that occur in at least as many pages as the settings of the wiki say. Only the 300 open mentions
+-- with the most sources are checked, each in up to 100 pages that cite its sources.
 SELECT CAST(NULL AS uuid) AS id, m.suggested_type AS type, CAST(NULL AS text) AS slug, m.name AS title,
        said.pages || ' pages say it' AS detail, m.name AS target
 FROM (
@@ -280,8 +280,8 @@ WHERE said.pages >= (SELECT o.lint_min_pages FROM owners AS o WHERE o.tenant_id 
 ORDER BY said.pages DESC, m.name;
 
 -- name: unlinked_names
--- Titles that occur without a link in as many pages as the settings require, among the hundred pages with the highest
--- hubness score. For each title, a hundred of the pages are searched that contain its words by the search index.
+-- Titles that occur without a link in at least as many pages as the settings of the wiki say. Only the 100 pages with
+-- the highest hubness scores are checked, each in up to 100 pages that the search index finds for the title.
 SELECT hub.id, hub.type, hub.slug, hub.title, said.pages || ' pages say it without a link' AS detail,
        said.first AS target
 FROM (

@@ -1,5 +1,5 @@
 -- name: mute
--- Mute a finding, optionally until a time. No row if it is muted in the same way already.
+-- Mute a finding, until a time or forever. No row is written if the same mute is stored already.
 INSERT INTO lint_mutes AS m (
     tenant_id, owner_id, check_name, subject, page_id, name, reason, author_kind, author_id, until, created_at
 )
@@ -14,12 +14,12 @@ SET reason = excluded.reason, author_kind = excluded.author_kind, author_id = ex
 WHERE (m.reason, m.until) IS DISTINCT FROM (excluded.reason, excluded.until);
 
 -- name: unmute
--- Unmute a finding.
+-- Delete the mute of a finding.
 DELETE FROM lint_mutes
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND check_name = :check_name AND subject = :subject;
 
 -- name: add_report
--- Record the numbers of findings of each check in a run.
+-- Insert the report of a run with the number of findings of each check.
 INSERT INTO lint_reports (tenant_id, owner_id, id, trigger, found, muted, counts, created_at)
 VALUES (
     CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:id AS uuid), CAST(:trigger AS text),
@@ -27,7 +27,7 @@ VALUES (
 );
 
 -- name: drop_old_reports
--- Delete reports except the newest ones.
+-- Delete all but the newest reports of a wiki.
 DELETE FROM lint_reports
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id < (
     SELECT r.id FROM lint_reports AS r
@@ -37,7 +37,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id < (
 );
 
 -- name: is_due
--- Whether enough sources were added since the wiki was last linted, by its settings; zero means never.
+-- Return whether as many sources were added since the last lint as the settings of the wiki say; zero means never.
 SELECT o.lint_after_sources > 0 AND o.lint_after_sources <= (
     SELECT count(*) FROM (
         SELECT FROM sources AS s
@@ -54,7 +54,8 @@ SELECT o.lint_after_sources > 0 AND o.lint_after_sources <= (
 FROM owners AS o WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: find_due
--- The wikis of a tenant with pages that were last linted too many days ago, by their settings; zero means never.
+-- Return the wikis of a tenant with pages that were not linted for as many days as their settings say; zero means
+-- never.
 SELECT o.tenant_id, o.id AS owner_id FROM owners AS o
 WHERE o.tenant_id = CAST(:tenant_id AS uuid) AND o.lint_every_days > 0
   AND NOT EXISTS (

@@ -1,10 +1,11 @@
 -- name: find_types
--- The types of the pages that a write has changed. Deleted pages have no row any more.
+-- Return the types of pages; deleted pages are missing.
 SELECT id, type FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_pages
--- The current titles and versions of these pages, and the sensitivity of the pages and their sections.
+-- Return pages of the tenant with their titles, versions and sensitivity levels, and the headings of their sections
+-- that set a level.
 SELECT p.id, p.owner_id, p.type, p.title, p.version, p.metadata ->> 'sensitivity' AS level,
     ARRAY(
         SELECT s.heading FROM sections AS s
@@ -13,13 +14,13 @@ SELECT p.id, p.owner_id, p.type, p.title, p.version, p.metadata ->> 'sensitivity
 FROM pages AS p WHERE p.tenant_id = :tenant_id AND p.id = ANY(CAST(:ids AS uuid[]));
 
 -- name: count_open
--- The number of an author's open proposals in a wiki.
+-- Return the number of open proposals of an author in a wiki.
 SELECT count(*) FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'open'
   AND author_kind = CAST(:author_kind AS text) AND author_id = CAST(:author_id AS text);
 
 -- name: propose
--- Add a proposal and its log entry. No row if the same proposal is open already.
+-- Insert a proposal and its line in the activity log. Return no row if an open proposal has the same digest.
 WITH made AS (
     INSERT INTO proposals (
         tenant_id, owner_id, id, page_id, page_type, title, base_version, operation, arguments, proposed_title,
@@ -47,16 +48,17 @@ WITH made AS (
 SELECT made.id FROM made;
 
 -- name: find_open
--- The open proposal with this digest.
+-- Return the open proposal with a digest.
 SELECT id FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'open' AND digest = CAST(:digest AS bytea);
 
 -- name: find_owner
--- The owner of a proposal.
+-- Return the owner of the wiki of a proposal.
 SELECT owner_id FROM proposals WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_proposal
--- A proposal with the current version of its page, and whether anyone but its author has changed the page since.
+-- Return a proposal with the current version of its page, and whether anybody but its author has changed the page
+-- since.
 SELECT p.id, p.owner_id, p.page_id, p.page_type, p.title, p.base_version, p.operation, p.arguments, p.proposed_body,
     p.status, p.author_kind, p.author_id, p.significance, p.sensitivity, p.expires_at, page.version AS version,
     EXISTS (
@@ -69,7 +71,8 @@ LEFT JOIN pages AS page ON page.tenant_id = :tenant_id AND page.owner_id = p.own
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :id;
 
 -- name: decide
--- Decide an open proposal. No row if it is not open any more.
+-- Store the decision about an open proposal. Return no row if the proposal is not open, or has expired and is to be
+-- accepted.
 UPDATE proposals SET
     status = CAST(:status AS text), decided_at = CAST(:now AS timestamptz), decider_kind = CAST(:actor_kind AS text),
     decider_id = CAST(:actor_id AS text), reason = CAST(:reason AS text)
@@ -77,8 +80,8 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 
   AND (expires_at > statement_timestamp() OR CAST(:status AS text) <> 'accepted')
 RETURNING page_id, operation;
 
--- name: place
--- Record the page and the version that an accepted proposal created.
+-- name: set_accepted_page
+-- Store the page of an accepted proposal and the version that it made.
 UPDATE proposals SET
     page_id = CAST(:page_id AS uuid), accepted_version = CAST(:version AS integer), title = coalesce(
         (
@@ -90,7 +93,7 @@ UPDATE proposals SET
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id;
 
 -- name: log
--- Add a log entry about the status of a proposal, without its contents.
+-- Insert a line about a proposal into the activity log, without any of its content.
 INSERT INTO activity (tenant_id, owner_id, id, at, actor_kind, actor_id, action, page_id, detail)
 VALUES (
     :tenant_id, :owner_id, :line_id, CAST(:now AS timestamptz), CAST(:actor_kind AS text), CAST(:actor_id AS text),
@@ -98,13 +101,13 @@ VALUES (
 );
 
 -- name: find_expired
--- The wikis that have expired proposals.
+-- Return the wikis of a tenant with overdue proposals.
 SELECT DISTINCT owner_id FROM proposals
 WHERE tenant_id = :tenant_id AND status = 'open' AND expires_at <= statement_timestamp()
 ORDER BY owner_id;
 
 -- name: expire
--- Expire some open proposals of a wiki, except those that are being decided.
+-- Expire a batch of overdue proposals of a wiki. Proposals that are locked by a decision are skipped.
 UPDATE proposals SET status = 'expired', decided_at = CAST(:now AS timestamptz)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(ARRAY(
     SELECT p.id FROM proposals AS p
@@ -116,12 +119,12 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(ARRAY(
 ))
 RETURNING id, page_id, page_type, operation, significance, sensitivity, author_kind, author_id;
 
--- name: end_of_page
--- End the open proposals for a page that is deleted, and return them.
+-- name: expire_of_page
+-- Expire the open proposals about a page that is deleted or transferred, and return them.
 UPDATE proposals SET status = 'expired', decided_at = CAST(:now AS timestamptz), reason = CAST(:reason AS text)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND status = 'open'
 RETURNING id, page_id, page_type, operation, significance, sensitivity, author_kind, author_id;
 
 -- name: find_policy
--- The write policy of a wiki.
+-- Return the write policy of a wiki.
 SELECT write_policy FROM owners WHERE tenant_id = :tenant_id AND id = :owner_id;

@@ -1,6 +1,6 @@
 -- name: find_outlines
--- The sections of these pages, and of all pages that were promoted from them, with their aggregation, and whether they
--- have citations.
+-- Return the sections of these pages, and of all pages that were promoted from them, with their aggregation and whether
+-- they cite sources.
 WITH RECURSIVE standing AS (
     SELECT p.id FROM pages AS p
     WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:page_ids AS uuid[]))
@@ -20,7 +20,7 @@ LEFT JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id A
 ORDER BY p.id, s.position, s.id;
 
 -- name: find_listed
--- The active pages that each of these sections lists, the oldest first, up to the limit of a list.
+-- Return the active pages that each of these sections lists, the oldest first, as many as are listed.
 SELECT given.n, w.id, w.type, w.slug, w.title, w.summary, w.tags
 FROM unnest(CAST(:page_ids AS uuid[]), CAST(:slugs AS text[])) WITH ORDINALITY AS given (page_id, slug, n)
 CROSS JOIN LATERAL (
@@ -36,9 +36,9 @@ CROSS JOIN LATERAL (
 ORDER BY given.n, w.id;
 
 -- name: find_support
--- The number of sources that the pages of each list cite together, and the times of the oldest and the newest. The
--- citations of a page are read once, however many lists contain the page, and versions of a source are identified by a
--- number that is fast to compare.
+-- Return how many sources the pages of each list cite together, and the times of the first and the last of these. The
+-- sources of a page are read once, however many lists it is in, and all versions of a source have one hash, which is
+-- fast to compare.
 WITH told AS MATERIALIZED (
     SELECT c.page_id, array_agg(DISTINCT hashtextextended(e.kind || ' ' || e.ref, 0)) AS evidence,
         min(e.captured_at) AS first_at, max(e.captured_at) AS last_at
@@ -54,7 +54,7 @@ CROSS JOIN LATERAL unnest(told.evidence) AS seen (evidence)
 GROUP BY given.n;
 
 -- name: count_sources
--- The number of sources that each of these pages cites.
+-- Return how many sources each of these pages cites.
 SELECT c.page_id, count(DISTINCT (e.kind, e.ref)) AS sources
 FROM section_sources AS c
 JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
@@ -62,13 +62,13 @@ WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = ANY(CA
 GROUP BY c.page_id;
 
 -- name: find_rollups
--- The rollup sections of these pages, which no section writer writes.
+-- Return the rollup sections of pages, which no section writer writes.
 SELECT page_id, section_slug FROM sections
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
   AND aggregation IS NOT NULL;
 
 -- name: set_aggregations
--- Set the aggregation of rollup sections, and the pages that were promoted from them.
+-- Store the aggregation of rollup sections, and the pages that they were promoted to.
 UPDATE sections AS s
 SET aggregation = given.known, promoted_page_id = given.grown_id, last_source_at = given.last_at, updated_at = :now
 FROM unnest(
@@ -80,20 +80,19 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = given.
   AND (s.aggregation, s.promoted_page_id) IS DISTINCT FROM (given.known, given.grown_id);
 
 -- name: find_aggregation
--- The aggregation of a section, which includes whether it was promoted.
+-- Return the aggregation of a section.
 SELECT aggregation FROM sections
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND section_slug = :slug;
 
 -- name: set_status
--- Set whether a section may be promoted to a page.
+-- Set the promotion status of a rollup section.
 UPDATE sections
 SET aggregation = jsonb_set(aggregation, '{promotion_status}', CAST(:status AS jsonb)), updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND section_slug = :slug
   AND aggregation IS NOT NULL;
 
 -- name: find_unborne_tags
--- The tags that rollup sections have observed on listed pages or are named after, and that no listed or waiting page
--- has any more.
+-- Return the tags that rollup sections have observed or are named after, and that no placement has any more.
 SELECT DISTINCT observed.tag FROM sections AS s
 CROSS JOIN LATERAL (
     SELECT jsonb_array_elements_text(s.aggregation -> 'observed_tags') UNION ALL SELECT s.aggregation ->> 'tag'
@@ -106,7 +105,7 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.aggregation IS N
 ORDER BY observed.tag;
 
 -- name: find_observing
--- The rollup sections that have observed one of these tags or are named after it.
+-- Return the rollup sections that have observed one of these tags or are named after it.
 SELECT s.page_id, s.section_slug, s.aggregation, s.promoted_page_id FROM sections AS s
 WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.aggregation IS NOT NULL
   AND (

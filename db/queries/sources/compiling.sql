@@ -1,20 +1,21 @@
 -- name: find_cursor
--- The position up to which the sources of a wiki are compiled.
+-- Return the compile cursor of a wiki.
 SELECT source_at, source_id FROM compile_cursors WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
 
 -- name: move_cursor
--- Set the position up to which the sources of a wiki are compiled.
+-- Move the compile cursor of a wiki.
 INSERT INTO compile_cursors (tenant_id, owner_id, source_at, source_id, updated_at)
 VALUES (:tenant_id, :owner_id, :source_at, :source_id, :now)
 ON CONFLICT (tenant_id, owner_id) DO UPDATE
 SET source_at = excluded.source_at, source_id = excluded.source_id, updated_at = excluded.updated_at;
 
 -- name: drop_cursor
--- Delete the position, so that the wiki is compiled from its first source.
+-- Delete the compile cursor of a wiki, so that the next compile begins with the first source.
 DELETE FROM compile_cursors WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
 
 -- name: find_batch
--- The sources after the cursor in the order of arrival, up to a position, each with its older versions.
+-- Return the sources after the cursor up to a position, in the order in which they were added, each with its earlier
+-- versions.
 SELECT e.id, e.kind, e.ref, e.title, e.content, e.metadata, e.captured_at, e.created_at,
     CASE WHEN e.version > 1 THEN ARRAY(
         SELECT older.id FROM sources AS older
@@ -28,7 +29,7 @@ ORDER BY e.created_at, e.id
 LIMIT :size;
 
 -- name: is_behind
--- Whether there is a source after the cursor, up to a position.
+-- Return whether there is a source after the cursor up to a position.
 SELECT EXISTS (
     SELECT FROM sources
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND (created_at, id) > (:source_at, :source_id)
@@ -36,20 +37,20 @@ SELECT EXISTS (
 );
 
 -- name: find_sources
--- Sources of this wiki by their ids, except forgotten ones, with a digest of their text.
+-- Return sources of this wiki by id with a digest of their contents, except forgotten ones.
 SELECT id, kind, ref, version, title, content, metadata, captured_at, hashtextextended(content, 0) AS digest
 FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]))
   AND forgotten_at IS NULL;
 
 -- name: find_facts
--- The same sources without their texts.
+-- Return the same as find_sources, without the contents.
 SELECT id, kind, ref, version, captured_at, hashtextextended(content, 0) AS digest FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]))
   AND forgotten_at IS NULL;
 
 -- name: find_cards
--- The pages that have these names or ids, active ones first, then the oldest first.
+-- Return the pages with one of these aliases or ids: active before archived, the oldest first.
 SELECT p.id, p.type, p.slug, p.title, p.summary, p.tags, p.status,
     ARRAY(
         SELECT n.alias FROM aliases AS n
@@ -69,13 +70,13 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id IN (
 ORDER BY p.status <> 'active', p.id;
 
 -- name: find_names
--- The names of all pages of a wiki, up to a limit.
+-- Return the aliases of all pages of a wiki, up to a maximum number.
 SELECT ARRAY(
     SELECT alias FROM aliases WHERE tenant_id = :tenant_id AND owner_id = :owner_id LIMIT :most
 );
 
 -- name: find_alike
--- The active pages of a type whose names are most similar to a proposed one.
+-- Return active pages of a type with a name that is very similar to a proposed name, the most similar first.
 SELECT given.n, p.id, a.alias, given.alias AS wanted
 FROM unnest(CAST(:types AS text[]), CAST(:aliases AS text[])) WITH ORDINALITY AS given (type, alias, n)
 JOIN aliases AS a ON a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.alias % given.alias
@@ -85,7 +86,7 @@ WHERE similarity(a.alias, given.alias) >= 0.85
 ORDER BY given.n, similarity(a.alias, given.alias) DESC, p.id;
 
 -- name: find_by_slugs
--- The pages that have or had these slugs.
+-- Return the pages that have or had these slugs.
 SELECT p.type, p.slug, p.id FROM unnest(CAST(:types AS text[]), CAST(:slugs AS text[])) AS given (type, slug)
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.type = given.type AND p.slug = given.slug
 UNION
@@ -94,8 +95,7 @@ JOIN old_slugs AS o
     ON o.tenant_id = :tenant_id AND o.owner_id = :owner_id AND o.type = given.type AND o.slug = given.slug;
 
 -- name: find_mentions
--- The mention of each alias to which a sighting would be added: an ignored one before a promoted one, before an open
--- one.
+-- Return the mention of each alias for which a sighting would count: ignored before promoted before open.
 SELECT DISTINCT ON (m.alias) m.id, m.alias, m.name, m.status, m.suggested_type, m.cluster,
     ARRAY(
         SELECT seen.source_id FROM sightings AS seen
@@ -113,7 +113,7 @@ WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.alias = ANY(CAST
 ORDER BY m.alias, CASE m.status WHEN 'ignored' THEN 1 WHEN 'promoted' THEN 2 ELSE 3 END;
 
 -- name: find_summary_authors
--- The author who first wrote the current summary of each of these pages.
+-- Return the kind of author who first wrote the current summary of each page.
 SELECT DISTINCT ON (r.page_id) r.page_id, r.author_kind
 FROM pages AS p
 JOIN revisions AS r ON r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.id
@@ -122,7 +122,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:p
 ORDER BY r.page_id, r.version;
 
 -- name: find_citations
--- The newest sources that each of these sections cites, up to the maximum for a section writer.
+-- Return the newest sources that each of these sections cites, as many as a section writer is given.
 SELECT given.page_id, given.slug, ARRAY(
     SELECT c.source_id FROM section_sources AS c
     JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.id = c.source_id
@@ -136,8 +136,8 @@ JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.
     AND s.section_slug = given.slug;
 
 -- name: find_page_citations
--- The sources that each of these pages cites, the newest first, and whether anyone but the compiler has written it or
--- undone a merge.
+-- Return the sources that each of these pages cites, the newest first, and whether only the compiler has written the
+-- page and nobody has undone a merge of it.
 SELECT p.id,
     NOT EXISTS (
         SELECT FROM revisions AS r
@@ -158,7 +158,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:p
   AND p.status = 'active';
 
 -- name: find_synthesised
--- Those of these pages that cite enough sources for a synthesis, with the sources that a plan cites for them.
+-- Return those of the pages that cite enough sources for a synthesis, with the sources that a plan cites for them.
 WITH cited AS (
     SELECT c.page_id, c.source_id FROM section_sources AS c
     WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.page_id = ANY(CAST(:page_ids AS uuid[]))
@@ -176,7 +176,7 @@ GROUP BY cited.page_id, o.min_sources_for_synthesis
 HAVING count(DISTINCT (e.kind, e.ref)) >= o.min_sources_for_synthesis;
 
 -- name: find_standing
--- The sources with these refs that sections cite.
+-- Return the sources with these refs that sections cite.
 SELECT given.page_id, given.slug, c.source_id
 FROM unnest(CAST(:page_ids AS uuid[]), CAST(:slugs AS text[]), CAST(:refs AS text[])) AS given (page_id, slug, ref)
 JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = given.page_id
@@ -187,13 +187,13 @@ JOIN sources AS e ON e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.i
 ORDER BY c.id;
 
 -- name: find_titles
--- The active pages with exactly these titles, the oldest first.
+-- Return the active pages with exactly these titles, the oldest first.
 SELECT id, title, type, slug FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'active' AND title = ANY(CAST(:titles AS text[]))
 ORDER BY id;
 
 -- name: cite
--- Cite these sources by sections. Existing citations stay unchanged.
+-- Insert citations; existing citations stay as they are.
 INSERT INTO section_sources (tenant_id, owner_id, id, page_id, section_id, source_id, created_at)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), given.id, s.page_id, s.id, given.source_id,
        CAST(:now AS timestamptz)
@@ -205,7 +205,7 @@ JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.
 ON CONFLICT (tenant_id, section_id, source_id) DO NOTHING;
 
 -- name: advance_sections
--- Set the time of the newest evidence of sections.
+-- Set when the newest source that each section cites was captured.
 UPDATE sections AS s SET last_source_at = given.captured_at
 FROM unnest(CAST(:page_ids AS uuid[]), CAST(:slugs AS text[]), CAST(:captured_at AS timestamptz[]))
     AS given (page_id, slug, captured_at)
@@ -213,7 +213,8 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = given.
   AND s.section_slug = given.slug AND (s.last_source_at IS NULL OR s.last_source_at < given.captured_at);
 
 -- name: absorb_sightings
--- Add the sightings of a promoted mention whose page was deleted to the mention that is promoted again.
+-- Copy the sightings of a mention that was promoted to a deleted page to the open mention of the same name, which is
+-- promoted now.
 INSERT INTO sightings (tenant_id, owner_id, mention_id, source_id, seen_at)
 SELECT fresh.tenant_id, fresh.owner_id, fresh.id, seen.source_id, seen.seen_at
 FROM mentions AS fresh
@@ -225,7 +226,7 @@ WHERE fresh.tenant_id = :tenant_id AND fresh.owner_id = :owner_id AND fresh.stat
 ON CONFLICT (tenant_id, mention_id, source_id) DO NOTHING;
 
 -- name: drop_absorbed
--- Delete the former promoted mention.
+-- Delete the mentions that were promoted to deleted pages and whose sightings were copied.
 DELETE FROM mentions AS old
 WHERE old.tenant_id = :tenant_id AND old.owner_id = :owner_id AND old.status = 'promoted'
   AND old.promoted_page_id IS NULL AND old.alias = ANY(CAST(:aliases AS text[]))
@@ -236,14 +237,14 @@ WHERE old.tenant_id = :tenant_id AND old.owner_id = :owner_id AND old.status = '
   );
 
 -- name: promote
--- Record that mentions were promoted to pages.
+-- Mark mentions as promoted to pages.
 UPDATE mentions AS m SET status = 'promoted', promoted_page_id = given.page_id
 FROM unnest(CAST(:aliases AS text[]), CAST(:page_ids AS uuid[])) AS given (alias, page_id)
 WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.status = 'open' AND m.alias = given.alias;
 
 -- name: find_places
--- What the sources of active entities say about a city and a journal: of these entities only, and of each source once,
--- whatever the number of its versions.
+-- Return the cities and journals in the metadata of sources of active entities, with the number of sources that name
+-- each. All versions of a source count once.
 SELECT cited.page_id, CAST(cited.said AS text) AS said, count(DISTINCT (cited.kind, cited.ref)) AS sources
 FROM (
     SELECT c.page_id, e.kind, e.ref, jsonb_strip_nulls(jsonb_build_object(
@@ -263,7 +264,8 @@ GROUP BY cited.page_id, cited.said
 ORDER BY cited.page_id, cited.said;
 
 -- name: find_parents
--- The active topic of each of these names, whose title is the name, or the name with a region after a comma.
+-- Return the active topic for each of these places: with exactly that title, or with that title followed by a comma and
+-- a region.
 SELECT DISTINCT ON (given.place) given.place, p.id, p.slug
 FROM unnest(CAST(:places AS text[]), CAST(:aliases AS text[])) AS given (place, alias)
 JOIN aliases AS a ON a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.alias >= given.alias
@@ -274,8 +276,9 @@ JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id 
 ORDER BY given.place, p.title <> given.place, p.id;
 
 -- name: find_companions
--- The active entities that cite each of these sources, by slug, up to a limit. Their ids are an array, so that Postgres
--- looks the pages up by id. A sub-select could be joined with all pages, depending on the statistics.
+-- Return the active entities that cite each of these sources, by slug, as many as can be linked. Their ids are an
+-- array, so that Postgres finds the pages by id; it may join a subselect to each page if it misjudges the size of the
+-- wiki.
 SELECT given.source_id, near.page_id
 FROM unnest(CAST(:source_ids AS uuid[])) WITH ORDINALITY AS given (source_id, n)
 CROSS JOIN LATERAL (
@@ -291,7 +294,7 @@ CROSS JOIN LATERAL (
 ORDER BY given.n, near.slug, near.page_id;
 
 -- name: find_reset
--- Whether the wiki has a cursor, and the number of its active pages.
+-- Return whether the wiki has a compile cursor, and how many active pages it has.
 SELECT EXISTS (
     SELECT FROM compile_cursors WHERE tenant_id = :tenant_id AND owner_id = :owner_id
 ) AS has_cursor, (
@@ -299,8 +302,8 @@ SELECT EXISTS (
 ) AS active_pages;
 
 -- name: find_last_idea
--- The last of a journal's ideas that are not compiled yet, or of the first ones up to a limit. An idea without an
--- account belongs to every account.
+-- Return the last of the ideas of a journal that wait to be compiled, or of the first so many of them. An idea without
+-- an account belongs to every account.
 SELECT idea.created_at, idea.id FROM (
     SELECT s.created_at, s.id FROM sources AS s
     WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.kind = 'journal_idea'
@@ -318,8 +321,7 @@ ORDER BY idea.created_at DESC, idea.id DESC
 LIMIT 1;
 
 -- name: pass_by
--- Move the cursor after the newest source, so that existing sources are not compiled, because the pages contain them
--- already.
+-- Move the compile cursor behind all stored sources.
 INSERT INTO compile_cursors (tenant_id, owner_id, source_at, source_id, updated_at)
 SELECT s.tenant_id, s.owner_id, s.created_at, s.id, CAST(:now AS timestamptz) FROM sources AS s
 WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id
@@ -329,7 +331,7 @@ ON CONFLICT (tenant_id, owner_id) DO UPDATE
 SET source_at = excluded.source_at, source_id = excluded.source_id, updated_at = excluded.updated_at;
 
 -- name: find_cited_sections
--- The sections of these pages that cite sources, except rollup sections.
+-- Return the sections of pages that cite sources, except those that list other pages.
 SELECT s.page_id, s.section_slug, bool_or(c.source_id = ANY(CAST(:gone AS uuid[]))) AS has_gone
 FROM sections AS s
 JOIN section_sources AS c ON c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.section_id = s.id
@@ -338,7 +340,7 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = ANY(CA
 GROUP BY s.page_id, s.section_slug;
 
 -- name: find_together
--- The pages that cite a source together with each of these pages, those with the most in common first.
+-- Return the pages that share cited sources with each of these pages, those that share the most first.
 SELECT given.page_id, near.title, near.type, near.slug
 FROM unnest(CAST(:page_ids AS uuid[])) AS given (page_id)
 CROSS JOIN LATERAL (
@@ -356,7 +358,7 @@ CROSS JOIN LATERAL (
 ORDER BY given.page_id, near.shared DESC, near.id;
 
 -- name: find_next_pages
--- The next active pages of a wiki by id.
+-- Return the next active pages of a wiki, by id.
 SELECT id FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'active' AND id > :after
 ORDER BY id

@@ -1,5 +1,5 @@
 -- name: find_repeating
--- The pages in which a job found texts of users that still repeat what was to be forgotten.
+-- Return the pages in which a job found forgotten text as written by people.
 SELECT p.type, p.slug FROM compile_jobs AS j
 CROSS JOIN LATERAL jsonb_array_elements_text(j.metrics -> 'repeating_page_ids') AS found (page_id)
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = CAST(found.page_id AS uuid)
@@ -7,19 +7,19 @@ WHERE j.tenant_id = :tenant_id AND j.owner_id = :owner_id AND j.id = :job_id
 ORDER BY p.type, p.slug;
 
 -- name: find_owner
--- The owner of a source.
+-- Return the owner of a source.
 SELECT owner_id FROM sources WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_versions
--- All versions of the source with this id.
+-- Return all versions of a source, given by the id of one of them.
 SELECT s.id, s.kind, s.ref, s.version, s.forgotten_at FROM sources AS asked
 JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.kind = asked.kind AND s.ref = asked.ref
 WHERE asked.tenant_id = :tenant_id AND asked.owner_id = :owner_id AND asked.id = :source_id
 ORDER BY s.version;
 
 -- name: keep_said
--- Keep the contents of these sources for the job that removes them everywhere else. An hour is subtracted from the time
--- of creation, because clocks may differ by less than that.
+-- Store the texts of these sources for the job that removes them from everything else. The hour covers differences
+-- between clocks.
 INSERT INTO forgettings (tenant_id, owner_id, source_id, said, since)
 SELECT s.tenant_id, s.owner_id, s.id,
        concat_ws(chr(10), s.title, s.content, CASE WHEN s.metadata <> '{}' THEN CAST(s.metadata AS text) END),
@@ -29,52 +29,52 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = ANY(CAST(:i
 ON CONFLICT (tenant_id, source_id) DO NOTHING;
 
 -- name: erase
--- Erase the contents of a forgotten source. Its row stays, with its checksum, and who forgot it.
+-- Erase the contents of sources; the kind, ref and checksum stay, and who has forgotten them.
 UPDATE sources
 SET title = NULL, content = '', metadata = '{}', forgotten_at = :now, forgotten_by = :by, forgotten_reason = :reason
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: erase_job_errors
--- Replace the error messages of jobs, which may quote a source.
+-- Replace the errors of jobs, which may quote a source, by a fixed sentence.
 UPDATE compile_jobs SET error = 'The message was erased together with a forgotten source.'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND error IS NOT NULL;
 
 -- name: find_forgettings
--- The contents that are still to be removed from this wiki.
+-- Return the texts of forgotten sources that have to be removed from the wiki.
 SELECT f.source_id, f.said, f.since, s.ref FROM forgettings AS f
 JOIN sources AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = f.source_id
 WHERE f.tenant_id = :tenant_id AND f.owner_id = :owner_id
 ORDER BY f.source_id;
 
 -- name: is_forgetting
--- Whether any contents are still to be removed.
+-- Return whether any forgotten text has yet to be removed.
 SELECT EXISTS (SELECT FROM forgettings WHERE tenant_id = :tenant_id AND owner_id = :owner_id);
 
 -- name: drop_forgettings
--- Delete the kept contents of sources that are removed everywhere.
+-- Delete the stored texts of forgotten sources that have been removed everywhere.
 DELETE FROM forgettings
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND source_id = ANY(CAST(:source_ids AS uuid[]));
 
 -- name: count_forgotten
--- The number of these sources that are forgotten.
+-- Return how many of these sources are forgotten.
 SELECT count(*) FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[])) AND forgotten_at IS NOT NULL;
 
 -- name: find_citing
--- The next pages that cite forgotten sources.
+-- Return the next pages that cite forgotten sources.
 SELECT DISTINCT page_id FROM section_sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND source_id = ANY(CAST(:source_ids AS uuid[]))
 ORDER BY page_id
 LIMIT :size;
 
 -- name: drop_citations
--- Delete the citations of these sources by pages.
+-- Delete the citations of forgotten sources from pages.
 DELETE FROM section_sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]))
   AND source_id = ANY(CAST(:source_ids AS uuid[]));
 
 -- name: restate_evidence
--- Set the time of the newest evidence that the sections of these pages still cite.
+-- Set when the newest source that each section of these pages still cites was captured.
 UPDATE sections AS s SET last_source_at = newest.captured_at
 FROM (
     SELECT own.id, (
@@ -90,8 +90,8 @@ WHERE s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.id = newest.id
   AND s.last_source_at IS DISTINCT FROM newest.captured_at;
 
 -- name: erase_states
--- Erase the contents of a page's revisions from a time on, before its current one. The rows stay. A summary that the
--- page still has is kept, so that its author is known.
+-- Erase the revisions of a page from a time on up to its current version; only their existence stays. The current
+-- summary stays where it occurs, so that its author is known.
 UPDATE revisions
 SET title = :title, summary = CASE WHEN summary = CAST(:summary AS text) THEN summary END, body_md = '', tags = '{}',
     edit_summary = NULL, base_version = NULL, base_starts = NULL, base_lengths = NULL, base_texts = NULL,
@@ -101,21 +101,20 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND
   AND (erased_at IS NULL OR title <> :title OR summary IS DISTINCT FROM CAST(:summary AS text));
 
 -- name: make_state_whole
--- Store the current revision with its whole text, because its base revision may be erased, and with the names that are
--- left.
+-- Store the current revision whole, because its base may be erased, with the aliases that remain.
 UPDATE revisions
 SET body_md = :body_md, base_version = NULL, base_starts = NULL, base_lengths = NULL, base_texts = NULL,
     slug = :slug, metadata = :metadata, aliases = :aliases, facts_version = NULL
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND version = :version;
 
 -- name: find_page_aliases
--- The aliases of these pages that were not added by users.
+-- Return the aliases of pages that were not added by hand.
 SELECT a.page_id, a.alias FROM aliases AS a
 WHERE a.tenant_id = :tenant_id AND a.owner_id = :owner_id AND a.page_id = ANY(CAST(:page_ids AS uuid[]))
   AND a.source <> 'manual';
 
 -- name: is_title_compiled
--- Whether a compile job gave a page its current title.
+-- Return whether the compiler first gave a page its current title.
 SELECT r.author_kind = 'compiler' FROM pages AS p
 JOIN revisions AS r ON r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = p.id
 WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = :page_id AND r.title = p.title
@@ -123,17 +122,17 @@ ORDER BY r.version
 LIMIT 1;
 
 -- name: find_names_of_page
--- The aliases of a page as written.
+-- Return the aliases of a page as they were written.
 SELECT name FROM aliases WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id
 ORDER BY alias;
 
 -- name: drop_aliases
--- Delete the aliases that only a forgotten source gave to a page.
+-- Delete aliases that come only from a forgotten source.
 DELETE FROM aliases
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND alias = ANY(CAST(:aliases AS text[]));
 
 -- name: find_old_slugs
--- The former slugs of these pages.
+-- Return the former slugs of pages.
 SELECT page_id, slug FROM old_slugs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = ANY(CAST(:page_ids AS uuid[]));
 
@@ -143,12 +142,12 @@ DELETE FROM old_slugs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND slug = ANY(CAST(:slugs AS text[]));
 
 -- name: find_with_children
--- Those of these pages that have child pages.
+-- Return those of the pages that have children.
 SELECT DISTINCT parent_page_id AS id FROM pages
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND parent_page_id = ANY(CAST(:page_ids AS uuid[]));
 
 -- name: find_made
--- Those of these topics that a compile job created from a list of pages, and not by promoting a section.
+-- Return those of the topics that the compiler created as a list of pages, not by promoting a section.
 SELECT r.page_id FROM revisions AS r
 WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = ANY(CAST(:page_ids AS uuid[]))
   AND r.version = 1 AND r.author_kind = 'compiler'
@@ -158,14 +157,14 @@ WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = ANY(CA
   );
 
 -- name: find_showing
--- The sections of other pages that link to this page.
+-- Return the sections of other pages that link to one of these pages.
 SELECT s.page_id, s.section_slug FROM link_targets AS t
 JOIN sections AS s ON s.tenant_id = :tenant_id AND s.owner_id = :owner_id AND s.page_id = t.from_page_id
 WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = ANY(CAST(:page_ids AS uuid[]))
   AND t.relation = 'text' AND t.from_page_id <> ALL(CAST(:page_ids AS uuid[]));
 
 -- name: find_seen
--- The next names that were seen in forgotten sources, with other sources that contain them.
+-- Return the next mentions with sightings in forgotten sources, and the other sources that contain them.
 SELECT m.id, m.alias, m.contexts, m.cluster IS NOT NULL AND m.status = 'open' AS has_cluster, ARRAY(
     SELECT other.source_id FROM sightings AS other
     WHERE other.tenant_id = :tenant_id AND other.owner_id = :owner_id AND other.mention_id = m.id
@@ -182,7 +181,7 @@ ORDER BY m.id
 LIMIT :size;
 
 -- name: drop_mentions
--- Delete the mentions that no other source contains.
+-- Delete mentions without other sources.
 DELETE FROM mentions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:mention_ids AS uuid[]));
 
@@ -193,7 +192,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND source_id = ANY(CAST(:
   AND mention_id = ANY(CAST(:mention_ids AS uuid[]));
 
 -- name: recount_mentions
--- Set the number of sources of these mentions, and their quotes from the other sources.
+-- Recompute mentions from their remaining sightings.
 UPDATE mentions AS m
 SET mention_count = counted.number, first_seen_at = counted.earliest, last_seen_at = counted.latest,
     contexts = counted.contexts, cluster = counted.cluster
@@ -209,7 +208,7 @@ FROM (
 WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.id = counted.id;
 
 -- name: find_revised
--- The next pages after a page id that have revisions since a time that are not erased.
+-- Return the next pages with revisions from a time on, after the last page that was checked.
 SELECT DISTINCT r.page_id FROM revisions AS r
 WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id > :after AND r.created_at >= :since
   AND r.erased_at IS NULL
@@ -217,14 +216,14 @@ ORDER BY r.page_id
 LIMIT :size;
 
 -- name: find_versions_since
--- The states of a page that were written since, oldest first, without those that are erased.
+-- Return the revisions of a page from a time on, the oldest first, except erased ones.
 SELECT r.version, r.edit_summary FROM revisions AS r
 WHERE r.tenant_id = :tenant_id AND r.owner_id = :owner_id AND r.page_id = :page_id AND r.created_at >= :since
   AND r.erased_at IS NULL
 ORDER BY r.version;
 
 -- name: find_said_besides
--- What the sources say that a page rests on, and those that the pages rest on which it links to: a thousand, the newest.
+-- Return the contents of the newest 1,000 sources that are cited by a page or by the pages that it links to.
 SELECT concat_ws(chr(10), e.title, e.content) AS said FROM sources AS e
 WHERE e.tenant_id = :tenant_id AND e.owner_id = :owner_id AND e.forgotten_at IS NULL AND e.id IN (
     SELECT c.source_id FROM section_sources AS c
@@ -239,13 +238,13 @@ ORDER BY e.captured_at DESC, e.id
 LIMIT 1000;
 
 -- name: drop_reasons
--- Remove the reasons of links that only a forgotten source gave.
+-- Remove reasons that come from forgotten sources from links. Return the targets of these links.
 UPDATE links SET reasons = ARRAY(SELECT why FROM unnest(reasons) AS why WHERE why <> ALL(CAST(:reasons AS text[])))
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND reasons && CAST(:reasons AS text[])
 RETURNING to_page_id;
 
 -- name: drop_places
--- What followed from shared places, and follows no more from what is left.
+-- Remove deterministic reasons from links of pages that do not follow from the remaining sources.
 UPDATE links AS l SET reasons = ARRAY(
     SELECT why FROM unnest(l.reasons) AS why
     WHERE why NOT LIKE 'deterministic:%' OR EXISTS (
@@ -259,12 +258,12 @@ WHERE l.tenant_id = :tenant_id AND l.owner_id = :owner_id AND l.from_page_id = A
 RETURNING l.to_page_id;
 
 -- name: drop_unfounded
--- Delete the links that have no reason left.
+-- Delete links without a reason. Return their targets.
 DELETE FROM links WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND reasons = '{}'
 RETURNING to_page_id;
 
 -- name: find_logged_names
--- The log entries since a time that contain names.
+-- Return the lines of the activity log from a time on that contain names.
 SELECT id, detail FROM activity
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND at >= :since
   AND (
@@ -275,12 +274,13 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND at >= :since
   );
 
 -- name: clear_log
--- Remove the details of these log entries.
+-- Erase the details of lines of the activity log.
 UPDATE activity SET detail = '{}'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_unsaid
--- Which of these words no page says any more: the words, and their stems in the languages of the wiki, are in none.
+-- Return those of the words that no page contains any more, neither as such nor by their stems in the languages of the
+-- wiki.
 SELECT given.word FROM unnest(CAST(:words AS text[])) AS given (word)
 WHERE NOT EXISTS (
     SELECT FROM search_scopes AS s
@@ -298,19 +298,19 @@ WHERE NOT EXISTS (
 );
 
 -- name: drop_words
--- Delete words from the vocabulary, so that they are suggested no more.
+-- Delete words from the vocabulary of search suggestions.
 UPDATE search_vocabulary
 SET words = ARRAY(SELECT word FROM unnest(words) AS word WHERE word <> ALL(CAST(:words AS text[])))
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = CAST(:analyser AS smallint)
   AND words && CAST(:words AS text[]);
 
 -- name: drop_empty_words
--- Delete the partitions of the vocabulary that have no words.
+-- Delete partitions of the vocabulary without words.
 DELETE FROM search_vocabulary
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = CAST(:analyser AS smallint) AND words = '{}';
 
 -- name: drop_answers
--- Delete stored responses under idempotency keys that contain forgotten contents.
+-- Delete stored answers of requests with an idempotency key that contain forgotten text.
 DELETE FROM idempotency_keys AS kept
 WHERE kept.tenant_id = :tenant_id AND kept.created_at >= :since
   AND EXISTS (
@@ -318,7 +318,7 @@ WHERE kept.tenant_id = :tenant_id AND kept.created_at >= :since
   );
 
 -- name: find_claims_since
--- The superseded claims that cite these sources, and those recorded since, which may quote them.
+-- Return the superseded claims with one of these sources, and those recorded from a time on, which may quote them.
 SELECT id, page_id, fact, replacement, coalesce(
     stated_by_id = ANY(CAST(:source_ids AS uuid[])) OR overridden_by_id = ANY(CAST(:source_ids AS uuid[])), FALSE
 ) AS is_of_them
@@ -330,17 +330,18 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id
   );
 
 -- name: find_claims_of_page
--- The superseded claims of a page.
+-- Return the superseded claims of a page.
 SELECT id, fact, replacement FROM superseded_claims
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: drop_claims
--- Delete the claims that contain forgotten contents.
+-- Delete superseded claims that contain forgotten text.
 DELETE FROM superseded_claims
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_contradictions_since
--- The contradictions whose claims cite these sources, and those recorded since, which may quote them.
+-- Return the contradictions with one of these sources, and those recorded or resolved from a time on, which may quote
+-- them.
 SELECT id, page_id, older_claim, newer_claim, reason, coalesce(
     older_source_id = ANY(CAST(:source_ids AS uuid[])) OR newer_source_id = ANY(CAST(:source_ids AS uuid[])), FALSE
 ) AS is_of_them
@@ -352,17 +353,18 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id
   );
 
 -- name: find_contradictions_of_page
--- The contradictions of a page.
+-- Return the contradictions of a page.
 SELECT id, older_claim, newer_claim, reason FROM contradictions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: drop_contradictions
--- Delete the contradictions that contain forgotten contents.
+-- Delete contradictions that contain forgotten text.
 DELETE FROM contradictions
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: find_proposals_since
--- The proposals that were made or decided since these sources were stored, and may quote them.
+-- Return the proposals created or decided from a time on, or with one of these sources as evidence, which may quote
+-- them.
 SELECT id, page_id, title, CAST(arguments AS text) AS said, proposed_body, why, reason, FALSE AS is_of_them
 FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id
@@ -372,26 +374,26 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id
   ));
 
 -- name: find_proposals_of_page
--- The proposals of a page.
+-- Return the proposals about a page.
 SELECT id, title, CAST(arguments AS text) AS said, proposed_body, why, reason FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: drop_proposals
--- Delete the proposals that contain forgotten contents.
+-- Delete proposals that contain forgotten text.
 DELETE FROM proposals
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(CAST(:ids AS uuid[]));
 
 -- name: drop_original
--- Delete the imported file of a page, which may contain forgotten contents.
+-- Delete the file that a page was imported from, because it may contain forgotten text.
 DELETE FROM originals WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id;
 
 -- name: find_mutes_since
--- The mutes of lint findings since a time, whose names and reasons may quote a source.
+-- Return the mutes created from a time on, whose names and reasons may quote a source.
 SELECT check_name, subject, name, reason FROM lint_mutes
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND created_at >= :since;
 
 -- name: drop_mutes
--- Delete the mutes that contain forgotten contents.
+-- Delete mutes that contain forgotten text.
 DELETE FROM lint_mutes AS m
 USING unnest(CAST(:check_names AS text[]), CAST(:subjects AS text[])) AS given (check_name, subject)
 WHERE m.tenant_id = :tenant_id AND m.owner_id = :owner_id AND m.check_name = given.check_name

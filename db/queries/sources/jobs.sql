@@ -1,6 +1,6 @@
 -- name: enqueue
--- Add a job for a wiki and a time bucket, or return the open one that has its key. No row while another transaction
--- adds that job.
+-- Return the open job with a key, or insert a job for a wiki and bucket. Return no row if another transaction inserts
+-- that job at the same time.
 WITH asked AS (
     SELECT CAST(:stem AS text) || (
         COALESCE(CAST(:bucket AS numeric), div(extract(epoch FROM statement_timestamp()), :seconds)) + :ahead
@@ -24,12 +24,12 @@ UNION ALL
 SELECT id, true FROM added;
 
 -- name: find_open
--- The open job with a key.
+-- Return the open job with a key.
 SELECT id FROM compile_jobs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND dedupe_key = :dedupe_key AND status IN ('pending', 'running');
 
 -- name: find_waiting
--- A pending job of a wiki with the same subject and options.
+-- Return a pending job of a wiki with the same key stem and options.
 SELECT id FROM compile_jobs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'pending' AND options = CAST(:options AS jsonb)
   AND rtrim(dedupe_key, '0123456789') = :stem
@@ -37,28 +37,28 @@ ORDER BY created_at, id
 LIMIT 1;
 
 -- name: hurry
--- Make a pending job due now.
+-- Let a pending job run now.
 UPDATE compile_jobs SET run_after = statement_timestamp()
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 'pending' AND run_after > statement_timestamp();
 
 -- name: propose
--- Let the pending compile jobs of a wiki propose pages instead of writing them.
+-- Let the pending compiles of a wiki propose pages instead of writing them.
 UPDATE compile_jobs SET options = options || '{"propose": true}'
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'pending'
   AND dedupe_key ~ '^[^:]+:[^:]+:[0-9]+$';
 
 -- name: is_proposing
--- Whether a job proposes pages instead of writing them.
+-- Return whether a job proposes pages instead of writing them.
 SELECT options -> 'propose' = 'true' FROM compile_jobs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id;
 
 -- name: hurry_retries
--- Make the jobs of a wiki due now that wait for their next attempt.
+-- Let the jobs of a wiki that wait for a retry run now.
 UPDATE compile_jobs SET run_after = statement_timestamp()
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status = 'pending' AND error IS NOT NULL AND run_after > statement_timestamp();
 
 -- name: find_last_compiled
--- The newest of a wiki's last twenty jobs that has read sources.
+-- Return the newest of the last 20 jobs of a wiki that has read sources.
 SELECT id, finished_at, metrics FROM (
     SELECT id, created_at, finished_at, status, metrics FROM compile_jobs
     WHERE tenant_id = :tenant_id AND owner_id = :owner_id
@@ -70,12 +70,13 @@ ORDER BY created_at DESC, id DESC
 LIMIT 1;
 
 -- name: find_job
--- A job with its current status.
+-- Return a job.
 SELECT id, owner_id, dedupe_key, trigger, options, status, attempt, error, metrics FROM compile_jobs
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: find_due
--- The oldest due job of a tenant whose wiki has no running job. A running job without a recent heartbeat is due, too.
+-- Return the oldest due job of a tenant: a pending job, or a running job without heartbeats, whose wiki has no other
+-- running job.
 SELECT job.tenant_id, job.created_at FROM compile_jobs AS job
 WHERE job.tenant_id = :tenant_id
   AND (
@@ -91,8 +92,8 @@ ORDER BY job.created_at, job.id
 LIMIT 1;
 
 -- name: claim
--- Claim the oldest due job as in find_due, optionally of one wiki, except jobs that other workers are claiming. The
--- index compile_jobs_running_uq prevents two running jobs of a wiki.
+-- Claim the oldest due job of a tenant, or of one owner, skipping jobs that other workers are claiming. A second
+-- running job of a wiki is refused by compile_jobs_running_uq.
 WITH due AS MATERIALIZED (
     SELECT job.id FROM compile_jobs AS job
     WHERE job.tenant_id = :tenant_id
@@ -117,35 +118,36 @@ WHERE job.tenant_id = :tenant_id AND job.id = due.id
 RETURNING job.tenant_id, job.owner_id, job.id, job.dedupe_key, job.trigger, job.options, job.attempt, job.metrics;
 
 -- name: beat
--- Record the heartbeat of a running job. No row if another worker has claimed it.
+-- Record a heartbeat. No row is updated if the worker does not have the job any more.
 UPDATE compile_jobs SET heartbeat_at = statement_timestamp()
 WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND claimed_by = :claimed_by;
 
 -- name: advance
--- Record the progress of a running job. No row if another worker has claimed it.
+-- Record the progress of a job. No row is updated if the worker does not have the job any more.
 UPDATE compile_jobs SET heartbeat_at = statement_timestamp(), metrics = :metrics
 WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND claimed_by = :claimed_by;
 
 -- name: close
--- End a job, or let it wait for its next attempt. No row if another worker has claimed it.
+-- End an attempt: the job is over, or waits for its next attempt. No row is updated if the worker does not have the job
+-- any more.
 UPDATE compile_jobs
 SET status = :status, run_after = statement_timestamp() + CAST(:pause AS interval), error = :error, metrics = :metrics,
     finished_at = CASE WHEN :status = 'pending' THEN NULL ELSE statement_timestamp() END, claimed_by = NULL, heartbeat_at = NULL
 WHERE tenant_id = :tenant_id AND id = :id AND status = 'running' AND claimed_by = :claimed_by;
 
 -- name: cancel
--- Cancel a job. Its worker notices before it writes the next batch.
+-- Cancel an open job. Its worker notices before it writes the next batch.
 UPDATE compile_jobs SET status = 'cancelled', finished_at = statement_timestamp()
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status IN ('pending', 'running');
 
 -- name: retry
--- Make a pending, failed or cancelled job due now, with all its attempts.
+-- Let a pending, failed or cancelled job run now, with all its attempts.
 UPDATE compile_jobs SET status = 'pending', attempt = 0, run_after = statement_timestamp(), finished_at = NULL, claimed_by = NULL,
     heartbeat_at = NULL
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status IN ('pending', 'failed', 'cancelled');
 
 -- name: list_jobs
--- The newest jobs of a tenant, or of one of its owners.
+-- Return the newest jobs of a tenant, or of one of its owners.
 SELECT job.id, t.slug AS tenant, o.slug AS owner, job.trigger, job.status, job.attempt, job.error, job.created_at,
     job.run_after, job.started_at, job.finished_at
 FROM compile_jobs AS job
@@ -157,13 +159,13 @@ ORDER BY job.id DESC
 LIMIT :size;
 
 -- name: find_open_of_wiki
--- The open jobs of a wiki, oldest first, with the time until each is due, by the clock of Postgres.
+-- Return the open jobs of a wiki, the oldest first, and how long until each is due, by the clock of Postgres.
 SELECT id, status, attempt, error, run_after, run_after - statement_timestamp() AS due_in FROM compile_jobs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND status IN ('pending', 'running')
 ORDER BY created_at, id;
 
 -- name: count_open_jobs
--- The numbers of a tenant's open jobs, and for how many seconds the oldest due one has been waiting.
+-- Return the number of open jobs of a tenant, and how many seconds the oldest due job has waited.
 SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
        count(*) FILTER (WHERE status = 'running') AS running,
        max(extract(epoch FROM statement_timestamp() - run_after))

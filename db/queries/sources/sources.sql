@@ -1,5 +1,5 @@
 -- name: find_current
--- The newest version of a source, and whether a version with the same content is forgotten.
+-- Return the newest version of a source, and whether a version with this checksum is forgotten.
 SELECT id, version, checksum, (
     SELECT file.hash FROM source_originals AS file
     WHERE file.tenant_id = :tenant_id AND file.owner_id = :owner_id AND file.source_id = sources.id
@@ -14,7 +14,7 @@ ORDER BY version DESC
 LIMIT 1;
 
 -- name: find_version
--- A version of a source.
+-- Return a version of a source.
 SELECT id, version, checksum, (
     SELECT file.hash FROM source_originals AS file
     WHERE file.tenant_id = :tenant_id AND file.owner_id = :owner_id AND file.source_id = sources.id
@@ -23,8 +23,8 @@ FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND kind = :kind AND ref = :ref AND version = :version;
 
 -- name: find_stored
--- Those of these sources that are stored with the same file, in the newest version or in the requested one, except
--- forgotten ones.
+-- Return which of these sources are stored with the same file, as the newest version or as the given version. Forgotten
+-- ones are not included.
 SELECT DISTINCT given.position
 FROM unnest(
     CAST(:positions AS integer[]), CAST(:kinds AS text[]), CAST(:refs AS text[]), CAST(:versions AS integer[]),
@@ -55,12 +55,12 @@ WHERE (s.is_newest OR s.version = given.version) AND s.checksum = given.checksum
   );
 
 -- name: find_source
--- What a citation and a sighting need to know of a source, unless it is forgotten.
+-- Return a source for a citation or sighting, unless it is forgotten.
 SELECT id, kind, ref, version, content, captured_at FROM sources
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :source_id AND forgotten_at IS NULL;
 
 -- name: cite
--- Cite a source by a section. An existing citation stays unchanged.
+-- Insert a citation, or update its lines and summary if they differ.
 INSERT INTO section_sources
     (tenant_id, owner_id, id, page_id, section_id, source_id, line_start, line_end, summary, created_at)
 VALUES
@@ -71,13 +71,13 @@ WHERE (section_sources.line_start, section_sources.line_end, section_sources.sum
     IS DISTINCT FROM (excluded.line_start, excluded.line_end, excluded.summary);
 
 -- name: advance_section
--- Set the time of the newest evidence of a section.
+-- Set when the newest source that a section cites was captured.
 UPDATE sections SET last_source_at = greatest(last_source_at, CAST(:captured_at AS timestamptz))
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :section_id;
 
 -- name: add
--- Add a source, with a time of creation after that of every other source of the wiki, so that no cursor misses it,
--- whatever the clocks say.
+-- Insert a source with a time of creation later than all others of the wiki, whatever the clocks say, so that the
+-- compile cursor never skips it.
 INSERT INTO sources (
     tenant_id, owner_id, id, kind, ref, version, supersedes_id, title, content, checksum, metadata, captured_at,
     created_at
@@ -91,7 +91,7 @@ SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:id AS uuid), CAS
        ));
 
 -- name: find_currents
--- The newest version of each of these sources, and the checksums of forgotten ones.
+-- Return the newest version of each of these sources, and the checksums of their forgotten versions.
 SELECT DISTINCT ON (s.kind, s.ref) s.kind, s.ref, s.id, s.version, s.checksum, ARRAY(
     SELECT gone.checksum FROM sources AS gone
     WHERE gone.tenant_id = :tenant_id AND gone.owner_id = :owner_id AND gone.kind = s.kind AND gone.ref = s.ref

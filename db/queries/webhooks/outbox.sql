@@ -1,5 +1,5 @@
 -- name: wants_proposals
--- Whether a webhook subscribes to events of proposals of this wiki.
+-- Return whether any webhook of the tenant names a kind of proposal event for this wiki.
 SELECT EXISTS (
     SELECT FROM webhooks AS w
     WHERE w.tenant_id = CAST(:tenant_id AS uuid) AND w.disabled_at IS NULL
@@ -8,11 +8,10 @@ SELECT EXISTS (
 );
 
 -- name: queue_deliveries
--- Queue the changes of a write for each webhook of the tenant that subscribes to them, in the transaction of the write.
--- Webhooks are locked against deletion first. A deleted page is described by the data of the write. A change of the
--- whole wiki goes to webhooks for any type of page, and a change that stands for several goes to webhooks for any kind
--- of change, too. Events of proposals go only to webhooks that name them: a webhook without kinds gets all changes of
--- pages.
+-- Queue the changes of a write for all webhooks of the tenant that subscribe to them, in the transaction of the write.
+-- Webhooks are locked against deletion first. A deleted page is described by the given values. A change of the whole
+-- wiki goes to webhooks of all page types, and a `resync` also to those of all kinds of changes. Events of proposals go
+-- only to webhooks that name them: no kinds means all changes of pages.
 WITH wanting AS MATERIALIZED (
     SELECT w.id, w.kinds, w.types,
            array_position(ARRAY['public', 'internal', 'confidential', 'secret'], w.ceiling) AS ceiling

@@ -1,1 +1,1 @@
-"""Claims that pages make no longer, contradict each other in, or decide."""
+"""Claims of pages: superseded claims, contradictions, and recorded decisions."""

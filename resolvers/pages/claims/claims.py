@@ -1,4 +1,4 @@
-"""Claims that pages no longer make: superseded by hand, kept with their sources, and withdrawn."""
+"""Superseded claims: record that a claim of a page no longer holds, with its sources, and withdraw such a record."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ from ...sources.sources import find_section
 from ...transactions.transaction import check_version, writing_page, writing_row
 from ...transactions.writer import Writer, record
 from ..edits import EditFailed, append_text, edit_text, replace_text, text_of
-from ..sections import named
+from ..sections import check_section_slug
 from ..update import save
 from .trajectory import keep_trajectory
 
@@ -48,7 +48,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SourceRef:
-    """A source of the page's wiki by its kind and ref: the newest version of it."""
+    """The newest version of a source of the page's wiki, by its kind and ref."""
 
     kind: str
     ref: str
@@ -56,9 +56,10 @@ class SourceRef:
 
 @dataclass(frozen=True, slots=True)
 class SupersededClaim:
-    """The result: the claim, the page with its version, and how the fact was found in the text, if it was looked for.
+    """The result of superseding a claim, or of withdrawing a superseded claim.
 
-    `saved.changed` is false when the page had this claim already; nothing was written then.
+    `saved.changed` is false if nothing was written, because that was done before. `edited` says how the fact was found
+    in the text, if the text was searched for it.
     """
 
     claim_id: UUID
@@ -68,7 +69,7 @@ class SupersededClaim:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A fact that no longer holds and what holds now, checked as far as it can be without looking at the wiki."""
+    """A fact that no longer holds and its replacement. The input is validated, but not compared with the wiki."""
 
     fact: str
     replacement: str
@@ -100,15 +101,15 @@ async def supersede_claim(
     expected_version: int | None = None,
     summary: str | None = None,
 ) -> SupersededClaim:
-    """Record that a claim of a page no longer holds and let the page say what holds now, in one transaction.
+    """Record that a claim of a page no longer holds, and update the text of the page, in one transaction.
 
-    The fact must stand in the text where it is to be replaced: raises EditFailed and EditAmbiguous as an edit does.
+    Modes that change the fact in the text raise EditFailed and EditAmbiguous like an edit.
     """
     summary = validation.optional(summary, "summary", EDIT_SUMMARY.most)
     correction = Correction(
         claim_text(fact, "fact"),
         claim_text(replacement, "replacement"),
-        section_slug and named(section_slug),
+        section_slug and check_section_slug(section_slug),
         check_source(stated_by, "statedBy"),
         check_source(overridden_by, "overriddenBy"),
         None if superseded_on is None else validation.timestamp(superseded_on, "supersededOn"),
@@ -130,9 +131,9 @@ async def supersede_claim(
 async def supersede(
     writer: Writer, page: Page, correction: Correction, summary: str | None, known_id: UUID | None
 ) -> SupersededClaim:
-    named = {"statedBy.ref": correction.stated_by, "overriddenBy.ref": correction.overridden_by}
-    sources = await find_sources(writer, named)
-    after, section_slug, edited = await rewritten(page, correction)
+    check_section_slug = {"statedBy.ref": correction.stated_by, "overriddenBy.ref": correction.overridden_by}
+    sources = await find_sources(writer, check_section_slug)
+    after, section_slug, edited = await correct_page(page, correction)
     done = await record_claim(writer, page, after, correction, sources, section_slug, summary, known_id)
     return replace(done, edited=edited)
 
@@ -147,10 +148,10 @@ async def record_claim(
     summary: str | None,
     known_id: UUID | None,
 ) -> SupersededClaim:
-    """Save the page as it says what holds now, and the claim with the sources that stated and overrode it."""
+    """Save the corrected page `after`, and the superseded claim with the sources that stated and overrode it."""
     stated, overriding = sources
     saved = await save(writer, page, after, edit_summary=summary or f"Superseded: {claims.quote_line(correction.fact)}")
-    section = next((one for one in after.sections if one.slug == section_slug), None)
+    section = next((section for section in after.sections if section.slug == section_slug), None)
     claim_id = known_id or new_id()
     if known_id is None:
         await write_claims(
@@ -175,7 +176,7 @@ async def record_claim(
         await writer.run(CLAIMS["restate_claim"], claim_id=known_id, withdrawn_at=None)
     if overriding and section and saved.changed:
         await cite(writer, page.id, section.slug, overriding)
-        await ground(writer, [page.id], again=True)
+        await ground(writer, [page.id], recheck=True)
     if not saved.changed:
         writer.touched.add(page.id)
     await keep_trajectory(writer, after)
@@ -185,12 +186,12 @@ async def record_claim(
     return SupersededClaim(claim_id, Saved(page.id, saved.version))
 
 
-async def rewritten(page: Page, correction: Correction) -> tuple[Page, str | None, Edited | None]:
-    """Return the page as it says what holds now, the section that the claim is of, and how the fact was found."""
+async def correct_page(page: Page, correction: Correction) -> tuple[Page, str | None, Edited | None]:
+    """Return the corrected page, the slug of the claim's section, and how the fact was found in the text."""
     slug, mode = correction.section_slug, correction.mode
     if mode is Mode.NONE:
         if slug:
-            outline.place_of(page.sections, slug)
+            outline.section_index(page.sections, slug)
         return page, slug or only_section_with(page, correction.fact), None
     if mode is Mode.APPEND:
         slug = slug or (page.sections[-1].slug if page.sections else outline.LEAD)
@@ -205,38 +206,40 @@ async def rewritten(page: Page, correction: Correction) -> tuple[Page, str | Non
 
 
 async def correct_text(text: str, correction: Correction) -> Edited:
-    """Return the text with the replacement where the fact stood, or without the fact where a merge finds both.
+    """Return the text with the replacement in place of the fact.
 
-    A quote that this changes is one no longer: its source said something else.
+    In the mode MERGE, the fact is only removed if the text contains the replacement already. A quote that contains the
+    fact becomes plain text, because its source did not say the replacement.
     """
-    others = text.replace(correction.fact, "", 1)
-    is_told = correction.mode is Mode.MERGE and claims.has_claim(others, correction.replacement)
-    replacement = "" if is_told else correction.replacement
+    rest = text.replace(correction.fact, "", 1)
+    has_replacement = correction.mode is Mode.MERGE and claims.has_claim(rest, correction.replacement)
+    replacement = "" if has_replacement else correction.replacement
     edited = await edit_text(text, correction.fact, replacement, False)
-    verbatim = {said.text for said in claims.statements(edited.text)}
-    changed = [said for said in claims.statements(text) if said.text not in verbatim]
-    for said in reversed(changed):
+    verbatim = {quote.text for quote in claims.statements(edited.text)}
+    changed = [quote for quote in claims.statements(text) if quote.text not in verbatim]
+    for quote in reversed(changed):
         try:
-            instead = (await edit_text(claims.escaped(said.text), correction.fact, replacement, False)).text
-        except EditFailed:  # the fact stands in more than this quote
-            instead = replacement if said is changed[0] else ""
-        text = claims.unquoted(text, said, instead)
+            instead = (await edit_text(claims.escaped(quote.text), correction.fact, replacement, False)).text
+        except EditFailed:  # the fact extends over several quotes: the replacement takes the place of the first one
+            instead = replacement if quote is changed[0] else ""
+        text = claims.unquoted(text, quote, instead)
     return edited._replace(text=text) if changed else edited
 
 
 def only_section_with(page: Page, fact: str) -> str | None:
+    """Return the slug of the section that contains the fact, or None if there is not exactly one."""
     found = [section.slug for section in page.sections if claims.has_claim(section.body, fact)]
     return found[0] if len(found) == 1 else None
 
 
 def changed_section(page: Page, after: Page) -> str | None:
-    """Return the section whose text is not what it was."""
+    """Return the slug of the first section whose text changed."""
     before = {section.slug: section.body for section in page.sections}
-    return next((one.slug for one in after.sections if before.get(one.slug) != one.body), None)
+    return next((section.slug for section in after.sections if before.get(section.slug) != section.body), None)
 
 
 async def write_claims(writer: Writer, rows: Sequence[Mapping[str, Any]]) -> int:
-    """Write claims, each as a row by the names of its columns; return how many are new."""
+    """Write superseded claims, given as mappings of column names to values. Return how many are new."""
     columns = {
         "ids": "id", "page_ids": "page_id", "section_slugs": "section_slug", "headings": "heading", "facts": "fact",
         "replacements": "replacement", "stated_by_ids": "stated_by_id", "overridden_by_ids": "overridden_by_id",
@@ -252,7 +255,7 @@ async def write_claims(writer: Writer, rows: Sequence[Mapping[str, Any]]) -> int
 
 
 async def close_contradictions(writer: Writer, lost: Sequence[Mapping[str, Any]], version: int | None = None) -> None:
-    """Resolve the open contradictions of pages of which a claim is now superseded: the other claim is what is left."""
+    """Resolve open contradictions with one of the superseded claims `lost` in favour of the other claim."""
     actor = writer.scope.actor
     closed = await writer.all(
         CONTRADICTIONS["close_superseded"],
@@ -270,25 +273,25 @@ async def close_contradictions(writer: Writer, lost: Sequence[Mapping[str, Any]]
 
 
 async def find_sources(writer: Writer, given: Mapping[str, SourceRef | None]) -> list[Row | None]:
-    """Return the rows of these sources by the fields that name them, None for one that is not named.
+    """Return the rows of sources in the order of `given`, which has them by argument name; None stays None.
 
-    Raises BadInput for one that is not there.
+    Raises BadInput for a source that does not exist.
     """
-    wanted = [one for one in given.values() if one]
-    rows = (
-        await writer.all(CLAIMS["find_sources"], kinds=[one.kind for one in wanted], refs=[one.ref for one in wanted])
-        if wanted
-        else []
-    )
+    wanted = [source for source in given.values() if source]
+    rows = []
+    if wanted:
+        rows = await writer.all(
+            CLAIMS["find_sources"], kinds=[source.kind for source in wanted], refs=[source.ref for source in wanted]
+        )
     known = {(row["kind"], row["ref"]): row for row in rows}
-    for field, one in given.items():
-        if one and (one.kind, one.ref) not in known:
-            raise BadInput(f"This wiki has no {one.kind} with this ref. Retain the source first.", field)
-    return [known[one.kind, one.ref] if one else None for one in given.values()]
+    for field, source in given.items():
+        if source and (source.kind, source.ref) not in known:
+            raise BadInput(f"This wiki has no {source.kind} with this ref. Retain the source first.", field)
+    return [known[source.kind, source.ref] if source else None for source in given.values()]
 
 
 async def cite(writer: Writer, page_id: UUID, section_slug: str, source: Row) -> None:
-    """Let the section that was rewritten rest on the source that overrode it."""
+    """Cite the overriding source in the corrected section."""
     section_id = await find_section(writer, page_id, section_slug)
     nothing = dict.fromkeys(("line_start", "line_end", "summary"))
     given = {"id": new_id(), "page_id": page_id, "section_id": section_id, "source_id": source["id"]}
@@ -298,9 +301,9 @@ async def cite(writer: Writer, page_id: UUID, section_slug: str, source: Row) ->
 
 @proposable
 async def withdraw_claim(database: Database, scope: Scope, claim_id: UUID) -> SupersededClaim:
-    """Take back that a claim was superseded: nobody is told of it, and the compiler does not record it again.
+    """Withdraw a superseded claim: it is not shown any more, and the compiler does not record it again.
 
-    The page's text stays as it is.
+    The text of the page stays as it is.
     """
     async with writing_row(database, scope, CLAIMS["find_owner"], claim_id, NO_CLAIM) as writer:
         row = await writer.one(CLAIMS["find_page_of"], claim_id=claim_id)
@@ -316,11 +319,11 @@ async def withdraw_claim(database: Database, scope: Scope, claim_id: UUID) -> Su
 
 
 def claim_text(value: str, field: str) -> str:
-    """A claim: some text, without the spaces around it."""
-    found = validation.text(value, field, CLAIM.most).strip()
-    if not found:
+    """Return the text of a claim without surrounding white space. Raises BadInput if it is empty or too long."""
+    claim = validation.text(value, field, CLAIM.most).strip()
+    if not claim:
         raise BadInput("This may not be empty.", field)
-    return found
+    return claim
 
 
 def check_source(source: SourceRef | None, field: str) -> SourceRef | None:

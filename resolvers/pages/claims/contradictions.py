@@ -1,6 +1,6 @@
-"""Contradictions: two claims of a page that cannot both hold, recorded by hand or by the compiler, decided by people.
+"""Contradictions: pairs of claims of a page that cannot both hold, recorded by callers or by the compiler.
 
-Nothing is resolved silently: a claim is superseded only by who decides, through the supersession of `claims`.
+Contradictions are never resolved silently: a caller decides, and the lost claim is superseded as in claims.py.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ from ...proposals.operations import proposable
 from ...transactions.transaction import NO_PAGE, writing_page, writing_row
 from ...transactions.writer import Writer, record
 from ..edits import replace_text
-from ..sections import named
+from ..sections import check_section_slug
 from .claims import (
     CLAIMS,
     Correction,
@@ -55,7 +55,7 @@ class Resolution(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A claim of a page: its words, the section and the source that state it, and when."""
+    """A claim of a page: its text, the section and the source that state it, and its date."""
 
     claim: str
     section_slug: str | None = None
@@ -65,16 +65,16 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class SavedContradiction:
-    """The result: the contradiction, its page with the version, and the claim that the decision superseded, if any."""
+    """The result of a write: the contradiction, its page, and the claim that the decision superseded, if any."""
 
     id: UUID
     saved: Saved
     claim_id: UUID | None = None
 
 
-def digest(one: str, other: str) -> bytes:
-    """Return what makes a contradiction of a page the same one: both claims, whichever is the newer."""
-    both = sorted(" ".join(text.split()).casefold() for text in (one, other))
+def digest(claim: str, other: str) -> bytes:
+    """Return the digest that identifies a contradiction of a page: of both claims, in either order."""
+    both = sorted(" ".join(text.split()).casefold() for text in (claim, other))
     return sha256("\0".join(both).encode()).digest()
 
 
@@ -82,8 +82,8 @@ def digest(one: str, other: str) -> bytes:
 async def record_contradiction(
     database: Database, scope: Scope, address: PageAddress, older: Claimed, newer: Claimed
 ) -> SavedContradiction:
-    """Record by hand that two claims of a page contradict each other. The same pair is recorded once."""
-    older, newer = (clean_claim(one, name) for one, name in ((older, "older"), (newer, "newer")))
+    """Record that two claims of a page contradict each other. The same pair is recorded once."""
+    older, newer = clean_claim(older, "older"), clean_claim(newer, "newer")
     page_id = await locate(database, scope, address)
     async with writing_page(database, scope, page_id) as (writer, page):
         if claims.has_claim(older.claim, newer.claim) and claims.has_claim(newer.claim, older.claim):
@@ -95,8 +95,8 @@ async def record_contradiction(
         given = {"older.source.ref": older.source, "newer.source.ref": newer.source}
         sources = await find_sources(writer, given)
         row: dict[str, Any] = {"id": new_id(), "page_id": page.id, "digest": key}
-        for name, one, source in zip(("older", "newer"), (older, newer), sources, strict=True):
-            row |= row_of(writer, page, name, one, source)
+        for name, claimed, source in zip(("older", "newer"), (older, newer), sources, strict=True):
+            row |= row_of(writer, page, name, claimed, source)
         if row["older_on"] > row["newer_on"]:
             raise BadInput("The newer claim is older than the other one. Give them the other way round.", "newer.on")
         await write_contradictions(writer, [row])
@@ -105,35 +105,35 @@ async def record_contradiction(
         return SavedContradiction(row["id"], Saved(page.id, page.version))
 
 
-def clean_claim(one: Claimed, name: str) -> Claimed:
-    """Return the claim checked as far as it can be without looking at the wiki; errors name its fields."""
+def clean_claim(claimed: Claimed, name: str) -> Claimed:
+    """Return the validated claim. A BadInput names the field below the argument `name`."""
     return Claimed(
-        claim_text(one.claim, f"{name}.claim"),
-        one.section_slug and named(one.section_slug),
-        check_source(one.source, f"{name}.source"),
-        None if one.on is None else validation.timestamp(one.on, f"{name}.on"),
+        claim_text(claimed.claim, f"{name}.claim"),
+        claimed.section_slug and check_section_slug(claimed.section_slug),
+        check_source(claimed.source, f"{name}.source"),
+        None if claimed.on is None else validation.timestamp(claimed.on, f"{name}.on"),
     )
 
 
-def row_of(writer: Writer, page: Page, name: str, one: Claimed, source: Row | None) -> dict[str, Any]:
-    """Return the columns of one of both claims; it stands in the only section that says it, if none is named."""
-    if one.section_slug:
+def row_of(writer: Writer, page: Page, name: str, claimed: Claimed, source: Row | None) -> dict[str, Any]:
+    """Return the columns of the older or the newer claim. The section defaults to the only one with the claim."""
+    if claimed.section_slug:
         try:
-            outline.place_of(page.sections, one.section_slug)
+            outline.section_index(page.sections, claimed.section_slug)
         except NotFound as error:
             raise BadInput(error.message, f"{name}.sectionSlug") from None
     return {
-        f"{name}_claim": one.claim,
-        f"{name}_section_slug": one.section_slug or only_section_with(page, one.claim),
+        f"{name}_claim": claimed.claim,
+        f"{name}_section_slug": claimed.section_slug or only_section_with(page, claimed.claim),
         f"{name}_source_id": source and source["id"],
-        f"{name}_on": one.on or (source["captured_at"] if source else writer.now),
+        f"{name}_on": claimed.on or (source["captured_at"] if source else writer.now),
     }
 
 
 async def write_contradictions(writer: Writer, rows: Sequence[Mapping[str, Any]]) -> int:
-    """Write contradictions, each as a row by the names of its columns; return how many are new.
+    """Write contradictions, given as mappings of column names to values. Return how many are new.
 
-    What a row does not have is not known: it is open, and its support is counted.
+    A row without a resolution is open, and a row without a support has its support counted.
     """
     columns = {
         "ids": "id", "page_ids": "page_id", "digests": "digest", "older_claims": "older_claim",
@@ -155,7 +155,7 @@ async def write_contradictions(writer: Writer, rows: Sequence[Mapping[str, Any]]
 async def resolve_contradiction(
     database: Database, scope: Scope, contradiction_id: UUID, resolution: Resolution, reason: str
 ) -> SavedContradiction:
-    """Decide a contradiction: the claim that is not kept is superseded by the other, or both hold."""
+    """Resolve a contradiction: one claim supersedes the other, or both hold. Raises BadInput if it was resolved."""
     reason = validation.line(reason, "reason", REASON.most)
     async with writing_row(database, scope, CONTRADICTIONS["find_owner"], contradiction_id, NO_CONTRADICTION) as writer:
         row = await writer.one(CONTRADICTIONS["find_one"], contradiction_id=contradiction_id)
@@ -190,9 +190,9 @@ async def resolve_contradiction(
 async def supersede_lost(
     writer: Writer, page: Page, row: Row, resolution: Resolution, reason: str
 ) -> tuple[Saved, UUID]:
-    """Take the claim that is not kept out of the page, and record that the other superseded it.
+    """Remove the lost claim from the text of the page, and record that the kept claim superseded it.
 
-    An older claim holds until the newer one is from; a newer one that was wrong, until it is decided.
+    An older claim is superseded on the date of the newer claim; a wrong newer claim, at the time of the decision.
     """
     lost, kept = ("older", "newer") if resolution is Resolution.KEEP_NEWER else ("newer", "older")
     kept_source = SourceRef(row[f"{kept}_kind"], row[f"{kept}_ref"]) if row[f"{kept}_id"] else None
@@ -210,23 +210,24 @@ async def supersede_lost(
 
 
 def source_of(row: Row, name: str) -> dict[str, Any] | None:
-    """Return the source of one of both claims as `record_claim` reads it."""
+    """Return the source of the older or the newer claim in the form that `record_claim` takes."""
     return {"id": row[f"{name}_id"], "captured_at": row[f"{name}_captured_at"]} if row[f"{name}_id"] else None
 
 
 async def without_claim(page: Page, fact: str, replacement: str) -> Page:
-    """Return the page without the claim, wherever it stands word for word.
+    """Return the page without the claim, where it occurs word for word.
 
-    A quote goes with its mark. Elsewhere, what holds stands in its place, unless the page says that already.
+    A quote of the claim is removed with its citation mark. In other text the replacement takes its place, unless the
+    page contains the replacement already.
     """
-    is_told = any(claims.has_claim(claims.unescaped(section.body), replacement) for section in page.sections)
+    has_replacement = any(claims.has_claim(claims.unescaped(section.body), replacement) for section in page.sections)
     for section in page.sections:
         body = section.body
-        for said in reversed(claims.statements(body)):
-            if claims.has_claim(said.text, fact) and claims.has_claim(fact, said.text):
-                body = claims.without_statement(body, said)
+        for quote in reversed(claims.statements(body)):
+            if claims.has_claim(quote.text, fact) and claims.has_claim(fact, quote.text):
+                body = claims.without_statement(body, quote)
         if body == section.body and body.count(fact) == 1:
-            body = body.replace(fact, "" if is_told else replacement)
+            body = body.replace(fact, "" if has_replacement else replacement)
         if body != section.body:
             page, _ = await replace_text(page, section.slug, body.strip(), "reason")
     return page

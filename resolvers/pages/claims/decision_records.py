@@ -1,6 +1,6 @@
-"""Decisions: questions that wait for one, and pages that say what was decided, which are never edited.
+"""Decisions: open questions, and pages that record decisions, which are never edited.
 
-What is less significant than the wiki asks for goes into its log alone.
+A decision below the significance threshold of the wiki gets no page, only a line in the activity log.
 """
 
 from collections.abc import Sequence
@@ -28,17 +28,17 @@ from ...transactions.writer import Writer, record
 from ..lifecycle import create_page
 
 DECISIONS = statements("review/decisions")
-SUPERSEDES = "supersedes"  # the reason of the link from a decision to the one that it replaces
+SUPERSEDES = "supersedes"  # the reason of the link from a decision to the decision that it replaces
 NO_QUESTION = "There is no such question, or none that you may see."
 OPTIONS_MAX = 20
 PART_MAX = 20_000  # characters
 OPEN_MAX = 1_000  # questions of one wiki
-LEVELS = tuple(one.value for one in Significance)
+LEVELS = tuple(level.value for level in Significance)
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionDraft:
-    """A question, why it matters, the options that there are, and how much depends on it."""
+    """A question to decide: the question, why it matters, the options and its significance."""
 
     question: str
     why: str
@@ -48,7 +48,7 @@ class QuestionDraft:
 
 @dataclass(frozen=True, slots=True)
 class DecisionDraft:
-    """A decision and its consequences, of a question that is given with it, or of one that was asked before."""
+    """A decision and its consequences. Its question is given with it, or by the id of an open question."""
 
     decision: str
     consequences: str = ""
@@ -60,7 +60,7 @@ class DecisionDraft:
 
 @dataclass(frozen=True, slots=True)
 class RecordedDecision:
-    """The page of a decision; None where it went into the log alone."""
+    """The result of recording a decision. `page_id` is None if the decision was only logged."""
 
     page_id: UUID | None
     version: int | None = None
@@ -68,8 +68,8 @@ class RecordedDecision:
 
 
 async def ask_decision(database: Database, scope: Scope, draft: QuestionDraft) -> UUID:
-    """Ask a question, which is listed until it is decided or withdrawn. Raises BadInput."""
-    asked = clean_question(draft)
+    """Store an open question, which is listed until it is decided or withdrawn. Raises BadInput, LimitExceeded."""
+    question = clean_question(draft)
     async with writing(database, scope) as writer:
         if await writer.value(DECISIONS["count_open"]) >= OPEN_MAX:
             raise LimitExceeded(f"{OPEN_MAX:,} questions wait in this wiki. Decide some first.")
@@ -78,10 +78,10 @@ async def ask_decision(database: Database, scope: Scope, draft: QuestionDraft) -
         await writer.run(
             DECISIONS["ask"],
             id=question_id,
-            question=asked.question,
-            why=asked.why,
-            options=list(asked.options),
-            significance=asked.significance,
+            question=question.question,
+            why=question.why,
+            options=list(question.options),
+            significance=question.significance,
             **author,
         )
         await record(writer, "decision.asked", questionId=str(question_id))
@@ -90,9 +90,10 @@ async def ask_decision(database: Database, scope: Scope, draft: QuestionDraft) -
 
 @proposable
 async def record_decision(database: Database, scope: Scope, draft: DecisionDraft) -> RecordedDecision:
-    """Write the page of a decision, or a line of the log where it is not significant enough; all of it or nothing.
+    """Create the page of a decision, or only log it if it is below the significance threshold of the wiki.
 
-    A decision that replaces an earlier one has a link to it with the reason `supersedes`; neither is edited.
+    A decision that replaces an earlier one links to it with the reason `supersedes`, and always gets a page. Everything
+    is one transaction.
     """
     await check_may_write(database, scope)
     if draft.supersedes_id is not None:
@@ -101,17 +102,17 @@ async def record_decision(database: Database, scope: Scope, draft: DecisionDraft
         raise BadInput("Give the question, or the id of one that was asked.", "question")
     decision = required_text(draft.decision, "decision")
     consequences = required_text(draft.consequences, "consequences") if draft.consequences.strip() else ""
-    asked = await question_of(database, scope, draft)
+    question = await question_of(database, scope, draft)
     async with read_connection(database) as connection:
         threshold = await connection.value(
             DECISIONS["find_threshold"], tenant_id=scope.tenant_id, owner_id=scope.owner_id
         )
     if threshold is None:
         raise NotFound("There is no such wiki, or none that you may see.")
-    if draft.supersedes_id is None and LEVELS.index(asked.significance) < LEVELS.index(threshold):
-        return await log_decision(database, scope, draft, asked, decision)
+    if draft.supersedes_id is None and LEVELS.index(question.significance) < LEVELS.index(threshold):
+        return await log_decision(database, scope, draft, question, decision)
     async with OneTransaction(database) as whole:
-        saved = await create_page(whole, scope, page_of(asked, decision, consequences))
+        saved = await create_page(whole, scope, page_of(question, decision, consequences))
         if draft.supersedes_id is not None:
             await link_pages(whole, scope, saved.page_id, draft.supersedes_id, reason=SUPERSEDES)
         if draft.question_id is not None:
@@ -121,34 +122,39 @@ async def record_decision(database: Database, scope: Scope, draft: DecisionDraft
 
 
 async def log_decision(
-    database: Database, scope: Scope, draft: DecisionDraft, asked: QuestionDraft, decision: str
+    database: Database, scope: Scope, draft: DecisionDraft, question: QuestionDraft, decision: str
 ) -> RecordedDecision:
     if draft.question_id is not None:
         await close_question(database, scope, draft.question_id, decision, None)
     else:
         async with writing(database, scope) as writer:
-            question, said = asked.question[: TITLE.most], decision[: SUMMARY.most]
-            await record(writer, "decision.logged", question=question, decision=said, significance=asked.significance)
+            await record(
+                writer,
+                "decision.logged",
+                question=question.question[: TITLE.most],
+                decision=decision[: SUMMARY.most],
+                significance=question.significance,
+            )
     return RecordedDecision(None, None, draft.question_id)
 
 
 async def close_question(
     database: Database, scope: Scope, question_id: UUID, decision: str, page_id: UUID | None
 ) -> None:
-    """Write what was decided of a question. Raises BadInput when it was decided before."""
+    """Close an open question with its decision. Raises BadInput if it was decided or withdrawn before."""
     async with writing_row(database, scope, DECISIONS["find_owner"], question_id, NO_QUESTION) as writer:
         if not await writer.value(DECISIONS["decide"], id=question_id, decision=decision, page_id=page_id):
             raise BadInput(
                 "This was decided already, or withdrawn. Record a decision that supersedes the first, or ask again.",
                 "questionId",
             )
-        said = {} if page_id else {"decision": decision[: SUMMARY.most]}
-        await record(writer, "decision.recorded" if page_id else "decision.logged", page_id,
-                     questionId=str(question_id), **said)  # fmt: skip
+        detail = {} if page_id else {"decision": decision[: SUMMARY.most]}
+        action = "decision.recorded" if page_id else "decision.logged"
+        await record(writer, action, page_id, questionId=str(question_id), **detail)
 
 
 async def withdraw_question(database: Database, scope: Scope, question_id: UUID, reason: str | None = None) -> None:
-    """Let a question end without a decision, for those who may write in its wiki. Raises BadInput when it has ended."""
+    """Close an open question without a decision. Raises BadInput if it was decided or withdrawn before."""
     reason = validation.optional(reason, "reason", REASON.most)
     async with writing_row(database, scope, DECISIONS["find_owner"], question_id, NO_QUESTION) as writer:
         if not await writer.value(DECISIONS["withdraw"], id=question_id, reason=reason):
@@ -157,7 +163,7 @@ async def withdraw_question(database: Database, scope: Scope, question_id: UUID,
 
 
 async def question_of(database: Database, scope: Scope, draft: DecisionDraft) -> QuestionDraft:
-    """Return the question that is decided, checked."""
+    """Return the question of a decision: the validated one in the draft, or the stored one. Raises NotFound."""
     if draft.question is not None:
         return clean_question(draft.question)
     async with read_connection(database) as connection:
@@ -169,7 +175,7 @@ async def question_of(database: Database, scope: Scope, draft: DecisionDraft) ->
 
 
 async def check_decision(database: Database, scope: Scope, page_id: UUID) -> None:
-    """Refuse to supersede what is no decision of the wiki."""
+    """Raise NotFound or BadInput unless the page is a decision of the wiki."""
     async with writing(database, scope, Action.WRITE) as writer:
         page = await require_page(writer, page_id)
     if page.type != "decision":
@@ -183,32 +189,32 @@ async def require_page(writer: Writer, page_id: UUID) -> Page:
     return page
 
 
-def page_of(asked: QuestionDraft, decision: str, consequences: str) -> PageDraft:
-    """Return the page of a decision: context, decision, why, consequences, and the options that were considered."""
+def page_of(question: QuestionDraft, decision: str, consequences: str) -> PageDraft:
+    """Return the draft of a decision's page, with the sections of the template for decisions."""
     texts = {
-        "context": asked.question,
+        "context": question.question,
         "decision": decision,
-        "rationale": asked.why,
+        "rationale": question.why,
         "consequences": consequences,
-        "options_considered": "\n".join(f"- {' '.join(option.split())}" for option in asked.options),
+        "options_considered": "\n".join(f"- {' '.join(option.split())}" for option in question.options),
     }
     return PageDraft(
         "decision",
-        asked.question[: TITLE.most],
+        question.question[: TITLE.most],
         summary=" ".join(decision.split())[: SUMMARY.most],
         sections=[SectionDraft(texts[slug], slug, heading) for slug, heading in TEMPLATES["decision"]],
-        metadata={RECORDED: True, "significance": asked.significance},
-        edit_summary=f"Decided: {' '.join(asked.question.split())[:200]}",
+        metadata={RECORDED: True, "significance": question.significance},
+        edit_summary=f"Decided: {' '.join(question.question.split())[:200]}",
     )
 
 
 def clean_question(draft: QuestionDraft) -> QuestionDraft:
-    """Return a question, clean. Raises BadInput."""
+    """Return the cleaned question. Raises BadInput."""
     options = validation.check_count(draft.options, OPTIONS_MAX, "options")
     return QuestionDraft(
         validation.line(" ".join(draft.question.split()), "question", TITLE.most),
         required_text(draft.why, "why"),
-        tuple(validation.line(" ".join(one.split()), f"options.{n}", 2_000) for n, one in enumerate(options)),
+        tuple(validation.line(" ".join(option.split()), f"options.{n}", 2_000) for n, option in enumerate(options)),
         validation.one_of(draft.significance, LEVELS, "significance"),
     )
 

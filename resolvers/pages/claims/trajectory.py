@@ -1,7 +1,8 @@
-"""Trajectories: a page that was corrected twice has another that lists its corrections, oldest first, with sources.
+"""Trajectories: pages that list the superseded claims of a page, oldest first, with their sources.
 
-It is written anew in each transaction that changes one of them, under the slug of its page and `-trajectory`, and
-archived while there are fewer than two. Its metadata says that it is one: a page of that slug without it is somebody's.
+A page with at least two superseded claims has a trajectory, at the slug of the page with `-trajectory` appended. It is
+rewritten in each transaction that changes a claim, and archived while there are fewer than two claims. Its metadata
+marks it as a trajectory; a page at the same slug without the mark was written by somebody else and is left alone.
 """
 
 from dataclasses import replace
@@ -22,12 +23,12 @@ from ...transactions.writer import Writer, record
 from ..update import save
 
 CLAIMS = statements("review/claims")
-OF, SUFFIX, REASON = "trajectory_of", "-trajectory", "trajectory"
-LEAST, MOST = 2, 500
+TRAJECTORY_OF, SUFFIX, REASON = "trajectory_of", "-trajectory", "trajectory"
+MIN_CLAIMS, MAX_CLAIMS = 2, 500
 
 
 def is_trajectory(page: Page) -> bool:
-    return OF in (page.metadata or {})
+    return TRAJECTORY_OF in (page.metadata or {})
 
 
 def slug_of(slug: str) -> str:
@@ -35,21 +36,21 @@ def slug_of(slug: str) -> str:
 
 
 async def keep_trajectory(writer: Writer, page: Page, former_slug: str | None = None) -> None:
-    """Bring the trajectory of a page up to date; under the slug that the page had, if it is called otherwise now."""
+    """Write, update or archive the trajectory of a page. `former_slug` is the slug of the page before a rename."""
     if is_trajectory(page):
         return
     slugs = [slug_of(page.slug), *([slug_of(former_slug)] if former_slug else [])]
     found = await writer.all(CLAIMS["find_trajectories"], page_id=page.id, type=page.type, slugs=slugs)
     own = next((row for row in found if row["is_own"]), None)
     if any(row["slug"] == slugs[0] and not row["is_own"] for row in found):
-        return  # it is somebody's page
-    if own is None and found[0]["claims"] < LEAST:
+        return  # another page has the slug of the trajectory
+    if own is None and found[0]["claims"] < MIN_CLAIMS:
         return
-    rows = await writer.all(CLAIMS["list_of_page"], page_id=page.id, most=MOST)
+    rows = await writer.all(CLAIMS["list_of_page"], page_id=page.id, most=MAX_CLAIMS)
     before = await find_page(writer, own["id"]) if own else None
-    if len(rows) < LEAST and (before is None or before.status == "archived"):
+    if len(rows) < MIN_CLAIMS and (before is None or before.status == "archived"):
         return
-    if len(rows) < LEAST and before is not None:
+    if len(rows) < MIN_CLAIMS and before is not None:
         after = replace(before, status="archived")
     else:
         after = describe_trajectory(before or Page(new_id(), page.type, slugs[0], page.title), page, slugs[0], rows)
@@ -62,12 +63,12 @@ async def keep_trajectory(writer: Writer, page: Page, former_slug: str | None = 
 
 
 def describe_trajectory(known: Page, page: Page, slug: str, rows: list[Row]) -> Page:
-    """Return the trajectory as it lists these claims."""
+    """Return the trajectory of a page with these claims."""
     title = f"{page.title[: TITLE.most - 13]} (trajectory)"
     lines = "\n".join(map(line_of, rows))
     body = f"How {title_link(page.title, page.type, page.slug)} came to say what it says.\n\n{lines}"
     sections = outline.checked_outline([Section("overview", "", body)], "bodyMd")
-    metadata = stricter((known.metadata or {}) | {OF: f"{page.type}/{page.slug}"}, page.metadata)
+    metadata = stricter((known.metadata or {}) | {TRAJECTORY_OF: f"{page.type}/{page.slug}"}, page.metadata)
     summary = f"What {page.title[:200]} used to say, and until when."
     after = replace(known, slug=slug, title=title, summary=summary, sections=sections)
     return replace(after, metadata=metadata, status="active")
@@ -79,7 +80,7 @@ def is_same(before: Page, after: Page) -> bool:
 
 def line_of(row: Row) -> str:
     """Return `- 2026-03-02: “Ana lives in Porto.” became “Ana lives in Faro.” (daily_note:day-0, url:b)`."""
-    said, now = (claims.escaped(claims.quote_line(row[name])) for name in ("fact", "replacement"))
+    fact, replacement = (claims.escaped(claims.quote_line(row[name])) for name in ("fact", "replacement"))
     sources = [f"{row[f'{name}_kind']}:{row[f'{name}_ref']}" for name in ("stated", "overriding") if row[f"{name}_ref"]]
     cited = f" ({', '.join(map(claims.escaped, sources))})" if sources else ""
-    return f"- {row['superseded_on'].date().isoformat()}: “{said}” became “{now}”{cited}"
+    return f"- {row['superseded_on'].date().isoformat()}: “{fact}” became “{replacement}”{cited}"

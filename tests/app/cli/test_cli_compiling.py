@@ -125,7 +125,7 @@ def test_lint_fails_on_findings_of_the_severity_that_is_asked_for(telling: Cairn
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next attempt follows at once."""
-    monkeypatch.setattr(queue, "PAUSE", timedelta())
+    monkeypatch.setattr(queue, "RETRY_PAUSE", timedelta())
     monkeypatch.setattr(jobs, "RETRY_PAUSE", 0.01)
 
 

@@ -21,7 +21,7 @@ ASK = "{ viewer { role actorName } }"
 @pytest.fixture(autouse=True)
 def stored_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Uses of keys are written as they come, and not once a minute."""
-    monkeypatch.setattr(audit, "STORED_EVERY", 0.1)
+    monkeypatch.setattr(audit, "STORE_INTERVAL", 0.1)
 
 
 async def test_a_key_is_made_shown_once_used_and_revoked(service: Service, wiki: Wiki, owner: str) -> None:

@@ -14,7 +14,7 @@ from resolvers.auth.api_keys import KeyLimits, create_api_key, list_api_keys, re
 from resolvers.auth.credentials import Credentials, Tokens
 from resolvers.auth.owners import Grant, grant, revoke
 from resolvers.errors import BadInput, Forbidden, NoCredential, NotFound, Unauthenticated
-from resolvers.transactions.audit import LINES_MOST, OPERATORS_LOG, list_events
+from resolvers.transactions.audit import MAX_REFUSALS, OPERATORS_LOG, list_events
 
 MARA = Actor(ActorKind.USER, "mara")
 UNKNOWN = "Bearer cairn_" + "x" * 43
@@ -65,10 +65,10 @@ async def test_a_flood_of_refusals_leaves_a_few_lines(database: Database, addres
     assert len(await told(database, OPERATORS_LOG)) == before, "a request with a refused credential writes nothing"
     await credentials.log.store()
     found = (await told(database, OPERATORS_LOG))[before:]
-    assert len(found) == LINES_MOST + 1
+    assert len(found) == MAX_REFUSALS + 1
     assert sum(times for *_, times in found) == 300
     await credentials.log.store()
-    assert len(await told(database, OPERATORS_LOG)) == before + LINES_MOST + 1
+    assert len(await told(database, OPERATORS_LOG)) == before + MAX_REFUSALS + 1
 
 
 async def test_a_key_that_is_refused_is_in_the_log_of_its_tenant(

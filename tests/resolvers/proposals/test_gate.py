@@ -87,7 +87,7 @@ def test_what_writes_pages_can_be_proposed() -> None:
                 if "writing_page(" in text or "writing_near_page(" in text or "writing_row(" in text:
                     opening |= set() if "Action.ADMINISTER" in text else {function.name}
     assert (
-        opening - {"restate", "share_page", "withdraw_share_link", "close_question", "withdraw_question"}
+        opening - {"change_status", "share_page", "withdraw_share_link", "close_question", "withdraw_question"}
         <= PROPOSABLE.keys()
     ), (
         "archiving and unarchiving are one function, under two names; a link that shares a page is none, and a question"

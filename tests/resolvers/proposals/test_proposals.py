@@ -218,7 +218,7 @@ async def test_an_acceptance_that_fails_leaves_the_proposal_open(
         raise RuntimeError("the power is gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr("resolvers.proposals.decisions.place_of", broken)
+        patch.setattr("resolvers.proposals.decisions.written_version", broken)
         with pytest.raises(RuntimeError):
             await accept_proposal(wiki.database, wiki.scope, proposal_id)
     assert await body(wiki, page_id) == BODY

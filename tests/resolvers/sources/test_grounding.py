@@ -121,12 +121,12 @@ async def test_what_the_rules_compile_is_never_unverified(wiki: Wiki) -> None:
     assert {one["grounding"]["unverified"] for one in found} == {0}
 
 
-@pytest.mark.parametrize("characters", [0, grounding.KEPT_MAX])
+@pytest.mark.parametrize("characters", [0, grounding.CACHED_MAX])
 async def test_every_page_of_a_batch_is_held_against_its_sources(
     wiki: Wiki, monkeypatch: pytest.MonkeyPatch, characters: int
 ) -> None:
     monkeypatch.setattr(grounding, "PAGES_PER_BATCH", 2)
-    monkeypatch.setattr(grounding, "KEPT_MAX", characters)
+    monkeypatch.setattr(grounding, "CACHED_MAX", characters)
     names = ("Anker", "Birke", "Distel", "Erle", "Fichte")
     await retain(wiki, "\n".join(f"page entity {name}\n{name} grows by the river." for name in names))
     await compile_all(wiki)
@@ -140,7 +140,7 @@ async def test_a_text_that_many_sections_cite_is_read_once(wiki: Wiki) -> None:
     await retain(wiki, "\n".join(f"page entity {name}\n{name} grows by the river." for name in names))
     await compile_all(wiki)
     page_ids = [row["id"] for row in await wiki.rows("pages") if row["title"] in names]
-    asked = {"page_ids": page_ids, "section_id": None, "again": True}
+    asked = {"page_ids": page_ids, "section_id": None, "recheck": True}
     known: dict[UUID, str] = {}
     async with read_connection(wiki.database) as connection:
         first = await find_cited(Writer(connection, wiki.scope), asked, known)

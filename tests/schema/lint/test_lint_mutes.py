@@ -8,7 +8,7 @@ import pytest
 from db.scope import Role
 from resolvers.context import Context
 from resolvers.knowledge.lint import CHECKS
-from resolvers.knowledge.lint_reports import KEPT, as_markdown, report_lint
+from resolvers.knowledge.lint_reports import MAX_REPORTS, as_markdown, report_lint
 from resolvers.knowledge.lint_reports import code as code_span
 from resolvers.model.drafts import PageDraft
 from resolvers.pages.lifecycle import create_page
@@ -135,7 +135,7 @@ async def test_old_reports_make_way(wiki: Wiki) -> None:
     )  # fmt: skip
     await report_lint(wiki.database, wiki.scope, "command")
     rows = await wiki.rows("lint_reports")
-    assert (len(rows), rows[0]["found"], rows[-1]["found"]) == (KEPT, 7, 0)
+    assert (len(rows), rows[0]["found"], rows[-1]["found"]) == (MAX_REPORTS, 7, 0)
 
 
 async def test_a_page_of_findings_quotes_what_the_wiki_says_as_code(wiki: Wiki) -> None:

@@ -175,7 +175,7 @@ DAYS = st.dates(date(3, 1, 1), date(9_000, 1, 1))
 @given(since=st.none() | DAYS, until=st.none() | DAYS, today=DAYS)
 def test_a_span_is_never_longer_than_a_month(since: date | None, until: date | None, today: date) -> None:
     try:
-        first, last = diary.span(since, until, today)
+        first, last = diary.day_range(since, until, today)
     except BadInput:
         assert since is not None
         assert until is not None
