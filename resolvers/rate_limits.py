@@ -42,7 +42,7 @@ class Rate(NamedTuple):
     burst: float
 
     def portion(self) -> float:
-        """Return how many tokens to lease at a time: those of one second, but at most a tenth of the capacity."""
+        """Return how many tokens to lease at a time: those of a second, at most a tenth of the capacity, at least 1."""
         return max(1.0, min(self.per_second, self.burst / 10))
 
 

@@ -51,7 +51,7 @@ Reference = tuple[UUID, UUID, str]
 
 
 async def assert_references(writer: Writer, asserted: Iterable[Reference]) -> Counter[str]:
-    """Add reasons to references, given as (from, to, reason). Return how many references got each reason anew.
+    """Add reasons to references, given as (from, to, reason). Return to how many references each reason was added.
 
     Runs two statements for any number of references.
     """
@@ -61,7 +61,7 @@ async def assert_references(writer: Writer, asserted: Iterable[Reference]) -> Co
     if not wanted:
         return Counter()
     rows = await writer.all(
-        LINKS["find_standing"], from_page_ids=[start for start, _ in wanted], to_page_ids=[end for _, end in wanted]
+        LINKS["find_existing"], from_page_ids=[start for start, _ in wanted], to_page_ids=[end for _, end in wanted]
     )
     existing = {(row["from_page_id"], row["to_page_id"]): frozenset(row["reasons"]) for row in rows}
     added: dict[tuple[UUID, UUID], list[str]] = {}

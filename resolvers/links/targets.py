@@ -170,8 +170,8 @@ async def resolve(
     tied = await update_references(writer, by_relation[RELATED]) if by_relation[RELATED] else set()
     if by_relation[PARENT]:
         tied |= await set_parents(writer, by_relation[PARENT])
-    if leading := {row["target"]: row["now_id"] for row in by_relation[REDIRECT] if row["now_id"]}:
-        await resolve_redirects(writer, leading)
+    if found_pages := {row["target"]: row["now_id"] for row in by_relation[REDIRECT] if row["now_id"]}:
+        await resolve_redirects(writer, found_pages)
     return tied
 
 
@@ -180,14 +180,14 @@ async def update_references(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
     left = [row for row in moved if row["before_id"]]
     if left:
         stale = await writer.all(
-            TARGETS["loosen_relations"],
+            TARGETS["drop_import_reasons"],
             page_ids=[row["from_page_id"] for row in left],
             to_page_ids=[row["before_id"] for row in left],
         )
         refresh_hubness(writer, [row["to_page_id"] for row in stale])
     pairs = sorted({(row["from_page_id"], row["now_id"]) for row in moved if row["now_id"]})
     existing = await writer.all(
-        LINKS["find_standing"], from_page_ids=[start for start, _ in pairs], to_page_ids=[end for _, end in pairs]
+        LINKS["find_existing"], from_page_ids=[start for start, _ in pairs], to_page_ids=[end for _, end in pairs]
     )
     known = {(row["from_page_id"], row["to_page_id"]) for row in existing if IMPORTED in row["reasons"]}
     new = [(start, end) for start, end in pairs if start != end and (start, end) not in known]
@@ -211,7 +211,7 @@ async def set_parents(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
     """Set the parents that files name, for pages whose parent nobody has set. Return the pages that got a parent."""
     left = [row for row in moved if row["before_id"]]
     gone = await writer.all(
-        TARGETS["unhang_pages"],
+        TARGETS["clear_named_parents"],
         page_ids=[row["from_page_id"] for row in left],
         parent_ids=[row["before_id"] for row in left],
     ) if left else []  # fmt: skip
@@ -221,37 +221,37 @@ async def set_parents(writer: Writer, moved: Sequence[Row]) -> set[UUID]:
     for row in moved:
         if row["now_id"] and row["now_id"] != row["from_page_id"]:
             below[row["now_id"]].append(row["from_page_id"])
-    hung: dict[UUID, UUID] = {}
+    parented: dict[UUID, UUID] = {}
     for parent_id, page_ids in below.items():
-        rows = await writer.all(TARGETS["hang_pages"], parent_id=parent_id, page_ids=page_ids)
-        hung |= {row["id"]: parent_id for row in rows}
-    if hung:
+        rows = await writer.all(TARGETS["set_named_parents"], parent_id=parent_id, page_ids=page_ids)
+        parented |= {row["id"]: parent_id for row in rows}
+    if parented:
         await writer.run(
             LINKS["write_links"],
-            ids=[new_id() for _ in range(2 * len(hung))],
-            from_page_ids=[*hung.values(), *hung],
-            to_page_ids=[*hung, *hung.values()],
-            kinds=[*("parent_of" for _ in hung), *("child_of" for _ in hung)],
+            ids=[new_id() for _ in range(2 * len(parented))],
+            from_page_ids=[*parented.values(), *parented],
+            to_page_ids=[*parented, *parented.values()],
+            kinds=[*("parent_of" for _ in parented), *("child_of" for _ in parented)],
             reason="hierarchy",
         )
     for page_id, former_id in {row["id"]: row["parent_id"] for row in gone}.items():
-        if page_id not in hung:
+        if page_id not in parented:
             await record(writer, "page.moved", page_id, parentId=None, formerParentId=former_id)
-    writer.touched.update(hung)
-    for page_id, parent_id in hung.items():
+    writer.touched.update(parented)
+    for page_id, parent_id in parented.items():
         await record(writer, "page.moved", page_id, parentId=parent_id, formerParentId=None)
-    refresh_hubness(writer, [*hung.values(), *(row["parent_id"] for row in gone)])
-    return set(hung)
+    refresh_hubness(writer, [*parented.values(), *(row["parent_id"] for row in gone)])
+    return set(parented)
 
 
-async def resolve_redirects(writer: Writer, leading: Mapping[str, UUID]) -> None:
+async def resolve_redirects(writer: Writer, found_pages: Mapping[str, UUID]) -> None:
     """Make the slugs of redirects former slugs of the pages that they lead to, unless a page has or had them."""
-    await writer.run(TARGETS["drop_redirects"], slugs=list(leading))
-    for slug, page_id in leading.items():
+    await writer.run(TARGETS["drop_redirects"], slugs=list(found_pages))
+    for slug, page_id in found_pages.items():
         page = await find_page(writer, page_id)
         assert page is not None, "resolve_targets has found it"
-        kept = await writer.all(PAGES["keep_slugs"], types=[page.type], slugs=[slug], page_ids=[page.id])
-        if kept:
+        redirected = await writer.all(PAGES["keep_slugs"], types=[page.type], slugs=[slug], page_ids=[page.id])
+        if redirected:
             names = await renew_names(writer, page)
             await write_search(writer, Findable(page, names))
             await record(writer, "page.updated", page.id, version=page.version)
@@ -260,7 +260,7 @@ async def resolve_redirects(writer: Writer, leading: Mapping[str, UUID]) -> None
 
 async def detach_targets(writer: Writer, page_id: UUID) -> Names:
     """Detach the targets of a page that is about to be deleted. Return the names that they use."""
-    rows = await writer.all(TARGETS["forget_page"], page_id=page_id)
+    rows = await writer.all(TARGETS["detach_page"], page_id=page_id)
     return Names(frozenset(row["slug"] for row in rows), frozenset(row["alias"] for row in rows))
 
 

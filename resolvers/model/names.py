@@ -57,7 +57,7 @@ async def claim_names(
     if not slugs and not aliases["ids"] and all(page.id in writer.read_names for page in pages):
         return {page.id: known_names(writer, page) for page in pages}, {}
     rows = await writer.all(
-        ALIASES["take_names"],
+        ALIASES["claim_names"],
         every_id=[page.id for page in pages],
         types=[former_address(page, slug)[0] for page, slug in slugs],
         slugs=[former_address(page, slug)[1] for page, slug in slugs],

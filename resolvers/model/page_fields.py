@@ -62,10 +62,10 @@ def clean_page_names(value: Sequence[str], field: str) -> list[str]:
 
 
 def replace_metadata(before: Mapping[str, Any] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the metadata that replaces the metadata of before.
+    """Return the metadata `given` by a caller as the replacement of the stored metadata `before`.
 
-    If the new metadata does not mention the sensitivity, it keeps the old one, so that nobody opens a page to more
-    readers by accident. None or an empty text removes the sensitivity.
+    Without a sensitivity in `given`, the stored one is kept, so that no caller opens a page to more readers by
+    accident. None or an empty text removes the sensitivity.
     """
     before, given = before or {}, given or {}
     if FIELD not in given:

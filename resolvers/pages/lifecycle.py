@@ -78,7 +78,7 @@ async def create_page(database: Database, scope: Scope, draft: PageDraft, *, unl
     async with writing(database, scope) as writer:
         if draft.slug:
             await check_free(writer, draft.type, draft.slug)
-        elif unless_called and (known := await writer.one(PAGES["find_called"], **name_values(draft, wanted))):
+        elif unless_called and (known := await writer.one(PAGES["find_by_name"], **name_values(draft, wanted))):
             raise PageExists(known)
         slug = draft.slug or await free_slug(writer, draft.type, wanted)
         return await store(writer, None, draft_page(draft, slug, text.sections), draft, "page.created", text)
@@ -230,7 +230,7 @@ async def delete_page(database: Database, scope: Scope, page_id: UUID) -> Saved:
 
 async def end_proposals(writer: Writer, page: Page, reason: str | None = None) -> None:
     """Expire the open proposals about a page that is deleted or transferred."""
-    rows = await writer.all(PROPOSALS["end_of_page"], page_id=page.id, reason=reason)
+    rows = await writer.all(PROPOSALS["expire_of_page"], page_id=page.id, reason=reason)
     for row in rows:
         await record(writer, "proposal.expired", page.id, proposalId=str(row["id"]))
     await announce_events(writer, ProposalKind.EXPIRED, rows)

@@ -179,7 +179,7 @@ async def new_name(writer: Writer, old_slug: str, old_title: str, page: Page) ->
     with suppress(NoSlug):
         slugs.append(slugify(page.title))
     aliases = [normalise(page.slug), normalise(page.title)]
-    rows = await writer.all(TARGETS["find_meant"], slugs=slugs, aliases=aliases[: len(slugs)])
+    rows = await writer.all(TARGETS["resolve_untyped"], slugs=slugs, aliases=aliases[: len(slugs)])
     own_places = {row["place"] for row in rows if row["id"] == page.id}
     return NewName(old_slug, old_title, page, slug_means_it=1 in own_places, title_means_it=2 in own_places)
 

@@ -141,7 +141,7 @@ async def upsert_page(
 
 async def check_slug_is_own(writer: Writer, prepared: Prepared) -> None:
     """Raise Conflict for a former slug of a page, because the caller may not know that the page was renamed."""
-    row = await writer.one(PAGES["find_heir"], type=prepared.draft.type, slug=prepared.slug)
+    row = await writer.one(PAGES["find_by_former_slug"], type=prepared.draft.type, slug=prepared.slug)
     if row:
         raise Conflict(
             f'The slug "{prepared.slug}" leads to the {prepared.draft.type} "{row["title"]}", '

@@ -147,7 +147,9 @@ async def accept_proposal(
             page_id, version = written_version(await PROPOSABLE[name](whole, acting, **arguments), current)
             async with whole.transaction() as connection:
                 own = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
-                await connection.run(PROPOSALS["place"], **own, id=found["id"], page_id=page_id, version=version)
+                await connection.run(
+                    PROPOSALS["set_accepted_page"], **own, id=found["id"], page_id=page_id, version=version
+                )
                 accepted = {**current, "page_id": current["page_id"] or page_id}
                 await announce_and_queue_events(Writer(connection, scope), ProposalKind.ACCEPTED, [accepted], version)
             await whole.commit()

@@ -74,7 +74,7 @@ async def record_sighting(
         return SavedMention(mention["id"], mention["status"], mention["mention_count"], changed=False)
     added = seen["former_id"] is None
     await writer.run(
-        MENTIONS["count"],
+        MENTIONS["add_to_count"],
         mention_id=mention["id"],
         added=int(added),
         seen_at=source["captured_at"],
@@ -90,7 +90,7 @@ async def add_sighting(writer: Writer, mention: Row, source: Row) -> Row | None:
     The row's `former_id` is the older version of the source that the new sighting replaces, if there is one.
     """
     return await writer.one(
-        MENTIONS["see"],
+        MENTIONS["write_sighting"],
         mention_id=mention["id"],
         source_id=source["id"],
         kind=source["kind"],

@@ -55,40 +55,40 @@ QUEUES: dict[WikiKey, WriteQueue] = {}
 class process_lock:
     """A context manager that makes the task the only writer of a wiki in this process, first come, first served."""
 
-    __slots__ = ("place", "queue")
+    __slots__ = ("key", "queue")
 
     def __init__(self, database: Database, scope: Scope) -> None:
-        self.place: WikiKey | None = None
+        self.key: WikiKey | None = None
         database = unrestricted(database)
         if isinstance(database, OneTransaction):
             if database.inside:  # it has locked the wiki already: queued writers may wait for it, so it must not queue
                 return
             database = unrestricted(database.database)
-        self.place = database, scope.tenant_id, scope.owner_id
+        self.key = database, scope.tenant_id, scope.owner_id
 
     async def __aenter__(self) -> None:
-        if self.place is None:
+        if self.key is None:
             return
-        queue = self.queue = QUEUES.setdefault(self.place, WriteQueue())
+        queue = self.queue = QUEUES.setdefault(self.key, WriteQueue())
         queue.length += 1
         try:
             # The only writer in the queue gets the lock without waiting, so it needs no timeout.
             await (acquire_in_time(queue.lock) if queue.length > 1 else queue.lock.acquire())
         except BaseException:
-            self.leave(self.place)
+            self.leave(self.key)
             raise
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        if self.place is not None:
+        if self.key is not None:
             self.queue.lock.release()
-            self.leave(self.place)
+            self.leave(self.key)
 
-    def leave(self, place: WikiKey) -> None:
+    def leave(self, key: WikiKey) -> None:
         self.queue.length -= 1
         if not self.queue.length:
-            del QUEUES[place]
+            del QUEUES[key]
 
 
 async def acquire_in_time(lock: asyncio.Lock) -> None:

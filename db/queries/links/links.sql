@@ -72,7 +72,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id
   AND (from_page_id, to_page_id, kind)
       IN ((:parent_id, :page_id, 'parent_of'), (:page_id, :parent_id, 'child_of'));
 
--- name: find_standing
+-- name: find_existing
 -- Return the existing references among these pairs of pages with their reasons.
 SELECT l.from_page_id, l.to_page_id, l.reasons
 FROM unnest(CAST(:from_page_ids AS uuid[]), CAST(:to_page_ids AS uuid[])) AS given (from_page_id, to_page_id)

@@ -16,7 +16,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND alias = :alias
 ORDER BY CASE status WHEN 'ignored' THEN 1 WHEN 'promoted' THEN 2 ELSE 3 END
 LIMIT 1;
 
--- name: see
+-- name: write_sighting
 -- Write the sighting of a source in a mention. A source has one sighting, of its newest version that contains the name.
 -- Return no row if this version or a newer one is stored already, otherwise a row with the version that is replaced.
 WITH former AS MATERIALIZED (
@@ -41,7 +41,7 @@ SELECT CAST(NULL AS uuid) AS former_id FROM added
 UNION ALL
 SELECT source_id FROM moved;
 
--- name: count
+-- name: add_to_count
 -- Add to the number of sources of a mention, and store the quotes and the suggested type.
 UPDATE mentions
 SET mention_count = mention_count + CAST(:added AS integer), contexts = :contexts, suggested_type = :suggested_type,

@@ -53,7 +53,7 @@ SET path = excluded.path, target = excluded.target, type = excluded.type, target
 DELETE FROM redirects
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND slug = ANY(CAST(:slugs AS text[]));
 
--- name: loosen_relations
+-- name: drop_import_reasons
 -- Remove the reason `import` from references between pages whose files do not name each other any more, and delete
 -- references without another reason. Return their targets.
 WITH stale AS MATERIALIZED (
@@ -74,7 +74,7 @@ WITH stale AS MATERIALIZED (
 )
 SELECT to_page_id FROM stale;
 
--- name: hang_pages
+-- name: set_named_parents
 -- Set the parent that the files of pages name, unless a page has a parent or is an ancestor of the new parent. Return
 -- the pages that got the parent.
 WITH RECURSIVE up AS MATERIALIZED (
@@ -89,7 +89,7 @@ WHERE p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = ANY(CAST(:p
   AND p.parent_page_id IS NULL AND NOT EXISTS (SELECT FROM up WHERE up.id = p.id)
 RETURNING p.id;
 
--- name: unhang_pages
+-- name: clear_named_parents
 -- Remove the parent of pages that their files named, because that name means another page or none now. Return the pages
 -- that lost it.
 UPDATE pages AS p SET parent_page_id = NULL
@@ -148,7 +148,7 @@ WHERE NOT EXISTS (
 )
 LIMIT 1;
 
--- name: forget_page
+-- name: detach_page
 -- Detach the targets of a page that is about to be deleted. Return the names that they use.
 UPDATE link_targets SET to_page_id = NULL
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND to_page_id = :page_id
@@ -291,7 +291,7 @@ WHERE t.tenant_id = :tenant_id AND t.owner_id = :owner_id AND t.to_page_id = :pa
 GROUP BY t.from_page_id
 ORDER BY t.from_page_id;
 
--- name: find_meant
+-- name: resolve_untyped
 -- Return the page that a link without a type means by each of these names, in the order of resolve_targets.
 SELECT DISTINCT ON (given.place) given.place, found.id
 FROM unnest(CAST(:slugs AS text[]), CAST(:aliases AS text[])) WITH ORDINALITY AS given (slug, alias, place)

@@ -10,7 +10,7 @@ FROM unnest(
 ON CONFLICT (tenant_id, page_id, alias) DO NOTHING
 RETURNING page_id;
 
--- name: take_names
+-- name: claim_names
 -- Insert aliases and former slugs of pages, except slugs that another page of the type has or had. Return all aliases
 -- and former slugs of the pages, and which of them are new.
 WITH former AS MATERIALIZED (

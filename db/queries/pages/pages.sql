@@ -52,7 +52,7 @@ UNION
 SELECT page_id FROM old_slugs
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND type = :type AND slug = :slug;
 
--- name: find_called
+-- name: find_by_name
 -- Return the page of a type with a name: by its slug, then a former slug, then an alias.
 SELECT p.type, p.slug, p.version, p.status
 FROM (
@@ -70,7 +70,7 @@ WHERE p.type = :type
 ORDER BY p.status <> 'active', found.rank, p.id
 LIMIT 1;
 
--- name: find_heir
+-- name: find_by_former_slug
 -- Return the page of a type that had a slug and has another slug now.
 SELECT p.id, p.slug, p.title, p.version FROM old_slugs AS o
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = :owner_id AND p.id = o.page_id

@@ -80,7 +80,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = :id AND status = 
   AND (expires_at > statement_timestamp() OR CAST(:status AS text) <> 'accepted')
 RETURNING page_id, operation;
 
--- name: place
+-- name: set_accepted_page
 -- Store the page of an accepted proposal and the version that it made.
 UPDATE proposals SET
     page_id = CAST(:page_id AS uuid), accepted_version = CAST(:version AS integer), title = coalesce(
@@ -119,7 +119,7 @@ WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND id = ANY(ARRAY(
 ))
 RETURNING id, page_id, page_type, operation, significance, sensitivity, author_kind, author_id;
 
--- name: end_of_page
+-- name: expire_of_page
 -- Expire the open proposals about a page that is deleted or transferred, and return them.
 UPDATE proposals SET status = 'expired', decided_at = CAST(:now AS timestamptz), reason = CAST(:reason AS text)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND page_id = :page_id AND status = 'open'
