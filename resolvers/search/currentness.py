@@ -1,4 +1,4 @@
-"""The order in time of passages that state the same thing differently: the newer before the older."""
+"""Rank a newer passage before the older ones that it restates, and mark those that it overrides."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,21 +14,22 @@ from db.connection import Row
 
 from .interpretation import ReadQuery
 
-FOREMOST = 20  # passages of a search that are compared with each other
-LEAST_ASKED = 0.4  # share of the words of the question that both of two passages have to say,
-LEAST_STATED = 0.45  # and share of those that the older one says
-SAME = 0.7  # share of the lexemes of the shorter one that both have, when the newer says nothing of a change,
-CHANGED = 0.5  # when it has words of change,
-TAKEN_BACK = 0.3  # and when it takes back what was said
-LEAST_COMMON = 3  # lexemes that both have, except in the last case
-STEP = 0.001  # between the scores of a passage and the one that it is put before
-MOST_PAIRS = 100  # of sentences of two passages that are judged
+FOREMOST = 20  # best passages of a search that are compared with each other
+LEAST_ASKED = 0.4  # share of the words of the query that both passages must have,
+LEAST_STATED = 0.45  # and share of those query words that the older passage has
+# Share of the lexemes of the shorter passage that both must have:
+SAME = 0.7  # if the newer one does not mention a change,
+CHANGED = 0.5  # if it has words of change,
+TAKEN_BACK = 0.3  # and if it retracts the older statement.
+LEAST_COMMON = 3  # lexemes that both must have, except after a retraction
+STEP = 0.001  # difference of score between a newer passage and the older one that it is ranked before
+MOST_PAIRS = 100  # pairs of sentences of two passages that are judged
 NAME = re.compile(r"[^\W\d_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
 class RankedPassage:
-    """A passage in the order of its score. `superseded_by` is the source and number of the newest that overrides it."""
+    """A ranked passage. `superseded_by` is the source and the position of the newest passage that overrides it."""
 
     source_id: UUID
     position: int
@@ -39,16 +40,16 @@ class RankedPassage:
     lexemes: frozenset[str]
     found: int
     said: frozenset[str] = frozenset()
-    """The words of the question that it says."""
+    """The words of the query that the passage has."""
     superseded_by: tuple[UUID, int] | None = None
 
 
 Words = Mapping[str, frozenset[str]]
-"""The words of a question that mean something, and the lexemes that each may be."""
+"""The words of a query that are not stop words, each with the lexemes that it may stand for."""
 
 
 def question_words(reading: ReadQuery) -> Words:
-    """Return the words of the question, except those that mean nothing in the language of the wiki."""
+    """Return the words of the query without stop words, each with its lexemes."""
     idle = reading.idle_among(reading.words)
     spoken = {
         word: frozenset(lexeme for option in options for lexeme in option.lexemes)
@@ -59,7 +60,7 @@ def question_words(reading: ReadQuery) -> Words:
 
 
 def newest_first(rows: Sequence[Row], asked: Words) -> list[RankedPassage]:
-    """Return the passages in their order, each of the first ones before older ones that state the same thing."""
+    """Return the passages by score, but each of the first ones before the older passages that it restates."""
     ranked = [passage_of(row, asked if place < FOREMOST else {}) for place, row in enumerate(rows)]
     placed: list[RankedPassage] = []
     least = least_shared(asked)
@@ -85,10 +86,10 @@ def passage_of(row: Row, asked: Words) -> RankedPassage:
 
 
 def restates(newer: RankedPassage, older: RankedPassage, asked: Words) -> bool:
-    """Return whether a passage states anew what an older one states.
+    """Return whether a passage restates what an older passage states.
 
-    Both say much of the question, name the same, and have many words in common: the fewer, the clearer the newer one
-    says that it corrects something.
+    Both have many words of the query, the newer has the names of the older, and they share many lexemes. Fewer shared
+    lexemes are enough if the newer passage has words of change or of retraction.
     """
     shared = older.said & newer.said
     if len(shared) < max(least_shared(asked), LEAST_STATED * len(older.said)):
@@ -109,15 +110,16 @@ def restates(newer: RankedPassage, older: RankedPassage, asked: Words) -> bool:
 
 
 def least_shared(asked: Words) -> float:
-    """Return how many words of the question two passages have to share, and so each of them to say."""
+    """Return how many words of the query two passages must share."""
     return max(min(2, len(asked)), LEAST_ASKED * len(asked))
 
 
 def is_taken_back(text: str, says_more: bool) -> bool:
-    """Return whether a text takes back what was said of its subject.
+    """Return whether a text retracts a statement about its subject.
 
-    One that shares the names alone with what it may take back has to say in the same breath what holds now: `I was
-    wrong about Mara: her job is …`, and not `I no longer remember where I met Mara`.
+    If the text shares only the names with the older statement (`says_more` is false), it must also state what holds
+    now, in the same or the next sentence: `I was wrong about Mara: her job is …`, but not `I no longer remember where I
+    met Mara`.
     """
     said = [sentence.strip() for sentence in sentences(text)]
     if says_more:
@@ -129,9 +131,9 @@ def is_taken_back(text: str, says_more: bool) -> bool:
 
 
 def overrides(newer: str, older: str, asked: Words) -> bool:
-    """Return whether a sentence of one text overrides one of the other, as the compiler judges it.
+    """Return whether a sentence of the newer text overrides a sentence of the older one, by the compiler's rules.
 
-    A passage of so many sentences that this would take long is not judged.
+    Return False if the two texts have more than MOST_PAIRS pairs of sentences, which would take too long to judge.
     """
     pairs = list(islice(product(sentences(older), sentences(newer)), MOST_PAIRS + 1))
     if len(pairs) > MOST_PAIRS:
@@ -140,5 +142,5 @@ def overrides(newer: str, older: str, asked: Words) -> bool:
 
 
 def names(text: str) -> set[str]:
-    """Return the words that are written with a capital."""
+    """Return the normalised words that are written with a capital."""
     return {folded for word in NAME.findall(text) if word[0].isupper() for folded in words(word)}

@@ -1,4 +1,4 @@
-"""The interpretation of a question in one wiki: the lexemes of its words, an unfinished last word, mistyped words."""
+"""The interpretation of a query in one wiki: lexemes, completions of an unfinished last word, corrections of typos."""
 
 import asyncio
 import re
@@ -24,11 +24,11 @@ from .weights import BUDGET, CORRECTED, IDLE, OPEN
 
 WORDS = statements("search/words")
 CODE = re.compile(r"([^\W\d_]+-?)([0-9]{2,9})")
-LEAST, SHARE = 3, 1 / 3  # of the names next to a code, those that one page must have
+LEAST, SHARE = 3, 1 / 3  # number and share of the names next to a code that one page must have
 
 
 class Code(NamedTuple):
-    """Letters and a number, as names are kept; `first` and `last` are those of the same form."""
+    """A normalised code of letters and digits, with the `first` and `last` code of the same letters and length."""
 
     name: str
     first: str
@@ -38,7 +38,10 @@ class Code(NamedTuple):
 async def find_relative(
     connection: Connection, where: dict[str, object], text: str, unknown: Set[str], statuses: Sequence[str]
 ) -> str | None:
-    """Return, for the first code that no page says, the nearest name of the page that has most of those around it."""
+    """Return a name near to the first code of the text that no page contains, or None.
+
+    It is a name of the page that has most of the codes around the missing one.
+    """
     code = next(codes(text, unknown), None)
     if code is None:
         return None
@@ -57,7 +60,7 @@ def codes(text: str, unknown: Set[str]) -> Iterator[Code]:
 
 
 def nearest_name(code: Code, rows: Sequence[Row]) -> str | None:
-    """Return the nearest name, or None where no page has several of the names."""
+    """Return the name nearest to the code, of the page with most of these names; None if no page has enough of them."""
     names: defaultdict[UUID, list[str]] = defaultdict(list)
     for row in rows:
         names[row["page_id"]].append(row["name"])
@@ -73,20 +76,22 @@ def number(name: str) -> int:
 
 
 LAST = "\U0010ffff"
-# `what's`, `don't`, `I'll`: the end of a contraction is a whole word. Not so in `O'S` and `l'e`, where a name goes on.
+# `what's`, `don't`, `I'll`: the end of a contraction is a whole word. In `O'S` and `l'e` the last word is unfinished.
 CONTRACTION = re.compile(r"(?:\w\w|\bi)['’‘ʼ＇](?:s|t|d|m|ll|re|ve)$", re.IGNORECASE)
-MOST_WORDS, MOST_BESIDES = 64, 1_000  # of a question are read; of what must be or must not be said
-FEW_WORDS, SOME_WORDS = 6, 8  # up to here the last word may be unfinished; two letters be wrong in a short word
-MOST_LONGER, MOST_OPEN, FEW_OPEN = 24, 5, 2  # words that go on: fetched, and used for a last word unknown or known
-COMMON = 50  # pages: who types a word that so many have is not looking for a longer one
-SHORTEST_PART, MOST_PARTS = 5, 8  # letters of a word that is looked for in compounds, and how many are
+MOST_WORDS, MOST_BESIDES = 64, 1_000  # words of a query, and of its phrases and exclusions, that are interpreted
+FEW_WORDS = 6  # words of a query up to which its last word may be unfinished
+SOME_WORDS = 8  # words of a query up to which a short word may be corrected by two edits
+MOST_LONGER = 24  # completions that are fetched
+MOST_OPEN, FEW_OPEN = 5, 2  # completions that are used for an unknown and for a known last word
+COMMON = 50  # pages; a word that at least so many have is not completed
+SHORTEST_PART, MOST_PARTS = 5, 8  # letters of a word that is looked for in compounds, and the number of such words
 MOST_WRONG = 4  # words that are corrected
-MOST_NEAR, MOST_FIXES = 6, 3  # words that each may be: looked up, and used
-SHORTEST_WRONG, LONGEST_WRONG = 4, 32  # characters; one less where other words of the question are known
+MOST_NEAR, MOST_FIXES = 6, 3  # corrections of a word that are considered, and that are used
+SHORTEST_WRONG, LONGEST_WRONG = 4, 32  # characters of a correctable word; one less if other words are known
 
 
 class Option(NamedTuple):
-    """A word that may be meant, how far that is trusted, and its lexemes."""
+    """A word that a word of the query may stand for, with its lexemes. `trust` (0 to 1) scales their weight."""
 
     word: str
     trust: float
@@ -95,11 +100,13 @@ class Option(NamedTuple):
 
 @dataclass(slots=True)
 class ReadQuery:
-    """A question as one wiki understands it, by what was counted there at a moment.
+    """A query as interpreted by the word counts of one wiki at `counted_at`.
 
-    `options` has an entry for each word of the question, in its order; `forms` is what else its last word may end in,
-    `relative` a name next to a code that nobody wrote. `idle` words mean nothing in one of the wiki's languages, as
-    `the` does not in English; `parts` are in compounds of the wiki.
+    `options` has an entry for each word of the query, in its order. `forms` are other forms of its last word, and
+    `relative` is an existing name near to a code that no page contains. `idle` words are stop words in one of the
+    languages of the wiki, as `the` is in English. `parts` are words that compounds of the wiki begin or end with.
+    `stems` maps words to lexemes, `found` a lexeme to its number of pages, and `corrected` a typed word to its
+    correction.
     """
 
     letter: str
@@ -120,29 +127,29 @@ class ReadQuery:
     relative: str | None = None
 
     def rarity(self, lexeme: str) -> float:
-        """BM25's idf."""
+        """Return the inverse document frequency of BM25."""
         found = max(self.found.get(lexeme, 0), 1)
         return log1p(max(0.0, self.pages - found + 0.5) / (found + 0.5))
 
     def meant(self, word: str) -> tuple[str, ...]:
-        """The lexemes of a word, and of what it may be a mistyped form of."""
+        """Return the lexemes of a word, and those of its corrections."""
         if word not in self.corrected:
             return self.stems.get(word, ())
         options = self.options[self.words.index(word)]
         return tuple(dict.fromkeys(lexeme for one in options if one.trust > OPEN for lexeme in one.lexemes))
 
     def idle_among(self, words: Sequence[str]) -> set[str]:
-        """Return the words that other languages know while one does not, beside words that all of them know."""
+        """Return the words that are stop words in one of the languages; none if all known words are."""
         known = self.stems.keys() & set(words)
         return known & self.idle if known - self.idle else set()
 
     @property
     def mended_text(self) -> str:
-        """The words of the question with those that were corrected."""
+        """The words of the query, with corrections in the place of mistyped words."""
         return " ".join(self.corrected.get(word, word) for word in self.words)
 
     def did_you_mean(self, text: str) -> str | None:
-        """The question with its corrected words in the place of those that were typed; nothing when none was."""
+        """Return the text with corrections in the place of mistyped words, or None if no word was corrected."""
         if not self.corrected:
             return None
         made, at = [], 0
@@ -164,9 +171,10 @@ async def read(
     analyser: int = ANALYSER,
     offset: int = 0,
 ) -> ReadQuery | None:
-    """Read a question; None when the wiki has no index yet. Of the words `besides` only the lexemes are found.
+    """Interpret the text of a query in a wiki; return None if the wiki has no index yet.
 
-    A mistake is corrected with words of pages of these statuses. An `offset` of PASSAGES asks the index of passages.
+    For the words of `besides` only the lexemes are found. Mistyped words are corrected with words of pages of these
+    statuses. An `offset` of PASSAGES selects the index of passages.
     """
     number = analyser + offset
     said = (await read_in_thread(len(text), whole_words, text, analyser))[:MOST_WORDS]
@@ -216,27 +224,27 @@ async def read(
 
 
 def split_unknown(said: Sequence[tuple[str, ...]], known: Set[str]) -> list[tuple[str, ...]]:
-    """Return the words of a question, each with its parts unless the wiki has it as a whole."""
+    """Return the words of a query, each with its parts unless the wiki has it as a whole."""
     return [word[:1] if word[0] in known else word for word in said]
 
 
 def without_wholes(said: Sequence[tuple[str, ...]], corrected: Set[str]) -> list[str]:
-    """Return the words to look for: of one that no page has its parts, or what it is a mistyped form of."""
+    """Return the words to look for: the parts of a word that no page has, unless the word as a whole is corrected."""
     return [one for word in said for one in (word[:1] if word[0] in corrected else word[1:] or word)]
 
 
 def may_go_on(text: str, words: Sequence[tuple[str, ...]]) -> bool:
-    """Return whether someone may still be typing the last word."""
+    """Return whether the last word may be unfinished."""
     return len(words) <= FEW_WORDS and text[-1:].isalnum() and not is_contracted(text)
 
 
 def is_contracted(text: str) -> bool:
-    """Return whether the text ends in a contraction or a possessive, whose last letters begin no longer word."""
+    """Return whether the text ends in a contraction or a possessive; such an ending is not completed."""
     return CONTRACTION.search(text) is not None
 
 
 def lexemes_of(rows: Sequence[Row], found: dict[str, int]) -> dict[str, tuple[str, ...]]:
-    """The lexemes of each word that has any, and into `found` in how many pages each is."""
+    """Return the lexemes of each word that has any, and add their numbers of pages to `found`."""
     stems: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
         if row["lexeme"] is not None and row["lexeme"] not in stems[row["word"]]:
@@ -246,7 +254,7 @@ def lexemes_of(rows: Sequence[Row], found: dict[str, int]) -> dict[str, tuple[st
 
 
 def without_unsaid(reading: ReadQuery) -> set[str]:
-    """The idle words of a question. Those that nobody has written in a language that knows them mean nothing."""
+    """Return the stop words of a query, and remove the lexemes of those that no page has."""
     idle = reading.idle_among(reading.words)
     for word in idle & reading.unknown:
         del reading.stems[word]
@@ -255,7 +263,7 @@ def without_unsaid(reading: ReadQuery) -> set[str]:
 
 
 def open_options(reading: ReadQuery, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]) -> list[Option]:
-    """Return the words that the last one may become: the most common first, each lexeme once."""
+    """Return the completions of the last word, the most common first and each lexeme once."""
     seen = set(stems.get(reading.words[-1], ()))
     options = []
     for row in sorted(longer, key=lambda row: (-row["found"], row["word"])):
@@ -267,7 +275,7 @@ def open_options(reading: ReadQuery, longer: Sequence[Row], stems: dict[str, tup
 
 
 def most_beside(lexemes: Sequence[str], found: Mapping[str, int]) -> int:
-    """Return how many longer words are taken beside a word: fewer the more pages have the word itself."""
+    """Return how many longer words are used beside a word: the more pages have the word, the fewer."""
     known = max((found[lexeme] for lexeme in lexemes), default=0)
     return MOST_OPEN if not known else FEW_OPEN if known < COMMON else 0
 
@@ -275,7 +283,7 @@ def most_beside(lexemes: Sequence[str], found: Mapping[str, int]) -> int:
 def compounds_of(
     rows: Sequence[Row], stems: Mapping[str, tuple[str, ...]], found: Mapping[str, int]
 ) -> dict[str, list[Option]]:
-    """Return the longer words that each word is a part of: those that it ends first, then the most common."""
+    """Return, for each word, the compounds that end or begin with it: those that end with it first, then by pages."""
     words: defaultdict[str, dict[tuple[str, ...], str]] = defaultdict(dict)
     for row in sorted(rows, key=lambda row: (not row["is_end"], -row["found"], row["word"])):
         lexemes = stems.get(row["word"], ())
@@ -286,14 +294,14 @@ def compounds_of(
 
 
 def forms_of(last: str, longer: Sequence[Row], stems: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Words with the stem of the last one: those that go on where it ends, and the stem itself."""
+    """Return other words with the stem of the last word: its completions, and the stem itself."""
     own = stems.get(last, ())
     others = [row["word"] for row in longer if not set(own).isdisjoint(stems.get(row["word"], ()))]
     return tuple(dict.fromkeys(form for form in [*others, *(lexeme[1:] for lexeme in own)] if form != last))
 
 
 def is_wrong(word: str, reading: ReadQuery, goes_on: bool) -> bool:
-    """Return whether nobody in this wiki has written it, and it is long enough to be recognised."""
+    """Return whether the wiki lacks the word and the word has a length at which corrections are reliable."""
     if word not in reading.unknown or not word.isalpha() or (goes_on and word == reading.words[-1]):
         return False
     others_are_known = bool(set(reading.stems) - reading.unknown)
@@ -301,7 +309,7 @@ def is_wrong(word: str, reading: ReadQuery, goes_on: bool) -> bool:
 
 
 async def without_common(words: Sequence[str], languages: Sequence[str]) -> list[str]:
-    """Return the words without those that everybody who speaks one of the languages knows: these are no mistakes."""
+    """Return the words without the common words of the languages, which are not typing errors."""
     known = await asyncio.to_thread(lambda: [common_words(language) for language in languages])
     return [word for word in words if not any(word in common for common in known)]
 
@@ -309,7 +317,10 @@ async def without_common(words: Sequence[str], languages: Sequence[str]) -> list
 async def correct_words(
     connection: Connection, where: dict[str, object], reading: ReadQuery, wrong: Sequence[str], statuses: Sequence[str]
 ) -> dict[str, list[Option]]:
-    """Return for each word up to three that it may be a mistyped form of."""
+    """Return up to three corrections for each of the wrong words, and set `reading.corrected`.
+
+    Corrections that no visible page has are dropped, so that a suggestion does not reveal the words of hidden pages.
+    """
     rows = await connection.all(WORDS["mend_words"], **where, analyser=reading.analyser, words=list(wrong))
     if not (near := corrections(reading, rows)):
         return {}
@@ -320,7 +331,7 @@ async def correct_words(
         find_said, tenant_id=where["tenant_id"], owner_id=where["owner_id"], analyser=reading.analyser,
         lexemes=sorted(rare), statuses=list(statuses),
     )  # fmt: skip
-    hidden = rare - {row["lexeme"] for row in rows}  # nobody hides so many pages that none of a common word is left
+    hidden = rare - {row["lexeme"] for row in rows}  # common words are assumed to have a visible page
     kept = {word: [one for one in options if not one.lexemes or set(one.lexemes) - hidden]
             for word, options in near.items()}  # fmt: skip
     fixes = {word: options[:MOST_FIXES] for word, options in kept.items() if options}
@@ -342,9 +353,9 @@ def corrections(reading: ReadQuery, rows: Sequence[Row]) -> dict[str, list[Optio
 
 
 def edits_between(asked: str, word: str) -> int:
-    """Return how many letters differ or have changed places.
+    """Return the Damerau-Levenshtein distance of two words.
 
-    The library is imported by the first mistyped word: it takes a command of the terminal longer than the search.
+    The library is imported when it is first needed, because the import takes longer than a search from the terminal.
     """
     from rapidfuzz.distance import DamerauLevenshtein
 
@@ -352,15 +363,17 @@ def edits_between(asked: str, word: str) -> int:
 
 
 def is_close(reading: ReadQuery, asked: str, word: str, edits: int, in_names: bool) -> bool:
-    """Return whether one letter differs, or two in a word so long that chance does not find one."""
+    """Return whether a word is a plausible correction: one edit, or two edits if the typed word is long enough."""
     if edits == 1:
         return True
     return edits == 2 and in_names and asked not in reading.parts and len(asked) >= two_edits_from(reading)
 
 
 def two_edits_from(reading: ReadQuery) -> int:
-    """Return how long a word with two edits has to be: longer in long questions and in large wikis, shorter where other
-    words of the question are known."""
+    """Return the length from which a word may be corrected by two edits.
+
+    It is larger for long queries and large wikis, and smaller if other words of the query are known.
+    """
     words = set(reading.words)
     if len(reading.words) > SOME_WORDS:
         return 8

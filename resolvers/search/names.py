@@ -1,4 +1,4 @@
-"""Names that a question may mean: as a whole, in another form of its last word, and said among other words."""
+"""The page names that a query may stand for: the whole query, other forms of its last word, and names inside it."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,18 +12,18 @@ from .interpretation import LAST, ReadQuery
 from .weights import ALMOST, AMONG, APART, LARGE, USUAL
 
 COMPOUND = re.compile(r"\w(?:::|->|[./\\])(\w+)\W*$")  # std::vector: its last part is a name, too
-SIGNED = re.compile(r"\W*\w+(?:\+\+|#)\W*")  # C++ is not C, though its name is kept as that
+SIGNED = re.compile(r"\W*\w+(?:\+\+|#)\W*")  # C++ is not C, though both have the same normalised name
 SIGN = re.compile(r"\w(?:\+\+|#)")  # somewhere in a word
-WHOLE = "\x01"  # no name has a character so small: what goes on is another name
-NEXT_WORD = "!"  # the first character behind the space: the name goes on with another word, not with more letters
+WHOLE = "\x01"  # end of a range with exactly one name: no name has a character so small
+NEXT_WORD = "!"  # end of a range of names that may have further words: the character after the space
 PART, PART_TRUST, MENDED_TRUST = 8.0, 0.9, 0.95
-FORM = 16.0  # behind every name that is asked for as it is written
-MOST_AMONG, LONGEST = 12, 4  # words of a question that is read for names among them, and of such a name
-LETTERS = 500  # of a question that is read so: nobody writes a dozen words with more
+FORM = 16.0  # bonus of another form of the name: less than that of any name as it was typed
+MOST_AMONG, LONGEST = 12, 4  # words of the longest query that is searched for names inside it, and of such a name
+LETTERS = 500  # characters of the longest such query: a dozen words have fewer
 
 
 class NameRange(NamedTuple):
-    """Names from `start` to before `end`. `worth` is the bonus of the name itself; none: the kind of name decides."""
+    """The names from `start` up to, but without, `end`. `worth` is the bonus; None leaves it to the kind of name."""
 
     start: str
     end: str
@@ -32,7 +32,7 @@ class NameRange(NamedTuple):
 
 
 def keys(reading: ReadQuery, text: str, weights: Mapping[str, float]) -> list[NameRange]:
-    """Each name once, with what it is worth as the first of these."""
+    """Return the possible names, each once with the worth of its first occurrence."""
     found: dict[str, NameRange] = {}
     for key in possible_names(reading, text, weights):
         if key.start:
@@ -62,7 +62,7 @@ def exactly(name: str, worth: float) -> NameRange:
 
 
 def names_inside(reading: ReadQuery, text: str, weights: Mapping[str, float]) -> Iterator[NameRange]:
-    """Names of a few words inside the question: worth a share of what their words weigh."""
+    """Yield names of a few words inside the query. Their worth is a share of the weight of their words."""
     runs = name_words(text) if len(text) <= LETTERS else []
     if not 1 < sum(map(len, runs)) <= MOST_AMONG:
         return
@@ -80,7 +80,7 @@ def names_inside(reading: ReadQuery, text: str, weights: Mapping[str, float]) ->
 
 
 def those_that_tell(reading: ReadQuery) -> set[str]:
-    """Words of the question that tell pages apart: not those that most pages say, unless all are so."""
+    """Return the distinctive words of the query: those that not most pages have, and always the rarest."""
     known = {word: reading.stems[word] for word in reading.words if word in reading.stems}
     found = {word: max(reading.found[lexeme] for lexeme in lexemes) for word, lexemes in known.items()}
     usual = USUAL * reading.pages if reading.pages >= LARGE else inf
@@ -89,7 +89,7 @@ def those_that_tell(reading: ReadQuery) -> set[str]:
 
 
 def name_words(text: str) -> list[list[str]]:
-    """The words of names, in runs: a signed word is no name as it is kept, so none goes past it."""
+    """Return the normalised words of a text, in runs that end at words such as `C++`, whose sign normalising drops."""
     runs: list[list[str]] = [[]]
     for token in text.split():
         if SIGN.search(token):

@@ -1,4 +1,4 @@
-"""A question as ranking takes it: tsqueries that find the candidates, and a weight for each lexeme."""
+"""The parameters of ranking: tsqueries that find the candidate pages, and a weight for each lexeme."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -20,14 +20,18 @@ from .request import Filter, SearchRequest
 from .weights import BUDGET, FEEDBACK, FEEDBACK_PAGES, HEAVIEST, OPEN
 
 RANKING = statements("search/ranking")
-MOST_COMBINED = 7  # of the rarest lexemes, where pairs and triples are looked for
-FULL_QUESTION, SHORT_QUESTION, STOP_WORDS = 6, 5, 3  # from how many words on a question has a topic
+MOST_COMBINED = 7  # rarest lexemes that are combined to pairs and triples
+FULL_QUESTION = 6  # words from which on a query is ranked by topic
+SHORT_QUESTION, STOP_WORDS = 5, 3  # words and stop words with which a shorter query is, too
 
 
 @dataclass(slots=True)
 class RankedQuery:
-    """A missing tsquery is None and finds nothing. `wide` is for when `rare` asks for too much at once; `agreed` when
-    pages are found, too, that say none of it, but to which the first ones link."""
+    """The tsqueries, name ranges and weights by which the pages for a query are found and ranked.
+
+    A missing tsquery is None and finds nothing. `wide` replaces `rare` if that finds too few pages. `agreed` adds pages
+    that have no word of the query but to which the best pages link.
+    """
 
     keys: Sequence[NameRange]
     weights: dict[str, float]
@@ -47,21 +51,21 @@ class RankedQuery:
 
     @property
     def finds_words(self) -> bool:
-        """Return whether there are words to find. Without words there is nothing to rank by."""
+        """Return whether the query has words or names. Without them pages are listed, not ranked."""
         return bool(self.weights or self.keys)
 
     @property
     def is_ranked_at_once(self) -> bool:
-        """Return whether the plain statement ranks it, and once, whatever that finds."""
+        """Return whether one run of the plain ranking statement is enough, whatever it finds."""
         return self.finds_words and self.wide is None and not self.feedback
 
     @property
     def ranking(self) -> Statement:
-        """Return the statement that finds its pages."""
+        """Return the statement that ranks the pages."""
         return RANKING["rank_pages_by_topic" if self.feedback else "rank_pages"]
 
     def values(self) -> dict[str, Any]:
-        """Return the parameters of the statements."""
+        """Return the parameters of the ranking statements."""
         lexemes = sorted(self.weights, key=lambda lexeme: (-self.weights[lexeme], lexeme))[:HEAVIEST]
         return {
             "keys": [key.start for key in self.keys],
@@ -87,7 +91,7 @@ class RankedQuery:
 
 
 def question(reading: ReadQuery, text: str, required: str | None, title_only: bool) -> RankedQuery:
-    """`required` is a tsquery that a page must satisfy in any case."""
+    """Build the ranking query. `required` is a tsquery that every page must satisfy."""
     groups = [tuple(dict.fromkeys(x for option in options for x in option.lexemes)) for options in reading.options]
     idle = reading.idle_among(reading.words)
     spoken = [(place, group) for place, group in enumerate(groups) if group and reading.words[place] not in idle]
@@ -119,14 +123,17 @@ def question(reading: ReadQuery, text: str, required: str | None, title_only: bo
 
 
 def weigh(reading: ReadQuery) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Return each lexeme's weight, rarity times its uses in the question times trust, and terms that explain it."""
+    """Return the weight of each lexeme, and the terms that explain the weights.
+
+    A weight is the sum, over the uses of the lexeme in the query, of rarity times trust.
+    """
     weights: defaultdict[str, float] = defaultdict(float)
     terms = []
     for word, options in zip(reading.words, reading.options, strict=True):
         own = max((reading.rarity(x) for option in options[:1] for x in option.lexemes), default=0.0)
         for option in options:
             for lexeme in option.lexemes:
-                # What an unfinished word may become counts for no more than the word as it stands.
+                # A completion of an unfinished word weighs no more than the word as it was typed.
                 rarity = reading.rarity(lexeme)
                 weight = option.trust * (min(rarity, own) if option.trust == OPEN and own else rarity)
                 weights[lexeme] += weight
@@ -137,9 +144,10 @@ def weigh(reading: ReadQuery) -> tuple[dict[str, float], list[dict[str, Any]]]:
 
 
 def rare_enough(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> str | None:
-    """Return single lexemes, else pairs, else triples: as many as are expected in no more pages than can be weighed.
+    """Return a tsquery of single lexemes, else of pairs, else of triples, that finds no more pages than the budget.
 
-    What nobody has counted yet may still be in the newest pages, and costs nothing to look for.
+    The rarest come first, as many as are expected to stay within the budget. Lexemes that are not counted yet are
+    always included: the newest pages may have them, and looking for them costs nothing.
     """
     known = [lexeme for lexeme in lexemes if reading.found[lexeme] > 0]
     uncounted = [quoted(lexeme) for lexeme in lexemes if reading.found[lexeme] <= 0]
@@ -147,7 +155,7 @@ def rare_enough(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> str 
 
 
 def rarest_lexemes(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> str | None:
-    """Return the rarest of them alone, if pages are looked for that have several of them; else None."""
+    """Return the rarest lexeme if it exceeds the budget, so that `rare_enough` combines lexemes; else None."""
     known = [lexeme for lexeme in lexemes if reading.found[lexeme] > 0]
     return quoted(known[0]) if len(known) > 1 and reading.found[known[0]] > budget else None
 
@@ -172,13 +180,19 @@ def combine(reading: ReadQuery, lexemes: Sequence[str], budget: int) -> list[str
 
 
 def expectation(reading: ReadQuery, group: Sequence[str]) -> float:
-    """Pages that have all of them, if words that are asked together come together."""
+    """Return the expected number of pages with all lexemes of the group.
+
+    Words of one query are assumed to occur together more often than chance, so the shares are raised.
+    """
     first, *others = (reading.found[lexeme] / reading.pages for lexeme in group)
     return reading.pages * first * prod(min(1.0, len(group) * share) for share in others)
 
 
 def phrase(reading: ReadQuery) -> str | None:
-    """The words at their distances; those that stand for nothing leave their place open."""
+    """Return a tsquery of the words at their distances, or None for fewer than two words with lexemes.
+
+    A word without lexemes may be any word.
+    """
     places = [
         (place, [lexeme for option in options if option.trust > OPEN for lexeme in option.lexemes])
         for place, options in enumerate(reading.options)
@@ -191,7 +205,7 @@ def phrase(reading: ReadQuery) -> str | None:
 
 
 def unfinished_names(reading: ReadQuery, text: str) -> tuple[str | None, str | None]:
-    """Names that go on where the question ends: any name, and the title."""
+    """Return tsqueries for names that the text is the beginning of: for any name, and for the title only."""
     if not 0 < len(reading.words) <= FEW_WORDS or not text[-1:].isalnum():
         return None, None
     last, is_whole = reading.words[-1], is_contracted(text)
@@ -204,17 +218,17 @@ def unfinished_names(reading: ReadQuery, text: str) -> tuple[str | None, str | N
 
 
 def going_on(spelled: Sequence[Sequence[str]], weight: str = "", *, is_whole: bool = False) -> str:
-    """Return a tsquery of all these words in places of that weight; the last may be longer unless it `is_whole`."""
+    """Return a tsquery of all the words with this weight label; the last is a prefix unless it `is_whole`."""
     tag = weight and f":{weight}"
     whole = [one_of(words, tag) for words in spelled[:-1]]
     return "&".join([*whole, one_of(spelled[-1], tag if is_whole else f":*{weight}")])
 
 
-NOTHING = ("nothing",)  # neither a type nor a status
+NOTHING = ("nothing",)  # neither a type nor a status: no page matches it
 
 
 def merge_filters(query: SearchQuery, given: Filter) -> Filter:
-    """Merge what the question says and what the client asked for: all of it holds."""
+    """Return a filter that requires both the conditions in the text of the query and the filter of the client."""
     return replace(
         given,
         types=common(query.types, given.types),
@@ -230,13 +244,16 @@ def merge_filters(query: SearchQuery, given: Filter) -> Filter:
 
 
 def common(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what two lists of alternatives both allow; an empty one allows everything."""
+    """Return the values that both lists of alternatives allow; an empty list allows everything."""
     return tuple(one for one in some if one in others) or NOTHING if some and others else some or others
 
 
 def required_query(reading: ReadQuery, wanted: Filter, query: SearchQuery) -> str | None:
-    """Return the tsquery that a page must satisfy; None when any page that says the words will do. Without words
-    there is always something that finds pages."""
+    """Return the tsquery of the filters, phrases and exclusions, or None if there are none.
+
+    A query without words gets a condition that all pages of the wiki satisfy, so that a tsquery of exclusions alone
+    still finds pages.
+    """
     demands = list(positive(reading, wanted, query.phrases))
     refusals = list(negative(reading, wanted, query.excluded))
     if not demands and not reading.words:
@@ -263,7 +280,7 @@ def negative(reading: ReadQuery, wanted: Filter, excluded: Sequence[str]) -> Ite
 
 
 def phrase_queries(reading: ReadQuery, text: str) -> Iterator[str]:
-    """Yield a tsquery for these words at these distances, whatever stands where a word means nothing."""
+    """Yield a tsquery for the words of a phrase at their distances; a stop word of the phrase may be any word."""
     words = ANALYSERS[reading.analyser % PASSAGES](text)
     idle = reading.idle_among(words)
     spoken = [
@@ -274,12 +291,15 @@ def phrase_queries(reading: ReadQuery, text: str) -> Iterator[str]:
         yield f"({one_of(spoken[0][1])}{rest})"
 
 
-CACHE_SIZE, LONGEST = 2_000, 200  # questions of a process that are kept, and characters of one
+CACHE_SIZE, LONGEST = 2_000, 200  # queries that a process caches, and characters of the longest
 
 
 class Meaning(NamedTuple):
-    """`wanted` is what the question and its filter demand together, `words` how many there are to look
-    for, and `narrows` whether there is anything else to find pages by."""
+    """A search request with its text parsed.
+
+    `wanted` merges the conditions in the text with the filter of the request, `words` is the number of words to look
+    for, and `narrows` says whether there are phrases, exclusions or filters.
+    """
 
     query: SearchQuery
     wanted: Filter
@@ -288,19 +308,19 @@ class Meaning(NamedTuple):
 
     @property
     def says_anything(self) -> bool:
-        """Return whether there is anything to find pages by."""
+        """Return whether the request has words, phrases, exclusions or filters."""
         return self.words > 0 or self.narrows
 
 
 async def meaning(asked: SearchRequest) -> Meaning:
-    """Return the meaning of a question; short ones are cached, because the same come again and again."""
+    """Parse the text of a request. Short texts are cached, because the same ones are searched often."""
     if len(asked.text) <= LONGEST:
         return kept(asked.text, asked.filter)
     return await read_in_thread(len(asked.text), read, asked.text, asked.filter)
 
 
 async def query_of(text: str) -> SearchQuery:
-    """Return a question in its parts; pages and passages are often asked the same at once."""
+    """Parse the text of a query. It is cached, because pages and passages are often searched by the same text."""
     return await read_in_thread(len(text), in_parts, text)
 
 

@@ -1,4 +1,4 @@
-"""Pages that speak of the same: found by the words that make a page what it is."""
+"""Related pages, found by the most characteristic words of a page."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -19,13 +19,13 @@ from .weights import BUDGET, WEIGHTS
 
 PAGES = statements("pages/pages")
 WORDS = statements("search/words")
-TOPIC = 16  # lexemes that say what a page is about
+TOPIC = 16  # lexemes that describe the topic of a page
 
 
 async def find_related(database: Database, scope: Scope, page_id: UUID, limit: int) -> list[tuple[UUID, float]]:
-    """Return (page id, score) of active pages in the same wiki, the nearest first; none for a page out of sight.
+    """Return the id and score of related active pages in the same wiki, the most similar first.
 
-    A page that was merged into another is a part of that one, which is not related to it.
+    The list is empty for a page that the caller may not read. The page that this one was merged into is not related.
     """
     async with database.searching() as connection:
         place = await connection.one(PAGES["find_merged"], tenant_id=scope.tenant_id, id=page_id)
@@ -57,7 +57,7 @@ async def find_near(connection: Connection, scope: Scope, page_id: UUID, size: i
 
 
 def read_topic(scope: Scope, topic: Sequence[Row]) -> tuple[ReadQuery, dict[str, float]]:
-    """Return a reading as if someone had asked for these lexemes, and their weights."""
+    """Return an interpreted query for the lexemes of a topic, and their weights."""
     analyser, pages, words = topic[0]["analyser"], max(topic[0]["pages"], 1), max(topic[0]["words"], 1)
     letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
     reading = ReadQuery(letter, analyser, pages, words / pages, [])

@@ -1,4 +1,4 @@
-"""Search: from the text of a question to the pages that answer it."""
+"""Full-text search of the pages of a wiki."""
 
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,16 +28,17 @@ from .snippets import is_switch, with_snippets
 from .weights import COUNTED, WEIGHTS
 
 PARTS = ("in_text", "in_names", "named", "together", "heading", "begun", "linked", "topic")
-SWITCHED = 3  # pages or passages that may tell a switch from an exclusion
-NAMES_LEAST = 0.25  # of what the text of a page scores
-ENOUGH = 10  # hits; with fewer a question is asked again in a wider way
+SWITCHED = 3  # best pages or passages that are read to tell a command-line switch from an exclusion
+NAMES_LEAST = 0.25  # share of the text score that the names of a page must score for the page to count as named
+ENOUGH = 10  # hits; a query that finds fewer is repeated with a wider condition
 EVER = (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC))
 
 
 async def search(database: Database, scope: Scope, asked: SearchRequest) -> SearchResult:
-    """The best pages for a question; nothing, without SQL, for one that says nothing.
+    """Return the best pages for a request.
 
-    A wiki that the caller may not read has no pages. Raises BadInput for a cursor of another search.
+    A request without words and filters has no hits, and no statement is run for it. A wiki that the caller may not read
+    has no hits either. Raises BadInput for a cursor of another search.
     """
     if not (meant := await meaning(asked)).says_anything:
         return SearchResult()
@@ -51,7 +52,7 @@ async def search(database: Database, scope: Scope, asked: SearchRequest) -> Sear
 
 
 async def search_wiki(connection: Connection, scope: Scope, asked: SearchRequest, memory: Memory) -> SearchResult:
-    """Search the scope's wiki by words, for a caller who may read it and a question that says something."""
+    """Search the scope's wiki by words. The caller may read the wiki, and the request has words or filters."""
     meant = await meaning(asked)
     run = partial(SearchRun, connection, scope, memory=memory)
     if meant.query.excluded and meant.words and (plain := without_exclusions(asked.text)) != asked.text:
@@ -62,10 +63,11 @@ async def search_wiki(connection: Connection, scope: Scope, asked: SearchRequest
 async def with_switches(
     run: "Callable[[SearchRequest, Meaning], SearchRun]", asked: SearchRequest, plain: SearchRequest
 ) -> SearchResult:
-    """Search with a minus before a word: in `ls -Recurse` it is part of a switch.
+    """Run a search whose text has a minus before a word, which is an exclusion or, as in `ls -Recurse`, a switch.
 
-    It is one where one of the best pages for its words writes it so. And it excludes nothing where no page would be
-    left that says the rest: then the words are what is suggested. A cursor says which of these its search was.
+    It is a switch if one of the best pages for the text without exclusions (`plain`) contains the word as a switch. If
+    the exclusion leaves no page with the other words, the plain search is run instead, and its text is returned as the
+    suggestion. A later page of results repeats the kind of search that its cursor belongs to.
     """
     meant = await meaning(asked)
     meant_plain = await meaning(plain)
@@ -90,9 +92,9 @@ async def with_switches(
 async def cached_values(
     database: Database, scope: Scope, asked: SearchRequest, again: bool
 ) -> Mapping[str, Any] | None:
-    """Return the parameters with which the statement that shows the hits finds them itself.
+    """Return the ranking parameters for the statement that reads the hits, so that it ranks them itself.
 
-    None means that `search` has to run first. `again` says that the cached question is out of date.
+    Return None if `search` has to run first. `again` says that the cached interpretation of the query is out of date.
     """
     meant = await meaning(asked)
     is_elsewhere = meant.query.owner or asked.owner_id not in (None, scope.owner_id)
@@ -110,7 +112,10 @@ async def cached_values(
 
 
 async def in_wiki(database: Database, scope: Scope, owner_id: UUID | None, query: SearchQuery) -> Scope:
-    """Return the scope in the wiki that is asked: raises NotFound for one that the caller may not read."""
+    """Return the scope in the wiki that the query or the owner id names, by default the scope's own wiki.
+
+    Raises NotFound for a wiki that the caller may not read.
+    """
     if query.owner is not None:
         owner_id = (await find_owner(database, scope.tenant_id, query.owner)).id
     if owner_id in (None, scope.owner_id):
@@ -121,7 +126,7 @@ async def in_wiki(database: Database, scope: Scope, owner_id: UUID | None, query
 
 
 class SearchRun:
-    """One question to one wiki."""
+    """The execution of one search request in one wiki."""
 
     def __init__(
         self, connection: Connection, scope: Scope, asked: SearchRequest, meant: Meaning, memory: Memory
@@ -131,21 +136,21 @@ class SearchRun:
         self.size = max(1, min(asked.first, DEEPEST))
         self.is_wide = self.finds_enough = False
         self.beside: Sequence[UUID] = ()
-        """The pages that links alone have brought."""
+        """The ids of the hits that were found by links alone."""
         self.behind = read_cursor(self.identity, asked.after) if asked.after else None
 
     @cached_property
     def identity(self) -> str:
-        """Return the text of the search that a cursor belongs to."""
+        """Return the text that identifies the search to which a cursor belongs."""
         return f"{self.scope.tenant_id}{self.scope.owner_id}{self.asked.text}\n{self.asked.filter}"
 
     @property
     def shown_before(self) -> tuple[str, ...]:
-        """The marks of the pages that came before this one."""
+        """The marks of the pages that earlier pages of results have shown."""
         return self.behind.shown if self.behind else ()
 
     async def run(self) -> SearchResult:
-        """Return the hits, by the cached interpretation of the question if that still holds."""
+        """Run the search, by the cached query if its word counts are still current, and return the result."""
         kept = None if self.behind else self.memory.find(self.scope, self.asked.text, self.asked.filter)
         if kept is not None:
             rows = await self.rows(kept)
@@ -155,9 +160,9 @@ class SearchRun:
         return await self.make_result(understood, await self.rows(understood)) if understood else SearchResult()
 
     async def understood(self) -> Understood | None:
-        """Interpret the question; None when the wiki has no index yet."""
+        """Interpret the query in this wiki and cache it. Return None if the wiki has no index yet."""
         besides = " ".join([*self.query.phrases, *self.query.excluded])
-        text = self.query.words + " " * self.asked.text[-1:].isspace()  # after a space nobody is typing the last word
+        text = self.query.words + " " * self.asked.text[-1:].isspace()  # a final space says that the last word is whole
         reading = await read(self.connection, self.scope, text, besides, self.wanted.statuses)
         if reading is None:
             return None
@@ -172,7 +177,7 @@ class SearchRun:
         return understood
 
     def values(self, reading: ReadQuery, asked: RankedQuery) -> dict[str, Any]:
-        """Return the parameters of every statement of this question, except where it goes on."""
+        """Return the parameters that all statements of this search share."""
         is_bounded = self.wanted.updated_after or self.wanted.updated_before
         return {
             "tenant_id": self.scope.tenant_id,
@@ -219,7 +224,7 @@ class SearchRun:
         return found
 
     async def rank_pages(self, values: dict[str, Any], asked: RankedQuery) -> Sequence[Row]:
-        """Rank the pages. If hardly any has several of the common words asked for, rank those that have one of them."""
+        """Rank the pages. If too few have several of the common words, rank those that have the rarest of the words."""
         if not (self.behind and self.behind.is_wide):
             rows = await self.connection.all(asked.ranking, **values)
             if self.behind or asked.wide is None or sum(row["page_id"] not in beside(row) for row in rows) >= ENOUGH:
@@ -228,7 +233,7 @@ class SearchRun:
         return await self.connection.all(asked.ranking, **values | {"rare": asked.wide})
 
     async def list_rows(self, values: dict[str, Any]) -> Sequence[Row]:
-        """List pages without words to weigh: what was changed last comes first."""
+        """Return the pages that satisfy the filters of a query without words, the last changed first."""
         behind = self.behind
         values |= {
             "after_score": behind.score if behind else None,
@@ -269,15 +274,15 @@ class SearchRun:
 
 
 def is_called_so(row: Row) -> bool:
-    """Return whether words of the question are a name of the page, or a good part of one."""
+    """Return whether words of the query are a name of the page, or score well in its names."""
     return bool(row["named"] > 0 or row["in_names"] > NAMES_LEAST * row["in_text"])
 
 
 def beside(row: Row) -> Sequence[UUID]:
-    """The pages that links alone have brought: the same in every row."""
+    """Return the ids of the hits that were found by links alone; every row has the same list."""
     return row.get("beside") or ()
 
 
 def explanation(asked: RankedQuery, row: Row) -> dict[str, Any]:
-    """Return what each part of the score was."""
+    """Return the parts of the score, and the weights of the terms."""
     return {"parts": {part: row[part] for part in PARTS if part in row}, "terms": asked.terms}

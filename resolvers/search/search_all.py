@@ -1,4 +1,4 @@
-"""Search over pages and evidence, in several wikis at once: hits of both kinds in one ranked list."""
+"""Search of pages and sources in several wikis at once, with all hits in one ranked list."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ from .weights import FEEDBACK, PassageWeights, Weights
 
 PAGES, SOURCES = "pages", "sources"
 KINDS = (PAGES, SOURCES)
-EQUAL = 6  # digits: scores that differ less are equal
+EQUAL = 6  # decimal digits to which scores are compared
 ANYTHING, ANY_SOURCE = Filter(), SourceFilter()
 LONGEST = 4_000  # characters of a cursor
 OF_PAGES, OF_PASSAGES = Weights(), PassageWeights()
@@ -36,9 +36,9 @@ OF_PAGES, OF_PASSAGES = Weights(), PassageWeights()
 
 @dataclass(frozen=True, slots=True)
 class SearchAllRequest:
-    """One question to pages, sources or both. `spaces` are slugs or ids; None for all that the caller may read.
+    """A search of pages, sources or both. `spaces` are slugs or ids; None stands for all that the caller may read.
 
-    A filter is about one kind and leaves the other out, unless both are given.
+    A filter of one kind excludes hits of the other kind, unless both filters are set.
     """
 
     text: str
@@ -52,7 +52,7 @@ class SearchAllRequest:
 
 
 class Hit(NamedTuple):
-    """A page or a passage that was found, and the wiki in which it lies."""
+    """A page or a passage that was found, and the wiki that it belongs to."""
 
     found: SearchHit | PassageHit
     space: Space
@@ -65,14 +65,14 @@ class Hit(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """Return what tells the hit from others in a cursor."""
+        """The mark that identifies the hit in a cursor."""
         if isinstance(self.found, SearchHit):
             return page_mark(self.found.page_id)
         return f"{crc32(b'%b%d' % (self.found.source_id.bytes, self.found.position)):08x}"
 
 
 class SpaceResult(NamedTuple):
-    """Both searches of one wiki; None for a kind that was not asked for."""
+    """The results of both searches of one wiki; None for a kind that was not searched."""
 
     space: Space
     pages: SearchResult | None
@@ -80,7 +80,7 @@ class SpaceResult(NamedTuple):
 
     @property
     def hits(self) -> Iterator[Hit]:
-        """Return all hits with their scores, each kind in the order of its own ranking."""
+        """The hits of both kinds with comparable scores, each kind in the order of its own ranking."""
         if self.passages:
             unit = passage_unit(self.passages.weight)
             for passage in self.passages.hits:
@@ -99,7 +99,7 @@ class SpaceResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SearchAllResult:
-    """Hits, the best first, each with its cursor and, where it was asked for, its snippet; and the wikis searched."""
+    """The hits of a search, the best first, with a cursor for each, and the wikis that were searched."""
 
     hits: tuple[Hit, ...] = ()
     cursors: tuple[str, ...] = ()
@@ -109,11 +109,11 @@ class SearchAllResult:
 
 
 async def search_all(database: Database, scope: Scope, asked: SearchAllRequest) -> SearchAllResult:
-    """Return the best pages and passages of the wikis for a question.
+    """Return the best pages and passages of several wikis for a request.
 
-    Takes a statement for the wikis, and of each wiki as many as the searches for its pages and its sources take: each
-    reads the question by its own words and languages. Raises BadInput for filters that leave nothing to search, or a
-    cursor of another search, and NotFound for a wiki that the caller may not read.
+    Takes one statement to find the wikis, and per wiki the statements of a search of pages and of sources, because each
+    wiki interprets the query by its own words and languages. Raises BadInput for filters that leave nothing to search
+    or a cursor of another search, and NotFound for a wiki that the caller may not read.
     """
     meant = await meaning(SearchRequest(asked.text, filter=asked.filter))
     kinds = kinds_to_search(asked, meant.query)
@@ -142,7 +142,10 @@ async def search_all(database: Database, scope: Scope, asked: SearchAllRequest) 
 
 
 def kinds_to_search(asked: SearchAllRequest, query: SearchQuery) -> set[str]:
-    """Return the kinds that the request and its filters leave: a filter of one kind alone leaves the other out."""
+    """Return the kinds to search. Raises BadInput if the kinds and the filters of the request exclude each other.
+
+    A filter of one kind alone excludes the other kind, and conditions on pages in the text exclude sources.
+    """
     filtered = {
         kind
         for kind, is_filtered in ((PAGES, asked.filter != ANYTHING), (SOURCES, asked.source_filter != ANY_SOURCE))
@@ -161,7 +164,10 @@ def kinds_to_search(asked: SearchAllRequest, query: SearchQuery) -> set[str]:
 async def spaces_to_search(
     connection: Connection, scope: Scope, names: Sequence[str] | None, query: SearchQuery
 ) -> list[Space]:
-    """Return the wikis that are named, or the one that `owner:` in the question names: no input is wrong there."""
+    """Return the wikis with these names, or the wiki that `owner:` in the query names.
+
+    An `owner:` that is unknown, or not among the names, finds nothing and is no error.
+    """
     if query.owner is None:
         return await find_spaces(connection, scope, names)
     try:
@@ -175,7 +181,7 @@ async def search_space(
     database: Database, scope: Scope, space: Space, asked: SearchAllRequest, meant: Meaning, kinds: set[str],
     depth: int, by_meaning: bool,
 ) -> SpaceResult:  # fmt: skip
-    """Search one wiki that the caller may read, by words and, where a vector of the question is at hand, by meaning."""
+    """Search one wiki that the caller may read, by words and, if the query has a vector (`by_meaning`), by meaning."""
     inside = scope.in_owner(space.id)
     of_pages = SearchRequest(asked.text, depth, filter=asked.filter, with_cursors=False)
     of_sources = SourceSearchRequest(asked.text, depth, filter=asked.source_filter)
@@ -195,10 +201,10 @@ async def search_space(
 
 
 def page_unit(asked: RankedQuery) -> float:
-    """Return the score of a page of ordinary length that says the whole question and nothing else speaks for.
+    """Return the score of a page of average length that has all words of the query in its text and no other bonus.
 
-    Half of such texts have its words side by side. Raw scores are shares of this unit, so that 1 means the same of a
-    page, of a passage, and of another wiki with other words, while the order within each ranking stays.
+    Half of such pages are assumed to have the words side by side. Scores are divided by this unit, so that pages,
+    passages and hits of different wikis are comparable; the order within each ranking stays.
     """
     together = (OF_PAGES.w_all + OF_PAGES.w_phrase) / 2 if asked.all else 0.0
     topic = FEEDBACK / (1 - FEEDBACK) if asked.feedback else 0.0
@@ -206,15 +212,18 @@ def page_unit(asked: RankedQuery) -> float:
 
 
 def passage_unit(total: float) -> float:
-    """Return the score of the only passage of a source that says the question, whose words weigh that together."""
+    """Return the score of a passage that has all words of the query, as the only one of its source.
+
+    `total` is the weight of all words of the query.
+    """
     said = 1 + OF_PASSAGES.w_together + OF_PASSAGES.w_source + OF_PASSAGES.w_pairs / 2
     return total * said * (1 + OF_PASSAGES.w_best)
 
 
 def rank_hits(results: Sequence[SpaceResult]) -> list[Hit]:
-    """Return the hits of all, the best first. At equal scores evidence comes first, then the wiki that was named first.
+    """Return the hits of all wikis, the best first. Of equal scores passages come first, then hits of the earlier wiki.
 
-    Sorting is stable, so what a ranking put first among its equals stays first.
+    The sort is stable, so hits of one ranking with equal scores stay in their order.
     """
     evidence = [hit for result in results for hit in result.hits if not hit.is_page]
     pages = [hit for result in results for hit in result.hits if hit.is_page]
@@ -224,7 +233,7 @@ def rank_hits(results: Sequence[SpaceResult]) -> list[Hit]:
 async def add_snippets(
     connection: Connection, scope: Scope, results: Sequence[SpaceResult], hits: Sequence[Hit]
 ) -> list[Hit]:
-    """Return the hits with their snippets: of each wiki two statements for its pages, and one for its passages."""
+    """Return the hits with their snippets. Takes, per wiki, two statements for its pages and one for its passages."""
     shown: dict[str, SearchHit | PassageHit] = {}
     for result in results:
         inside = scope.in_owner(result.space.id)
@@ -255,7 +264,7 @@ def make_cursor(scope: Scope, asked: SearchAllRequest, marks: Sequence[str]) -> 
 
 
 def read_cursor(scope: Scope, asked: SearchAllRequest) -> tuple[str, ...]:
-    """Return the marks of the hits that came before. Raises BadInput for what is no cursor of this search."""
+    """Return the marks of the hits before the cursor of the request. Raises BadInput for a cursor of another search."""
     if not asked.after:
         return ()
     try:

@@ -1,4 +1,4 @@
-"""Search in the evidence: from the text of a question to the passages of sources that answer it."""
+"""Full-text search of the passages of sources."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
@@ -37,12 +37,12 @@ from .weights import HEAVIEST, PASSAGE_BUDGET, PASSAGE_WEIGHTS
 
 RANKING = statements("search/passage_ranking")
 CURSOR_MAX = 200  # characters
-MATCHING_MAX = 20  # refs of one page
+MATCHING_MAX = 20  # refs of matching sources per page
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFilter:
-    """The conditions on the source of a passage; what is empty does not restrict."""
+    """The conditions on the source of a passage. An empty field is no condition."""
 
     kinds: tuple[str, ...] = ()
     refs: tuple[str, ...] = ()
@@ -52,8 +52,10 @@ class SourceFilter:
 
 @dataclass(frozen=True, slots=True)
 class SourceSearchRequest:
-    """One question to the sources of a wiki. `text` may hold phrases, exclusions and `updated:`, which is the time
-    when a source was captured."""
+    """A search of the sources of a wiki.
+
+    `text` may have phrases, exclusions and `updated:`, which here means the time when a source was captured.
+    """
 
     text: str
     first: int = DEFAULT
@@ -64,9 +66,9 @@ class SourceSearchRequest:
 
 
 class PassageHit(NamedTuple):
-    """A passage that was found: its source, its number there, and the number of the index that has it.
+    """A passage that was found: its source, its position there, and the number of the index that has it.
 
-    `superseded_by` is the source and number of a newer passage that overrides it.
+    `superseded_by` is the source and position of a newer passage that overrides it.
     """
 
     source_id: UUID
@@ -81,9 +83,9 @@ class PassageHit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SourceSearchResult:
-    """Hits, the best first. When `total` is not exact there are at least so many.
+    """The hits of a search, the best first. If `total` is not exact, it is a lower bound.
 
-    `reading` is how the wiki understood the question, and `weight` what its words weigh together.
+    `reading` is the interpreted query, and `weight` the sum of the weights of its words.
     """
 
     hits: tuple[PassageHit, ...] = ()
@@ -96,10 +98,11 @@ class SourceSearchResult:
 
 
 async def search_sources(database: Database, scope: Scope, asked: SourceSearchRequest) -> SourceSearchResult:
-    """Return the best passages for a question; nothing, without SQL, for one that says nothing.
+    """Return the best passages for a request; a request without words has no hits, and no statement is run for it.
 
-    A phrase among other words that no passage says is searched as words, which are then what is suggested. A wiki that
-    the caller may not read has no sources. Raises BadInput for a cursor of another search.
+    If no passage has the phrases of a query that has other words too, the phrases are searched as words, and the text
+    without quotes is returned as the suggestion. A wiki that the caller may not read has no hits. Raises BadInput for a
+    cursor of another search.
     """
     query = await query_of(asked.text)
     start = read_cursor(asked)
@@ -120,7 +123,7 @@ async def search_sources(database: Database, scope: Scope, asked: SourceSearchRe
 
 
 def asks_beside_phrases(query: SearchQuery) -> bool:
-    """Return whether a query requires phrases and has other words, too."""
+    """Return whether a query has phrases and other words."""
     return bool(query.phrases) and len(words(query.words)) > len(words(" ".join(query.phrases)))
 
 
@@ -133,10 +136,11 @@ async def search_passages(
     start: int = 0,
     near: Sequence[Row] = (),
 ) -> SourceSearchResult:
-    """Search the sources of the scope's wiki, which the caller may read; `near` are those that mean the same.
+    """Search the sources of the scope's wiki, which the caller may read. `near` are the hits of semantic search.
 
-    As in a search of pages, a minus before a word is part of a switch where one of the best passages for its words
-    writes it so, and it excludes nothing where no passage would be left: then the words are what is suggested.
+    As in a search of pages, a minus before a word is part of a command-line switch if one of the best passages has the
+    word as a switch. If the exclusion leaves no passage, the text without it is searched and returned as the
+    suggestion.
     """
     run = partial(search_as, connection, scope, memory=memory, near=near)
     if not query.excluded or (text := without_exclusions(asked.text)) == asked.text:
@@ -161,7 +165,7 @@ async def search_as(
     memory: Memory,
     near: Sequence[Row],
 ) -> SourceSearchResult:
-    """Search the passages for the question as `query` has understood it, by the cached reading if that still holds."""
+    """Search the passages for a parsed query, by the cached interpretation if its word counts are still current."""
     besides = " ".join([*query.phrases, *query.excluded])
     text = query.words + " " * asked.text[-1:].isspace()
     kept = memory.find_for_passages(scope, text, besides)
@@ -190,9 +194,10 @@ async def fetch_results(
     *,
     is_kept: bool = False,
 ) -> SourceSearchResult | None:
-    """Rank the passages, fused with the `near` ones, and cut the page of results that was asked for out of them.
+    """Rank the passages, fuse them with the `near` ones, and return the page of results that the request asks for.
 
-    None for a question that was kept and is not understood so any more, or by which nothing is found.
+    Return None if a cached interpretation (`is_kept`) is out of date or finds nothing, so that the caller makes it
+    anew.
     """
     size = max(1, min(asked.first, DEEPEST))
     reading = question.reading
@@ -240,7 +245,7 @@ async def fetch_results(
 
 
 async def time_parameters(text: str, languages: Sequence[str]) -> dict[str, Any]:
-    """Return the parameters that stand for the times that the question names, as seen today."""
+    """Return the parameters for the times that the query names, relative to the current time."""
     if names_no_time(text, languages):
         named = []
     else:
@@ -255,7 +260,7 @@ async def time_parameters(text: str, languages: Sequence[str]) -> dict[str, Any]
 async def matching_refs(
     database: Database, scope: Scope, asked: SearchRequest, page_ids: Sequence[UUID]
 ) -> dict[UUID, list[str]]:
-    """Return the refs of the sources that these pages cite and that say words of the question, by page."""
+    """Return, for each of these pages, the refs of its cited sources that have words of the query."""
     query = await query_of(asked.text)
     if not page_ids or not query.words.strip():
         return {}
@@ -282,7 +287,7 @@ def filters(wanted: SourceFilter, query: SearchQuery) -> dict[str, Any]:
 
 
 def passage_question(reading: ReadQuery) -> PassageQuestion:
-    """Return what ranking makes of a question as it was read."""
+    """Build the ranking parameters of an interpreted query."""
     weights, _ = weigh(reading)
     rarest = sorted(weights, key=lambda lexeme: (max(1, reading.found[lexeme]), lexeme))
     return PassageQuestion(
@@ -296,7 +301,7 @@ def passage_question(reading: ReadQuery) -> PassageQuestion:
 
 
 def lexical(reading: ReadQuery, weights: dict[str, float]) -> dict[str, Any]:
-    """Return the parameters that stand for the words: what each weighs, alone and beside the next one."""
+    """Return the parameters for the words of the query: weights of the lexemes, and of pairs of adjacent words."""
     heavy = sorted(weights, key=lambda lexeme: (-weights[lexeme], lexeme))[:HEAVIEST]
     meant = [tuple(lexeme for option in options for lexeme in option.lexemes) for options in reading.options]
     spoken = [group for group in meant if group]
@@ -324,7 +329,7 @@ def heaviest(weights: dict[str, float], group: Sequence[str]) -> float:
 
 
 async def rank_passages(connection: Connection, question: PassageQuestion, values: dict[str, Any]) -> Sequence[Row]:
-    """Rank the passages. If hardly any has several of the common words asked for, rank those that have one of them."""
+    """Rank the passages. If too few have several of the common words, rank those that have the rarest of the words."""
     rows = await connection.all(RANKING["rank_passages"], **values, rare=question.rare)
     if len(rows) >= ENOUGH or question.wide is None:
         return rows
@@ -336,7 +341,7 @@ def make_cursor(search: int, place: int) -> str:
 
 
 def read_cursor(asked: SourceSearchRequest) -> int:
-    """Return how many passages came before. Raises BadInput for what is no cursor of this search."""
+    """Return the number of passages before the cursor of the request; raise BadInput for a cursor of another search."""
     if not asked.after:
         return 0
     try:
