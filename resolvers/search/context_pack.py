@@ -89,20 +89,20 @@ class ContextPack:
     did_you_mean: str | None
 
 
-async def context_pack(database: Database, scope: Scope, asked: ContextRequest) -> ContextPack:
+async def context_pack(database: Database, scope: Scope, request: ContextRequest) -> ContextPack:
     """Build the context pack for a request.
 
     Takes three statements besides those of the search: for pages that rules load, for sections and for passages.
     Raises BadInput for a budget out of bounds or a text that is too long, NotFound for a wiki that the caller may not
     read.
     """
-    check(asked)
+    check(request)
     found = await search_all(
-        database, scope, SearchAllRequest(asked.query, spaces=asked.spaces, first=MOST, with_snippets=True)
+        database, scope, SearchAllRequest(request.query, spaces=request.spaces, first=MOST, with_snippets=True)
     )
     slugs = {space.id: space.slug for space in found.spaces}
     async with database.searching() as connection:
-        kinds = await find_loaded_pages(connection, scope, asked, found.spaces)
+        kinds = await find_loaded_pages(connection, scope, request, found.spaces)
         pages = [hit.found.page_id for hit in found.hits if isinstance(hit.found, SearchHit)]
         sections = await connection.all(
             PACKS["find_sections"], tenant_id=scope.tenant_id, page_ids=list(dict.fromkeys([*kinds, *pages])),
@@ -113,9 +113,9 @@ async def context_pack(database: Database, scope: Scope, asked: ContextRequest) 
     loaded = list(pieces_of_pages(sections, kinds, slugs, origins))
     hits = list(pieces_of_hits(found.hits, sections, kinds, places, origins))
     snippets = [hit.found.snippet for hit in found.hits]
-    packing = await run_in_thread(pack_pieces, loaded, hits, snippets, asked.budget)
+    packing = await run_in_thread(pack_pieces, loaded, hits, snippets, request.budget)
     return ContextPack(
-        items=tuple(ContextItem(one, origins[one.piece.key]) for one in packing.packed),
+        items=tuple(ContextItem(packed, origins[packed.piece.key]) for packed in packing.packed),
         text=text_of(packing.packed),
         omitted=packing.omitted,
         spaces=found.spaces,
@@ -123,18 +123,17 @@ async def context_pack(database: Database, scope: Scope, asked: ContextRequest) 
     )
 
 
-def check(asked: ContextRequest) -> None:
+def check(request: ContextRequest) -> None:
     """Raise BadInput if the budget is out of bounds or a text is too long."""
-    if not 1 <= asked.budget <= BUDGET_MAX:
+    if not 1 <= request.budget <= BUDGET_MAX:
         raise BadInput(f"A budget is between 1 and {BUDGET_MAX:,} tokens.", "budgetTokens")
-    for text, name, most in (
-        (asked.query, "query", QUERY_MAX), (asked.task or "", "task", TASK_MAX), (asked.role or "", "role", ROLE_MAX),
-    ):  # fmt: skip
-        validation.text(text, name, most)
+    validation.text(request.query, "query", QUERY_MAX)
+    validation.text(request.task or "", "task", TASK_MAX)
+    validation.text(request.role or "", "role", ROLE_MAX)
 
 
 async def find_loaded_pages(
-    connection: Connection, scope: Scope, asked: ContextRequest, spaces: Sequence[Space]
+    connection: Connection, scope: Scope, request: ContextRequest, spaces: Sequence[Space]
 ) -> dict[UUID, str]:
     """Return the pages that are loaded without a search, each with the rule that loads it.
 
@@ -142,9 +141,9 @@ async def find_loaded_pages(
     """
     rows = await connection.all(
         PACKS["find_loaded_pages"], tenant_id=scope.tenant_id, owner_ids=[space.id for space in spaces],
-        names=list(names_in(asked.task or asked.query)), most=LOADED_MAX,
+        names=list(names_in(request.task or request.query)), most=LOADED_MAX,
     )  # fmt: skip
-    rules = {row["id"]: rule for row in rows if (rule := rule_of(row, asked.role))}
+    rules = {row["id"]: rule for row in rows if (rule := rule_of(row, request.role))}
     return {page_id: rule for wanted in ORDER for page_id, rule in rules.items() if rule == wanted}
 
 
@@ -208,8 +207,10 @@ def pieces_of_hits(
             if (row := places.get((hit.found.source_id, hit.found.position))) is not None:
                 yield passage_piece(hit, hit.found, row, origins)
         elif hit.found.page_id not in kinds:
-            own = [row for row in sections if row["page_id"] == hit.found.page_id and row["owner_id"] == hit.space.id]
-            best = next((row for row in own if row["id"] == hit.found.section_id), own[0] if own else None)
+            of_page = [
+                row for row in sections if (row["page_id"], row["owner_id"]) == (hit.found.page_id, hit.space.id)
+            ]
+            best = next((row for row in of_page if row["id"] == hit.found.section_id), of_page[0] if of_page else None)
             if best is not None:
                 yield piece(best, SECTION, hit.space.slug, hit.score, origins)
 
@@ -222,7 +223,7 @@ def pack_pieces(
     Long lists in found sections and on pages that the task names are shortened to the items that match the query. They
     match by the words that snippets highlight, because those are spelled as pages and sources write them.
     """
-    asked = {
+    query_words = {
         word
         for shown in snippets if shown
         for start, length in shown.highlights
@@ -230,7 +231,7 @@ def pack_pieces(
     }  # fmt: skip
 
     def shortened(piece: Piece) -> Piece:
-        return replace(piece, excerpt=excerpt(piece.text, asked)) if piece.kind in (SECTION, NAMED) else piece
+        return replace(piece, excerpt=excerpt(piece.text, query_words)) if piece.kind in (SECTION, NAMED) else piece
 
     return pack(list(map(shortened, loaded)), list(map(shortened, hits)), budget)
 

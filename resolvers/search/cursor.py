@@ -11,7 +11,7 @@ from zlib import crc32
 import orjson
 
 from ..errors import BadInput
-from .interpretation import ReadQuery
+from .interpretation import InterpretedQuery
 
 LONGEST = 20_000  # characters
 MARK = 8  # hexadecimal digits of an id, all of them random: enough to distinguish a few hundred pages
@@ -39,25 +39,31 @@ def page_mark(page_id: UUID) -> str:
 
 
 def make_cursor(
-    question: str, reading: ReadQuery, score: float, page_id: UUID, shown: Sequence[str] = (), *, is_wide: bool = False
+    search: str,
+    interpreted: InterpretedQuery,
+    score: float,
+    page_id: UUID,
+    shown: Sequence[str] = (),
+    *,
+    is_wide: bool = False,
 ) -> str:
-    """Return a cursor. `question` identifies the search, including its filters.
+    """Return a cursor. `search` is a text that identifies the search, including its filters.
 
     `is_wide` says that the pages were found by one of the common words of the query.
     """
-    asked = crc32(question.encode(errors="surrogatepass"))
-    statistics = reading.pages, float(reading.mean_length), reading.found
-    state = [asked, float(score), page_id.hex, *statistics, is_wide, "".join(shown)]
+    search_hash = crc32(search.encode(errors="surrogatepass"))
+    statistics = interpreted.pages, float(interpreted.mean_length), interpreted.found
+    state = [search_hash, float(score), page_id.hex, *statistics, is_wide, "".join(shown)]
     return urlsafe_b64encode(orjson.dumps(state)).decode()
 
 
-def read_cursor(question: str, text: str) -> SearchCursor:
+def read_cursor(search: str, text: str) -> SearchCursor:
     """Parse a cursor. Raises BadInput for a text that is not a cursor of this search."""
     try:
         if len(text) > LONGEST:
             raise ValueError
         state = orjson.loads(urlsafe_b64decode(text.encode("ascii")))
-        asked, score, page_id, pages, length, found, is_wide, shown = state
+        search_hash, score, page_id, pages, length, found, is_wide, shown = state
         if type(shown) is not str or not (type(score) is type(length) is float and isfinite(score)):
             raise ValueError
         if not 1 <= length < 2**31:
@@ -65,12 +71,12 @@ def read_cursor(question: str, text: str) -> SearchCursor:
         if not (is_count(pages) and pages > 0 and all(map(is_count, found.values()))):
             raise ValueError
         marks = tuple(shown[at : at + MARK] for at in range(0, len(shown), MARK))
-        behind = SearchCursor(score, UUID(page_id), pages, length, found, is_wide is True, marks)
+        cursor = SearchCursor(score, UUID(page_id), pages, length, found, is_wide is True, marks)
     except (ValueError, TypeError, AttributeError, binascii.Error) as error:
         raise BadInput("This is not a cursor of a search.", "after") from error
-    if asked != crc32(question.encode(errors="surrogatepass")):
+    if search_hash != crc32(search.encode(errors="surrogatepass")):
         raise BadInput("This cursor belongs to another search: ask the same question with the same filters.", "after")
-    return behind
+    return cursor
 
 
 def is_count(value: object) -> bool:

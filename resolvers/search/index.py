@@ -65,16 +65,16 @@ async def write_search(writer: Writer, *pages: Findable, later: bool = False) ->
     `later` says that the caller will call `count_words` after more pages, so that their words need not be counted now.
     """
     if writer.gathered is not None:
-        writer.gathered.update({one.page.id: one for one in pages})
+        writer.gathered.update({found.page.id: found for found in pages})
         return
-    known = [one if one.words is not None else one._replace(words=await words_of(one.page)) for one in pages]
-    page_ids = [one.page.id for one in pages]
+    known = [found if found.words is not None else found._replace(words=await words_of(found.page)) for found in pages]
+    page_ids = [found.page.id for found in pages]
     language, editions = await find_editions(writer, page_ids)
     for edition in editions:
         if edition.analyser in ANALYSERS:
             await write_pages(writer, known, language, edition, later)
         else:
-            await leave_pages(writer, page_ids)
+            await remove_pages(writer, page_ids)
 
 
 async def find_editions(writer: Writer, page_ids: Sequence[UUID]) -> tuple[str, list[Edition]]:
@@ -95,10 +95,12 @@ async def read_editions(writer: Writer) -> tuple[str, list[tuple[int, str]]]:
 async def write_pages(writer: Writer, pages: Sequence[Findable], language: str, edition: Edition, later: bool) -> None:
     analyser = edition.analyser
     if analyser != ANALYSER:
-        pages = [one._replace(words=await words_of(one.page, analyser)) for one in pages]
-    said = [index_values(one, language) for one in pages]
-    size = sum(len(one.words) + sum(map(len, [one.title, one.summary, *one.names, *one.headings])) for one in said)
-    values = await read_in_thread(size, rows_of, writer.scope, analyser, said)
+        pages = [found._replace(words=await words_of(found.page, analyser)) for found in pages]
+    indexed = [indexed_page(found, language) for found in pages]
+    size = sum(
+        len(page.words) + sum(map(len, [page.title, page.summary, *page.names, *page.headings])) for page in indexed
+    )
+    values = await read_in_thread(size, rows_of, writer.scope, analyser, indexed)
     row = await writer.one(INDEX["write_pages"], **values)
     if row is not None and edition.is_ready:
         waiting = row["waiting"] + len(pages)
@@ -116,7 +118,7 @@ async def count_words(writer: Writer) -> list[int]:
     return [ANALYSER, *others]
 
 
-async def leave_pages(writer: Writer, page_ids: Sequence[UUID]) -> None:
+async def remove_pages(writer: Writer, page_ids: Sequence[UUID]) -> None:
     for page_id in page_ids:
         await writer.run(INDEX["leave_page"], page_id=page_id, change_id=new_id(), analysers=list(ANALYSERS))
 
@@ -125,8 +127,8 @@ async def words_of(page: Page, analyser: int = ANALYSER) -> str:
     return await read_in_thread(len(page.body), searchable, page.body, analyser)
 
 
-def index_values(one: Findable, language: str) -> IndexedPage:
-    page, names, words = one
+def indexed_page(found: Findable, language: str) -> IndexedPage:
+    page, names, words = found
     return IndexedPage(
         page_id=page.id,
         type=page.type,
@@ -144,11 +146,11 @@ def index_values(one: Findable, language: str) -> IndexedPage:
 def rows_of(scope: Scope, analyser: int, pages: Sequence[IndexedPage]) -> dict[str, Any]:
     """Return the parameters of `write_pages` except the scope: lists with an item for each page."""
     letter = scope_letter(scope.tenant_id, scope.owner_id, analyser)
-    rows = [row_of(letter, analyser, said) for said in pages]
+    rows = [row_of(letter, analyser, page) for page in pages]
     return {"analyser": analyser, "letter": letter, **{name: [row[name] for row in rows] for name in rows[0]}}
 
 
-def row_of(letter: str, analyser: int, said: IndexedPage) -> dict[str, Any]:
+def row_of(letter: str, analyser: int, page: IndexedPage) -> dict[str, Any]:
     """Return the item of one page for each of the lists. Tags and marks have no control characters, words no spaces."""
     analyse, parts = ANALYSERS[analyser], list[str]()
 
@@ -158,23 +160,23 @@ def row_of(letter: str, analyser: int, said: IndexedPage) -> dict[str, Any]:
         parts.extend(part for word in found for part in word[1:])
         return [word[0] for word in found]
 
-    title, summary = words_of_name(said.title), analyse(said.summary)
-    others = other_words(title, map(words_of_name, said.names))
-    headings = [heading for given in said.headings if (heading := " ".join(words_of_name(given)))]
-    tags = [word for tag in said.tags for word in analyse(tag)] if analyser >= TAGGED else []
-    body = said.words.split(" ") if said.words else []
+    title, summary = words_of_name(page.title), analyse(page.summary)
+    others = other_words(title, map(words_of_name, page.names))
+    headings = list(filter(None, (" ".join(words_of_name(heading)) for heading in page.headings)))
+    tags = [word for tag in page.tags for word in analyse(tag)] if analyser >= TAGGED else []
+    body = page.words.split(" ") if page.words else []
     return {
-        "page_ids": said.page_id,
+        "page_ids": page.page_id,
         "change_ids": new_id(),
-        "languages": said.language,
-        "statuses": said.status,
-        "types": said.type,
-        "tags": APART.join(said.tags),
+        "languages": page.language,
+        "statuses": page.status,
+        "types": page.type,
+        "tags": APART.join(page.tags),
         "titles": " ".join(title),
         "names": " ".join(others),
         "leads": " ".join([*headings, *dict.fromkeys(parts), *tags, *summary]),
-        "bodies": said.words,
-        "marks": APART.join(marks(letter, said.type, said.tags, headings)),
+        "bodies": page.words,
+        "marks": APART.join(marks(letter, page.type, page.tags, headings)),
         "title_words": len(title),
         "words": len(title) + len(summary) + len(body),
         "text_words": " ".join(vocabulary([*parts, *tags, *summary, *body])),

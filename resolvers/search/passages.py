@@ -67,7 +67,7 @@ async def find_indexes(writer: Writer, source_ids: Sequence[UUID]) -> tuple[str,
     if not found:
         state = await writer.value(INDEX["open_index"], analyser=PASSAGES + ANALYSER, source_ids=list(source_ids))
         found = [(PASSAGES + ANALYSER, state == "ready")]
-    return rows[0]["language"], [one for one in found if one[0] - PASSAGES in ANALYSERS]
+    return rows[0]["language"], [(number, is_ready) for number, is_ready in found if number - PASSAGES in ANALYSERS]
 
 
 async def insert(writer: Writer, number: int, sources: Sequence[IndexedSource], language: str) -> Any:
@@ -93,8 +93,8 @@ async def count_passage_words(writer: Writer) -> list[int]:
 
 def rows_of(scope: Scope, number: int, sources: Sequence[IndexedSource], language: str) -> dict[str, Any]:
     """Return the parameters of `write_passages` except the scope: lists with an item per source, and per passage."""
-    rows = [(source, [row_of(source, one, number) for one in passages(source.content)]) for source in sources]
-    each = [row for _, own in rows for row in own]
+    rows = [(source, [row_of(source, passage, number) for passage in passages(source.content)]) for source in sources]
+    passage_rows = [row for _, source_rows in rows for row in source_rows]
     return {
         "analyser": number,
         "letter": scope_letter(scope.tenant_id, scope.owner_id, number),
@@ -104,11 +104,11 @@ def rows_of(scope: Scope, number: int, sources: Sequence[IndexedSource], languag
         "kinds": [source.kind for source in sources],
         "captured_ats": [source.captured_at for source in sources],
         "languages": [language_of(source.metadata, language) for source in sources],
-        "text_words": [words_in(own, "heading_words", "bodies") for _, own in rows],
-        "name_words": [words_in(own, "speaker_words") for _, own in rows],
-        "owners_of": [source.id for source, own in rows for _ in own],
-        "positions": [position for _, own in rows for position, _ in enumerate(own)],
-        **{name: [row[name] for row in each] for name in ROW},
+        "text_words": [words_in(source_rows, "heading_words", "bodies") for _, source_rows in rows],
+        "name_words": [words_in(source_rows, "speaker_words") for _, source_rows in rows],
+        "owners_of": [source.id for source, source_rows in rows for _ in source_rows],
+        "positions": [position for _, source_rows in rows for position, _ in enumerate(source_rows)],
+        **{name: [row[name] for row in passage_rows] for name in ROW},
     }
 
 
@@ -144,7 +144,7 @@ def row_of(source: IndexedSource, passage: Passage, number: int) -> dict[str, An
 Progress = Callable[[int], None]
 
 
-async def demand_passages_again(database: Database, scope: Scope) -> None:
+async def request_passage_reindex(database: Database, scope: Scope) -> None:
     """Request that the next reindexing of the wiki reads every source again."""
     async with transaction(database) as connection:
         await lock_wiki(connection, scope)

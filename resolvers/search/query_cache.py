@@ -13,16 +13,16 @@ from db.restricted import restriction_of, unrestricted
 from db.scope import Scope
 from lib.lru import WeighedLRU
 
-from .interpretation import ReadQuery
-from .ranking_query import CACHE_SIZE, LONGEST, RankedQuery
+from .interpretation import InterpretedQuery
+from .ranking_query import CACHE_SIZE, LONGEST, RankingQuery
 from .request import Filter
 
 
-class Understood(NamedTuple):
+class PreparedQuery(NamedTuple):
     """A query as interpreted in one wiki; `values` are the parameters of its statements."""
 
-    reading: ReadQuery
-    question: RankedQuery
+    interpreted: InterpretedQuery
+    ranking_query: RankingQuery
     values: dict[str, Any]
 
 
@@ -30,66 +30,66 @@ CHARACTERS_MAX = 40_000
 """The characters of all queries in one cache. An entry takes some 600 bytes for each, so a full cache takes 24 MB."""
 
 
-class PassageQuestion(NamedTuple):
+class PreparedPassageQuery(NamedTuple):
     """A query as interpreted for the passages of one wiki.
 
-    `weights` are those of its lexemes, `words` the words by which passages are compared, and `lexical` the parameters
-    for its words. The tsquery `rare` finds passages, and `wide` finds more if `rare` finds too few.
+    `weights` are those of its lexemes, `words` the words by which passages are compared, and `word_parameters` the
+    parameters for its words. The tsquery `rare` finds passages, and `wide` finds more if `rare` finds too few.
     """
 
-    reading: ReadQuery
+    interpreted: InterpretedQuery
     weights: dict[str, float]
-    lexical: dict[str, Any]
+    word_parameters: dict[str, Any]
     words: Mapping[str, frozenset[str]]
     rare: str | None
     wide: str | None
 
 
-class Memory:
+class QueryCache:
     """The cached queries of one database."""
 
     def __init__(self) -> None:
-        self.understood: WeighedLRU[Understood] = WeighedLRU(CACHE_SIZE, CHARACTERS_MAX, characters)
-        self.passages: WeighedLRU[PassageQuestion] = WeighedLRU(CACHE_SIZE, CHARACTERS_MAX, characters)
+        self.page_queries: WeighedLRU[PreparedQuery] = WeighedLRU(CACHE_SIZE, CHARACTERS_MAX, characters)
+        self.passage_queries: WeighedLRU[PreparedPassageQuery] = WeighedLRU(CACHE_SIZE, CHARACTERS_MAX, characters)
         """Queries for passages, without the times that they name, which depend on the current day."""
 
-    def find(self, scope: Scope, text: str, wanted: Filter) -> Understood | None:
-        return self.understood.find(key_of(scope, text, wanted))
+    def find(self, scope: Scope, text: str, filters: Filter) -> PreparedQuery | None:
+        return self.page_queries.find(key_of(scope, text, filters))
 
-    def keep(self, scope: Scope, text: str, wanted: Filter, understood: Understood) -> None:
+    def store(self, scope: Scope, text: str, filters: Filter, prepared: PreparedQuery) -> None:
         """Cache a query, or drop it if it is long or was corrected.
 
         A correction is not cached, because the page that has the corrected word may be deleted or hidden.
         """
-        if len(text) > LONGEST or understood.reading.corrected or understood.reading.relative:
-            self.understood.drop(key_of(scope, text, wanted))
+        if len(text) > LONGEST or prepared.interpreted.corrected or prepared.interpreted.nearby_name:
+            self.page_queries.drop(key_of(scope, text, filters))
         else:
-            self.understood.keep(key_of(scope, text, wanted), understood)
+            self.page_queries.keep(key_of(scope, text, filters), prepared)
 
-    def find_for_passages(self, scope: Scope, text: str, besides: str) -> PassageQuestion | None:
-        return self.passages.find(key_of(scope, text, besides))
+    def find_passage_query(self, scope: Scope, text: str, condition_text: str) -> PreparedPassageQuery | None:
+        return self.passage_queries.find(key_of(scope, text, condition_text))
 
-    def keep_for_passages(self, scope: Scope, text: str, besides: str, question: PassageQuestion) -> None:
-        """Cache a query for passages, with the exceptions of `keep`."""
-        if len(text) + len(besides) > LONGEST or question.reading.corrected:
-            self.passages.drop(key_of(scope, text, besides))
+    def store_passage_query(self, scope: Scope, text: str, condition_text: str, prepared: PreparedPassageQuery) -> None:
+        """Cache a query for passages, or drop it if it is long or was corrected."""
+        if len(text) + len(condition_text) > LONGEST or prepared.interpreted.corrected:
+            self.passage_queries.drop(key_of(scope, text, condition_text))
         else:
-            self.passages.keep(key_of(scope, text, besides), question)
+            self.passage_queries.keep(key_of(scope, text, condition_text), prepared)
 
 
 def characters(key: tuple[Any, ...], _: object) -> int:
     """Return the number of characters of the query in a cache key."""
-    _, _, text, besides, _ = key
-    return len(text) + (len(besides) if isinstance(besides, str) else 0)
+    _, _, text, conditions, _ = key
+    return len(text) + (len(conditions) if isinstance(conditions, str) else 0)
 
 
-def key_of(scope: Scope, text: str, wanted: Filter | str) -> tuple[Any, ...]:
+def key_of(scope: Scope, text: str, conditions: Filter | str) -> tuple[Any, ...]:
     """Return the cache key of a query. It has the caller's restriction, because that decides which words are known."""
-    return scope.tenant_id, scope.owner_id, text, wanted, restriction_of(scope)
+    return scope.tenant_id, scope.owner_id, text, conditions, restriction_of(scope)
 
 
-MEMORIES: WeakKeyDictionary[Database, Memory] = WeakKeyDictionary()
+CACHES: WeakKeyDictionary[Database, QueryCache] = WeakKeyDictionary()
 
 
-def memory_of(database: Database) -> Memory:
-    return MEMORIES.setdefault(unrestricted(database), Memory())
+def query_cache_of(database: Database) -> QueryCache:
+    return CACHES.setdefault(unrestricted(database), QueryCache())

@@ -24,7 +24,7 @@ from ..transactions.transaction import lock_wiki, transaction
 from ..transactions.writer import Writer
 from .index import INDEX, IndexedPage, rows_of, searchable
 from .lexemes import fold
-from .passages import OLDER, demand_passages_again, reindex_passages
+from .passages import OLDER, reindex_passages, request_passage_reindex
 
 REINDEXING = statements("search/reindexing")
 READ = ("aliases", "old_slugs", "pages", "sections")
@@ -61,7 +61,7 @@ async def reindex(
     scope = scope_of(tenant_id, owner_id)
     await begin(database, scope, again)
     if again:
-        await demand_passages_again(database, scope)
+        await request_passage_reindex(database, scope)
     (wiki,) = await unread(database, tenant_id, owner_id)
     await measure(database, READ, owner_id, wiki["pages"])
     done, after = 0, FIRST
@@ -77,7 +77,7 @@ async def reindex(
 async def demand_again(database: Database, tenant_id: UUID, owner_id: UUID) -> None:
     """Request that the next reindexing of the wiki reads all pages and sources again."""
     await begin(database, scope_of(tenant_id, owner_id), again=True)
-    await demand_passages_again(database, scope_of(tenant_id, owner_id))
+    await request_passage_reindex(database, scope_of(tenant_id, owner_id))
 
 
 def scope_of(tenant_id: UUID, owner_id: UUID) -> Scope:

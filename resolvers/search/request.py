@@ -73,5 +73,5 @@ class SearchResult:
     """Whether words of the query are a name of the best page."""
     types: tuple[tuple[str, int], ...] = ()
     tags: tuple[tuple[str, int], ...] = ()
-    understood: Any = None
-    """The interpreted query: an Understood of query_cache."""
+    prepared: Any = None
+    """The interpreted query: a PreparedQuery of query_cache."""

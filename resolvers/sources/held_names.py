@@ -11,7 +11,7 @@ from db.sql import statements
 
 from ..errors import NotFound
 from ..permissions import Action, authorise
-from ..search.ranking_query import meaning
+from ..search.ranking_query import parse_request
 from ..search.request import SearchRequest
 from ..search.search import in_wiki
 from ..transactions.transaction import read_connection
@@ -48,7 +48,7 @@ async def find_held_names(database: Database, scope: Scope, asked: SearchRequest
 
     A wiki that the caller may not read has none.
     """
-    meant = await meaning(asked)
+    meant = await parse_request(asked)
     words = normalise(meant.query.words).split()[:QUERY_WORDS_MAX]
     runs = range(1, NAME_WORDS_MAX + 1)
     aliases = sorted({" ".join(words[start : start + length]) for length in runs for start in range(len(words))})
