@@ -1,4 +1,4 @@
-"""Histories of pages, as an export told them: put below pages that have none of their own yet."""
+"""Import of the histories of pages from an export, for pages that have no history of their own yet."""
 
 import asyncio
 import os
@@ -32,7 +32,7 @@ IMPORTS = statements("import_export/imports")
 TOLD = temp_statements("histories")
 EXACT = "/wiki/"
 PAGES_PER_BATCH = 100
-PIECE = 1_000_000  # characters that are written at once
+PIECE = 1_000_000  # characters that one statement writes
 INSERT = inserting(
     revisions, "tenant_id", "owner_id", "id", "page_id", "version", "title", "summary", "body_md", "tags",
     "edit_summary", "author_kind", "author_id", "created_at", "base_version", "base_starts", "base_lengths",
@@ -41,7 +41,7 @@ INSERT = inserting(
 
 
 class Histories:
-    """The states of pages that wait to be read, each found by the address of its page and its version."""
+    """The places of the former states of pages in the export, by the address of the page and the version."""
 
     def __init__(self, temp: TempDatabase) -> None:
         self.temp = temp
@@ -63,7 +63,10 @@ class Histories:
             yield from (page for (page,) in some)
 
     async def write(self, database: Database, scope: Scope, problems: Problems) -> None:
-        """Write each page's history in a transaction of its own; what was left out is added to the problems."""
+        """Write the history of each page in a transaction of its own; histories that are refused become problems.
+
+        Only admins may import histories, because a history says who wrote what.
+        """
         if (page := next(self.pages(), None)) and not scope.spans_tenant:
             message = "only admins bring histories along: they say who wrote what. The pages are there without them."
             problems.append(ImportProblem(HISTORY, Forbidden.code, message))
@@ -75,7 +78,10 @@ class Histories:
                 problems.append(ImportProblem(page, BadInput.code, f"its history cannot be told: {error}"))
 
     async def write_page(self, database: Database, scope: Scope, page: str) -> None:
-        """Write the history of a page that has none. A text that differs from the last state is a new version."""
+        """Write the history of a page that was not changed since it was created.
+
+        If the page differs from the last state of its history, the page becomes a further version.
+        """
         type, _, slug = page.removeprefix(EXACT).partition("/")
         if type not in PAGE_TYPES:
             raise BadInput(f"{page} is no page: write /wiki/topic/travel.", "page")
@@ -116,13 +122,13 @@ async def reread(row: Sequence[Any]) -> RevisionRecord:
 
 
 def is_same(standing: Row, last: RevisionRecord) -> bool:
-    """Return whether the page says what its last state said."""
+    """Return whether the page is the same as the last state of its history."""
     now = standing["title"], standing["summary"], standing["body_md"], tuple(standing["tags"])
     return now == (last.title, last.summary, last.body, last.tags) and last.erased_at is None
 
 
 def is_told(standing: Row, last: RevisionRecord) -> bool:
-    """Return whether there is nothing to add."""
+    """Return whether the only state of the history is the page itself, by the same author at the same time."""
     who = standing["author_kind"], standing["author_id"], standing["created_at"], standing["edit_summary"]
     told = last.author_kind, last.author_id, last.created_at, last.edit_summary
     return last.version == 1 and who == told and is_same(standing, last)
@@ -156,12 +162,12 @@ def row(standing: Row, one: RevisionRecord) -> dict[str, Any]:
 
 
 class Chain:
-    """The way the states of one page are stored, one after the other: as `states.compacted` stores a new one."""
+    """The storage of the successive states of one page as deltas, the same as `states.compacted` stores a new state."""
 
     def __init__(self) -> None:
         self.base: RevisionRecord | None = None
         self.told: dict[bytes, int] = {}
-        """The versions since the base that keep slug, metadata and aliases."""
+        """The versions since the base that store slug, metadata and aliases, by a serialisation of these."""
 
     async def columns(self, one: RevisionRecord) -> dict[str, Any]:
         facts = {"slug": one.slug, "metadata": one.metadata, "aliases": one.aliases and list(one.aliases)}

@@ -1,9 +1,9 @@
-"""A folder of markdown notes, a zip of one, or a file with a page on each line, becomes pages. The same again changes
-nothing, so one that was interrupted is begun again and goes on where it was.
+"""Import a folder of markdown notes, a zip of such a folder, or a `.jsonl` file with a page on each line.
 
-Two passes over the notes, so that their order does not matter: first the pages with their texts, then what ties them;
-what the pages were before comes last. Some pages are a transaction; one that is refused is told with its reason and
-stops no other. Between the passes the texts wait on the disk.
+Importing the same notes again changes nothing, so an interrupted import is simply started again. The import writes the
+pages with their texts first, then the relations between them, and the histories of the pages last, so that the order of
+the notes does not matter. It writes pages in batches, each in a transaction. A page that is refused is reported with
+the reason, and the others are written. Between the passes the texts are in a temporary file.
 """
 
 import asyncio
@@ -46,15 +46,15 @@ from .results import ImportResult, Problems, Progress, ignore_progress, problem,
 
 IMPORTS = statements("import_export/imports")
 ARCHIVE = ".zip"
-LONGEST_CHAIN = 10  # of stubs that lead to stubs
+LONGEST_CHAIN = 10  # stubs that redirect to stubs
 NOTES_PER_BATCH = 500
 PIECES_PER_BATCH = 100
 BYTES_PER_BATCH = 200_000
 TYPES_TOLD = 1_000
 NAMES_PER_BATCH = ROWS_PER_BATCH = 2_000
 PAGES_PER_BATCH = 50
-GROWN = ("aliases", "link_targets", "links", "old_slugs", "pages", "sections")
-MEASURED_AGAIN = 5  # times as many pages
+GROWN = ("aliases", "link_targets", "links", "old_slugs", "pages", "sections")  # tables whose statistics are renewed
+MEASURED_AGAIN = 5  # factor by which the number of pages grows between two renewals
 
 
 async def import_path(
@@ -66,10 +66,10 @@ async def import_path(
     unpacked_most: int | None = None,
     format: Format = Format.AUTO,
 ) -> ImportResult:
-    """Import the folder, the `.zip` of one, or the `.jsonl` file, into the scope's wiki.
+    """Import a folder, a `.zip` of a folder, or a `.jsonl` file into the scope's wiki.
 
-    A zip may unpack to `unpacked_most` bytes, else to as many as any. `format` is the tool that made the folder, where
-    that is not to be found out.
+    `unpacked_most` bounds the bytes that a zip may unpack to; None stands for the general limit. `format` is the tool
+    that made the folder; AUTO finds it out.
     """
     with ExitStack() as stack:
         problems, survey = Problems(), Survey()
@@ -80,7 +80,7 @@ async def import_path(
 
 
 class Import:
-    """One run, and its results so far. Facts about notes are in the temporary database, their texts in the spool."""
+    """One import and its results so far. Facts about notes are in the temporary database, their texts in the spool."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class Import:
         return await self.result(failed)
 
     def recognise(self, path: Path, is_export: bool) -> None:
-        """Find out which tool made the folder, and leave out what it keeps for itself."""
+        """Find out which tool made the folder, and drop the files that the tool keeps for itself."""
         if is_export:
             self.reader = replace(self.reader, format=Format.CAIRN)
             for told, line in records(path, self.problems):
@@ -138,7 +138,8 @@ class Import:
         self.vault.format = self.reader.format
 
     async def know(self) -> None:
-        """Load which file is which page already. Refuses callers who may not write here, before anything is read."""
+        """Load which files are pages of the wiki already. Raises Forbidden, before any note is read, if the caller may
+        not write."""
         await check_may_write(self.database, self.scope)
         after: tuple[str, str] = ("", "")
         while True:
@@ -156,7 +157,7 @@ class Import:
             after = rows[-1]["type"], rows[-1]["slug"]
 
     async def read(self) -> None:
-        """Read the notes; the sources among them are stored right away, so that pages can cite them."""
+        """Read all notes and records. Sources are stored at once, so that pages can cite them."""
         done, total = 0, self.list.total()
         for some in self.list.some(PIECES_PER_BATCH, BYTES_PER_BATCH):
             contents = await asyncio.to_thread(read_all, some, self.reader)
@@ -187,7 +188,7 @@ class Import:
                 self.problems.extend(await count_sightings(self.database, self.scope, mentions))
 
     async def speak(self, label: str, said: WikiRecord) -> None:
-        """Set the wiki's language and settings to those of the export, if it has no pages: others keep their own."""
+        """Set the language and settings of the wiki to those of the export, unless the wiki has pages already."""
         async with self.database.connection() as connection:
             row = await connection.one(IMPORTS["find_settings"], **wiki(self.scope))
         if row is None or row["has_pages"]:
@@ -202,7 +203,7 @@ class Import:
             self.problems.append(problem(label, error))
 
     def add_read(self, id: int, piece: Piece, read: NoteFile | Note) -> None:
-        """Add a note as it was read, with what an export says of its file besides."""
+        """Add a note that was read, with the facts that an export has recorded beside its file."""
         try:
             note, given = with_exported_facts(read, self.vault.record(piece.label))
         except BadNote as error:
@@ -242,7 +243,7 @@ class Import:
             self.vault.place(one for one in placed if not isinstance(one, ImportProblem))
 
     async def write(self) -> None:
-        """Write some pages in one transaction, while the next ones are read."""
+        """Write all pages, a batch per transaction; the next batch is prepared meanwhile."""
         self.total, due, done = self.places.total(), PAGES_PER_BATCH, 0
         async for ready in one_ahead(self.prepare(n, some) for n, some in number_batches(self.places.to_write)):
             done += await self.upsert(ready)
@@ -267,7 +268,7 @@ class Import:
         return ready
 
     async def upsert(self, ready: Sequence[tuple[Placed, Prepared]]) -> int:
-        """Save all in one transaction; if one is refused, save each by itself. Return how many are pages now."""
+        """Save the pages in one transaction, or each by itself if one is refused. Return how many were saved."""
         try:
             saved = await upsert_pages(self.database, self.scope, [one for _, one in ready])
         except (BadInput, Conflict) as error:
@@ -303,7 +304,7 @@ class Import:
             await ties.keep_dates(written)
 
     async def redirect(self, ties: Ties) -> None:
-        """Restore names that pages once had: a file each, that says where it leads, maybe to another such file."""
+        """Restore the former slugs that stubs redirect from. A stub may redirect to another stub."""
         left = [
             stub
             for some in self.places.stubs(NOTES_PER_BATCH)
@@ -318,7 +319,7 @@ class Import:
             self.count(await ties.remember_redirect(label, self.spool.take(place)))
 
     async def resolve_redirect(self, ties: Ties, label: str, place: int) -> bool:
-        """Make a redirect work, and return whether there is a page where it leads."""
+        """Add the slug of a stub to the page that it redirects to; return whether there is such a page."""
         tied = await ties.redirect(label, self.spool.take(place))
         if tied is None:
             return False
@@ -356,7 +357,7 @@ class Import:
 
 
 def source_draft(record: SourceRecord) -> SourceDraft:
-    """Return the source that a record asks for."""
+    """Return the draft of the source in a record."""
     return SourceDraft(
         *(record.kind, record.ref, record.content, record.title, record.captured_at, record.metadata),
         version=record.version,
@@ -366,12 +367,12 @@ def source_draft(record: SourceRecord) -> SourceDraft:
 
 
 def length(note: Note) -> int:
-    """Return the characters of a note's text and names, by which it is read in a thread or not."""
+    """Return the characters of the text and names of a note, which decide whether it is read in a thread."""
     return len(note.body) + sum(map(len, note.aliases))
 
 
 def number_batches(batches: Callable[[int], Iterator[list[Placed]]]) -> Iterator[tuple[int, list[Placed]]]:
-    """Yield the batches that are written together, each with the number of notes before it."""
+    """Yield batches of notes, each with the number of notes before it."""
     before = 0
     for some in batches(PAGES_PER_BATCH):
         yield before, some

@@ -1,4 +1,4 @@
-"""Mentions as an export has them: seen in the same sources again, and ignored or promoted where they were."""
+"""Import of mentions from an export: their sightings, and whether they were ignored or promoted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,11 +27,11 @@ ADDRESS = "/wiki/"
 IGNORED = "ignored"
 Sources = Mapping[SightingRecord, Mapping[str, Any]]
 Told = tuple[str, MentionRecord]
-"""A record, and the label of its line."""
+"""The label of a line, and its record."""
 
 
 async def count_sightings(database: Database, scope: Scope, told: Sequence[Told]) -> list[ImportProblem]:
-    """Count every sighting that is not counted yet, in one transaction; return what cannot be held, and why."""
+    """Store all sightings that the wiki lacks, in one transaction; return the problems of refused records."""
     problems: list[ImportProblem] = []
     sound: list[Told] = []
     for label, one in told:
@@ -47,7 +47,7 @@ async def count_sightings(database: Database, scope: Scope, told: Sequence[Told]
 
 
 class Promotions:
-    """The names that became pages: they are promoted again once the pages are there."""
+    """The promoted mentions of an export, which are promoted again once their pages are imported."""
 
     def __init__(self, temp: TempDatabase) -> None:
         self.temp = temp
@@ -58,7 +58,7 @@ class Promotions:
             self.temp.put(PROMOTIONS["add"], alias=normalise(one.name), page=one.page)
 
     async def write(self, database: Database, scope: Scope) -> None:
-        """Promote each name whose page came along and has the name; others stay open, and may earn a page."""
+        """Promote each mention whose page was imported and has the name; other mentions stay open."""
         for some in self.temp.some(MENTIONS_PER_BATCH, PROMOTIONS["list"]):
             pages = [page.removeprefix(ADDRESS).partition("/") for _, page in some]
             async with writing(database, scope) as writer:
@@ -73,7 +73,7 @@ class Promotions:
 
 
 def check_record(one: MentionRecord) -> MentionRecord:
-    """Return the record with its values checked. Raises BadInput."""
+    """Return the record with validated values. Raises BadInput."""
     if one.suggested_type is not None:
         validation.one_of(one.suggested_type, PAGE_TYPES, "suggested_type")
     return replace(
@@ -109,7 +109,7 @@ def sightings_of(one: MentionRecord, sources: Sources) -> list[Sighted]:
 
 
 async def count(writer: Writer, told: Sequence[MentionRecord], sources: Sources) -> None:
-    """Count as `sight_all` does, and store what no sighting says: since when a name is held, and that it is ignored."""
+    """Store the sightings as `sight_all` does, and when the names were seen and whether they are ignored."""
     seen = [(one, sightings_of(one, sources)) for one in told]
     held = await find_held(writer, [first(writer, one, some) for one, some in seen])
     await find_standing(writer, [each for _, some in seen for each in some], held)
@@ -130,7 +130,7 @@ async def count(writer: Writer, told: Sequence[MentionRecord], sources: Sources)
 
 
 def first(writer: Writer, one: MentionRecord, some: Sequence[Sighted]) -> Sighted:
-    """Return the name as it begins, when no source has said it yet: without a source, at its first moment."""
+    """Return the sighting that begins a mention: without a source, at the moment when the name was first seen."""
     at = one.first_seen_at or (some[0].source["captured_at"] if some else writer.now)
     return Sighted(one.name, {"captured_at": at}, suggested_type=one.suggested_type)
 

@@ -1,4 +1,4 @@
-"""Resolution of the names written in a note: Obsidian goes by files and folders, a wiki by slugs and aliases."""
+"""Resolution of the names in links of notes: tools such as Obsidian use files and folders, a wiki slugs and aliases."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ MARK = "\x01"
 
 
 class Meant(NamedTuple):
-    """The note that a name means: the slug and the type of its page, and that page once it is written."""
+    """The note that a name refers to: the slug and type of its page, and the page's id once it is written."""
 
     slug: str
     page_id: UUID | None
@@ -37,10 +37,10 @@ class Meant(NamedTuple):
 
 
 class Vault:
-    """The notes of one folder, found by what others call them, in the way of the tool that made it."""
+    """The notes of one folder, found by the names in links by the rules of the tool that made the folder."""
 
     def __init__(self, temp: TempDatabase, format: Format = Format.MARKDOWN) -> None:
-        """Make the tables. Links of an export mean what they mean in the wiki, except in files changed outside."""
+        """Make the tables. Links of an export are resolved as in the wiki, except in files changed since the export."""
         self.temp, self.format = temp, format
         temp.make(NAMES["make_tables"])
 
@@ -49,7 +49,7 @@ class Vault:
         return self.format is Format.CAIRN
 
     def add(self, found: NoteFound) -> None:
-        """A note that was read, with the slugs by which a link may mean it, but for the one that it will get."""
+        """Add a note that was read, with the slugs by which a link may refer to it, except the slug of its page."""
         if found.is_file:
             *folders, name = self.place_of(found.label, found.note)
             self.temp.put(NAMES["add_file"], id=found.id, name=name, folder=join_folders(folders), depth=len(folders))
@@ -60,13 +60,13 @@ class Vault:
         self.temp.put_all(NAMES["add_claim"], [{"slug": slug, "id": found.id} for slug in claims])
 
     def place_of(self, label: str, note: Note) -> tuple[str, ...]:
-        """The folders and the name by which links mean a file: in Logseq its namespaces."""
+        """Return the folders and the name by which links refer to a file; in Logseq these are its namespaces."""
         if self.format is not Format.LOGSEQ:
             return words(label)
         return words(next((name for name in note.aliases if "/" in name and note.parent), note.title))
 
     def marks(self, found: NoteFound) -> Iterator[tuple[str, str]]:
-        """The ids of a page of Notion and where it lies without any, or of the blocks of a page of Logseq."""
+        """Yield the ids and paths of a Notion page, or the ids of the blocks of a Logseq page, each with its text."""
         if self.format is Format.NOTION:
             path = splitext(found.label)[0]
             if id := without_id(basename(path))[1]:
@@ -77,18 +77,18 @@ class Vault:
             yield from blocks(found.note.body)
 
     def file_name(self, note: NoteFound | Placed) -> list[str]:
-        """The name of its file as people know it, without what it ends in, if it has one."""
+        """Return the displayed name of the file, without its ending; an empty list for a note without a file."""
         if not note.is_file or self.format is Format.LOGSEQ:
             return []
         stem = splitext(basename(note.label))[0]
         return [without_id(stem)[0]] if self.format is Format.NOTION else [stem]
 
     def place(self, placed: Iterable[tuple[int, str]]) -> None:
-        """The slugs that notes got."""
+        """Add the slugs of the pages of notes."""
         self.temp.put_all(NAMES["add_claim"], ({"slug": slug, "id": id} for id, slug in placed))
 
     def find(self, name: str, origin: Placed) -> Meant | None:
-        """The note of that file name, in the folders that are written before it; near the origin, else near the top."""
+        """Return the note with this file name and folders: the one in the origin's folder, else nearest to the top."""
         if not origin.is_file:
             return None
         *wanted, last = words(name)
@@ -100,7 +100,7 @@ class Vault:
         return meaning_from(near or self.temp.first(NAMES["find_anywhere"], name=last, folder=folder))
 
     def find_file(self, url: str, origin: Placed) -> Meant | None:
-        """The note that the address in a markdown link leads to, seen from the file that it stands in."""
+        """Return the note that the URL of a markdown link in the file `origin` leads to."""
         written = unquote(url)
         if "://" in written:
             id = LINKED_ID.search(written) if self.format is Format.NOTION and "notion." in written else None
@@ -118,7 +118,7 @@ class Vault:
         return meaning_from(self.temp.first(NAMES["find_mark"], mark=mark))
 
     def parent(self, placed: Placed) -> str | None:
-        """The address of the page whose folder a file of Notion lies in."""
+        """Return the address of the page whose folder has a file of Notion, or None."""
         folder = dirname(placed.label) if self.format is Format.NOTION and placed.is_file else ""
         while folder:
             if above := self.find_mark(f"/{folder}"):
@@ -127,13 +127,13 @@ class Vault:
         return None
 
     def is_shared(self, slug: str) -> bool:
-        """Return whether several notes go by the slug."""
+        """Return whether the slug may refer to several notes."""
         return self.temp.first(NAMES["find_shared"], slug=slug) is not None
 
     def body(self, origin: Placed, text: str) -> str:
-        """The note's text, its links spelled so that the wiki finds the page that the tool does.
+        """Return the text with links spelled so that the wiki finds the same page as the tool.
 
-        A name is spelled anew only where several notes go by it, with the slug of the one that it means.
+        A name is replaced by the slug of its note only if it may refer to several notes.
         """
         if not origin.is_file:
             return self.unambiguous(origin, text)
@@ -144,7 +144,7 @@ class Vault:
         return self.unambiguous(origin, text)
 
     def with_pages(self, origin: Placed, text: str) -> str:
-        """Markdown links to files of the folder made links to their pages: `[Text](Other%20note.md)`."""
+        """Return the text with markdown links to files, such as `[Text](Other%20note.md)`, as links to their pages."""
         parts, position = [], 0
         for link in FILE_LINK.finditer(mask_code(text)):
             url, anchor = text[slice(*link.span("url"))], text[slice(*link.span("anchor"))]
@@ -155,7 +155,7 @@ class Vault:
         return "".join(parts) + text[position:]
 
     def block_link(self, reference: re.Match[str]) -> str:
-        """A reference to a block as a link to its page, which says what the block says."""
+        """Return a reference to a block as a link to its page, with the text of the block."""
         row = self.temp.first(NAMES["find_mark"], mark=reference["id"])
         return f"[[{row[0]}#^{reference['id']}|{row[3] or row[0]}]]" if row else reference[0]
 
@@ -167,7 +167,7 @@ class Vault:
         return text
 
     def ambiguous(self, text: str) -> bool:
-        """Return whether a link in the text may use a shared name: then reading all of its links takes longer."""
+        """Return whether a link may have an ambiguous name. This is a quick check before all links are parsed."""
         written = dict.fromkeys(slugs(words(link[1])[-1] for link in WRITTEN.finditer(text)))
         return any(self.is_shared(slug) for slug in written)
 
@@ -179,7 +179,7 @@ class Vault:
         return rewrite_links(text, means_it, slug)
 
     def find_misled(self, text: str, link: Target, origin: Placed) -> Meant | None:
-        """The note that a link means, when the wiki would find another."""
+        """Return the note that a link refers to if the wiki would find another page, else None."""
         written = WRITTEN.match(text, link.start)
         if link.space or not written or not self.is_shared(link.slug):
             return None
@@ -187,19 +187,19 @@ class Vault:
         return note if note and note.slug != link.slug else None
 
     def names(self, placed: Placed, note: Note) -> tuple[str, ...]:
-        """Aliases of the page: those of the note, each also without the folder in it, and the name of the file."""
+        """Return the aliases of the page: those of the note, also without their folders, and the name of the file."""
         aliases = with_bare(note.aliases, is_file=placed.is_file)
         return tuple(dict.fromkeys(filter(None, (*aliases, *self.telling_name(placed, note)))))
 
     def telling_name(self, placed: Placed, note: Note) -> list[str]:
-        """The name of the file, where neither the slug nor the title says the same, nor begins with it."""
+        """Return the name of the file, unless it is the slug, the title or the beginning of the title."""
         named = self.file_name(placed)
         known = set(slugs([note.title])) | {placed.slug}
         cut = self.format is Format.NOTION and any(note.title.startswith(name[:40]) for name in named)
         return [] if cut or known.intersection(slugs(named)) else named
 
     def keep_record(self, path: str, record: bytes) -> None:
-        """Store what an export says of a file besides."""
+        """Store the line that an export has recorded beside a file."""
         self.temp.put(NAMES["add_told"], path=path, record=record)
 
     def record(self, path: str) -> bytes | None:
@@ -212,7 +212,7 @@ def meaning_from(row: Sequence[Any] | None) -> Meant | None:
 
 
 def with_bare(aliases: Sequence[str], *, is_file: bool) -> Iterator[str]:
-    """Yield the aliases. A file's `Folder/Name` also answers to `Name`; a line lists every name already."""
+    """Yield the aliases. The alias `Folder/Name` of a file also gives `Name`; a line has all names already."""
     yield from aliases
     if is_file:
         yield from (alias.rpartition("/")[2].strip() for alias in aliases if "/" in alias)
@@ -227,14 +227,14 @@ def slugs(names: Iterable[str]) -> Iterator[str]:
 
 
 def words(path: str) -> tuple[str, ...]:
-    """The parts of a path as they are compared: some file systems take letters and accents apart."""
+    """Return the normalised parts of a path for comparison; some file systems decompose accented letters."""
     path = normalize("NFC", path).casefold().strip().strip("/")
     bare = path.removesuffix(".md").removesuffix(".markdown")
     return tuple(part for part in bare.split("/") if part not in ("", ".")) or ("",)
 
 
 def join_folders(folders: Iterable[str]) -> str:
-    """Folders as they are kept: each with a mark before it, so that they compare and end as the parts of a path do."""
+    """Return folders as one string with a mark before each, so that suffixes of the string are suffixes of the path."""
     return "".join(f"{MARK}{folder}" for folder in folders)
 
 

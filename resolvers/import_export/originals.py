@@ -1,7 +1,8 @@
-"""The files that pages were imported from: stored unchanged, and written out again while their pages are the same.
+"""The original files of imported pages, which are stored, and exported unchanged as long as their pages are unchanged.
 
-A page that was changed gets a new file, whose links mean the same for the tool that made the folder. What such files do
-not say is in `.cairn/originals.jsonl`, a line each, so that an import of the export makes the very same wiki.
+A changed page is exported as a new file whose links lead to the same pages for the tool that made the folder. The facts
+of a page that its file does not contain are a line of `.cairn/originals.jsonl`, so that an import of the export gives
+the same wiki.
 """
 
 import hashlib
@@ -58,7 +59,7 @@ BYTES_PER_BATCH = 2_000_000
 
 
 def records(root: Path, problems: Problems) -> Iterator[tuple[str, bytes]]:
-    """Yield the path of each file of an export with the line that says more of it."""
+    """Yield the path of each file of an export with its line of `.cairn/originals.jsonl`."""
     file = join(root, ORIGINALS)
     if not isfile(file):
         return
@@ -71,9 +72,9 @@ def records(root: Path, problems: Problems) -> Iterator[tuple[str, bytes]]:
 
 
 def with_exported_facts(read: NoteFile | Note, line: bytes | None) -> tuple[Note, OriginalFile | None]:
-    """The note of a file with what an export says of it besides, which counts while nobody has changed the file.
+    """Return the note of a file with the facts that an export recorded beside it, and its original file.
 
-    Raises BadNote.
+    If the file was changed since the export, its own facts take precedence. Raises BadNote.
     """
     if isinstance(read, Note):
         return split_original(read)
@@ -104,7 +105,7 @@ def with_exported_facts(read: NoteFile | Note, line: bytes | None) -> tuple[Note
 
 
 def split_original(note: Note) -> tuple[Note, OriginalFile | None]:
-    """The note of a line, and the file that its page once came from, if the line has it."""
+    """Return the note of a line, and the original file of its page if the line has one."""
     original = note.metadata.get(ORIGINAL)
     if not isinstance(original, dict) or not isinstance(original.get("file"), str):
         return note, None
@@ -120,21 +121,21 @@ def split_original(note: Note) -> tuple[Note, OriginalFile | None]:
 
 
 def in_line(exported: "Exported") -> dict[str, Any]:
-    """The file of a page as its line holds it."""
+    """Return the exported file of a page as a part of the record of a line."""
     kept = {name: value for name, value in exported.record.items() if name in ("format", "body_start")}
     return {ORIGINAL: {"file": exported.file.decode(), "is_respelled": "body" in exported.record} | kept}
 
 
 def start_of(read: NoteFile) -> int | None:
-    """The byte of a file with which its text begins."""
+    """Return the byte at which the body of a note begins in its file; None if the file does not end with the body."""
     body = read.note.body.encode()
     return len(read.file) - len(body) if read.file.endswith(body) else None
 
 
 def draft(placed: Placed, note: Note, given: OriginalFile | None, vault: Vault, sources: SourceIds) -> PageDraft:
-    """The page that a note asks for. What the note does not have stays as it is on the page.
+    """Return the draft of the page of a note. The page keeps the properties that the note lacks.
 
-    An export has told every name of its pages, in their files or beside them; of other files the name is one too.
+    The name of the file is an alias of the page, except in an export, which has all names of its pages.
     """
     says_all = says_all_of(placed, given, vault)
     origin = {ORIGIN: placed.label} if has_origin(placed, note, vault) else {}
@@ -158,12 +159,12 @@ def draft(placed: Placed, note: Note, given: OriginalFile | None, vault: Vault, 
 
 
 def says_all_of(placed: Placed, given: OriginalFile | None, vault: Vault) -> bool:
-    """Return whether an export says all of a page: in a file of its own, or beside one that is unchanged since."""
+    """Return whether an export has all facts of a page: in the file itself, or beside a file that is unchanged."""
     return vault.is_export and (given is None or given.says_all or vault.record(placed.label) is None)
 
 
 def has_origin(placed: Placed, note: Note, vault: Vault) -> bool:
-    """Return whether a page came from a file. One that an export named after its page is not its origin."""
+    """Return whether a page has an original file. A file that an export has named after its page is not one."""
     if not placed.is_file:
         return False
     is_own = note.slug is not None and is_own_path(placed.label, placed.type, placed.slug)
@@ -171,7 +172,7 @@ def has_origin(placed: Placed, note: Note, vault: Vault) -> bool:
 
 
 def tags(note: Note) -> tuple[str, ...]:
-    """Return the tags of the header, then those that stand in the text."""
+    """Return the tags of the header, then the tags in the text."""
     told = {tag.casefold() for tag in note.tags}
     return (*note.tags, *(tag for tag in inline_tags(note.body) if tag.casefold() not in told))[: TAGS.most]
 
@@ -179,7 +180,7 @@ def tags(note: Note) -> tuple[str, ...]:
 async def keep_originals(
     database: Database, scope: Scope, vault: Vault, spool: Spool, notes: Sequence[Written]
 ) -> None:
-    """Store the files of notes unchanged, with what their pages are now; those that are kept already stay."""
+    """Store the files of notes unchanged, with the hashes of their pages; files that are stored already stay."""
     page_ids = [note.page_id for note in notes]
     async with database.connection() as connection:
         rows = await connection.all(IMPORTS["find_file_hashes"], **wiki(scope), page_ids=page_ids)
@@ -204,7 +205,7 @@ async def keep_originals(
 async def write_originals(
     database: Database, scope: Scope, vault: Vault, kept: Sequence[tuple[Written, OriginalFile, bool]]
 ) -> None:
-    """Store files with what their pages are now, and whether the note of each says all of its page."""
+    """Store files with the hashes of their pages. The flag of each file says whether its note has all of the page."""
     page_ids = [note.page_id for note, _, _ in kept]
     async with writing(database, scope) as writer:
         rows = await writer.all(EXPORTS["find_hashes"], page_ids=page_ids)
@@ -223,7 +224,7 @@ async def write_originals(
 
 
 def is_respelled(vault: Vault, note: Written, given: OriginalFile, says_all: bool) -> bool:
-    """Return whether the text of the page has other links than the file."""
+    """Return whether the links of the page are spelled otherwise than in the file."""
     if given.is_respelled is not None and says_all:
         return given.is_respelled
     return vault.body(note.placed, note.note.body) != note.note.body
@@ -233,10 +234,10 @@ def is_respelled(vault: Vault, note: Written, given: OriginalFile, says_all: boo
 
 
 class Files:
-    """The places of an export's files: found by page, and by what a link in one of them says."""
+    """The paths of the files of an export, found by page, by address, or by the name in a link."""
 
     def __init__(self, temp: TempDatabase) -> None:
-        """The tables are those of `Paths`."""
+        """Use a temporary database in which `Paths` has made the tables."""
         self.temp = temp
 
     def add(self, page_id: UUID, address: str, path: str) -> None:
@@ -256,7 +257,7 @@ class Files:
         return row[0] if row else None
 
     def find(self, name: str, here: str, format: Format) -> str | None:
-        """The file that a name means in a link of a file, as the tool looks for it."""
+        """Return the path that a name in a link of the file `here` means to the tool, or None."""
         if format is Format.LOGSEQ:
             name = name.replace("/", "___")
         *wanted, last = words(name)
@@ -268,7 +269,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """A file that is written: where it lies, the tool that reads it, and what the links of its page mean."""
+    """A file to be written: its path, the tool that reads it, and the pages that the links of its page lead to."""
 
     path: str
     format: Format
@@ -276,7 +277,7 @@ class FilePlace:
     targets: Mapping[str, UUID]
 
     def respell(self, body: str) -> str:
-        """The text of a page with links as the tool reads them; those that it would read rightly stay."""
+        """Return the text with links spelled so that the tool finds the same files; links that it finds stay."""
         parts, position = [], 0
         for link in match_links(body):
             page_id = self.targets.get(link.target.target)
@@ -287,7 +288,7 @@ class FilePlace:
         return "".join(parts) + body[position:]
 
     def link(self, body: str, link: WrittenLink, path: str) -> str | None:
-        """A link to that file; None where it is one as it is written."""
+        """Return the link spelled as a link to the file at `path`, or None if it leads there as it is written."""
         target, anchor = link.target, f"#{link.target.anchor}" if link.target.anchor else ""
         if link.match.re is not WIKI:
             return f"[{target.text}]({self.url(path)}{body[link.match.end('name') : target.end]}"
@@ -305,7 +306,7 @@ class FilePlace:
         return f"{link.match['embed']}[[{found}{anchor}{label}]]"
 
     def names(self, shown: str, path: str) -> Iterator[str]:
-        """Yield what a link may say to mean the file, the best first; the last one always does."""
+        """Yield names by which a link finds the file, the best first; the last one, its whole path, always does."""
         whole = splitext(path)[0]
         names = [shown, basename(whole), whole]
         if self.format is Format.LOGSEQ:
@@ -321,12 +322,12 @@ class FilePlace:
         return quote(relpath(path, dirname(self.path) or "."), safe="/()!'*,;@&=+$~")
 
     def address(self, name: str) -> str:
-        """A page in a header, by the name of its file."""
+        """Return the address of a page as a link to its file, for a header; other names stay."""
         path = self.files.of_address(name) if name.startswith(ADDRESS) else None
         return f"[[{next(self.names('', path))}]]" if path else name
 
     def is_same(self, before: str, after: str) -> bool:
-        """Return whether two texts differ only in the names by which links call the same files."""
+        """Return whether two texts differ only in the names by which their links refer to the same files."""
         old, new = match_links(before), match_links(after)
         if len(old) != len(new) or between(before, old) != between(after, new):
             return False
@@ -336,7 +337,7 @@ class FilePlace:
         )
 
     def means_same(self, old: WrittenLink, new: WrittenLink) -> bool:
-        """Return whether two links mean the same. The shown text may differ where it is the name alone."""
+        """Return whether two wiki links refer to the same file and anchor, and the old one has no text of its own."""
         if old.match.re is not WIKI or new.match.re is not WIKI or old.target.anchor != new.target.anchor:
             return False
         names = [splitext(one.match["name"])[0] for one in (old, new)]
@@ -352,14 +353,14 @@ def between(text: str, links: Sequence[WrittenLink]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """The file of a page that came from one, and what it does not say."""
+    """The file of a page that was imported from a file, and the record of the facts that the file lacks."""
 
     file: bytes
     record: dict[str, Any]
 
 
 def export_file(note: Note, original: Row, now: Row, place: FilePlace) -> Exported:
-    """The original file, if its page is what it was; else with its header, if only the text has changed."""
+    """Return the original file if its page is unchanged, else a new file; the header stays if only the text differs."""
     is_kept = original["fields_hash"] == now["fields_hash"]
     has_text = original["body_hash"] == now["body_hash"]
     record = to_record(note)
@@ -373,7 +374,7 @@ def export_file(note: Note, original: Row, now: Row, place: FilePlace) -> Export
 
 
 def rewrite_file(note: Note, original: Row, place: FilePlace, *, keeps_header: bool) -> bytes:
-    """The file of a page that was changed."""
+    """Return a new file for a changed page."""
     body, start = place.respell(note.body), original["body_start"]
     file: bytes = original["file"]
     if not keeps_header or start is None:

@@ -1,4 +1,4 @@
-"""Relations that a note names beside its text: the page above it, related pages, sources that it rests on."""
+"""The relations that a note has besides its text: its parent page, related pages, and cited sources."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class RelationChange(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A note that is a page now."""
+    """A note that was saved as a page."""
 
     placed: Placed
     note: Note
@@ -56,7 +56,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Tied:
-    """The result for one note: whether its page changed, what went wrong, which names nobody answers to yet."""
+    """The result of relating one note: whether its page changed, the problems, and the names without a page yet."""
 
     changed: bool
     problems: list[ImportProblem]
@@ -64,7 +64,7 @@ class Tied:
 
 
 class Ties:
-    """Ties the pages of one import to each other and to the rest of their wiki."""
+    """Writes the relations of the pages of one import: parents, related pages, citations, claims and redirects."""
 
     def __init__(self, database: Database, scope: Scope, vault: Vault) -> None:
         self.database, self.scope, self.vault, self.sources = database, scope, vault, SourceIds(())
@@ -73,7 +73,7 @@ class Ties:
         self.cited: dict[tuple[UUID, str, UUID], Cited] = {}
 
     async def prepare(self, notes: Sequence[Written]) -> None:
-        """Find every page that these name and every tie that they have, in a few statements."""
+        """Load the pages that these notes name, and the relations and citations that their pages have already."""
         names = {name for note in notes for _, name in self.wanted_ties(note)}
         names.update(note.note.merged_into for note in notes if note.note.merged_into)
         self.named = await find_named(self.database, self.scope, sorted(names))
@@ -99,16 +99,16 @@ class Ties:
         return Tied(changed, problems, broken)
 
     def wanted_ties(self, note: Written) -> list[tuple[str, str]]:
-        """Return the ties to other pages that a note asks for: the relation and the name of each."""
+        """Return the relations to other pages that a note has: the kind and the name of each."""
         parent = self.parent(note)
         return [*([(PARENT, parent)] if parent else []), *((RELATED, name) for name in note.note.links)]
 
     def parent(self, note: Written) -> str | None:
-        """The page above it, by what the note says or where its file lies."""
+        """Return the name of the parent page, from the note or from the folder of its file."""
         return note.note.parent or self.vault.parent(note.placed)
 
     async def relate(self, notes: Sequence[Written]) -> set[UUID]:
-        """Remember all that the notes name, found or not, and link what is found; the pages that changed by it."""
+        """Store all relations of the notes and link the pages that exist; return the ids of the pages that changed."""
         relations = [relation for note in notes for relation in self.relations(note)]
         page_ids = [note.page_id for note in notes]
         if not relations and not any(self.before[page_id]["is_related"] for page_id in page_ids):
@@ -117,7 +117,10 @@ class Ties:
             return await write_relations(writer, page_ids, relations)
 
     async def propose(self, note: Written) -> list[ImportProblem]:
-        """Link what a note names page by page, where links are reviewed: each is a proposal. Return what each says."""
+        """Link the pages that a note names one by one, as each is a proposal where links are reviewed.
+
+        Return a problem for each link that was proposed or refused.
+        """
         problems: list[ImportProblem] = []
         standing = self.before[note.page_id]["linked"] or {}
         for other, reasons in self.related_pages(note).items():
@@ -129,7 +132,7 @@ class Ties:
         return problems
 
     def relations(self, note: Written) -> Iterator[NamedRelation]:
-        """Yield all relations except references that an export gives for other reasons: those are not the file's."""
+        """Yield the relations of a note, except existing related pages for which an export gives only other reasons."""
         for relation, name in self.wanted_ties(note):
             reasons = note.note.reasons.get(name, (REASON,)) if relation == RELATED else (REASON,)
             if REASON in reasons or self.find(name, note) is None:
@@ -138,10 +141,7 @@ class Ties:
                 yield NamedRelation(note.page_id, relation, name, type, slug, alias)
 
     async def supersede(self, notes: Sequence[Written]) -> None:
-        """Record the claims that the pages make no more, and those that contradict each other.
-
-        Those that a page has already stay as they are.
-        """
+        """Store the superseded claims and the contradictions of the notes; those that a page has already stay."""
         rows = [
             self.claim(note, one) for note in notes for one in note.note.superseded if fits(one.fact, one.replacement)
         ]
@@ -159,7 +159,7 @@ class Ties:
                     await write_contradictions(writer, contradictions)
 
     async def merge(self, notes: Sequence[Written]) -> None:
-        """Record of archived pages which ones they became a part of, and of others that they were brought back."""
+        """Store which pages the archived pages were merged into, and which pages were restored after a merge."""
         found = {
             note.page_id: into
             for note in notes
@@ -173,7 +173,7 @@ class Ties:
                 await writer.later(IMPORTS["mark_merged"], page_ids=back)
 
     def contradiction(self, note: Written, one: ContradictionMark) -> dict[str, Any]:
-        """Return a contradiction of a page as its row."""
+        """Return the row of a contradiction of a page."""
         row: dict[str, Any] = {
             "id": new_id(),
             "page_id": note.page_id,
@@ -193,7 +193,7 @@ class Ties:
         return row
 
     def claim(self, note: Written, one: ClaimMark) -> dict[str, Any]:
-        """Return a claim of a page as its row."""
+        """Return the row of a superseded claim of a page."""
         stated, overriding = (
             source and self.sources.find(CitationMark(source[1], source[0]))
             for source in (one.stated_by, one.overridden_by)
@@ -212,7 +212,7 @@ class Ties:
         }
 
     async def keep_dates(self, notes: Sequence[Written]) -> None:
-        """A page that says what its file says is as old as its file."""
+        """Set the dates of the pages to those of their files, unless the pages were changed since."""
         dated = [note for note in notes if note.note.created or note.note.updated]
         if dated:
             async with writing(self.database, self.scope) as writer:
@@ -224,7 +224,7 @@ class Ties:
                 )
 
     async def redirect(self, label: str, stub: Note) -> Tied | None:
-        """Let the page that a stub leads to answer to the stub's slug. None where there is no such page."""
+        """Add the slug of a stub to the former slugs of its target page; return None if there is no such page."""
         name = stub.redirect_to or ""
         page_id = (await find_named(self.database, self.scope, [name])).get(name)
         if page_id is None:
@@ -237,7 +237,7 @@ class Ties:
         return Tied(saved.changed, [], [])
 
     async def remember_redirect(self, label: str, stub: Note) -> Tied:
-        """Keep where a stub leads until there is such a page."""
+        """Store the redirect of a stub for a page that does not exist yet."""
         name = stub.redirect_to or ""
         try:
             slug = stub.slug or title_slug(stub.title)
@@ -248,7 +248,7 @@ class Ties:
         return Tied(False, [], [unresolved(label, "redirectTo", name)])
 
     def missing(self, note: Written) -> Iterator[Callable[[], Awaitable[RelationChange]]]:
-        """Yield the calls that would make the page as its note has it. Ties that exist already stay."""
+        """Yield the calls that add the relations and citations of the note that its page lacks."""
         page_id, here = note.page_id, (self.database, self.scope)
         before, parent = self.before[page_id], self.parent(note)
         parent_id = self.find(parent, note) if parent else None
@@ -268,7 +268,7 @@ class Ties:
             )  # fmt: skip
 
     def related_pages(self, note: Written) -> dict[UUID, set[str]]:
-        """The pages that the note is related to, and why: because it says so, or for the reasons that it gives."""
+        """Return the pages that the note is related to, with the reasons: those that it gives, or the import itself."""
         found: dict[UUID, set[str]] = {}
         for name in note.note.links:
             other = self.find(name, note)
@@ -278,7 +278,7 @@ class Ties:
         return found
 
     def find(self, name: str, note: Written) -> UUID | None:
-        """The page that a name means: a file of the folder, else whatever the wiki has by that name."""
+        """Return the page that a name refers to: that of a file of the folder, else a page of the wiki."""
         meant = None if name.startswith(EXACT) else self.vault.find(name, note.placed)
         return meant.page_id if meant else self.named.get(name)
 
@@ -289,7 +289,7 @@ def fits(*texts: str) -> bool:
 
 
 async def find_named(database: Database, scope: Scope, names: Sequence[str]) -> dict[str, UUID]:
-    """The page of each name that has one."""
+    """Return the id of the page of each name that has one."""
     parsed = [(name, *address(name)) for name in names]
     async with database.connection() as connection:
         rows = await connection.all(
@@ -303,7 +303,10 @@ async def find_named(database: Database, scope: Scope, names: Sequence[str]) -> 
 
 
 def address(name: str) -> tuple[str | None, str, str]:
-    """`/wiki/topic/austin-texas`, `topic/austin-texas`, `austin-texas`, `Austin, Texas` → type, slug, alias."""
+    """Return the type, slug and alias in a name: `/wiki/topic/austin`, `topic/austin`, `austin` or `Austin, Texas`.
+
+    The type is None if the name has none.
+    """
     type, slash, rest = name.removeprefix(EXACT).partition("/")
     typed = bool(slash) and type in TEMPLATES
     bare = (rest if typed else name.rpartition("/")[2]).removesuffix(".md").strip()

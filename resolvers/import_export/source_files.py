@@ -1,4 +1,4 @@
-"""Sources as files: a `.jsonl` with one on each line, or a folder of texts, each with or without frontmatter."""
+"""Read sources from a `.jsonl` file with a source on each line, or from a folder of texts with or without a header."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,7 +24,10 @@ TEXTS = (*MARKDOWN, ".mdx", ".txt", ".wiki", ".mediawiki")
 
 
 def source_files(root: Path) -> Iterator[SourceDraft | ImportProblem]:
-    """Each source, or why a file or line is none, in the order of their names; read when asked for."""
+    """Yield each source, or the problem why a file or line is none, in the order of their paths or lines.
+
+    Raises BadInput if the path is neither a folder nor a `.jsonl` file.
+    """
     if not root.exists():
         raise BadInput(f"There is no {root}. Give a {LINES} file of sources, or a folder of texts.", "path")
     if not root.is_dir() and root.suffix != LINES:
@@ -75,7 +78,7 @@ def from_line(text: str) -> Any:
 
 
 def from_text(piece: Piece, text: str) -> dict[str, Any]:
-    """Return a source by what its frontmatter says; without a ref there, the file is known by its path."""
+    """Return the record of a text: the fields of its frontmatter, and by default its path as the ref."""
     values, content = split_any(text)
     given = {name: str(values.pop(name)) for name in ("kind", "ref", "title", "captured_at") if values.get(name)}
     metadata = values.pop("metadata", None)
