@@ -1,4 +1,4 @@
-"""The attachments of a sync: files beside the notes, by their paths."""
+"""Sync of attachments, which are identified by their paths."""
 
 import asyncio
 from typing import Any
@@ -16,7 +16,7 @@ from .state import UNKNOWN, Entry, State
 
 SYNC = statements("import_export/sync")
 ORDER = (Action.PUSH, Action.PULL)
-"""Done before anything is deleted, so that a file that was moved is never nowhere."""
+"""The actions that are performed before any deletion, so that a moved file always exists on one side."""
 
 
 class Attachments:
@@ -30,7 +30,7 @@ class Attachments:
         self.wiki: dict[str, Any] = {"tenant_id": scope.tenant_id, "owner_id": scope.owner_id}
 
     async def sync(self, listing: Listing, *, dry_run: bool) -> bool:
-        """Bring both to the same. Return whether there is more, since something changed meanwhile."""
+        """Sync all attachments. Return whether another round is needed, because a file changed meanwhile."""
         seen = {seen.path: seen for seen in listing.files.values() if not seen.is_note}
         hashes = await asyncio.to_thread(self.hashes, seen)
         kept = await self.find_changed(hashes)
@@ -77,7 +77,7 @@ class Attachments:
         return again
 
     def hashes(self, seen: dict[str, Seen]) -> dict[str, str]:
-        """Return the hashes of the files; those that are as they were are not read."""
+        """Return the hashes of the files. Files with the same size and time as at the last sync are not read."""
         found = {}
         for path, one in seen.items():
             entry = self.state.files.get(path)
@@ -93,7 +93,7 @@ class Attachments:
         return found
 
     async def find_changed(self, hashes: dict[str, str]) -> dict[str, str] | None:
-        """Return the hashes of the wiki's attachments by path; None where both sides are as they were."""
+        """Return the hashes of the wiki's attachments by path; None if both sides are unchanged."""
         if await self.digest() == self.state.attachments:
             known = {path: entry.file for path, entry in self.state.files.items()}
             if known == hashes:
@@ -103,7 +103,7 @@ class Attachments:
         return {row["path"]: row["hash"] for row in rows}
 
     async def digest(self) -> str:
-        """Return all attachments of the wiki in short."""
+        """Return a digest of all attachments of the wiki."""
         async with read_connection(self.database) as connection:
             return await connection.value(SYNC["digest_attachments"], **self.wiki) or "none"
 

@@ -1,7 +1,7 @@
-"""The folder of a sync: what is in it now, and how a file is written or removed without losing a save of an editor.
+"""The folder of a sync: list its files, and write or remove a file without losing a concurrent save of an editor.
 
-A file is never written over: it is moved into `.cairn/kept` first, looked at, and only then is another one put in its
-place. So a save that happens meanwhile is found there, also after a kill.
+A file is never overwritten. It is moved to `.cairn/kept` and checked there, and only then is the new file moved to its
+path. A save that happens meanwhile is found in `.cairn/kept`, even if the sync was killed.
 """
 
 import os
@@ -30,10 +30,10 @@ KEPT = ".cairn/kept"
 DRAFT = ".cairn/sync.draft"
 LOCK = ".cairn/sync.lock"
 TEMPORARY = "~$"
-"""How the names begin of what office programs write for a moment. Other programs hide theirs or end them otherwise."""
+"""The prefix of temporary files of office programs. Those of other programs are hidden or have other endings."""
 CONFLICTED = re.compile(r" \(conflict \d{4}-\d\d-\d\d \d{4}(?: \d+)?\)(?=\.[^./]+$)")
 FRESH = 2_000_000_000
-"""Nanoseconds for which a file that was written may be written again without another time."""
+"""Nanoseconds within which a second write may leave the modification time of a file unchanged."""
 
 
 class Locked(Conflict):
@@ -44,12 +44,12 @@ class Locked(Conflict):
 
 
 class Touched(Exception):
-    """Somebody wrote a file in the moment when it was to be written: the next look at it tells what to do."""
+    """A file was changed by another program while the sync used it. The next round decides what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A file as it lies in the folder: its path as others are told it, and its place, as the disk has it."""
+    """A file in the folder. `path` is its normalised path, and `place` its path as the disk has it."""
 
     path: str
     place: str
@@ -63,16 +63,16 @@ class Seen:
 
 @dataclass(slots=True)
 class Listing:
-    """A listing of a folder: the files that a sync looks at, the conflict files, and what is left as it is and why."""
+    """A listing of a folder: the files to be synced, the conflict files, and the files that are left alone."""
 
     files: dict[str, Seen] = field(default_factory=dict)
-    """By the keys of their paths."""
+    """The files to be synced, by the keys of their paths."""
     conflicts: set[str] = field(default_factory=set)
     left: dict[str, ImportProblem] = field(default_factory=dict)
-    """By the keys of their paths; of a folder that cannot be read with a slash at the end."""
+    """The problems of files that are left alone, by the keys of their paths; unreadable folders end in a slash."""
 
     def is_left(self, path: str) -> bool:
-        """Return whether nothing is known of what lies at a path now."""
+        """Return whether the file at a path is left alone, or its folder cannot be read."""
         key = path_key(path)
         return key in self.left or any(one.endswith("/") and key.startswith(one) for one in self.left)
 
@@ -82,7 +82,7 @@ class Listing:
 
 @contextmanager
 def lock_folder(root: str) -> Iterator[None]:
-    """Hold a folder for one sync. The lock ends with the process, however that ends."""
+    """Lock a folder for one sync. The system releases the lock when the process ends. Raises Locked."""
     os.makedirs(os.path.join(root, ".cairn"), exist_ok=True)
     with open(os.path.join(root, LOCK), "w") as lock:
         try:
@@ -93,7 +93,7 @@ def lock_folder(root: str) -> Iterator[None]:
 
 
 def look(root: str) -> Listing:
-    """Return what is in a folder. Links are not followed: they may lead out of it."""
+    """List the files of a folder. Symbolic links are not followed, because they may lead out of it."""
     found, waiting = Listing(), [""]
     while waiting:
         folder = waiting.pop()
@@ -115,7 +115,7 @@ def look(root: str) -> Listing:
 
 
 def look_at(found: Listing, place: str, entry: "os.DirEntry[str]") -> None:
-    """Add a file to a listing, or why it is left."""
+    """Add a file to a listing, or the reason why it is left alone."""
     path = normalize("NFC", os.fsencode(place).decode(errors="replace"))
     is_note = path.lower().endswith(MARKDOWN)
     if not is_note and media_type(path) is None:
@@ -144,7 +144,7 @@ def look_at(found: Listing, place: str, entry: "os.DirEntry[str]") -> None:
 
 
 def is_fresh(seen: Seen, nanoseconds: int = FRESH) -> bool:
-    """Return whether a file was written a moment ago, by the clock or in the future."""
+    """Return whether a file was written within the last nanoseconds, or has a time in the future."""
     return seen.mtime > time_ns() - nanoseconds
 
 
@@ -153,7 +153,7 @@ def hash_of(data: bytes) -> str:
 
 
 def read(root: str, seen: Seen) -> bytes:
-    """Return the bytes of a file. Raises Touched where it is not what was seen, OSError where it cannot be read."""
+    """Read a file. Raises Touched if it has changed since the listing, and OSError if it cannot be read."""
     try:
         file = os.open(os.path.join(root, seen.place), os.O_RDONLY | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -167,7 +167,7 @@ def read(root: str, seen: Seen) -> bytes:
 
 
 def stat_of(root: str, path: str) -> Seen:
-    """Return a file as it lies at a path now. Raises Touched where there is none."""
+    """Return the file at a path as it is now. Raises Touched if there is none."""
     try:
         there = os.lstat(os.path.join(root, path))
     except FileNotFoundError:
@@ -179,7 +179,7 @@ def stat_of(root: str, path: str) -> Seen:
 
 
 def write(root: str, place: str, data: bytes, before: str | None) -> None:
-    """Write a file in place of the one with the hash `before`, or of none. Raises Touched where another is there."""
+    """Replace the file with the hash `before`, or write a new file if that is None. Raises Touched for another file."""
     target, draft = inside(root, place), os.path.join(root, DRAFT)
     os.makedirs(os.path.dirname(draft), exist_ok=True)
     with open(draft, "wb") as file:
@@ -199,17 +199,17 @@ def write(root: str, place: str, data: bytes, before: str | None) -> None:
     finally:
         if kept and is_file(kept, before):
             drop(root, kept)
-        elif kept:  # an editor wrote into it after it was moved
+        elif kept:  # an editor wrote to it after it was moved
             give_back(root, place, kept)
 
 
 def put(draft: str, target: str) -> None:
-    """Put a file in its place, where there is none. Raises FileExistsError where there is one."""
+    """Move a file to a path without a file. Raises FileExistsError if there is one."""
     try:
         os.link(draft, target, follow_symlinks=False)
     except FileExistsError:
         raise
-    except OSError:  # a file system without links
+    except OSError:  # the file system has no hard links
         if os.path.lexists(target):
             raise FileExistsError(target) from None
         os.rename(draft, target)
@@ -218,7 +218,7 @@ def put(draft: str, target: str) -> None:
 
 
 def move(root: str, place: str, to: str, before: str) -> None:
-    """Move a file with the hash `before` to where there is none. Raises Touched where something else is there."""
+    """Move a file with the hash `before` to a free path. Raises Touched if there is another file at either path."""
     target = inside(root, to)
     os.makedirs(os.path.dirname(target), exist_ok=True)
     kept = keep(root, place, inside(root, place), before)
@@ -232,9 +232,9 @@ def move(root: str, place: str, to: str, before: str) -> None:
 
 
 def remove(root: str, place: str, before: str) -> None:
-    """Remove a file with the hash `before`, and the folders that it leaves empty. Raises Touched for another one."""
+    """Remove a file with the hash `before`, and the folders that it leaves empty. Raises Touched for another file."""
     kept = keep(root, place, inside(root, place), before)
-    if not is_file(kept, before):  # an editor wrote into it after it was moved
+    if not is_file(kept, before):  # an editor wrote to it after it was moved
         give_back(root, place, kept)
         raise Touched(place)
     drop(root, kept)
@@ -242,7 +242,7 @@ def remove(root: str, place: str, before: str) -> None:
 
 
 def keep(root: str, place: str, target: str, before: str) -> str:
-    """Move a file out of its place and return where it is. Raises Touched, and moves it back, if it is another one."""
+    """Move a file to `.cairn/kept` and return its path there. Raises Touched if its hash is not `before`."""
     kept = os.path.join(root, KEPT, place)
     os.makedirs(os.path.dirname(kept), exist_ok=True)
     try:
@@ -256,7 +256,7 @@ def keep(root: str, place: str, target: str, before: str) -> str:
 
 
 def is_file(path: str, hash: str | None) -> bool:
-    """Return whether there is a file of this hash, and no link to one."""
+    """Return whether the path is a file with this hash, and not a symbolic link."""
     if os.path.islink(path) or not os.path.isfile(path):
         return False
     with open(path, "rb") as file:
@@ -264,7 +264,7 @@ def is_file(path: str, hash: str | None) -> bool:
 
 
 def give_back(root: str, place: str, kept: str) -> None:
-    """Move a file back, or beside its place where another one is there by now."""
+    """Move a file back to its path, or to a conflict file if another file is there now."""
     try:
         put(kept, inside(root, place))
     except FileExistsError:
@@ -273,26 +273,26 @@ def give_back(root: str, place: str, kept: str) -> None:
 
 
 def drop(root: str, kept: str) -> None:
-    """Remove a file that was kept while another took its place."""
+    """Remove a file from `.cairn/kept`."""
     with suppress(FileNotFoundError):
         os.unlink(kept)
     clear(root, dirname(os.path.relpath(kept, root)))
 
 
 def clear(root: str, folder: str) -> None:
-    """Remove folders that are empty, from the deepest up."""
+    """Remove a folder and its parents as long as they are empty."""
     while folder and folder != ".cairn":
         try:
             os.rmdir(os.path.join(root, folder))
-        except OSError:  # something is in it, or somebody was first
+        except OSError:  # it is not empty, or is removed already
             return
         folder = dirname(folder)
 
 
 def recover(root: str, known: Mapping[str, str]) -> None:
-    """Put back what a killed sync has left out of its place. `known` are the hashes of files at the last sync.
+    """Move back the files that a killed sync has left in `.cairn/kept`. `known` has the hashes at the last sync.
 
-    A file whose text the wiki has, and in whose place another one lies, is not needed any more.
+    A file that is unchanged since the last sync is removed if another file is at its path: the wiki has its text.
     """
     top = os.path.join(root, KEPT)
     for folder, _, names in os.walk(top):
@@ -308,7 +308,7 @@ def recover(root: str, known: Mapping[str, str]) -> None:
 
 
 def inside(root: str, place: str) -> str:
-    """Return where a file of the folder lies. Raises BadInput where a link leads its folder out of it."""
+    """Return the absolute path of a file. Raises BadInput if a symbolic link leads out of the synced folder."""
     target, top = os.path.join(root, place), os.path.realpath(root)
     folder = os.path.realpath(os.path.dirname(target))
     if os.path.commonpath((top, folder)) != top:
@@ -317,7 +317,7 @@ def inside(root: str, place: str) -> str:
 
 
 def conflict_name(root: str, place: str) -> str:
-    """Return a free name for the other text of a file: `Name (conflict 2026-11-26 1432).md`."""
+    """Return a free name for a conflict file, such as `Name (conflict 2026-11-26 1432).md`."""
     stem, ending = splitext(place)
     moment = datetime.now().strftime("%Y-%m-%d %H%M")
     number = 1
@@ -329,7 +329,7 @@ def conflict_name(root: str, place: str) -> str:
 
 
 def conflict_of(root: str, place: str, data: bytes, conflicts: set[str]) -> str:
-    """Write the other text of a file beside it, once, and return the name of that file."""
+    """Write the other text of a file to a conflict file, unless there is one with that text; return its name."""
     stem, ending = splitext(place)
     for name in sorted(conflicts):
         if CONFLICTED.sub("", name) == f"{stem}{ending}" and is_file(os.path.join(root, name), hash_of(data)):
@@ -342,5 +342,5 @@ def conflict_of(root: str, place: str, data: bytes, conflicts: set[str]) -> str:
 
 
 def stem_of(path: str) -> str:
-    """Return the name of a file without what it ends in."""
+    """Return the name of a file without its ending."""
     return splitext(basename(path))[0]

@@ -1,4 +1,4 @@
-"""The pages and files that may be out of step, found by what the last sync noted of both."""
+"""Find the pages and files that may differ, by comparing them with the state of the last sync."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,13 +16,13 @@ from .state import UNKNOWN, Entry, State
 ITEMS_PER_BATCH = 250
 BYTES_PER_BATCH = 4_000_000
 UNSEEN = BYTES_PER_BATCH // 100
-"""The bytes that a page counts whose file is to be written."""
+"""The bytes that a page without a file counts in a batch."""
 LOOKS = 10
 
 
 @dataclass(slots=True)
 class Item:
-    """A page and its file, as far as there are: `path` is where the file lies or is to lie."""
+    """A page and its file, either of which may be missing. `path` is that of the file, or the one that it will get."""
 
     path: str
     id: str | None = None
@@ -34,12 +34,12 @@ class Item:
 
     @property
     def key(self) -> str:
-        """Return what its proposals are found by."""
+        """Return the key of the item's proposals."""
         return self.id if self.id and self.entry else self.path
 
     @property
     def base(self) -> Base | None:
-        """Return what both were. A file that lies elsewhere now is a changed one."""
+        """Return both sides at the last sync. A file that was moved counts as changed."""
         if self.entry is None:
             return None
         return Base(self.entry.file if self.entry.path == self.path else UNKNOWN, self.entry.page)
@@ -48,7 +48,7 @@ class Item:
 class Items:
     """The search for the items of each round of one sync.
 
-    `behind` holds the positions of the changes that the next sync has to see again.
+    `behind` has the positions of the changes that the next sync has to process again.
     """
 
     def __init__(self, root: str, state: State, pages: Pages, reviews: Reviews, quiet: float) -> None:
@@ -56,7 +56,7 @@ class Items:
         self.behind = set[int]()
 
     async def list_settled(self) -> Listing:
-        """Return what is in the folder once no file is being written. One that goes on changing is left for now."""
+        """List the folder once no file is being written. A file that keeps changing is left for the next sync."""
         before = await asyncio.to_thread(look, self.root)
         suspects = self.unsettled_keys(before)
         for _ in range(LOOKS):
@@ -74,14 +74,14 @@ class Items:
         return before
 
     def unsettled_keys(self, listing: Listing) -> set[str]:
-        """Return the keys of files that were written a moment ago, or are missing: an editor may be about to save."""
+        """Return the keys of files that were just written or are missing, which an editor may be saving."""
         entries = [*self.state.pages.values(), *self.state.files.values()]
         nanoseconds = int(self.quiet * 1e9)
         missing = {path_key(one.path) for one in entries} - listing.files.keys()
         return missing | {key for key, seen in listing.files.items() if is_fresh(seen, nanoseconds)}
 
     async def find(self, listing: Listing, changed: Mapping[str, Changed]) -> list[Item]:
-        """Return what may be out of step: changed pages with their files, and files that changed, moved or are new."""
+        """Return the items that may differ: changed pages with their files, and changed, moved or new files."""
         await self.reviews.look()
         left = dict(listing.files)
         placed = {id: left.pop(path_key(entry.path), None) for id, entry in self.state.pages.items()}
@@ -123,13 +123,13 @@ class Items:
         return found
 
     def new_files(self, seen: Sequence[Seen]) -> list[NewFile]:
-        """Return what files at new paths say they are."""
+        """Read the addresses of files at new paths."""
         found = []
         for one in seen:
             try:
                 data = read(self.root, one)
             except (Touched, OSError):
-                continue  # the next sync sees it
+                continue  # the next sync reads it
             address = named = None
             with suppress(ValueError):
                 address, named = self.pages.addresses_of(one.path, self.pages.note(one.path, data).note)
@@ -137,7 +137,7 @@ class Items:
         return found
 
     def may_differ(self, item: Item, listing: Listing) -> bool:
-        """Return whether a page and its file may be out of step; the hash of the file is in the item then."""
+        """Return whether a page and its file may differ; if so, the item has the hash of the file."""
         entry, seen = item.entry, item.seen
         assert entry is not None
         if entry.conflict:
@@ -163,7 +163,7 @@ class Items:
         return True
 
     def is_due(self, item: Item) -> bool:
-        """Return whether there is more to do with an item than to wait for a reviewer, or for the person to answer."""
+        """Return whether an item can be synced, and does not wait for a reviewer or for a new edit of its author."""
         item.review = review = self.reviews.of(item.key, item.path, item.hash)
         if review is None:
             return True
@@ -176,7 +176,7 @@ class Items:
         return True
 
     def without_files(self, pages: Sequence[Changed], listing: Listing) -> Iterable[Item]:
-        """Return new pages with the paths that their files get: where they came from, else by type and slug."""
+        """Return items for new pages with the paths of their files: the path of origin, else one of type and slug."""
         if not pages:
             return []
         with TempDatabase() as temp:
@@ -184,13 +184,13 @@ class Items:
             return [Item(paths.take(one.type or "", one.slug or "", one.origin), one.id, changed=one) for one in pages]
 
     def wait(self, changed: Changed | None) -> None:
-        """Look at a changed page again in the next sync."""
+        """Let the next sync process a changed page again."""
         if changed is not None and changed.position:
             self.behind.add(changed.position)
 
 
 def paths_of(temp: TempDatabase, state: State, listing: Listing) -> Paths:
-    """Return paths that new files may take: none that a file has, or that the last sync knew."""
+    """Return the paths in use, by files and by the state, from which new files take free ones."""
     paths = Paths(temp)
     for key in {*listing.files, *listing.left, *(path_key(one.path) for one in state.pages.values())}:
         paths.is_free(key)
@@ -198,7 +198,7 @@ def paths_of(temp: TempDatabase, state: State, listing: Listing) -> Paths:
 
 
 def batches(items: Iterable[Item]) -> Iterable[list[Item]]:
-    """Yield the items, some at once: each batch looks at what every page is called, and holds its own texts."""
+    """Yield the items in batches. Each batch reads the names of all pages, and keeps its own texts in memory."""
     some: list[Item] = []
     size = 0
     for item in items:

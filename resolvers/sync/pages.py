@@ -1,4 +1,4 @@
-"""The pages of a wiki as a sync meets them: read as the files that they would be, and written as ordinary edits."""
+"""The pages of a wiki in a sync: rendered as files, and written as ordinary edits."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -54,14 +54,14 @@ META = "metadata."
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A page as it is now, and the file that it would be."""
+    """A page as it is now, with the file that it is rendered to."""
 
     row: Row
     data: bytes
 
     @property
     def fingerprint(self) -> str | None:
-        """Return what the page is, in short; None for one that has no file, as it is archived."""
+        """Return a hash of the page; None for an archived page, which has no file."""
         if self.row["status"] != "active":
             return None
         return f"{self.row['version']}-{hash_of(self.data)}"
@@ -69,7 +69,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A page that changed, where in the order of changes, and its address; without a type it was deleted."""
+    """A page that changed, with its position in the order of changes. The type of a deleted page is None."""
 
     id: str
     position: int
@@ -84,7 +84,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The page that a file asks for."""
+    """The page to be written for a file."""
 
     placed: Placed
     read: NoteFile
@@ -107,7 +107,7 @@ class Pages:
     # -- read
 
     async def history(self) -> str:
-        """Return the identity of the database's history, for those who may read the wiki."""
+        """Return the identity of the database's history. Raises NotFound if the caller may not read the wiki."""
         async with read_connection(self.database) as connection:
             await authorise(connection, self.scope, self.scope.owner_id, Action.READ)
             return str(await connection.value(SYNC["find_history"]))
@@ -126,7 +126,7 @@ class Pages:
                     return list(found.values()), position
 
     async def find_named(self, paths: Sequence[str], slugs: Sequence[str]) -> list[Changed]:
-        """Return the pages that files at new paths may be."""
+        """Return the pages that files at new paths may belong to, by path of origin or by slug."""
         found: list[Changed] = []
         async with read_connection(restricted(self.database, self.scope)) as connection:
             for start in range(0, max(len(paths), len(slugs)), NAMES_PER_BATCH):
@@ -136,7 +136,7 @@ class Pages:
         return found
 
     async def find(self, ids: Sequence[str], paths: Mapping[str, str]) -> dict[str, Shown]:
-        """Return pages with the files that they would be. `paths` go before those of the state."""
+        """Return pages with the files that they are rendered to. `paths` take precedence over those of the state."""
         if not ids:
             return {}
         async with (
@@ -176,7 +176,7 @@ class Pages:
     # -- what files ask for
 
     def note(self, path: str, data: bytes) -> NoteFile:
-        """Return the note of a file. Raises BadNote, and UnicodeDecodeError, which is a ValueError, too."""
+        """Return the note of a file. Raises BadNote, or UnicodeDecodeError, which is a ValueError as well."""
         note = self.reader.note(path, data.decode())
         check_size(note)
         return NoteFile(note, data)
@@ -185,7 +185,7 @@ class Pages:
         return note.type or self.reader.type_of_folder(path) or DEFAULT_TYPE
 
     def addresses_of(self, path: str, note: Note) -> tuple[str | None, str | None]:
-        """Return the address that a header gives, and the one that the title would make."""
+        """Return the address in the header of a file, and the address that its title gives; each may be None."""
         type = self.type_of(path, note)
         try:
             named = f"{type}/{slugify(note.title)}"
@@ -194,7 +194,7 @@ class Pages:
         return (f"{type}/{note.slug}" if note.slug else None), named
 
     async def find_wanted(self, notes: Mapping[str, tuple[str | None, NoteFile]]) -> dict[str, Wanted]:
-        """Return the pages that files ask for, by path; each is given with the id of its page, if it has one."""
+        """Return the pages to be written for notes, by path. Each note comes with the id of its page, if it has one."""
         sources = await find_sources(self.database, self.scope, [read.note for _, read in notes.values()])
         with TempDatabase() as temp:
             return await asyncio.to_thread(self.drafts, temp, notes, sources)
@@ -223,7 +223,7 @@ class Pages:
     def vault_of(
         self, temp: TempDatabase, notes: Mapping[str, tuple[str | None, NoteFile]]
     ) -> tuple[Vault, dict[str, Placed]]:
-        """Return the notes of the folder by what links call them, and what these ones are or would be, by path."""
+        """Return a vault that resolves the links of the folder, and the types and slugs of these notes, by path."""
         places, vault = Places(temp), Vault(temp, self.reader.format)
         placed: dict[str, Placed] = {}
         moved = {id for id, _ in notes.values() if id}
@@ -248,7 +248,7 @@ class Pages:
         return vault, placed
 
     def place_of(self, path: str, note: Note) -> tuple[str, str]:
-        """Return the type and slug that a new page would get."""
+        """Return the type and slug of a new page for a file."""
         address, named = self.addresses_of(path, note)
         type, _, slug = (address or named or f"{self.type_of(path, note)}/page").partition("/")
         return type, slug
@@ -256,11 +256,11 @@ class Pages:
     # -- written
 
     async def create(self, wanted: Wanted) -> Saved:
-        """Make a new page of a file."""
+        """Create the page of a file."""
         return await create_page(self.database, self.scope, wanted.draft)
 
     async def update(self, shown: Shown, wanted: Wanted, before: Entry | None) -> Saved:
-        """Bring a page to what its file says, if it is still as it was shown. An archived page is active again."""
+        """Update a page from its file. An archived page becomes active. Raises Conflict if the page has changed."""
         here = self.database, self.scope, shown.row["id"]
         version: int = shown.row["version"]
         if shown.row["status"] == "archived":
@@ -273,14 +273,14 @@ class Pages:
             summary=wanted.draft.summary,
             body=wanted.draft.body or "",
             tags=list(wanted.draft.tags or ()),
-            metadata={FIELD: None, **(wanted.draft.metadata or {})},  # a file that says none means none
+            metadata={FIELD: None, **(wanted.draft.metadata or {})},  # a file without a sensitivity removes it
             aliases=self.names(shown.row, wanted, before),
             expected_version=version,
             edit_summary=EDIT_SUMMARY,
         )
 
     def names(self, row: Row, wanted: Wanted, before: Entry | None) -> Any:
-        """Return all names that a page is to have besides its title: what the file no longer has is taken from it."""
+        """Return the new aliases of a page, without those that were removed from its file since the last sync."""
         gone = set(before.aliases) if before else set()
         own = {normalise(name) for name in wanted.draft.aliases}
         kept = [name for name in row["names"] if normalise(name) not in gone - own]
@@ -290,7 +290,7 @@ class Pages:
         return UNSET if is_same else [*kept, *new]
 
     async def merge(self, shown: Shown, wanted: Wanted, before: Entry) -> Saved | None:
-        """Put together what file and page changed since the last sync; None where both changed the same."""
+        """Merge the changes of the file and of the page since the last sync; None if they are in conflict."""
         async with read_connection(restricted(self.database, self.scope)) as connection:
             try:
                 (base,) = await find_states(connection, self.scope, shown.row["id"], (before.version,))
@@ -321,7 +321,7 @@ class Pages:
     async def tie(
         self, saved: Sequence[tuple[Wanted, UUID, Row | None]], *, is_same: bool = True
     ) -> list[ImportProblem]:
-        """Tie pages to what their headers name, and keep files that are the same. Return what was in the way."""
+        """Write the relations in the headers of files, and store original files; return the problems."""
         written = [(Written(one.placed, one.note, id), one, row) for one, id, row in saved]
         problems: list[ImportProblem] = []
         tied = [
@@ -364,19 +364,19 @@ def is_moved(before: Entry | None, note: Written) -> bool:
 
 
 def is_renamed(before: Entry | None, wanted: Wanted) -> bool:
-    """Return whether a file lies elsewhere than at the last sync, or has other names in its header."""
+    """Return whether a file has another path or other aliases than at the last sync."""
     return before is not None and (
         before.path != wanted.placed.label or before.aliases != sorted(map(normalise, wanted.draft.aliases))
     )
 
 
 def says_same(row: Row, draft: PageDraft) -> bool:
-    """Return whether a page says what a file asks for, wherever the file lies."""
+    """Return whether a page equals the draft of a file, whatever the path of the file."""
     return fields_of(row) == fields_of(draft) and row["body_md"] == render(parse(draft.body or ""))
 
 
 def fields_of(one: Row | PageDraft | Revision) -> dict[str, Any]:
-    """Return the fields of a page that are merged, but for its text. Nothing is None."""
+    """Return the fields of a page that can be merged, without its text. Empty fields are left out."""
     if isinstance(one, PageDraft | Revision):
         title, summary, tags, metadata = one.title, one.summary, one.tags, one.metadata
     else:

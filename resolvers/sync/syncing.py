@@ -1,7 +1,7 @@
-"""One sync of a folder with a wiki: look at both, decide about each page, do it, and note what both sides are then.
+"""One sync of a folder with a wiki: compare both, choose an action for each page, perform it, and store the new state.
 
-Killed at any moment it is begun again: whatever was done already is recognised, and nothing is written over that the
-last sync did not know.
+A sync that was killed is simply started again: it recognises what was done already, and never overwrites a change that
+the last sync did not know.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ from .state import UNKNOWN, Entry, State, load, save
 
 ROUNDS = 4
 QUIET = 1.0
-"""Seconds for which a file must not change before it is read, and be missing before it counts as deleted."""
+"""Seconds for which a file must stay unchanged before it is read, or missing before it counts as deleted."""
 
 
 async def sync_folder(
@@ -59,10 +59,10 @@ async def sync_folder(
     quiet: float = QUIET,
     report: Progress = ignore_progress,
 ) -> SyncResult:
-    """Bring a folder and the scope's wiki to the same, or with `dry_run` say what is to be done.
+    """Synchronise a folder with the scope's wiki, or with `dry_run` only return the actions.
 
-    Raises Locked while another sync works in the folder, and Forbidden for callers who may not write in the wiki,
-    except for one that only pulls.
+    Raises Locked while another sync works in the folder, and Forbidden if the caller may not write in the wiki, unless
+    the sync only pulls.
     """
     if await asyncio.to_thread(root.is_file):
         raise BadInput(f"{root} is a file. Give a folder.", "path")
@@ -73,7 +73,7 @@ async def sync_folder(
 
 
 class Sync:
-    """One run, and its results so far."""
+    """One sync and its results so far."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class Sync:
     # -- one round
 
     async def round(self, listing: Listing) -> bool:
-        """Do what is to be done with pages. Return whether there is more, since something changed meanwhile."""
+        """Sync all pages that differ. Return whether another round is needed, because something changed meanwhile."""
         self.again, self.waiting = False, set[str]()
         self.items.behind.clear()
         changes, position = await self.pages.changes()
@@ -148,7 +148,7 @@ class Sync:
     # -- some items
 
     async def sync(self, items: Sequence[Item], listing: Listing) -> None:
-        """Do what is to be done with some items."""
+        """Sync some items: choose an action for each and perform it."""
         items = [item for item in items if await self.is_current(item)]
         paths = {item.id: item.path for item in items if item.id and not item.entry}
         shown = await self.pages.find([item.id for item in items if item.id], paths)
@@ -198,11 +198,11 @@ class Sync:
         await self.finish(saved, shown)
 
     async def is_current(self, item: Item) -> bool:
-        """Return whether an item can be synced now; a proposal that its file does not say any more is taken back."""
+        """Withdraw the proposal of an item whose file has changed; return whether the item can be synced now."""
         if item.review is not None:
             try:
                 await self.reviews.supersede(item.key, item.review)
-            except Conflict:  # a reviewer was faster
+            except Conflict:  # a reviewer has decided the proposal meanwhile
                 self.again = True
                 self.items.wait(item.changed)
                 return False
@@ -213,7 +213,7 @@ class Sync:
         return is_accepted or item.base is None or item.base.file != item.hash
 
     async def find_wanted(self, items: Sequence[Item]) -> dict[str, Wanted]:
-        """Return the pages that changed files ask for. A file that cannot be read as a note is left."""
+        """Return the pages to be written for changed files, by path. A file that is not a valid note is left alone."""
         notes: dict[str, tuple[str | None, NoteFile]] = {}
         for item in items:
             if item.seen is None or not self.is_file_changed(item):
@@ -235,11 +235,11 @@ class Sync:
         return await self.pages.find_wanted(notes) if notes else {}
 
     def action(self, item: Item, shown: Shown | None, wanted: Wanted | None) -> Action:
-        """Return what to do with an item."""
+        """Return the action for an item."""
         page = shown.fingerprint if shown else None
         entry = item.entry
         if entry and entry.page and shown and page and not item.changed and entry.version == shown.row["version"]:
-            page = entry.page  # what a page shows may depend on others: it did not change by that
+            page = entry.page  # the rendered file depends on other pages, too; that is no change of this page
         same = bool(
             shown and page and item.hash and (
                 hash_of(shown.data) == item.hash or (wanted is not None and says_same(shown.row, wanted.draft))
@@ -247,14 +247,14 @@ class Sync:
         )  # fmt: skip
         review = item.review
         if entry and entry.path != item.path and not (review and review.is_accepted and review.is_same):
-            same = False  # the page is told of the new path
+            same = False  # the new path has to be stored with the page
         action = decide(item.base, item.hash, page, same=same)
         return review.instead(action, page) if review else action
 
     async def do(
         self, action: Action, item: Item, shown: Shown | None, wanted: Wanted | None, listing: Listing
     ) -> tuple[UUID, int] | None:
-        """Do it. Return the page and the version that were written, if it is to be shown again."""
+        """Perform an action. Return the id and version of the page if its state has to be read again."""
         match action:
             case Action.ADOPT:
                 assert shown is not None
@@ -305,14 +305,14 @@ class Sync:
         return None
 
     async def tie(self, item: Item, shown: Shown, wanted: Wanted) -> Shown:
-        """Tie a page whose text was accepted and amended to what its file names. Return it as it is then."""
+        """Write the relations of a file whose accepted proposal a reviewer has amended; return the page after that."""
         id = shown.row["id"]
         for problem in await self.pages.tie([(wanted, id, shown.row)], is_same=False):
             self.result.left.append((problem.path, problem.code, problem.message))
         return (await self.pages.find([str(id)], {str(id): item.path})).get(str(id), shown)
 
     async def pull(self, item: Item, shown: Shown, listing: Listing) -> None:
-        """Write the file of a page. One that lies where its page's slug put it goes along with a new slug."""
+        """Write the file of a page. A file whose path was made from the slug is moved if the slug has changed."""
         place, entry, type, slug = item.path, item.entry, shown.row["type"], shown.row["slug"]
         if item.seen is not None:
             place = item.seen.place
@@ -326,7 +326,7 @@ class Sync:
         self.note(item, shown, replace_hash=hash_of(shown.data), page=shown.fingerprint)
 
     async def conflict(self, item: Item, shown: Shown, listing: Listing) -> None:
-        """Write the text of the wiki beside the file, which stays as it is, as does the page."""
+        """Write the text of the wiki to a conflict file beside the file; the file and the page stay unchanged."""
         place = item.seen.place if item.seen else item.path
         name = await asyncio.to_thread(conflict_of, self.root, place, shown.data, listing.conflicts)
         self.say(Action.CONFLICT, item, name)
@@ -353,7 +353,7 @@ class Sync:
         aliases: Iterable[str] | None = None,
         conflict: str | None = None,
     ) -> None:
-        """Note what a page and its file are now."""
+        """Store the state of a page and its file."""
         row, seen = shown.row, item.seen
         is_read = seen is not None and replace_hash == item.hash and not is_fresh(seen)
         names = (name for name in row["names"] if normalise(name) != normalise(row["title"]))
@@ -373,7 +373,7 @@ class Sync:
             self.state.proposed.pop(key, None)
 
     async def finish(self, saved: Sequence[tuple[Item, Wanted, UUID, int]], before: Mapping[str, Shown]) -> None:
-        """Tie the pages that were written to others, and note what they are then."""
+        """Write the relations of the pages that were written, and store the new state of each."""
         if not saved:
             return
         rows = [(asked, id, before[str(id)].row if str(id) in before else None) for _, asked, id, _ in saved]
