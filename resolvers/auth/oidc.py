@@ -1,7 +1,7 @@
-"""Sign-in through an OpenID Connect provider: the authorization code flow with PKCE, whom its claims mean, sign-out.
+"""Sign-in and sign-out through an OpenID Connect provider, by the authorization code flow with PKCE.
 
-The browser carries what one attempt needs in a signed cookie. The code is redeemed from here, and nothing that the
-provider says counts before its signature, issuer, audience, time and nonce are checked.
+The state of a sign-in is in a signed cookie of the browser. This service redeems the code itself, and uses a claim of
+the provider only after it has verified the signature, issuer, audience, times and nonce of the ID token.
 """
 
 import time
@@ -31,8 +31,8 @@ from .jwks import ALGORITHMS, Jwks
 from .owners import OwnerKind, ensure_owner, find_owner
 
 DISCOVERY = "/.well-known/openid-configuration"
-KNOWN_FOR = 3_600.0  # seconds that what the provider says of itself is believed
-ATTEMPT = 600  # seconds in which a sign-in has to be finished
+KNOWN_FOR = 3_600.0  # seconds for which the provider's configuration is cached
+ATTEMPT = 600  # seconds within which a sign-in has to be finished
 TIMEOUT = 10.0
 USE = "sign-in"
 STRENGTH = {Role.READER: 1, Role.MEMBER: 2, Role.ADMIN: 3}
@@ -47,7 +47,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ClaimRules:
-    """The rules by which claims of the provider give a person a wiki and a role."""
+    """The rules by which the claims of the provider determine the owner and the role of a person."""
 
     owner: str = "preferred_username"
     creates_owners: bool = False
@@ -56,14 +56,17 @@ class ClaimRules:
     roles: Mapping[str, Role] = field(default_factory=dict)
 
     def slug_of(self, claims: Mapping[str, Any]) -> str:
-        """Return the slug of the person's owner. It is taken as it is: two people never become one by its spelling."""
+        """Return the slug of the person's owner. The claim is not normalised, so that two people never get one owner.
+
+        Raises Forbidden if the claim is no slug.
+        """
         slug = claims.get(self.owner)
         if not isinstance(slug, str) or not is_slug(slug):
             raise Forbidden(f"{NOT_KNOWN} The claim `{self.owner}` of the provider is not the slug of one.")
         return slug
 
     def role_of(self, claims: Mapping[str, Any]) -> Role:
-        """Return the strongest role that the claims give, else the one of everybody."""
+        """Return the strongest role that the claims give, else the default role. Raises Forbidden for none."""
         given = claims.get(self.role_claim) if self.role_claim else None
         values = [given] if isinstance(given, str) else given if isinstance(given, list) else []
         found = [self.roles[value] for value in values if isinstance(value, str) and value in self.roles]
@@ -75,7 +78,7 @@ class ClaimRules:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A sign-in that has begun: where the browser has to go, and the cookie that brings it back."""
+    """A sign-in that has begun: the address that the browser is sent to, and the cookie with its state."""
 
     address: str
     cookie: str = field(repr=False)
@@ -83,9 +86,9 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A person who has signed in: the token of the session, for how long, and where they wanted to go.
+    """A finished sign-in: the token of the session, its lifetime in seconds, and the path to go on to.
 
-    `id_token` is the provider's, by which it knows at sign-out whose session is meant.
+    `id_token` is the provider's ID token, by which the provider identifies the session at sign-out.
     """
 
     token: str = field(repr=False)
@@ -95,7 +98,7 @@ class SignedIn:
 
 
 class Provider:
-    """One provider, and this service as its client."""
+    """An OpenID Connect provider, with this service as its client."""
 
     def __init__(
         self,
@@ -119,7 +122,7 @@ class Provider:
         self.jwks: Jwks | None = None
 
     async def begin(self, redirect: str, next: str) -> Attempt:
-        """Begin a sign-in that comes back to the address `redirect`, and then goes on to the path `next`."""
+        """Begin a sign-in. The provider redirects to the address `redirect`, and that goes on to the path `next`."""
         about = await self.discover()
         state, nonce, verifier = token_urlsafe(24), token_urlsafe(24), token_urlsafe(48)
         kept = {"use": USE, "state": state, "nonce": nonce, "verifier": verifier, "next": next, "redirect": redirect}
@@ -138,7 +141,7 @@ class Provider:
         return Attempt(f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}", cookie)
 
     async def finish(self, answer: Mapping[str, str], cookie: str | None) -> SignedIn:
-        """Return who has signed in, by what the provider sent the browser back with."""
+        """Finish a sign-in with the parameters of the provider's redirect. Raises Unauthenticated or Forbidden."""
         kept = self.read_cookie(cookie)
         if not compare_digest(answer.get("state", "").encode(), str(kept["state"]).encode()):
             raise Unauthenticated(BEGIN_AGAIN)
@@ -149,9 +152,9 @@ class Provider:
         return SignedIn(await self.session(claims), int(self.seconds), str(kept["next"]), id_token)
 
     async def end_session(self, id_token: str | None, back: str) -> str | None:
-        """Return where the browser signs out at the provider, to come back to the address `back` (RP-initiated logout).
+        """Return the provider's address for sign-out, which redirects to the address `back` (RP-initiated logout).
 
-        None where the provider offers no such address, or cannot be asked.
+        Return None if the provider has no such address or cannot be reached.
         """
         try:
             address = (await self.discover()).get("end_session_endpoint")
@@ -164,7 +167,7 @@ class Provider:
         return f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}"
 
     def read_cookie(self, cookie: str | None) -> Mapping[str, Any]:
-        """Return what the cookie of an attempt holds."""
+        """Return the state of a sign-in from its cookie. Raises Unauthenticated for an invalid or expired cookie."""
         try:
             kept: dict[str, Any] = jwt.decode(
                 cookie or "", self.key, algorithms=["HS256"], options={"require": ["exp"], "verify_aud": False}
@@ -175,10 +178,10 @@ class Provider:
             raise Unauthenticated(BEGIN_AGAIN)
         return kept
 
-    # -- what the provider says
+    # -- requests to the provider
 
     async def discover(self) -> Mapping[str, Any]:
-        """Return what the provider says of itself, which is asked once an hour."""
+        """Return the provider's configuration, which is fetched once an hour."""
         if time.monotonic() - self.asked_at > KNOWN_FOR:
             about = await self.fetch_json("GET", self.issuer.rstrip("/") + DISCOVERY)
             wanted = ("authorization_endpoint", "token_endpoint", "jwks_uri")
@@ -191,7 +194,10 @@ class Provider:
         return self.about
 
     async def redeem(self, code: str, kept: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
-        """Return the claims for which the provider takes the code, and its ID token."""
+        """Redeem the code at the provider. Return the verified claims and the ID token.
+
+        Claims that the ID token lacks are read from the userinfo endpoint.
+        """
         about = await self.discover()
         form = {
             "grant_type": "authorization_code",
@@ -214,18 +220,18 @@ class Provider:
         return {**more, **claims}, said["id_token"]
 
     def in_form(self) -> dict[str, str]:
-        """Return the client's secret for the form, where the provider takes it there alone."""
+        """Return the client secret as form fields, if the provider does not accept it in the header."""
         ways = self.about.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
         is_there = self.client_secret is not None and "client_secret_basic" not in ways
         return {"client_secret": self.client_secret or ""} if is_there else {}
 
     def in_header(self) -> httpx.BasicAuth | None:
-        """Return the client's id and secret for the header, escaped as RFC 6749 wants it in 2.3.1."""
+        """Return the client's id and secret for the Authorization header, escaped as in RFC 6749, section 2.3.1."""
         secret = None if self.in_form() else self.client_secret
         return httpx.BasicAuth(quote_plus(self.client_id), quote_plus(secret)) if secret else None
 
     async def verify_token(self, token: str, nonce: str) -> dict[str, Any]:
-        """Return the claims of an ID token, once all that has to hold does."""
+        """Verify an ID token and return its claims. Raises Unauthenticated."""
         assert self.jwks is not None
         try:
             header = jwt.get_unverified_header(token)
@@ -251,7 +257,10 @@ class Provider:
         return claims
 
     async def fetch_json(self, method: str, url: str, **more: Any) -> Mapping[str, Any]:
-        """Return the JSON object that the provider answers with."""
+        """Send a request to the provider and return the JSON object of its response.
+
+        Raises Unauthenticated if the provider refuses the request, and Unavailable if it cannot be reached.
+        """
         try:
             async with httpx.AsyncClient(timeout=TIMEOUT) as client:
                 response = await client.request(method, url, **more)
@@ -264,10 +273,10 @@ class Provider:
             raise Unavailable(UNREACHABLE) from None
         return said if isinstance(said, dict) else {}
 
-    # -- who it is here
+    # -- the session
 
     async def session(self, claims: Mapping[str, Any]) -> str:
-        """Return a token for the person whom the claims mean. Only an owner that is a user is anybody's."""
+        """Return a token for the person of these claims, who must be an owner of the kind user. Raises Forbidden."""
         slug, role = self.rules.slug_of(claims), self.rules.role_of(claims)
         tenant = await find_tenant(self.database, self.tenant)
         try:
