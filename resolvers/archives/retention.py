@@ -1,4 +1,4 @@
-"""Retention: for how long a tenant keeps its activity and audit logs, ended jobs, states of pages, and sources."""
+"""Retention: for how long a tenant keeps its activity and audit logs, finished jobs, states of pages, and sources."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ from ..transactions.transaction import transaction
 PRUNING, ERASING = statements("operations/pruning"), statements("operations/erasing")
 KINDS = ("activity", "audit", "jobs", "revisions", "sources")
 REFUSED_KEPT = timedelta(days=30)
-"""For how long refused credentials stay in the audit log at most: anybody can cause them."""
+"""The longest time for which refused credentials stay in the audit log, because anybody can cause such entries."""
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 DAYS_MOST = 36_500
 ROWS_PER_BATCH = 1_000  # rows
@@ -26,7 +26,7 @@ ACTOR = Actor(ActorKind.SERVICE, "retention")
 
 
 async def find_retention(database: Database, tenant_id: UUID) -> dict[str, int]:
-    """Return the days for which a tenant keeps each kind; 0 is for ever, and one that is missing is not its choice."""
+    """Return the days for which a tenant keeps each kind. 0 means for ever; a missing kind has the server's setting."""
     async with database.connection() as connection:
         found: dict[str, int] | None = await connection.value(PRUNING["find_retention"], tenant_id=tenant_id)
     return found or {}
@@ -35,7 +35,7 @@ async def find_retention(database: Database, tenant_id: UUID) -> dict[str, int]:
 async def set_retention(
     database: Database, tenant_id: UUID, days: Mapping[str, int | None], *, by: Actor = MACHINE
 ) -> dict[str, int]:
-    """Keep the given kinds for so many days from now on, or with None as the settings of the server say."""
+    """Set the days for which a tenant keeps the given kinds; None restores the setting of the server."""
     for kind, number in days.items():
         if kind not in KINDS or (number is not None and not 0 <= number <= DAYS_MOST):
             raise BadInput(f"This must lie between 0 and {DAYS_MOST:,} days.", kind)
@@ -48,14 +48,14 @@ async def set_retention(
 
 
 async def find_moment(database: Database) -> datetime:
-    """Return the moment of Postgres: processes whose clocks differ take away the same."""
+    """Return the time of Postgres, so that processes whose clocks differ delete the same rows."""
     async with database.connection() as connection:
         moment: datetime = await connection.value(PRUNING["find_moment"])
     return moment
 
 
 async def prune(database: Database, tenant_id: UUID, kept: Mapping[str, int], now: datetime) -> dict[str, int]:
-    """Take away what a tenant keeps no longer, batch after batch, and return how much went of each kind."""
+    """Delete the rows whose retention is over, in batches; return the number of each kind."""
     gone: dict[str, int] = {}
     for kind, days in kept.items():
         if not days and kind != "audit":
@@ -76,19 +76,19 @@ async def prune_batch(database: Database, kind: str, own: Mapping[str, Any], end
     async with transaction(database) as connection:
         if kind == "jobs":
             return await connection.run(PRUNING["prune_jobs"], **own, ended_before=ended_before)
-        if kind == "revisions":  # nobody writes a version that rests on one of these
+        if kind == "revisions":  # lock out writers, so that no new version is stored as a delta of a deleted one
             await connection.all(ERASING["hold_owners_of_tenant"], tenant_id=own["tenant_id"])
         return await connection.run(PRUNING[f"prune_{kind}"], **own)
 
 
 async def prune_authorizations(database: Database, tenant_id: UUID) -> int:
-    """Take away what programs were allowed by OAuth that has ended, whether or not their person ever comes back."""
+    """Delete the OAuth authorizations that have ended, even if their owner does nothing any more."""
     async with transaction(database) as connection:
         return await connection.run(PRUNING["prune_authorizations"], tenant_id=tenant_id)
 
 
 async def forget_stale(database: Database, own: Mapping[str, Any]) -> int:
-    """Forget a batch of old sources: a job takes out of pages what they said."""
+    """Forget a batch of old sources; a job removes from the pages what was written from them."""
     async with database.connection() as connection:
         rows = await connection.all(PRUNING["find_stale_sources"], **own)
     for row in rows:
