@@ -1,5 +1,5 @@
 -- name: add_key
--- A new key, of which only the hash is kept.
+-- Add a key, of which only the hash is stored.
 INSERT INTO api_keys (key_hash, tenant_id, id, name, role, owner_ids, expires_at, actor_kind, scopes, networks)
 VALUES (
     CAST(:key_hash AS bytea),
@@ -15,7 +15,7 @@ VALUES (
 );
 
 -- name: find_key
--- Whose key this is, by its secret or the one before: the one statement that is asked before the tenant is known.
+-- Find a key by the hash of its secret or of its former secret. This is the only statement before the tenant is known.
 SELECT
     tenant_id, id, role, owner_ids, expires_at, revoked_at, actor_kind, scopes, networks,
     CASE WHEN former_hash = CAST(:key_hash AS bytea) THEN former_until END AS former_until,
@@ -24,7 +24,7 @@ FROM api_keys
 WHERE key_hash = CAST(:key_hash AS bytea) OR former_hash = CAST(:key_hash AS bytea);
 
 -- name: rotate_key
--- Gives a key another secret; the former one, and no other, is good for the time of the overlap.
+-- Give a key a new secret. Only the last former secret stays valid, for the time of the overlap.
 UPDATE api_keys
 SET former_hash = key_hash, former_until = statement_timestamp() + CAST(:overlap AS interval),
     key_hash = CAST(:key_hash AS bytea)
@@ -33,20 +33,20 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid) AND revoke
 RETURNING former_until;
 
 -- name: note_use
--- When a key was last used; several processes write that once a minute together.
+-- Store when a key was last used. Several processes write this together once a minute.
 UPDATE api_keys SET used_at = CAST(:now AS timestamptz)
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid)
     AND (used_at IS NULL OR used_at < CAST(:now AS timestamptz) - INTERVAL '45 seconds');
 
 -- name: revoke_key
--- Ends a key; one that has ended keeps its first moment.
+-- Revoke a key; a key that is revoked already keeps the time of its revocation.
 UPDATE api_keys
 SET revoked_at = coalesce(revoked_at, statement_timestamp())
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:id AS uuid);
 
 -- name: list_keys
--- The keys of a tenant, the oldest first, with the owners that each speaks for; nothing of the keys themselves. Those
--- after an id, and so many at most, where these are given.
+-- List the keys of a tenant, the oldest first, with their owners and without their secrets; optionally only those after
+-- an id, up to a limit.
 SELECT
     k.id, k.name, k.role, k.created_at, k.expires_at, k.revoked_at, k.actor_kind, k.scopes, k.networks,
     k.used_at, k.former_until, coalesce(k.expires_at <= statement_timestamp(), false) AS is_expired,

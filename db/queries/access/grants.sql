@@ -1,5 +1,5 @@
 -- name: save_grant
--- What one owner may do in another's wiki; a second grant replaces the first.
+-- Save the role of an owner in another owner's wiki. A second grant replaces the first.
 INSERT INTO grants (tenant_id, owner_id, grantee_id, role)
 VALUES (
     CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:grantee_id AS uuid), CAST(:role AS text)
@@ -7,7 +7,7 @@ VALUES (
 ON CONFLICT (tenant_id, grantee_id, owner_id) DO UPDATE SET role = excluded.role;
 
 -- name: remove_grant
--- Takes it back.
+-- Delete a grant.
 DELETE FROM grants
 WHERE
     tenant_id = CAST(:tenant_id AS uuid)
@@ -15,7 +15,7 @@ WHERE
     AND grantee_id = CAST(:grantee_id AS uuid);
 
 -- name: list_grants
--- Who may use whose wiki, by slug: all grants of a tenant, or those of one owner or grantee.
+-- List the grants of a tenant, or of one owner or grantee, by slug.
 SELECT o.slug AS owner, g.slug AS grantee, granted.role, granted.created_at
 FROM grants AS granted
 JOIN owners AS o ON o.tenant_id = granted.tenant_id AND o.id = granted.owner_id
@@ -26,7 +26,8 @@ WHERE granted.tenant_id = CAST(:tenant_id AS uuid)
 ORDER BY o.slug, g.slug;
 
 -- name: find_roles
--- The roles granted to any of these owners in one wiki: one row without a role when there is none, no row without a wiki.
+-- List the roles granted to any of these owners in one wiki. There is one row without a role if there is no grant, and
+-- no row if there is no such wiki.
 SELECT g.role
 FROM owners AS o
 LEFT JOIN grants AS g

@@ -1,5 +1,5 @@
 -- name: add_owner
--- A new owner of a wiki; nothing comes back when the slug is taken in this tenant.
+-- Add an owner; no row is returned if the slug is taken in this tenant.
 INSERT INTO owners (tenant_id, id, kind, slug, name, language)
 VALUES (
     CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:kind AS text), CAST(:slug AS text), CAST(:name AS text),
@@ -11,7 +11,7 @@ RETURNING tenant_id, id, kind, slug, name, language, created_at, score_boost, wr
     reader_ceiling, member_ceiling, decision_threshold;
 
 -- name: find_owner
--- The owner with this id.
+-- Find the owner with this id.
 SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
     min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
     reader_ceiling, member_ceiling, decision_threshold
@@ -19,7 +19,7 @@ FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid);
 
 -- name: find_owner_by_slug
--- The owner with this slug.
+-- Find the owner with this slug.
 SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
     min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
     reader_ceiling, member_ceiling, decision_threshold
@@ -27,7 +27,7 @@ FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND slug = CAST(:slug AS text);
 
 -- name: list_owners
--- Owners of the tenant by slug: those after a slug, and so many at most, where these are given.
+-- List the owners of a tenant by slug, optionally only those after a slug, up to a limit.
 SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
     min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
     reader_ceiling, member_ceiling, decision_threshold
@@ -37,7 +37,7 @@ ORDER BY slug
 LIMIT CAST(:most AS integer);
 
 -- name: find_owners
--- The owners with these ids or slugs.
+-- Find the owners with these ids or slugs.
 SELECT tenant_id, id, kind, slug, name, language, created_at, score_boost, write_policy,
     min_sources_for_synthesis, stale_after_days, oversize_characters, lint_min_pages, lint_every_days, lint_after_sources, requires_sensitivity,
     reader_ceiling, member_ceiling, decision_threshold
@@ -46,13 +46,13 @@ WHERE tenant_id = CAST(:tenant_id AS uuid)
     AND (id = ANY(CAST(:owner_ids AS uuid[])) OR slug = ANY(CAST(:slugs AS text[])));
 
 -- name: set_language
--- In which language the wiki is written from now on; nothing comes back when it was written in that before.
+-- Set the language of a wiki; no row is returned if the wiki has this language already.
 UPDATE owners SET language = CAST(:language AS text)
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid) AND language <> CAST(:language AS text)
 RETURNING id;
 
 -- name: update_settings
--- The settings of a wiki from now on; a null leaves one as it is. Nothing comes back when all were so before.
+-- Update settings of a wiki; a null leaves a setting as it is. No row is returned if nothing changed.
 UPDATE owners SET
     score_boost = coalesce(CAST(:score_boost AS float8), score_boost),
     min_sources_for_synthesis = coalesce(CAST(:min_sources_for_synthesis AS integer), min_sources_for_synthesis),
@@ -84,11 +84,11 @@ WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = CAST(:owner_id AS uuid)
 RETURNING id;
 
 -- name: has_language
--- Has this Postgres a stemmer for the language?
+-- Return whether this Postgres has a stemmer for the language.
 SELECT pg_input_is_valid(CAST(:language AS text), 'regconfig');
 
 -- name: hold_owners
--- Those of these owners that exist, and that nobody can delete before this transaction ends.
+-- Find those of these owners that exist, and lock them against deletion until this transaction ends.
 SELECT id, kind
 FROM owners
 WHERE tenant_id = CAST(:tenant_id AS uuid) AND id = ANY(CAST(:owner_ids AS uuid[]))

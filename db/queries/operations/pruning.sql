@@ -1,9 +1,10 @@
 -- name: find_moment
--- The moment by which it is decided what is old.
+-- Return the time from which the age of rows is computed.
 SELECT statement_timestamp();
 
 -- name: prune_activity
--- The oldest lines of a tenant's log that are older than a moment go; ids are as old as what they are of.
+-- Delete a batch of the activity log of a tenant that is older than a moment, the oldest first. The age of a row is
+-- known by its id.
 DELETE FROM activity
 WHERE tenant_id = :tenant_id AND id IN (
     SELECT old.id FROM activity AS old
@@ -13,7 +14,7 @@ WHERE tenant_id = :tenant_id AND id IN (
 );
 
 -- name: prune_jobs
--- The oldest jobs of a tenant that were over before a moment go.
+-- Delete a batch of the jobs of a tenant that finished before a moment, the oldest first.
 DELETE FROM compile_jobs
 WHERE tenant_id = :tenant_id AND id IN (
     SELECT old.id FROM compile_jobs AS old
@@ -24,7 +25,8 @@ WHERE tenant_id = :tenant_id AND id IN (
 );
 
 -- name: prune_audit
--- The oldest events of a tenant that are older than a moment go, refusals earlier.
+-- Delete a batch of the audit events of a tenant that are older than a moment, the oldest first. Refused credentials
+-- have a later moment.
 DELETE FROM audit_events
 WHERE tenant_id = :tenant_id AND id IN (
     SELECT old.id FROM audit_events AS old
@@ -34,7 +36,7 @@ WHERE tenant_id = :tenant_id AND id IN (
 );
 
 -- name: prune_authorizations
--- What programs were allowed that was never redeemed in time, was withdrawn, or has ended goes.
+-- Delete the OAuth authorizations of a tenant that were not redeemed in time, were withdrawn, or have expired.
 DELETE FROM oauth_authorizations
 WHERE tenant_id = :tenant_id AND (
     withdrawn_at IS NOT NULL OR expires_at <= statement_timestamp()
@@ -42,16 +44,16 @@ WHERE tenant_id = :tenant_id AND (
 );
 
 -- name: find_retention
--- For how many days a tenant keeps what, where it says so itself.
+-- Return the days for which a tenant keeps each kind of rows, as far as it has set them.
 SELECT coalesce(settings -> 'retention', '{}') FROM tenants WHERE tenant_id = CAST(:tenant_id AS uuid);
 
 -- name: set_retention
--- From now on it keeps them for so many days.
+-- Set the days for which a tenant keeps each kind of rows.
 UPDATE tenants SET settings = settings || jsonb_build_object('retention', CAST(:days AS jsonb))
 WHERE tenant_id = CAST(:tenant_id AS uuid);
 
 -- name: prune_revisions
--- Old states of pages lose what they said, but for those on which others still rest; that there were such states stays.
+-- Empty the old states of pages, except those that other states are stored as deltas of. The rows stay.
 UPDATE revisions AS r
 SET title = p.title, summary = NULL, body_md = '', tags = '{}', edit_summary = NULL, base_version = NULL,
     base_starts = NULL, base_lengths = NULL, base_texts = NULL, slug = NULL, metadata = NULL, aliases = NULL,
@@ -72,7 +74,7 @@ WHERE r.tenant_id = :tenant_id AND p.tenant_id = :tenant_id AND p.owner_id = r.o
   );
 
 -- name: find_stale_sources
--- The oldest sources that are not forgotten and of which no version is new.
+-- List the oldest sources that are not forgotten and have no new version.
 SELECT s.id, s.owner_id FROM sources AS s
 WHERE s.tenant_id = :tenant_id AND s.id < :before AND s.forgotten_at IS NULL AND NOT EXISTS (
     SELECT FROM sources AS n

@@ -1,12 +1,12 @@
 -- name: find_indexes
--- The language of a wiki, and which indexes of passages it has, with what is known of each.
+-- Find the language of a wiki, and its indexes of passages with the state of each.
 SELECT o.language, s.analyser, s.state
 FROM owners AS o
 LEFT JOIN search_scopes AS s ON s.tenant_id = o.tenant_id AND s.owner_id = o.id AND s.analyser >= 100
 WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: open_index
--- The passages of a wiki begin to be indexed. One that has other sources already has yet to be read as a whole.
+-- Open the index of passages of a wiki. If the wiki has other sources already, the index is still to be built.
 INSERT INTO search_scopes (tenant_id, owner_id, analyser, state, pages, words)
 SELECT CAST(:tenant_id AS uuid), CAST(:owner_id AS uuid), CAST(:analyser AS smallint),
        CASE WHEN EXISTS (
@@ -19,10 +19,10 @@ ON CONFLICT (tenant_id, owner_id, analyser) DO NOTHING
 RETURNING state;
 
 -- name: write_passages
--- The passages of sources, and what they change in the statistics of the index: one line of the log for each source.
--- Words of the speaker have the weight A, of the heading C, of the text D; each lexeme is written with the letter of its
--- scope before it. Answers with how many passages waited to be counted before, and whether a source is in a language that
--- questions are not read in yet. A language that this Postgres has no stemmer for is `simple`.
+-- Write the passages of sources, and log the changes to the word counts of the index, one row per source. Words of the
+-- speaker have the weight A, of the heading C, of the text D; each lexeme gets the letter of its scope as prefix.
+-- Return the number of changes that were pending before, and whether a source is in a language that queries are not
+-- stemmed in yet. A language without a stemmer in this Postgres is `simple`.
 WITH source AS MATERIALIZED (
     SELECT
         given.source_id, given.change_id, given.status, given.kind, given.captured_at, given.text_words,
@@ -96,13 +96,13 @@ SELECT
 FROM scope;
 
 -- name: supersede_passages
--- Newer versions of these sources are there: search shows their passages.
+-- Mark the passages of sources that have newer versions, whose passages are searched instead.
 UPDATE search_passages SET status = 'superseded'
 WHERE tenant_id = :tenant_id AND source_id = ANY(CAST(:source_ids AS uuid[])) AND status = 'current';
 
 -- name: drop_passages
--- The passages of these sources go, from all indexes or from one, and their words are to be counted no more. Their
--- vectors go with them; those of passages that are written anew are made by the next job.
+-- Delete the passages of these sources, with their vectors, from one index or from all, and log that their words are to
+-- be subtracted. The next job embeds passages that are written again.
 WITH gone AS (
     DELETE FROM search_passages
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND source_id = ANY(CAST(:source_ids AS uuid[]))
@@ -132,8 +132,8 @@ JOIN unnest(CAST(:source_ids AS uuid[]), CAST(:change_ids AS uuid[])) AS given (
     ON given.source_id = c.source_id;
 
 -- name: find_unread
--- The next sources whose passages this index lacks, or which are to be read again: as many as have so many characters
--- together, and at least one.
+-- List the next sources that this index lacks, or that are to be indexed again, up to a total of characters, and at
+-- least one.
 WITH next AS (
     SELECT s.id, length(s.content) AS size
     FROM search_scopes AS i
@@ -161,34 +161,34 @@ WHERE m.before < CAST(:characters AS bigint)
 ORDER BY s.id;
 
 -- name: has_sources
--- Whether the wiki has a source that search may find.
+-- Return whether the wiki has a source that is not forgotten.
 SELECT EXISTS (
     SELECT FROM sources WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND forgotten_at IS NULL
 );
 
 -- name: begin_building
--- The index of this number is made for a wiki; whatever was made of it already counts.
+-- Create the index with this number for a wiki. The passages that it has already count.
 INSERT INTO search_scopes (tenant_id, owner_id, analyser, state, pages, words)
 VALUES (:tenant_id, :owner_id, :analyser, 'building', 0, 0)
 ON CONFLICT (tenant_id, owner_id, analyser) DO NOTHING;
 
 -- name: read_again
--- Every source is to be read anew; a second reading that was begun before goes on where it stopped.
+-- Request that every source is indexed again. A reindexing that has begun continues from its position.
 UPDATE search_scopes SET reached = coalesce(reached, '00000000-0000-0000-0000-000000000000'), updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser;
 
 -- name: reach_source
--- How far a second reading has come.
+-- Store the position of a reindexing.
 UPDATE search_scopes SET reached = greatest(reached, :source_id), updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser AND reached IS NOT NULL;
 
 -- name: end_building
--- From now on questions read this index.
+-- Switch queries to this index.
 UPDATE search_scopes SET state = 'ready', reached = NULL, updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser;
 
 -- name: drop_older_passages
--- Passages of indexes before this one, those of some sources at a time.
+-- Delete passages of older indexes, for some sources at a time.
 DELETE FROM search_passages
 WHERE tenant_id = :tenant_id AND (source_id, position, analyser) IN (
     SELECT p.source_id, p.position, p.analyser

@@ -1,12 +1,12 @@
 -- name: weigh_pages
--- The beginning of each ranking: the best pages for a question, with what each part of the score is. A lexeme in a page
--- is weighed as in BM25, of which ts_rank knows the hard part: for one lexeme it is 1 - u * 6 / pi^2, and u falls as the
--- lexeme comes more often. Said so that u stands once: Postgres computes an expression as often as it is written.
--- Two things are for the planner alone. The limits are literal: of an unknown one it hopes that a walk past all pages
--- will end soon. And what finds pages is a sub-select: of a value that it cannot see it expects few pages, as is the
--- case, and does not go through the whole primary key first in order to visit fewer; for the same reason dates are
--- looked at behind a limit of their own, as if that were costly for each page it expects. Beside the pages stands when the
--- words of the wiki were last counted, by the analyser that questions read.
+-- The first part of each ranking statement: the best pages for a query, with the parts of their scores. A lexeme in a
+-- page is weighed by BM25, whose term frequency is derived from ts_rank: for one lexeme ts_rank is 1 - u * 6 / pi^2,
+-- and u falls as the lexeme occurs more often. The formula is written so that u occurs once, because Postgres evaluates
+-- an expression as often as it is written. Two things serve the planner. The limits are literals: with a parameter it
+-- expects that a scan of all pages ends soon. And the tsqueries are sub-selects: for an unknown value it expects few
+-- pages, which is right, and does not scan the whole primary key in order to visit fewer pages. For the same reason
+-- dates are compared outside a sub-select with its own limit, as if that were expensive per page. The rows have the
+-- time when the words of the wiki were last counted, if the index of this analyser is the one that queries use.
 WITH scope AS MATERIALIZED (
     SELECT CASE WHEN analyser = CAST(:analyser AS smallint) THEN updated_at END AS counted_at, edition, shelves
     FROM search_scopes
@@ -125,12 +125,13 @@ WITH scope AS MATERIALIZED (
 )
 
 -- name: follow_links
--- And what the first of them link to: of the pages found, those to which the first three link go up, the more of the
--- question the first page says and the less of it stands in that page's names. One that lacks a word, or is called so,
--- has nothing to tell. Where fewer than 20 are found there are also those that say none of it, but to which the first
--- ten agree to link: by half of their weight, three times as often as the wiki does, and to three such pages at most.
--- Of a page 100 links are read. Of pages with equal scores the one compiled last comes first, and those that the
--- compiler has never touched come last: only for pages that can be in the answer is that looked up.
+-- The second part: the pages that the best pages link to. Of the pages found, those that one of the best three
+-- links to are raised, the more of the query the best page has and the less of it is in that page's names. If the best
+-- page lacks a word of the query, or is named by it, no page is raised. If fewer than 20 pages are found, up to three
+-- pages are added that have no word of the query, but to which pages with at least half of the weight of the best ten
+-- link, and three times as often as the average of the wiki. Up to 100 links of a page are read. Of equal scores the
+-- page that was compiled last is first, and pages that the compiler has never written are last; this is looked up only
+-- for pages that can be in the result.
 -- after: weigh_pages
 , alone AS MATERIALIZED (
     SELECT page_id, name, score, in_text, in_names, named, together, heading, begun FROM weighed
@@ -186,7 +187,7 @@ WITH scope AS MATERIALIZED (
 )
 
 -- name: rank_pages
--- The pages of a question of few words, which says itself what it is about.
+-- Rank the pages for a query of few words.
 -- after: follow_links
 SELECT page_id, name AS matched_alias, whole AS score, in_text, in_names, named, together, heading, begun, linked,
     0::float8 AS topic, (SELECT counted_at FROM scope) AS counted_at, ARRAY(SELECT page_id FROM beside) AS beside
@@ -195,7 +196,7 @@ ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id
 LIMIT CAST(:size AS integer);
 
 -- name: rank_hits
--- The same pages as part of the statement that shows them.
+-- Rank the same pages as a part of the statement that shows them.
 -- after: follow_links
 SELECT page_id, whole AS score, name AS matched_alias, CAST(NULL AS uuid) AS section_id, CAST(NULL AS jsonb) AS snippet,
     CAST('{}' AS jsonb) AS memories,
@@ -205,7 +206,7 @@ ORDER BY whole DESC, last_compiled_at DESC NULLS LAST, page_id
 LIMIT CAST(:size AS integer);
 
 -- name: is_so_counted
--- Do questions read this index, and have the words of the wiki not been counted since the question was understood?
+-- Return whether queries use this index and the words of the wiki were not counted again since a query was interpreted.
 SELECT coalesce((
     SELECT analyser = CAST(:analyser AS smallint) AND updated_at = CAST(:counted_at AS timestamptz)
     FROM search_scopes
@@ -216,7 +217,8 @@ SELECT coalesce((
 ), false) AS holds;
 
 -- name: rank_pages_by_topic
--- The pages of a longer one: what the first of them talk about weighs the best ones again.
+-- Rank the pages for a longer query: the frequent words of the best pages are added to the query, and the best pages
+-- are weighed again.
 -- after: weigh_pages
 , placed AS MATERIALIZED (
     SELECT *, row_number() OVER (ORDER BY score DESC, page_id) AS place FROM weighed
@@ -280,7 +282,7 @@ ORDER BY score + topic DESC, last_compiled_at DESC NULLS LAST, page_id
 LIMIT CAST(:size AS integer);
 
 -- name: count_pages
--- How many pages a question finds, and of which types and tags they are; it stops to count where ranking stops to weigh.
+-- Count the pages that a query finds, by type and tag. The count stops where ranking stops to weigh pages.
 WITH named AS MATERIALIZED (
     SELECT n.page_id
     FROM unnest(CAST(:keys AS text[]), CAST(:key_ends AS text[])) AS key (name, name_end)
@@ -332,7 +334,7 @@ SELECT (SELECT count(*) FROM hit) AS total,
            GROUP BY tag ORDER BY count(*) DESC, tag LIMIT 20) AS counted) AS tags;
 
 -- name: list_few
--- Pages that satisfy a filter without words, the last changed first, where there are not too many of them.
+-- List the pages that satisfy a filter without words, the last changed first, if there are not too many of them.
 WITH matching AS MATERIALIZED (
     SELECT page_id
     FROM search_pages
@@ -354,8 +356,8 @@ ORDER BY p.updated_at DESC, p.id DESC
 LIMIT CAST(:size AS integer);
 
 -- name: list_many
--- The same where most pages satisfy it: from the last changed on, until enough are found. Each status by itself, as pages
--- of one are in that order in their index.
+-- List such pages where most pages satisfy the filter, by scanning from the last changed page until enough are found.
+-- Each status is scanned by itself, because the index has the pages of one status in this order.
 SELECT found.page_id, CAST(extract(epoch FROM found.updated_at) AS float8) AS score
 FROM unnest(CAST(:statuses AS text[])) AS given (status)
 CROSS JOIN LATERAL (

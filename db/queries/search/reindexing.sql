@@ -1,7 +1,7 @@
 -- name: list_wikis
--- The wikis of a tenant, or one: their pages, those that the analyser has yet to read, the same of their sources, whether
--- a second reading of all has begun, whether their index is due: not whole, not switched to, or counted by an older
--- release; and whether older ones stand beside it.
+-- List the wikis of a tenant, or one wiki, with their pages, the pages that the analyser has yet to index, their
+-- sources and unindexed sources, whether a reindexing of everything has begun, whether the index is due (incomplete,
+-- not in use yet, or counted by an older release), and whether there are older indexes.
 WITH counted AS MATERIALIZED (
     SELECT p.owner_id, count(*) AS pages, count(*) FILTER (WHERE r.page_id IS NULL OR p.id > s.reached) AS unread
     FROM pages AS p
@@ -52,25 +52,26 @@ WHERE o.tenant_id = CAST(:tenant_id AS uuid)
 ORDER BY o.slug;
 
 -- name: begin_building
--- The index of this analyser is made for a wiki; whatever was made of it already counts.
+-- Create the index of this analyser for a wiki. The pages that it has already count.
 INSERT INTO search_scopes (tenant_id, owner_id, analyser, state, pages, words)
 VALUES (:tenant_id, :owner_id, :analyser, 'building', 0, 0)
 ON CONFLICT (tenant_id, owner_id, analyser) DO NOTHING;
 
 -- name: read_again
--- Every page of a wiki is to be read anew; a second reading that was begun before goes on where it stopped.
+-- Request that every page of a wiki is indexed again. A reindexing that has begun continues from its position.
 UPDATE search_scopes SET reached = coalesce(reached, '00000000-0000-0000-0000-000000000000'), updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser;
 
 -- name: read_anew
--- What pages say has another meaning now: every index of the wiki is to be read anew, from the first page on.
+-- Request that all indexes of a wiki are built again from the first page on, because the meaning of its texts has
+-- changed.
 UPDATE search_scopes
 SET reached = '00000000-0000-0000-0000-000000000000', recounted_pages = NULL, recounted_words = NULL, updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id;
 
 -- name: begin_recount
--- A second reading that is at its beginning counts the words of the wiki anew, beside what was counted. Only when
--- nothing waits to be counted.
+-- Start a second edition of the word counts at the beginning of a reindexing. The caller has folded all pending changes
+-- before.
 WITH begun AS (
     UPDATE search_scopes SET recounted_pages = 0, recounted_words = 0
     WHERE tenant_id = CAST(:tenant_id AS uuid) AND owner_id = CAST(:owner_id AS uuid)
@@ -84,8 +85,8 @@ WHERE c.tenant_id = CAST(:tenant_id AS uuid) AND c.owner_id = CAST(:owner_id AS 
   AND c.analyser = CAST(:analyser AS smallint) AND c.edition <> begun.edition;
 
 -- name: find_unread
--- The next pages to be read: those without a row, and those behind the one that a second reading has reached. As many
--- as have so many bytes together, and at least one. The lateral join is for the planner: one look for each page.
+-- List the next pages to be indexed: those without a row, and those after the position of a reindexing; up to a total
+-- of bytes, and at least one. The lateral join makes the planner look up each page once.
 WITH next AS (
     SELECT p.id, octet_length(p.body_md) AS size
     FROM search_scopes AS s
@@ -118,7 +119,8 @@ WHERE m.before < CAST(:bytes AS bigint)
 ORDER BY p.id;
 
 -- name: recount_pages
--- Those of these pages that a second reading has not reached are counted into the other edition, as their rows have them.
+-- Count the words of those of these pages that the reindexing has not reached, from their index rows, into the other
+-- edition.
 WITH scope AS MATERIALIZED (
     SELECT edition, shelves, reached
     FROM search_scopes
@@ -164,24 +166,24 @@ WHERE s.tenant_id = CAST(:tenant_id AS uuid) AND s.owner_id = CAST(:owner_id AS 
   AND s.analyser = CAST(:analyser AS smallint) AND s.recounted_pages IS NOT NULL;
 
 -- name: find_reached
--- How far a second reading has come; nothing when there is none.
+-- Find the position of a reindexing; no row if there is none.
 SELECT reached FROM search_scopes
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser AND reached IS NOT NULL;
 
 -- name: reach_page
--- How far a second reading has come.
+-- Store the position of a reindexing.
 UPDATE search_scopes SET reached = greatest(reached, :page_id), updated_at = :now
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser AND reached IS NOT NULL;
 
 -- name: take_recount
--- What was counted anew is what counts from now on.
+-- Switch queries to the recounted edition of the word counts.
 UPDATE search_scopes
 SET edition = 1 - edition, pages = recounted_pages, words = recounted_words,
     recounted_pages = NULL, recounted_words = NULL, updated_at = CAST(:now AS timestamptz)
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser AND recounted_pages IS NOT NULL;
 
 -- name: drop_former_counts
--- What was counted before, and nothing reads any more.
+-- Delete the former edition of the word counts, which is not read any more.
 DELETE FROM search_counts AS c
 USING search_scopes AS s
 WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.analyser = :analyser
@@ -189,14 +191,14 @@ WHERE c.tenant_id = :tenant_id AND c.owner_id = :owner_id AND c.analyser = :anal
   AND c.edition <> s.edition AND s.recounted_pages IS NULL;
 
 -- name: list_languages
--- What the pages of a wiki say of their language, each saying once, and what theirs is when they say nothing.
+-- List the distinct languages that the pages of a wiki specify, and the language of the wiki.
 SELECT DISTINCT p.metadata -> 'language' AS language, p.metadata -> 'lang' AS lang, o.language AS usual
 FROM owners AS o
 JOIN pages AS p ON p.tenant_id = :tenant_id AND p.owner_id = o.id
 WHERE o.tenant_id = :tenant_id AND o.id = :owner_id;
 
 -- name: end_building
--- From now on questions read this index, in these languages and no others.
+-- Switch queries to this index, and stem them in these languages only.
 UPDATE search_scopes
 SET state = 'ready', reached = NULL, updated_at = CAST(:now AS timestamptz),
     languages = ARRAY(
@@ -207,7 +209,7 @@ SET state = 'ready', reached = NULL, updated_at = CAST(:now AS timestamptz),
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser = :analyser;
 
 -- name: drop_older_pages
--- Rows of analysers before this one, some at a time.
+-- Delete a batch of rows of older analysers.
 DELETE FROM search_pages
 WHERE tenant_id = :tenant_id AND (page_id, analyser) IN (
     SELECT r.page_id, r.analyser
@@ -218,25 +220,25 @@ WHERE tenant_id = :tenant_id AND (page_id, analyser) IN (
 );
 
 -- name: drop_older_terms
--- What was counted for analysers before this one.
+-- Delete the word counts of older analysers in the format of an older release.
 DELETE FROM search_terms WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser < :analyser;
 
 -- name: drop_older_counts
--- What was counted, some to a row, for indexes of pages or of passages before this one; `first` is the first number of theirs.
+-- Delete the word counts of older indexes of pages or of passages; `first` is the lowest number of such an index.
 DELETE FROM search_counts
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser >= :first AND analyser < :analyser;
 
 -- name: drop_older_vocabulary
--- The words that indexes before this one had.
+-- Delete the words of older indexes.
 DELETE FROM search_vocabulary
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser >= :first AND analyser < :analyser;
 
 -- name: drop_older_changes
--- What waited to be counted for indexes before this one.
+-- Delete the pending changes of older indexes.
 DELETE FROM search_changes
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser >= :first AND analyser < :analyser;
 
 -- name: drop_older_scopes
--- The indexes before this one are no more.
+-- Delete the older indexes themselves.
 DELETE FROM search_scopes
 WHERE tenant_id = :tenant_id AND owner_id = :owner_id AND analyser >= :first AND analyser < :analyser;

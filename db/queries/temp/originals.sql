@@ -1,11 +1,11 @@
 -- name: make_tables
--- What the files of pages do not say.
+-- The facts of pages that their files lack, one line each.
 CREATE TABLE lines (id INTEGER PRIMARY KEY, record BLOB);
 
 -- name: add_record
--- A line of it.
+-- Add a line.
 INSERT INTO lines (record) VALUES (:record);
 
 -- name: list_records
--- All lines, in their order.
+-- List all lines in order.
 SELECT record FROM lines ORDER BY id;

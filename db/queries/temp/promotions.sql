@@ -1,11 +1,11 @@
 -- name: make_tables
--- Names that became pages, and the address of the page.
+-- The names of promoted mentions, with the addresses of their pages.
 CREATE TABLE promotions (alias TEXT PRIMARY KEY, page TEXT) WITHOUT ROWID;
 
 -- name: add
--- One name; of two lines of a name the first.
+-- Add a name; of two lines with the same name the first counts.
 INSERT OR IGNORE INTO promotions VALUES (:alias, :page);
 
 -- name: list
--- All of them.
+-- List all names.
 SELECT alias, page FROM promotions ORDER BY alias;

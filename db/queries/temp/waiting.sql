@@ -1,15 +1,15 @@
 -- name: make_tables
--- Folders that are still to be looked into.
+-- A stack of folders that are to be read.
 CREATE TABLE waiting (id INTEGER PRIMARY KEY, folder BLOB);
 
 -- name: add_folder
--- One more.
+-- Push a folder.
 INSERT INTO waiting (folder) VALUES (:folder);
 
 -- name: find_last
--- The one that came last.
+-- Find the folder on the top.
 SELECT id, folder FROM waiting ORDER BY id DESC LIMIT 1;
 
 -- name: drop_folder
--- It waits no longer.
+-- Pop a folder.
 DELETE FROM waiting WHERE id = :id;

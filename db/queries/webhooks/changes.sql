@@ -1,11 +1,11 @@
 -- name: beat
--- A sign of life, to whoever listens there.
+-- Send a heartbeat to the listeners of a channel.
 SELECT pg_notify(CAST(:channel AS text), '');
 
 -- name: notify
--- Tells every process some of what this transaction changed, once it commits; of a rollback nobody hears.
+-- Notify every process of some changes of this transaction when it commits; a rollback sends nothing.
 SELECT pg_notify('cairn_changes', :payload);
 
 -- name: begin_history
--- From now on cursors of changes that were given out before are refused.
+-- Begin a new history, so that cursors of changes that were issued before are refused.
 UPDATE installation SET history_id = CAST(:history_id AS uuid);
